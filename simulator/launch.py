@@ -1,0 +1,151 @@
+"""How a kernel is launched: grid, block, arguments; and what no GPU takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simulator.ctype import Array, Pointer, Scalar
+from simulator.tree import Kernel, LaunchError
+
+Dim3 = tuple[int, int, int]
+
+WARP_SIZE = 32
+MAX_THREADS = 1024  # CUDA C++ Programming Guide, table of technical specifications
+MAX_BLOCK: Dim3 = (1024, 1024, 64)  # likewise
+MAX_GRID: Dim3 = (2**31 - 1, 65535, 65535)  # likewise
+MAX_SHARED_BYTES = 227 * 1024  # a block of compute capability 9.0, the largest there is
+BUDGET_BYTES = 512 * 2**20  # what a simulated launch may ask of its host
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch of a kernel.
+
+    grid and block are in x, y, z. arguments holds, by parameter name, a NumPy array of any shape
+    (row-major, copied, never written) for a pointer and a number for a scalar.
+    """
+
+    grid: Dim3
+    block: Dim3
+    arguments: Mapping[str, Any]
+    shared_bytes: int = 0
+    defines: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def warps(self) -> int:
+        """Warps of a block; the last may be partial."""
+        return -(-self.threads // WARP_SIZE)
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+
+def dim3(*sizes: int) -> Dim3:
+    """Up to three sizes as x, y, z; what is left out is 1."""
+    x, y, z = (*sizes, 1, 1, 1)[:3]
+    return (int(x), int(y), int(z))
+
+
+def check(kernel: Kernel, launch: Launch) -> dict[str, Any]:
+    """The arguments by parameter name, each a fresh array or a NumPy scalar of its C type.
+
+    Raises LaunchError, a sentence that names what is wrong.
+    """
+    for name, sizes, limits in (
+        ("grid", launch.grid, MAX_GRID),
+        ("block", launch.block, MAX_BLOCK),
+    ):
+        for axis, size, limit in zip("xyz", sizes, limits, strict=True):
+            if not 1 <= size <= limit:
+                raise LaunchError(
+                    f"The {name} has {size} in {axis}; a GPU takes 1 to {limit:,} there."
+                )
+    if launch.threads > MAX_THREADS:
+        raise LaunchError(
+            f"A block of {' x '.join(map(str, launch.block))} has {launch.threads:,} threads; "
+            f"a GPU takes at most {MAX_THREADS:,}. Make the block smaller."
+        )
+    shared = kernel.static_shared_bytes + launch.shared_bytes
+    if shared > MAX_SHARED_BYTES or launch.shared_bytes < 0:
+        raise LaunchError(
+            f"The kernel asks for {shared:,} bytes of shared memory a block; "
+            f"the largest that a GPU has is {MAX_SHARED_BYTES:,}. Use smaller tiles."
+        )
+    return _arguments(kernel, launch.arguments)
+
+
+def _arguments(kernel: Kernel, given: Mapping[str, Any]) -> dict[str, Any]:
+    names = [parameter.name for parameter in kernel.parameters]
+    missing = [name for name in names if name not in given]
+    extra = [name for name in given if name not in names]
+    if missing or extra:
+        raise LaunchError(
+            f"Kernel {kernel.name} takes the parameters {', '.join(names) or '(none)'}; "
+            + "; ".join(
+                part
+                for part in (
+                    f"missing: {', '.join(missing)}" if missing else "",
+                    f"not among them: {', '.join(extra)}" if extra else "",
+                )
+                if part
+            )
+            + "."
+        )
+    arguments: dict[str, Any] = {}
+    total = 0
+    for parameter in kernel.parameters:
+        value = given[parameter.name]
+        match parameter.ctype:
+            case Pointer():
+                arguments[parameter.name] = _array(parameter.name, parameter.ctype, value)
+                total += arguments[parameter.name].nbytes
+            case Scalar():
+                arguments[parameter.name] = _scalar(parameter.name, parameter.ctype, value)
+            case other:
+                raise LaunchError(
+                    f"Parameter {parameter.name} has type {other}; "
+                    "a launch takes pointers and numbers."
+                )
+    if total > BUDGET_BYTES:
+        raise LaunchError(
+            f"The arrays take {total / 2**20:,.0f} MiB; the simulator takes up to "
+            f"{BUDGET_BYTES / 2**20:,.0f} MiB. Choose smaller matrices."
+        )
+    return arguments
+
+
+def _array(name: str, ctype: Pointer, value: Any) -> Array:
+    target = ctype.target
+    element = getattr(target, "element", target)
+    if not isinstance(element, Scalar):
+        raise LaunchError(f"Parameter {name} is {ctype}; a launch takes pointers to numbers.")
+    if not isinstance(value, np.ndarray):
+        raise LaunchError(f"Parameter {name} is {ctype}: give an array, not {value!r}.")
+    if value.dtype != element.dtype:
+        raise LaunchError(
+            f"Parameter {name} is {ctype}: its array must hold {element.dtype}, not {value.dtype}."
+        )
+    return np.ascontiguousarray(value).copy()
+
+
+def _scalar(name: str, ctype: Scalar, value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise LaunchError(f"Parameter {name} is {ctype}: give a number, not an array.")
+    number = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+    if isinstance(number, (bool, int)) or (isinstance(number, float) and ctype.is_float):
+        try:
+            return ctype.dtype.type(number)
+        except OverflowError:
+            raise LaunchError(f"Parameter {name} is {ctype}: {number} does not fit.") from None
+    raise LaunchError(f"Parameter {name} is {ctype}: {number!r} is no value of that type.")

@@ -1,0 +1,360 @@
+"""The typed tree of a kernel: what libclang's cursors become and what the machine executes.
+
+Every node carries the Span of the text it was written as. Conversions are explicit (Cast), reads
+of memory and of variables are explicit (Load), so that a reader of the tree needs no C rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulator.ctype import ArrayOf, CType, Scalar
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Where a construct stands in the text: lines and columns from 1, the end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        """The form in which messages lead with it."""
+        return f"line {self.line}, column {self.column}"
+
+
+class SourceError(Exception):
+    """The learner's mistake in a kernel: a sentence with the place it speaks of."""
+
+    def __init__(self, message: str, span: Span | None = None) -> None:
+        self.message = message
+        self.span = span
+        super().__init__(f"{span}: {message}" if span else message)
+
+
+class LaunchError(Exception):
+    """A launch that no GPU takes, or arguments that do not fit the kernel: a sentence."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variable:
+    """A parameter, a local variable, or an array; identity tells two of the same name apart.
+
+    space is "register" for scalars and pointers, "local" for arrays that every thread has of its
+    own, "shared" for arrays of a block, "parameter" for the kernel's parameters.
+    """
+
+    name: str
+    ctype: CType
+    space: str
+    span: Span
+    dynamic: bool = False  # extern __shared__: as many bytes as the launch gives
+
+
+# Expressions ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal:
+    """A constant; value is a NumPy scalar of the type's dtype."""
+
+    ctype: Scalar
+    span: Span
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Builtin:
+    """threadIdx, blockIdx, blockDim or gridDim in one axis ("x", "y", "z"), or warpSize."""
+
+    ctype: Scalar
+    span: Span
+    name: str
+    axis: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Name:
+    """A place: a variable by its name. An array's name is a place of array type."""
+
+    ctype: CType
+    span: Span
+    variable: Variable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Index:
+    """A place: base[index], base a pointer value or a place of array type."""
+
+    ctype: CType
+    span: Span
+    base: Expression
+    index: Expression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dereference:
+    """A place: *pointer."""
+
+    ctype: CType
+    span: Span
+    pointer: Expression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """One of x, y, z, w of a short vector: a place if its base is one."""
+
+    ctype: Scalar
+    span: Span
+    base: Expression
+    position: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Load:
+    """The value that a place holds."""
+
+    ctype: CType
+    span: Span
+    place: Expression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AddressOf:
+    """&place; also an array that decays to a pointer to its first element."""
+
+    ctype: CType
+    span: Span
+    place: Expression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cast:
+    """A conversion, written or implied; explicit tells which."""
+
+    ctype: CType
+    span: Span
+    operand: Expression
+    explicit: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unary:
+    """-, +, ~ or ! of a value."""
+
+    ctype: Scalar
+    span: Span
+    operator: str
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binary:
+    """Arithmetic, shifts, bits and comparisons; both operands already have their common type.
+
+    With a pointer: pointer + integer, pointer - integer, pointer - pointer and comparisons.
+    """
+
+    ctype: CType
+    span: Span
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Logical:
+    """&& and ||: the right side runs only for the threads whose left side leaves it open."""
+
+    ctype: Scalar
+    span: Span
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conditional:
+    """condition ? yes : no, each side run only by the threads that need it."""
+
+    ctype: CType
+    span: Span
+    condition: Expression
+    yes: Expression
+    no: Expression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comma:
+    """first, second: both run, the second is the value."""
+
+    ctype: CType
+    span: Span
+    first: Expression
+    second: Expression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assign:
+    """place = value, or place op= value computed in the type `compute`; its value is the new one."""
+
+    ctype: CType
+    span: Span
+    place: Expression
+    operator: str  # "" for plain assignment, else "+", "<<", …
+    value: Expression
+    compute: CType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Increment:
+    """++ and --, before or after."""
+
+    ctype: CType
+    span: Span
+    place: Expression
+    delta: int
+    postfix: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """A function of CUDA or of the maths library, by name, with converted arguments."""
+
+    ctype: CType
+    span: Span
+    function: str
+    arguments: tuple[Expression, ...]
+
+
+Expression = (
+    Literal | Builtin | Name | Index | Dereference | Member | Load | AddressOf | Cast | Unary
+    | Binary | Logical | Conditional | Comma | Assign | Increment | Call
+)  # fmt: skip
+
+
+# Statements ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Declare:
+    """Variables come into being, each with its value if it has one."""
+
+    span: Span
+    variable: Variable
+    value: Expression | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluate:
+    """An expression for what it does."""
+
+    span: Span
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Barrier:
+    """__syncthreads()."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequence:
+    """Statements one after another."""
+
+    span: Span
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class If:
+    """if (condition) yes else no."""
+
+    span: Span
+    condition: Expression
+    yes: Statement
+    no: Statement | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loop:
+    """for, while and do: `test_first` is False for do; start and advance are for's."""
+
+    span: Span
+    start: Statement | None
+    condition: Expression | None
+    advance: Expression | None
+    body: Statement
+    test_first: bool = True
+
+    @property
+    def variable(self) -> Variable | None:
+        """The variable that a for loop counts with: the first that its start declares or sets."""
+        start = self.start
+        while isinstance(start, Sequence) and start.statements:
+            start = start.statements[0]
+        match start:
+            case Declare():
+                return start.variable
+            case Evaluate(expression=Assign(place=Name() as name)):
+                return name.variable
+            case _:
+                return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Break:
+    """break."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Continue:
+    """continue."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Return:
+    """return, from the kernel."""
+
+    span: Span
+
+
+Statement = Declare | Evaluate | Barrier | Sequence | If | Loop | Break | Continue | Return
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """One __global__ function, typed and ready to run.
+
+    text is what the screen shows, what was parsed, and what the GPU's compiler is given, with
+    `defines` beside it for both compilers.
+    """
+
+    name: str
+    text: str
+    filename: str
+    parameters: tuple[Variable, ...]
+    shared: tuple[Variable, ...]
+    body: Sequence
+    span: Span
+    defines: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def static_shared_bytes(self) -> int:
+        """Bytes of shared memory that the kernel declares, each array aligned to 16."""
+        return sum(
+            -(-variable.ctype.size // 16) * 16
+            for variable in self.shared
+            if isinstance(variable.ctype, ArrayOf) and not variable.dynamic
+        )
