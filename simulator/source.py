@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from simulator.tree import SourceError, Span
+
 
 def set_defines(text: str, values: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """The text with each macro's #define line set to its value, and the macros it does not define.
@@ -21,3 +23,49 @@ def set_defines(text: str, values: Mapping[str, str]) -> tuple[str, dict[str, st
         if not count:
             left[name] = value
     return text, left
+
+
+ALLOWED_DIRECTIVES = frozenset(
+    {"define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error"}
+)
+
+
+def strip_comments(text: str) -> str:
+    """The text after line splices and comments are gone, as a compiler sees it (C++17 [lex.phases]).
+
+    Lines keep their numbers; strings and character constants are kept.
+    """
+    spliced = re.sub(r"\\[ \t]*\r?\n", "", text)
+    pattern = re.compile(
+        r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL
+    )
+
+    def keep(found: re.Match[str]) -> str:
+        token = found[0]
+        return " " + "\n" * token.count("\n") if token.startswith("/") else token
+
+    return pattern.sub(keep, spliced)
+
+
+def check_directives(text: str) -> None:
+    """SourceError where the text asks a compiler for more than macros and conditions.
+
+    An #include of any file of the host would show its first line in the compiler's log, and
+    __has_include tells whether it exists: neither is for a visitor's kernel.
+    """
+    stripped = strip_comments(text)
+    for number, line in enumerate(stripped.split("\n"), start=1):
+        found = re.match(r"\s*(?:#|%:|\?\?=)\s*(\w*)", line)
+        if found and found[1] and found[1] not in ALLOWED_DIRECTIVES:
+            column = line.index(found[1]) + 1
+            span = Span(number, column, number, column + len(found[1]))
+            raise SourceError(
+                f"#{found[1]} is not taken here: a kernel brings its own text and needs no header.",
+                span,
+            )
+        for word in ("__has_include", "__has_embed", "_Pragma"):
+            if word in line:
+                column = line.index(word) + 1
+                raise SourceError(
+                    f"{word} is not taken here.", Span(number, column, number, column + len(word))
+                )

@@ -242,11 +242,15 @@ Expression = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Declare:
-    """Variables come into being, each with its value if it has one."""
+    """A variable comes into being, with its value if it has one.
+
+    cells holds the values of an array's first cells, the rest being zero; None leaves it unset.
+    """
 
     span: Span
     variable: Variable
-    value: Expression | None
+    value: Expression | None = None
+    cells: tuple[Expression, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,179 @@
+"""C's operators and CUDA's functions over NumPy: a value is one number or an array of one a lane.
+
+Operands come in their common type, as the tree makes every conversion explicit, so that a result
+has its operands' width: integers wrap, float stays float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+Function = Callable[..., Any]
+
+LOW_BITS = np.int64(0x1FFFFFFF)  # what a float64 significand has beyond a float32's
+HALF = np.int64(0x10000000)  # exactly half way between two neighbouring float32
+SMALLEST_NORMAL = np.float64(np.finfo(np.float32).smallest_normal)
+SPLITTER = np.float64(2**27 + 1)  # Veltkamp's constant for 53 bits
+
+
+def divide(left: Any, right: Any) -> Any:
+    """C's division: IEEE for floats, truncated toward zero for integers; x / 0 gives 0 here."""
+    if left.dtype.kind == "f":
+        return np.divide(left, right)
+    quotient = np.floor_divide(left, right)
+    if left.dtype.kind == "u":
+        return quotient
+    inexact = quotient * right != left
+    return quotient + (inexact & ((left < 0) != (right < 0)) & (right != 0)).astype(left.dtype)
+
+
+def shift_left(left: Any, right: Any) -> Any:
+    """Bits moved up; by the width or more gives 0 (PTX ISA, shl)."""
+    return np.left_shift(left, _count(left, right))
+
+
+def shift_right(left: Any, right: Any) -> Any:
+    """Bits moved down, the sign filled in; by the width or more gives 0 or -1 (PTX ISA, shr)."""
+    return np.right_shift(left, _count(left, right))
+
+
+def _count(left: Any, right: Any) -> Any:
+    """A shift's count, clamped to the width as the hardware does, in the left side's type."""
+    bits = 8 * left.dtype.itemsize
+    wide = np.asarray(right).astype(np.int64)
+    clamped = np.where((wide < 0) | (wide > bits), bits, wide).astype(left.dtype)
+    return clamped if np.ndim(right) else clamped[()]
+
+
+BINARY: Mapping[str, Function] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": divide,
+    "%": np.fmod,
+    "&": np.bitwise_and,
+    "|": np.bitwise_or,
+    "^": np.bitwise_xor,
+    "<<": shift_left,
+    ">>": shift_right,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": np.not_equal,
+}
+
+UNARY: Mapping[str, Function] = {
+    "-": np.negative,
+    "+": np.positive,
+    "~": np.invert,
+    "!": np.logical_not,
+}
+
+
+def fma(a: Any, b: Any, c: Any) -> Any:
+    """a * b + c rounded once, in float32 or float64 (IEEE 754-2008, fusedMultiplyAdd)."""
+    return _fma32(a, b, c) if np.result_type(a) == np.float32 else _fma64(a, b, c)
+
+
+def _fma32(a: Any, b: Any, c: Any) -> Any:
+    """The float64 product of two float32 is exact; only the sum's second rounding can go wrong.
+
+    It does where the first rounding lands half way between two float32, or below the normal
+    ones, whose spacing is wider; there the sum is rounded to odd first (Boldo and Melquiond,
+    Emulation of FMA and correctly rounded sums, 2008).
+    """
+    product = np.multiply(a, b, dtype=np.float64)
+    total = np.add(product, c, dtype=np.float64)
+    array = np.atleast_1d(total)
+    doubtful = (array.view(np.int64) & LOW_BITS) == HALF
+    doubtful |= np.abs(array) < SMALLEST_NORMAL
+    if doubtful.any():
+        wide = np.atleast_1d(np.broadcast_to(product, array.shape))
+        addend = np.atleast_1d(np.broadcast_to(np.float64(c), array.shape))
+        array = np.where(doubtful, _add_to_odd(wide, addend), array)
+        total = array if np.ndim(total) else array[0]
+    return np.float32(total)
+
+
+def _two_sum(a: Any, b: Any) -> tuple[Any, Any]:
+    """Sum and its rounding error, exactly (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def _add_to_odd(a: Any, b: Any) -> Any:
+    """a + b, rounded to the neighbour whose last bit is odd where the sum is not exact."""
+    total, error = _two_sum(a, b)
+    total = np.atleast_1d(np.asarray(total, dtype=np.float64))
+    even = (total.view(np.int64) & 1) == 0
+    toward = np.where(error > 0, np.inf, -np.inf)
+    nudge = even & (error != 0) & np.isfinite(total)
+    return np.where(nudge, np.nextafter(total, toward), total)
+
+
+def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
+    """Product and its rounding error, exactly (Dekker), for operands of moderate size."""
+
+    def split(x: Any) -> tuple[Any, Any]:
+        high = SPLITTER * x
+        high = high - (high - x)
+        return high, x - high
+
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = split(a), split(b)
+    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return product, error
+
+
+def _fma64(a: Any, b: Any, c: Any) -> Any:
+    """Boldo and Melquiond's fused multiply-add; far from overflow and underflow it is exact.
+
+    Operands of extreme size are computed one by one with exact fractions.
+    """
+    scalar = not (np.ndim(a) or np.ndim(b) or np.ndim(c))
+    a, b, c = (np.atleast_1d(x) for x in np.broadcast_arrays(a, b, c))
+    high, low = _two_product(a, b)
+    addend_high, addend_low = _two_sum(c, low)
+    total_high, total_low = _two_sum(high, addend_high)
+    result = total_high + _add_to_odd(addend_low, total_low)
+    sizes = (np.abs(a), np.abs(b), np.abs(c), np.abs(high))
+    plain = np.logical_and.reduce([(x == 0) | ((x > 1e-140) & (x < 1e140)) for x in sizes])
+    for lane in np.flatnonzero(~plain):
+        result[lane] = _exact_fma(float(a[lane]), float(b[lane]), float(c[lane]))
+    return result[0] if scalar else result
+
+
+def _exact_fma(a: float, b: float, c: float) -> float:
+    if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
+        return float(np.float64(a) * np.float64(b) + np.float64(c))
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact == 0:
+        return float(np.float64(a) * np.float64(b) + np.float64(c))  # keeps the sign of zero
+    try:
+        return float(exact)
+    except OverflowError:
+        return np.inf if exact > 0 else -np.inf
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    "fmaf": fma,
+    "fma": fma,
+    "fminf": np.fmin,
+    "fmaxf": np.fmax,
+    "fmin": np.fmin,
+    "fmax": np.fmax,
+    "fabsf": np.abs,
+    "fabs": np.abs,
+    "sqrtf": np.sqrt,
+    "sqrt": np.sqrt,
+    "abs": np.abs,
+    "min": np.fmin,
+    "max": np.fmax,
+}

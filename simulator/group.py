@@ -1,0 +1,139 @@
+"""A group: warps that execute together, one array entry a thread, and the state they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from simulator.ctype import Array
+from simulator.launch import Launch
+from simulator.memory import Buffer
+from simulator.tree import Barrier, Loop
+
+# Which lanes of a group are active: None is all of them, False none, an array [lanes] some.
+Mask = Any
+ALL: Mask = None
+NONE: Mask = False
+
+
+class LoopState:
+    """A loop that a group is in, and how often it has gone round."""
+
+    __slots__ = ("iteration", "loop")
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop = loop
+        self.iteration = 0
+
+
+class Group:
+    """The same warp (or all warps) of each of some blocks: lanes = blocks x threads.
+
+    blocks [B] are linear block numbers, threads [n] linear thread numbers within a block. Lane
+    b * n + i is thread threads[i] of block blocks[b].
+    """
+
+    def __init__(self, launch: Launch, blocks: Array, threads: Array, slots: int) -> None:
+        self.launch = launch
+        self.blocks = blocks
+        self.threads = threads
+        self.block_count = blocks.size
+        self.lanes = blocks.size * threads.size
+        self.lane_numbers = np.arange(self.lanes)
+        self.slots = np.repeat(np.arange(blocks.size), threads.size)
+        self.frame: list[Any] = [None] * slots
+        self.shared: dict[str, Buffer] = {}
+        self.breaks: list[Mask] = []
+        self.continues: list[Mask] = []
+        self.loops: list[LoopState] = []
+        self.returned = np.zeros(self.lanes, np.bool_)
+        self.interval = 0
+        self.code: Generator[tuple[Barrier, Mask], None, Mask] | None = None
+        self.waiting: tuple[Barrier, Mask] | None = None
+        self._builtins: dict[tuple[str, str], Any] = {}
+
+    def builtin(self, name: str, axis: str) -> Any:
+        """threadIdx and its kind in one axis: an array [lanes], or one number if all are equal."""
+        key = (name, axis)
+        if key not in self._builtins:
+            self._builtins[key] = self._compute_builtin(name, axis)
+        return self._builtins[key]
+
+    def _compute_builtin(self, name: str, axis: str) -> Any:
+        position = "xyz".find(axis)
+        match name:
+            case "warpSize":
+                return np.int32(32)
+            case "blockDim":
+                return np.uint32(self.launch.block[position])
+            case "gridDim":
+                return np.uint32(self.launch.grid[position])
+            case "threadIdx":
+                one = _unravel(self.threads, self.launch.block)[position]
+                values = np.tile(one, self.block_count)
+            case _:
+                one = _unravel(self.blocks, self.launch.grid)[position]
+                values = np.repeat(one, self.threads.size)
+        values = values.astype(np.uint32)
+        return values[0] if (values == values[0]).all() else values
+
+    def thread_of(self, lane: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Block and thread of a lane, each in x, y, z."""
+        block = self.blocks[lane // self.threads.size]
+        thread = self.threads[lane % self.threads.size]
+        bx, by, bz = (int(v) for v in _unravel(block, self.launch.grid))
+        tx, ty, tz = (int(v) for v in _unravel(thread, self.launch.block))
+        return (bx, by, bz), (tx, ty, tz)
+
+    def spread(self, value: Any) -> Array:
+        """A value as an array [lanes]."""
+        return np.broadcast_to(value, (self.lanes,))
+
+
+def _unravel(linear: Any, sizes: tuple[int, int, int]) -> tuple[Any, Any, Any]:
+    x = linear % sizes[0]
+    y = linear // sizes[0] % sizes[1]
+    return x, y, linear // (sizes[0] * sizes[1])
+
+
+# Masks ---------------------------------------------------------------------------------------
+
+
+def narrow(mask: Mask, condition: Any) -> Mask:
+    """The lanes of a mask for which a condition holds."""
+    if mask is NONE:
+        return NONE
+    if np.ndim(condition) == 0:
+        return mask if condition else NONE
+    both = condition if mask is ALL else mask & condition
+    if not both.any():
+        return NONE
+    return ALL if mask is ALL and both.all() else both
+
+
+def union(left: Mask, right: Mask) -> Mask:
+    """The lanes of either mask."""
+    if left is NONE or right is ALL:
+        return right
+    if right is NONE or left is ALL:
+        return left
+    both = left | right
+    return ALL if both.all() else both
+
+
+def count(mask: Mask, lanes: int) -> int:
+    """How many lanes a mask has."""
+    if mask is ALL:
+        return lanes
+    return 0 if mask is NONE else int(mask.sum())
+
+
+def as_array(mask: Mask, lanes: int) -> Array:
+    """A mask as a bool array [lanes]."""
+    if mask is ALL:
+        return np.ones(lanes, np.bool_)
+    return np.zeros(lanes, np.bool_) if mask is NONE else mask
+
+

@@ -1,0 +1,335 @@
+"""Clang's expression cursors -> the tree's expressions, with every conversion made explicit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from clang.cindex import CursorKind, TypeKind
+
+from simulator import ctype
+from simulator.clang import constant, span_of, unary_operator
+from simulator.ctype import ArrayOf, CType, Pointer, Scalar, Vector
+from simulator.tree import (
+    AddressOf,
+    Assign,
+    Binary,
+    Builtin,
+    Call,
+    Cast,
+    Comma,
+    Conditional,
+    Dereference,
+    Expression,
+    Increment,
+    Index,
+    Literal,
+    Load,
+    Logical,
+    Member,
+    Name,
+    SourceError,
+    Span,
+    Unary,
+    Variable,
+)
+
+SCALAR_KINDS: Mapping[TypeKind, Scalar] = {
+    TypeKind.BOOL: ctype.BOOL,
+    TypeKind.CHAR_S: ctype.CHAR,
+    TypeKind.SCHAR: ctype.SCHAR,
+    TypeKind.UCHAR: ctype.UCHAR,
+    TypeKind.SHORT: ctype.SHORT,
+    TypeKind.USHORT: ctype.USHORT,
+    TypeKind.INT: ctype.INT,
+    TypeKind.UINT: ctype.UINT,
+    TypeKind.LONG: ctype.LONG,
+    TypeKind.ULONG: ctype.ULONG,
+    TypeKind.LONGLONG: ctype.LONGLONG,
+    TypeKind.ULONGLONG: ctype.ULONGLONG,
+    TypeKind.FLOAT: ctype.FLOAT,
+    TypeKind.DOUBLE: ctype.DOUBLE,
+}
+BUILTINS = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
+ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^"})
+SHIFTS = frozenset({"<<", ">>"})
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+PLACES = (Name, Index, Dereference, Member)
+CASTS = frozenset(
+    {
+        CursorKind.CSTYLE_CAST_EXPR,
+        CursorKind.CXX_STATIC_CAST_EXPR,
+        CursorKind.CXX_REINTERPRET_CAST_EXPR,
+        CursorKind.CXX_CONST_CAST_EXPR,
+        CursorKind.CXX_FUNCTIONAL_CAST_EXPR,
+    }
+)
+CONSTANTS = frozenset(
+    {
+        CursorKind.INTEGER_LITERAL,
+        CursorKind.FLOATING_LITERAL,
+        CursorKind.CHARACTER_LITERAL,
+        CursorKind.CXX_BOOL_LITERAL_EXPR,
+        CursorKind.CXX_UNARY_EXPR,
+    }
+)
+FUNCTIONS = frozenset(
+    {
+        "fmaf", "fma", "fminf", "fmaxf", "fmin", "fmax", "fabsf", "fabs", "sqrtf", "sqrt", "abs",
+        "min", "max", "__ldg", "make_float2", "make_float3", "make_float4", "make_double2",
+        "make_double3", "make_double4", "make_int2", "make_int3", "make_int4", "make_uint2",
+        "make_uint3", "make_uint4",
+    }
+)  # fmt: skip
+
+
+def lower_type(given: Any, span: Span) -> CType:
+    """A clang type as one of ours; SourceError names one we do not have."""
+    canonical = given.get_canonical()
+    kind = canonical.kind
+    if kind in SCALAR_KINDS:
+        return SCALAR_KINDS[kind]
+    match kind:
+        case TypeKind.VOID:
+            return ctype.VOID
+        case TypeKind.POINTER:
+            return Pointer(lower_type(canonical.get_pointee(), span))
+        case TypeKind.CONSTANTARRAY:
+            return ArrayOf(
+                lower_type(canonical.element_type, span), int(canonical.element_count)
+            )
+        case TypeKind.INCOMPLETEARRAY:
+            return ArrayOf(lower_type(canonical.element_type, span), 0)
+        case TypeKind.RECORD if canonical.get_declaration().spelling in ctype.VECTORS:
+            return ctype.VECTORS[canonical.get_declaration().spelling]
+        case TypeKind.ENUM:
+            return ctype.INT
+        case _:
+            raise SourceError(f"The type {given.spelling} is not supported.", span)
+
+
+class Expressions:
+    """Lowers expressions; `variables` maps the hash of a clang declaration to our Variable."""
+
+    def __init__(self, variables: dict[int, Variable]) -> None:
+        self.variables = variables
+        self.table: Mapping[CursorKind, Callable[[Any, Span], Expression]] = {
+            CursorKind.DECL_REF_EXPR: self._name,
+            CursorKind.MEMBER_REF_EXPR: self._member,
+            CursorKind.ARRAY_SUBSCRIPT_EXPR: self._index,
+            CursorKind.UNARY_OPERATOR: self._unary,
+            CursorKind.BINARY_OPERATOR: self._binary,
+            CursorKind.COMPOUND_ASSIGNMENT_OPERATOR: self._compound_assignment,
+            CursorKind.CONDITIONAL_OPERATOR: self._conditional,
+            CursorKind.CALL_EXPR: self._call,
+        }
+
+    def value(self, cursor: Any) -> Expression:
+        """The expression as a value: a place is loaded, an array becomes a pointer."""
+        return self._as_value(self.expression(cursor))
+
+    def place(self, cursor: Any) -> Expression:
+        """The expression as a place to store to."""
+        place = self.expression(cursor)
+        if isinstance(place, PLACES):
+            return place
+        raise SourceError("This is no place to store to.", span_of(cursor))
+
+    def expression(self, cursor: Any) -> Expression:
+        """The expression, a place where it names one."""
+        span = span_of(cursor)
+        kind = cursor.kind
+        if kind == CursorKind.PAREN_EXPR:
+            return self.expression(_only_child(cursor))
+        if kind == CursorKind.UNEXPOSED_EXPR:
+            return self._implicit(cursor, span)
+        if kind in CASTS:
+            children = [c for c in cursor.get_children() if c.kind.is_expression()]
+            return convert(
+                self.value(children[-1]), lower_type(cursor.type, span), span, explicit=True
+            )
+        if kind in CONSTANTS:
+            return _literal(cursor, span)
+        if kind in self.table:
+            return self.table[kind](cursor, span)
+        what = kind.name.removeprefix("CXX_").removesuffix("_EXPR").replace("_", " ").lower()
+        raise SourceError(f"This kind of expression ({what}) is not supported.", span)
+
+    def _as_value(self, lowered: Expression) -> Expression:
+        if not isinstance(lowered, PLACES):
+            return lowered
+        if isinstance(lowered.ctype, ArrayOf):
+            return AddressOf(Pointer(lowered.ctype.element), lowered.span, lowered)
+        return Load(lowered.ctype, lowered.span, lowered)
+
+    def _implicit(self, cursor: Any, span: Span) -> Expression:
+        """Clang's implicit casts: what changes the type converts, what does not is a load."""
+        inner = self.expression(_only_child(cursor))
+        target = lower_type(cursor.type, span)
+        if inner.ctype == target and isinstance(inner, PLACES):
+            return inner
+        return convert(self._as_value(inner), target, span)
+
+    def _name(self, cursor: Any, span: Span) -> Expression:
+        declaration = cursor.referenced
+        variable = self.variables.get(declaration.hash)
+        if variable is not None:
+            return Name(variable.ctype, span, variable)
+        if declaration.spelling == "warpSize":
+            return Builtin(ctype.INT, span, "warpSize", "")
+        if declaration.kind == CursorKind.ENUM_CONSTANT_DECL:
+            return Literal(ctype.INT, span, ctype.INT.dtype.type(declaration.enum_value))
+        if declaration.kind == CursorKind.VAR_DECL and declaration.type.is_const_qualified():
+            return _literal(cursor, span)
+        raise SourceError(
+            f"'{cursor.spelling}' is a variable outside the kernel; only constants are taken "
+            "from there. Pass it as a parameter.",
+            span,
+        )
+
+    def _member(self, cursor: Any, span: Span) -> Expression:
+        base = _only_child(cursor)
+        while base.kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR):
+            base = _only_child(base)
+        if base.kind == CursorKind.DECL_REF_EXPR and base.spelling in BUILTINS:
+            return Builtin(ctype.UINT, span, base.spelling, cursor.spelling)
+        lowered = self.expression(_only_child(cursor))
+        if isinstance(lowered.ctype, Pointer):
+            pointer = self._as_value(lowered)
+            lowered = Dereference(lowered.ctype.target, lowered.span, pointer)
+        if isinstance(lowered.ctype, Vector):
+            return Member(lowered.ctype.element, span, lowered, "xyzw".index(cursor.spelling))
+        raise SourceError(f"The member '{cursor.spelling}' is not supported.", span)
+
+    def _index(self, cursor: Any, span: Span) -> Expression:
+        base_cursor, index_cursor = cursor.get_children()
+        base = self.expression(_without_decay(base_cursor))
+        index = self.value(index_cursor)
+        if not isinstance(base.ctype, ArrayOf):
+            base = self._as_value(base)
+        match base.ctype:
+            case ArrayOf(element=element) | Pointer(target=element):
+                return Index(element, span, base, index)
+            case _:
+                raise SourceError("Write the array before the index in brackets.", span)
+
+    def _unary(self, cursor: Any, span: Span) -> Expression:
+        operator = unary_operator(cursor)
+        child = _only_child(cursor)
+        if operator.startswith(("post", "pre")):
+            place = self.place(child)
+            delta = 1 if operator.endswith("++") else -1
+            return Increment(place.ctype, span, place, delta, operator.startswith("post"))
+        if operator == "&":
+            place = self.place(child)
+            return AddressOf(Pointer(place.ctype), span, place)
+        operand = self.value(child)
+        if operator == "*":
+            if not isinstance(operand.ctype, Pointer):
+                raise SourceError("Only a pointer can be dereferenced.", span)
+            return Dereference(operand.ctype.target, span, operand)
+        target = lower_type(cursor.type, span)
+        if operator in ("+", "-", "~", "!") and isinstance(target, Scalar):
+            return Unary(target, span, operator, operand)
+        raise SourceError("This operator is not supported.", span)
+
+    def _binary(self, cursor: Any, span: Span) -> Expression:
+        left_cursor, right_cursor = cursor.get_children()
+        operator = cursor.spelling
+        if operator == "=":
+            place = self.place(left_cursor)
+            return Assign(
+                place.ctype, span, place, "", self.value(right_cursor), place.ctype
+            )
+        left, right = self.value(left_cursor), self.value(right_cursor)
+        target = lower_type(cursor.type, span)
+        if operator == ",":
+            return Comma(target, span, left, right)
+        if operator in ("&&", "||"):
+            return Logical(ctype.BOOL, span, operator, left, right)
+        if operator in ARITHMETIC | SHIFTS | COMPARISONS:
+            return Binary(target, span, operator, left, right)
+        raise SourceError(f"The operator {operator} is not supported.", span)
+
+    def _compound_assignment(self, cursor: Any, span: Span) -> Expression:
+        left_cursor, right_cursor = cursor.get_children()
+        place, value = self.place(left_cursor), self.value(right_cursor)
+        operator = cursor.spelling.removesuffix("=")
+        match place.ctype, value.ctype:
+            case Scalar() as left, Scalar() as right:
+                compute: CType = (
+                    ctype.promote(left) if operator in SHIFTS else ctype.common(left, right)
+                )
+            case Pointer() as pointer, Scalar():
+                compute = pointer
+            case left, _:
+                raise SourceError(f"{cursor.spelling} is not supported for {left}.", span)
+        return Assign(place.ctype, span, place, operator, value, compute)
+
+    def _conditional(self, cursor: Any, span: Span) -> Expression:
+        condition, yes, no = (self.value(child) for child in cursor.get_children())
+        return Conditional(yes.ctype, span, condition, yes, no)
+
+    def _call(self, cursor: Any, span: Span) -> Expression:
+        children = list(cursor.get_children())
+        if cursor.spelling in ctype.VECTORS and len(children) == 1:
+            return self.value(children[0])  # a copy
+        if cursor.spelling == "operator=" and len(children) == 3:
+            place = self.place(children[0])
+            return Assign(place.ctype, span, place, "", self.value(children[2]), place.ctype)
+        name = cursor.spelling
+        if name not in FUNCTIONS:
+            raise SourceError(f"The function {name or 'called here'} is not supported.", span)
+        arguments = tuple(self.value(argument) for argument in cursor.get_arguments())
+        if name == "__ldg":
+            pointer = arguments[0]
+            target = lower_type(cursor.type, span)
+            return Load(target, span, Dereference(target, span, pointer))
+        return Call(lower_type(cursor.type, span), span, name, arguments)
+
+
+def convert(value: Expression, target: CType, span: Span, explicit: bool = False) -> Expression:
+    """The value as another type, a Cast where that changes anything."""
+    if value.ctype == target:
+        return value
+    match value.ctype, target:
+        case (Scalar(), Scalar()) | (Pointer(), Pointer()):
+            return Cast(target, span, value, explicit)
+        case Pointer(), Scalar(name="bool"):
+            return Literal(ctype.BOOL, span, ctype.BOOL.dtype.type(True))
+        case source, _:
+            raise SourceError(f"A conversion from {source} to {target} is not supported.", span)
+
+
+def _literal(cursor: Any, span: Span) -> Literal:
+    number = constant(cursor)
+    target = lower_type(cursor.type, span)
+    if number is None or not isinstance(target, Scalar):
+        raise SourceError(f"'{cursor.spelling}' has no value known before the launch.", span)
+    if isinstance(number, int) and target.is_integer and target is not ctype.BOOL:
+        bits = 8 * target.size
+        number &= (1 << bits) - 1
+        if target.dtype.kind == "i" and number >> (bits - 1):
+            number -= 1 << bits
+    return Literal(target, span, target.dtype.type(number))
+
+
+def _only_child(cursor: Any) -> Any:
+    children = [child for child in cursor.get_children() if child.kind.is_expression()]
+    if len(children) != 1:
+        raise SourceError("This kind of expression is not supported.", span_of(cursor))
+    return children[0]
+
+
+def _without_decay(cursor: Any) -> Any:
+    """The array itself under clang's array-to-pointer conversion, and under parentheses."""
+    while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
+        inner = _only_child(cursor)
+        decays = inner.type.get_canonical().kind in (
+            TypeKind.CONSTANTARRAY,
+            TypeKind.INCOMPLETEARRAY,
+        )
+        if cursor.kind == CursorKind.UNEXPOSED_EXPR and not decays:
+            break
+        cursor = inner
+    return cursor
