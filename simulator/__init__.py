@@ -1,0 +1,44 @@
+"""Runs a CUDA C kernel over NumPy, a warp at a time, and tells what it did.
+
+compile_kernel turns a text into a Kernel, simulate runs a Launch of it and reports counters and
+hazards, record keeps every step of one block. Only compile_kernel needs libclang.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from simulator import narrate
+from simulator.catalogue import catalogue
+from simulator.launch import Launch
+from simulator.record import Recording, Step, record
+from simulator.report import Report, simulate
+from simulator.tree import Kernel, LaunchError, SourceError
+
+__all__ = [
+    "Kernel",
+    "Launch",
+    "LaunchError",
+    "Recording",
+    "Report",
+    "SourceError",
+    "Step",
+    "catalogue",
+    "compile_kernel",
+    "narrate",
+    "record",
+    "simulate",
+]
+
+
+def compile_kernel(
+    text: str, name: str, defines: Mapping[str, str] | None = None, filename: str = "kernel.cu"
+) -> Kernel:
+    """The __global__ function `name` of a CUDA C text.
+
+    defines gives macros their values: in the text's own #define lines where it has them, so that
+    Kernel.text is what runs, else as the compiler's -D. Raises SourceError.
+    """
+    from simulator.lower import compile_kernel as compile_with_clang  # needs libclang
+
+    return compile_with_clang(text, name, defines, filename)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from typing import Any
 
 import numpy as np
 
 from simulator.ctype import Array
 from simulator.launch import Launch
-from simulator.memory import Buffer
-from simulator.tree import Barrier, Loop
+from simulator.memory import Address, Buffer
+from simulator.tree import Barrier, Loop, Variable
 
 # Which lanes of a group are active: None is all of them, False none, an array [lanes] some.
 Mask = Any
@@ -32,10 +32,20 @@ class Group:
     """The same warp (or all warps) of each of some blocks: lanes = blocks x threads.
 
     blocks [B] are linear block numbers, threads [n] linear thread numbers within a block. Lane
-    b * n + i is thread threads[i] of block blocks[b].
+    b * n + i is thread threads[i] of block blocks[b]. slot_of numbers the variables; frame holds the variables' values by slot,
+    each an array [lanes] that is never written again, or one number where all lanes agree.
+    declared holds the mask under which each variable came into being, given the lanes that have
+    assigned it since. memo holds what expressions remember between evaluations.
     """
 
-    def __init__(self, launch: Launch, blocks: Array, threads: Array, slots: int) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        blocks: Array,
+        threads: Array,
+        slots: Mapping[Variable, int],
+        memos: int,
+    ) -> None:
         self.launch = launch
         self.blocks = blocks
         self.threads = threads
@@ -43,15 +53,23 @@ class Group:
         self.lanes = blocks.size * threads.size
         self.lane_numbers = np.arange(self.lanes)
         self.slots = np.repeat(np.arange(blocks.size), threads.size)
-        self.frame: list[Any] = [None] * slots
+        self.slot_of = slots
+        self.frame: list[Any] = [None] * len(slots)
+        self.declared: list[Mask] = [NONE] * len(slots)
+        self.given: list[Mask] = [NONE] * len(slots)
+        self.memo: list[Any] = [None] * memos
+        self.arrays: dict[Variable, Address] = {}
         self.shared: dict[str, Buffer] = {}
         self.breaks: list[Mask] = []
         self.continues: list[Mask] = []
         self.loops: list[LoopState] = []
-        self.returned = np.zeros(self.lanes, np.bool_)
-        self.interval = 0
+        self.returned: Mask = NONE
+        self.interval: Any = 0
+        self.clock = 0
         self.code: Generator[tuple[Barrier, Mask], None, Mask] | None = None
         self.waiting: tuple[Barrier, Mask] | None = None
+        self.released = True
+        self.thread_numbers: Array | None = None  # over the grid, once an observer asks
         self._builtins: dict[tuple[str, str], Any] = {}
 
     def builtin(self, name: str, axis: str) -> Any:
@@ -105,12 +123,14 @@ def narrow(mask: Mask, condition: Any) -> Mask:
     """The lanes of a mask for which a condition holds."""
     if mask is NONE:
         return NONE
-    if np.ndim(condition) == 0:
+    if not isinstance(condition, np.ndarray):
         return mask if condition else NONE
     both = condition if mask is ALL else mask & condition
     if not both.any():
         return NONE
-    return ALL if mask is ALL and both.all() else both
+    if mask is ALL:
+        return ALL if both.all() else both
+    return mask if np.array_equal(both, mask) else both
 
 
 def union(left: Mask, right: Mask) -> Mask:
@@ -135,5 +155,3 @@ def as_array(mask: Mask, lanes: int) -> Array:
     if mask is ALL:
         return np.ones(lanes, np.bool_)
     return np.zeros(lanes, np.bool_) if mask is NONE else mask
-
-

@@ -9,18 +9,20 @@ from clang.cindex import CursorKind, StorageClass
 
 from simulator import ctype
 from simulator.clang import parse, span_of
-from simulator.ctype import ArrayOf, Pointer, Scalar, Vector
+from simulator.ctype import ArrayOf, CType, Pointer, Scalar, Vector
 from simulator.lower_expressions import Expressions, convert, lower_type
 from simulator.source import set_defines, strip_comments
 from simulator.tree import (
     Barrier,
     Break,
+    Call,
     Continue,
     Declare,
     Evaluate,
     Expression,
     If,
     Kernel,
+    Literal,
     Loop,
     Return,
     Sequence,
@@ -195,21 +197,19 @@ class _Lowering:
         return Declare(span, self.declare(cursor, "register"), value)
 
     def _cells(self, cursor: Any, target: ArrayOf) -> list[Expression]:
-        """The cells that an initialiser list gives, row by row, zeros between short rows."""
+        """Every cell's value from an initialiser list, zero where the list has none."""
         span = span_of(cursor)
+        inner = target.element
         cells: list[Expression] = []
         for child in cursor.get_children():
-            if isinstance(target.element, ArrayOf):
-                row = self._cells(child, target.element)
-                width = target.element.size // max(1, target.innermost.size)
-                if not isinstance(target.innermost, Scalar):
-                    raise SourceError("This initialiser is not supported.", span)
-                zero = target.innermost.dtype.type(0)
-                missing = [_zero(target.innermost, span, zero)] * (width - len(row))
-                cells += row + missing
+            if isinstance(inner, ArrayOf):
+                if child.kind != CursorKind.INIT_LIST_EXPR:
+                    raise SourceError("Write this row in braces of its own.", span_of(child))
+                cells += self._cells(child, inner)
             else:
-                cells.append(convert(self.expressions.value(child), target.element, span))
-        return cells
+                cells.append(convert(self.expressions.value(child), inner, span))
+        missing = target.size // target.innermost.size - len(cells)
+        return cells + [_zero(target.innermost, span)] * missing
 
     def _for(self, cursor: Any, children: list[Any], span: Span) -> Statement:
         *head, body = children
@@ -220,10 +220,15 @@ class _Lowering:
         return Loop(span, start, condition, advance, self.statement(body))
 
 
-def _zero(target: Scalar, span: Span, zero: Any) -> Expression:
-    from simulator.tree import Literal
-
-    return Literal(target, span, zero)
+def _zero(target: CType, span: Span) -> Expression:
+    match target:
+        case Scalar():
+            return Literal(target, span, target.dtype.type(0))
+        case Vector():
+            parts = (_zero(target.element, span),) * target.length
+            return Call(target, span, f"make_{target.name}", parts)
+        case _:
+            raise SourceError(f"An array of {target} is not supported.", span)
 
 
 def _for_parts(text: str, cursor: Any, head: list[Any]) -> list[str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from simulator.ctype import Array, ArrayOf, CType, Pointer, Scalar, Vector
-from simulator.tree import SourceError, Span
+from simulator.ctype import Array, ArrayOf, CType, Scalar, Vector
 
 ALIGNMENT = 16  # arrays start at multiples of it, enough for every vector type
 
@@ -19,7 +18,7 @@ class Buffer:
 
     A shared array has one instance a block of the chunk, `stride` bytes apart; a global one has
     one. A local array keeps the same cell of all lanes side by side: cell c of lane l is element
-    c * lanes + l. size is the bytes that a thread may touch.
+    c * lanes + l. size is the bytes that a thread may touch. cells is `data` as its elements.
     """
 
     name: str
@@ -30,24 +29,43 @@ class Buffer:
     stride: int
     data: Array
     offset: int = 0  # of a shared array in its block's shared memory, in bytes
+    cells: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Keep the view that almost every access uses."""
+        object.__setattr__(self, "cells", self.data.view(self.element.dtype))
 
     def view(self, dtype: np.dtype[Any]) -> Array:
         """The bytes as numbers of a dtype."""
-        return self.data.view(dtype)
+        return self.cells if dtype == self.cells.dtype else self.data.view(dtype)
 
     def contents(self, instance: int = 0) -> Array:
-        """A copy of one instance in its shape."""
+        """A copy of one instance in its shape; of a local array, [*shape, lanes]."""
+        if self.space == "local":
+            return self.cells.reshape(*self.shape, -1).copy()
         start = instance * self.stride
         cells = self.data[start : start + self.size].view(self.element.dtype)
         return cells.reshape(self.shape).copy()
 
 
-@dataclass(frozen=True, slots=True)
 class Address:
-    """A pointer's value: the array it points into and the bytes from its start, one a lane."""
+    """A pointer's value: an array, and the bytes from its start: lanes [lanes] or None, plus base.
 
-    buffer: Buffer
-    offset: Any
+    The part that differs between lanes is kept apart from the part that is the same for all:
+    while a loop advances the second, everything that depends on the first alone can be kept.
+    """
+
+    __slots__ = ("base", "buffer", "lanes")
+
+    def __init__(self, buffer: Buffer, lanes: Array | None, base: int) -> None:
+        self.buffer = buffer
+        self.lanes = lanes
+        self.base = base
+
+    @property
+    def offset(self) -> Any:
+        """Bytes from the array's start: one number, or one a lane."""
+        return self.base if self.lanes is None else self.lanes + self.base
 
 
 def _round_up(size: int) -> int:
@@ -69,8 +87,9 @@ def shared_buffer(
     element = element_of(ctype.innermost)
     shape = ctype.shape
     if dynamic_bytes is not None:
-        shape = (dynamic_bytes // element.size,)
-    elif isinstance(ctype.innermost, Vector):
+        inner = int(np.prod(shape[1:], dtype=np.int64)) * ctype.innermost.size
+        shape = (dynamic_bytes // inner, *shape[1:])
+    if isinstance(ctype.innermost, Vector):
         shape = (*shape, ctype.innermost.length)
     size = int(np.prod(shape, dtype=np.int64)) * element.size
     stride = max(ALIGNMENT, _round_up(size))
@@ -95,38 +114,7 @@ def element_of(ctype: CType) -> Scalar:
             return ctype
         case Vector():
             return ctype.element
-        case Pointer():
-            raise TypeError("pointers are not kept in memory")
         case ArrayOf():
             return element_of(ctype.innermost)
         case _:
             raise TypeError(f"{ctype} has no elements")
-
-
-def indices(buffer: Buffer, offsets: Any, ctype: CType, lanes: Array, slots: Array) -> Any:
-    """Where in buffer.view(element) each lane's value starts.
-
-    offsets [n] or one number for all, bytes, in bounds and aligned; lanes [n] number the group's
-    threads and slots [n] their block within the chunk.
-    """
-    element = element_of(ctype)
-    if buffer.space == "local":
-        return offsets // element.size * (buffer.data.size // buffer.size) + lanes
-    if buffer.space == "shared":
-        return (offsets + slots * buffer.stride) // element.size
-    return offsets // element.size
-
-
-def component_step(buffer: Buffer) -> int:
-    """Elements between the components of a short vector in buffer.view(element)."""
-    return buffer.data.size // buffer.size if buffer.space == "local" else 1
-
-
-def refuse_reinterpretation(buffer: Buffer, ctype: CType, span: Span) -> None:
-    """SourceError for an array in registers that is read in cells of another size."""
-    if buffer.space == "local" and element_of(ctype).size != buffer.element.size:
-        raise SourceError(
-            f"{buffer.name} holds {buffer.element}; reading it as {ctype} in registers is not "
-            "supported.",
-            span,
-        )

@@ -2,46 +2,101 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simulator.ctype import Array
+from simulator.launch import WARP_SIZE
 from simulator.memory import Buffer
 from simulator.tree import Barrier, Expression, Kernel, Span, Statement
 
 if TYPE_CHECKING:
-    from simulator.group import Group
+    from simulator.group import Group, Mask
     from simulator.launch import Launch
 
-WARP_SIZE = 32
+
+class Pattern:
+    """The part of an address that differs between lanes, and what follows from it alone.
+
+    low and high bound it in bytes; aligned tells whether every lane's is a multiple of the
+    access's width. index [lanes] counts elements in the buffer's view, one element of `step`
+    entries apart from the next; costs remembers what observers found out about it.
+    """
+
+    __slots__ = ("aligned", "buffer", "costs", "high", "index", "lanes", "low", "step")
+
+    def __init__(self, group: Group, buffer: Buffer, lanes: Array | None, width: int, size: int):
+        self.buffer = buffer
+        self.lanes = lanes
+        self.low = int(lanes.min()) if lanes is not None else 0
+        self.high = int(lanes.max()) if lanes is not None else 0
+        self.aligned = lanes is None or not (lanes % width).any()
+        self.step = 1
+        self.costs: dict[Any, Any] = {}
+        elements = lanes // size if lanes is not None else None
+        match buffer.space:
+            case "local":
+                self.step = group.lanes
+                if elements is not None:
+                    elements = elements * group.lanes + group.lane_numbers
+            case "shared":
+                origin = group.slots * (buffer.stride // size)
+                elements = origin if elements is None else elements + origin
+        self.index: Array | None = elements
 
 
-@dataclass(frozen=True, slots=True)
 class Access:
     """One load or store by the active lanes of a group of warps.
 
-    offsets is one number of bytes from the buffer's start for all lanes, or an array [lanes].
-    active is a bool array [lanes], or None for all; lanes outside the array are not in it, they
-    come as a Fault. width is bytes a lane. values is what was read or written.
+    A lane's address is `base` bytes from the buffer's start plus lanes[lane], or `base` alone
+    where lanes is None; width is bytes a lane, mask the lanes that take part, all of them inside
+    the array. index [lanes], or one number, counts elements of `size` bytes in the buffer's data.
+    values is what was read or written: an array [lanes], one number, or a tuple of components.
     """
 
-    kind: str  # "load" or "store"
-    group: Group
-    buffer: Buffer
-    offsets: Any
-    active: Array | None
-    width: int
-    values: Any
-    place: Expression
+    __slots__ = (
+        "base", "buffer", "group", "index", "kind", "lanes", "mask", "pattern", "place",
+        "size", "values", "width",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        kind: str,
+        group: Group,
+        pattern: Pattern,
+        base: int,
+        mask: Mask,
+        width: int,
+        size: int,
+        index: Any,
+        values: Any,
+        place: Expression,
+    ) -> None:
+        self.kind = kind  # "load" or "store"
+        self.group = group
+        self.pattern = pattern
+        self.buffer = pattern.buffer
+        self.lanes = pattern.lanes
+        self.base = base
+        self.mask = mask
+        self.width = width
+        self.size = size
+        self.index = index
+        self.values = values
+        self.place = place
+
+    @property
+    def offsets(self) -> Any:
+        """Bytes from the buffer's start: an array [lanes], or one number for all."""
+        return self.base if self.lanes is None else self.lanes + self.base
 
     def by_warp(self) -> tuple[Array, Array]:
         """Offsets and activity, each [warps, 32]; lanes a partial warp lacks are inactive."""
         group = self.group
         shape = (group.block_count, group.threads.size)
         offsets = np.broadcast_to(self.offsets, (group.lanes,)).reshape(shape)
-        active = np.broadcast_to(True if self.active is None else self.active, (group.lanes,))
+        active = np.broadcast_to(True if self.mask is None else self.mask, (group.lanes,))
         active = active.reshape(shape)
         missing = -shape[1] % WARP_SIZE
         if missing:
@@ -50,22 +105,34 @@ class Access:
         return offsets.reshape(-1, WARP_SIZE), active.reshape(-1, WARP_SIZE)
 
 
-@dataclass(frozen=True, slots=True)
 class Fault:
     """An access outside its array or at a wrong multiple; it is dropped and execution goes on.
 
-    reason is "out-of-bounds" or "misaligned"; lane is the first of `count` lanes.
+    reason is "out-of-bounds" or "misaligned"; lanes [lanes] tells whose, offsets [lanes] counts
+    bytes from the array's start.
     """
 
-    reason: str
-    kind: str
-    group: Group
-    buffer: Buffer
-    offset: int
-    lane: int
-    count: int
-    width: int
-    place: Expression
+    __slots__ = ("buffer", "group", "kind", "lanes", "offsets", "place", "reason", "width")
+
+    def __init__(
+        self,
+        reason: str,
+        kind: str,
+        group: Group,
+        buffer: Buffer,
+        offsets: Array,
+        lanes: Array,
+        width: int,
+        place: Expression,
+    ) -> None:
+        self.reason = reason
+        self.kind = kind
+        self.group = group
+        self.buffer = buffer
+        self.offsets = offsets
+        self.lanes = lanes
+        self.width = width
+        self.place = place
 
 
 class Observer:
@@ -83,19 +150,27 @@ class Observer:
     def on_fault(self, fault: Fault) -> None:
         """Lanes of a group touch memory that is not theirs."""
 
-    def on_unset(self, group: Group, name: str, count: int, span: Span) -> None:
-        """Lanes of a group read a variable that was never given a value."""
+    def on_unset(self, group: Group, name: str, lanes: Array, span: Span) -> None:
+        """Lanes [n] of a group read a variable that was never given a value."""
 
-    def on_barrier(self, barrier: Barrier, groups: list[Group], arrived: Array) -> None:
-        """Blocks pass a barrier; arrived [blocks, threads] tells who reached it."""
+    def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
+        """Groups are about to pass a barrier; their intervals are still the old ones."""
 
     def on_partial_barrier(
-        self, barrier: Barrier, group: Group, block: int, arrived: int, expected: int
+        self, barrier: Barrier, group: Group, slot: int, arrived: Array
     ) -> None:
-        """Only `arrived` of `expected` threads of a block reached a barrier."""
+        """Only the threads `arrived` [n] of the block at `slot` of the chunk reached a barrier."""
 
-    def on_part(self, group: Group, expression: Expression, value: Any, mask: Any) -> None:
-        """A subexpression has a value; told only to observers that ask for parts."""
+    def on_finish(self, groups: list[Group]) -> None:
+        """A chunk's blocks have all ended."""
 
-    def on_step(self, group: Group, kind: str, statement: Statement, mask: Any) -> None:
-        """A statement or condition is done; told only to observers that ask for parts."""
+    def on_part(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
+        """A subexpression has a value; told only to observers that override it."""
+
+    def on_step(self, group: Group, kind: str, statement: Statement, mask: Mask) -> None:
+        """A statement or condition is done; told only to observers that override it."""
+
+
+def hears(observer: Observer, method: str) -> bool:
+    """Whether an observer overrides a method, so that the machine need not call what is empty."""
+    return getattr(type(observer), method) is not getattr(Observer, method)

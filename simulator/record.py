@@ -4,10 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from simulator.ctype import Array
+from simulator.group import Group, Mask, as_array
 from simulator.launch import Dim3, Launch
-from simulator.tree import Expression, Kernel, Loop, Statement, Variable
+from simulator.machine import Machine
+from simulator.memory import Address, Buffer
+from simulator.observer import Access, Fault, Observer
+from simulator.shadow import cells_of
+from simulator.tree import (
+    Declare,
+    Expression,
+    If,
+    Kernel,
+    LaunchError,
+    Loop,
+    Sequence,
+    SourceError,
+    Statement,
+    Variable,
+)
+
+MAX_STEPS = 20_000  # of one recording; beyond it a class has lost the thread
+MAX_SNAPSHOT = 2**28  # bytes that all snapshots of one recording may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +49,8 @@ class LoopPosition:
 class Part:
     """One subexpression's value within a step: `values` has a number a thread of the block [T].
 
-    `active` [T] tells which threads evaluated it.
+    A short vector's are [T, n], a pointer's are bytes from its array's start. `active` [T] tells
+    which threads evaluated it.
     """
 
     expression: Expression
@@ -39,9 +62,9 @@ class Part:
 class StepAccess:
     """One load or store instruction within a step, for every thread of the block.
 
-    space is "global", "shared" or "local"; name the array's; offsets [T] bytes from its start;
-    width bytes a thread; values [T] (or [T, n] for a short vector) what was read or written;
-    active [T].
+    kind is "load" or "store", space "global", "shared" or "local"; name the array's; offsets [T]
+    bytes from its start; width bytes a thread; values [T] (or [T, n] for a short vector) what was
+    read or written; active [T]; in_bounds [T] is False where the access was dropped.
     """
 
     kind: str
@@ -81,6 +104,12 @@ class Step:
     @property
     def line(self) -> int:
         """The line of the text, from 1."""
+        if self.kind in ("test", "advance") and isinstance(self.statement, (If, Loop)):
+            part = self.statement.condition
+            if self.kind == "advance" and isinstance(self.statement, Loop):
+                part = self.statement.advance
+            if part is not None:
+                return part.span.line
         return self.statement.span.line
 
 
@@ -101,3 +130,249 @@ class Recording:
     block: Dim3
     steps: tuple[Step, ...]
     shared: tuple[Variable, ...]
+
+
+def record(
+    kernel: Kernel,
+    launch: Launch,
+    block: Dim3 = (0, 0, 0),
+    schedule: str = "lockstep",
+    seed: int = 0,
+) -> Recording:
+    """Every step of one block, its threads in lockstep or its warps in the order of a schedule.
+
+    block is in x, y, z. Raises LaunchError for a block outside the grid or a launch that no GPU
+    takes, SourceError for what cannot be executed or takes more than MAX_STEPS steps.
+    """
+    for axis, place, size in zip("xyz", block, launch.grid, strict=True):
+        if not 0 <= place < size:
+            raise LaunchError(
+                f"Block {place} in {axis} is not in the grid, which has {size} there "
+                f"(0 to {size - 1})."
+            )
+    recorder = Recorder()
+    machine = Machine(kernel, launch, [recorder], schedule, seed)
+    linear = block[0] + launch.grid[0] * (block[1] + launch.grid[1] * block[2])
+    machine.run(np.array([linear]))
+    arguments = {
+        name: value.copy() if isinstance(value, np.ndarray) else value
+        for name, value in machine.arguments.items()
+    }
+    return Recording(kernel, launch, arguments, block, tuple(recorder.steps), kernel.shared)
+
+
+class Recorder(Observer):
+    """Listens to the machine run one block and keeps its steps."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self._parts: list[Part] = []
+        self._accesses: list[StepAccess] = []
+        self._threads = 0
+        self._visible: dict[int, tuple[Variable, ...]] = {}
+        self._kept: dict[Any, tuple[Any, Array]] = {}
+        self._registers: dict[Variable, Array] = {}
+        self._shared: dict[str, Array] = {}
+        self._written: dict[str, Array] = {}
+        self._outputs: dict[str, Array] = {}
+        self._stored: dict[str, Array] = {}
+        self._bytes = 0
+
+    def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
+        """Learn which variables each statement can see."""
+        self._threads = launch.threads
+        _scopes(kernel.body, kernel.parameters, self._visible)
+
+    def on_chunk(self, groups: list[Group]) -> None:
+        """Keep the shared arrays as they are before anything was written."""
+        for name, buffer in groups[0].shared.items():
+            self._shared[name] = buffer.contents()
+            self._written[name] = np.zeros(buffer.shape, np.bool_)
+
+    def on_part(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
+        """Keep a subexpression's value."""
+        self._parts.append(
+            Part(expression, self._spread(group, value), self._active(group, mask))
+        )
+
+    def on_access(self, access: Access) -> None:
+        """Keep a load or store, and what it left in memory."""
+        group, buffer = access.group, access.buffer
+        active = self._active(group, access.mask)
+        self._accesses.append(
+            StepAccess(
+                access.kind,
+                buffer.space,
+                buffer.name,
+                self._spread(group, np.asarray(access.offsets, dtype=np.int64)),
+                access.width,
+                self._spread(group, access.values),
+                active,
+                access.place,
+                active,
+            )
+        )
+        if access.kind != "store":
+            return
+        if buffer.space == "shared":
+            self._shared[buffer.name] = self._copy(buffer.contents())
+            written = self._written[buffer.name].copy()
+            written.reshape(-1)[cells_of(access)[0]] = True
+            self._written[buffer.name] = self._copy(written)
+        elif buffer.space == "global":
+            before = self._stored.get(buffer.name)
+            self._outputs[buffer.name] = self._copy(buffer.contents())
+            stored = np.zeros(buffer.shape, np.bool_) if before is None else before.copy()
+            stored.reshape(-1)[cells_of(access)[0]] = True
+            self._stored[buffer.name] = self._copy(stored)
+
+    def on_fault(self, fault: Fault) -> None:
+        """Keep an access that was dropped."""
+        group = fault.group
+        active = np.zeros(self._threads, np.bool_)
+        active[group.threads] = fault.lanes
+        zeros = np.zeros(self._threads, fault.buffer.element.dtype)
+        offsets = self._spread(group, fault.offsets)
+        self._accesses.append(
+            StepAccess(
+                fault.kind, fault.buffer.space, fault.buffer.name, offsets, fault.width, zeros,
+                active, fault.place, np.zeros(self._threads, np.bool_),
+            )
+        )  # fmt: skip
+
+    def on_step(self, group: Group, kind: str, statement: Statement, mask: Mask) -> None:
+        """A statement is done: keep how everything stands."""
+        if isinstance(statement, Declare) and statement.variable.space == "shared":
+            return
+        if len(self.steps) >= MAX_STEPS:
+            raise SourceError(
+                f"The block takes more than {MAX_STEPS:,} steps; choose smaller matrices.",
+                statement.span,
+            )
+        loops = tuple(self._position(group, state) for state in group.loops)
+        interval = group.interval if isinstance(group.interval, int) else int(group.interval[0])
+        step = Step(
+            number=len(self.steps),
+            kind=kind,
+            statement=statement,
+            loops=loops,
+            interval=interval,
+            active=self._active(group, mask),
+            parts=tuple(self._parts),
+            accesses=tuple(self._accesses),
+            registers=self._snapshot(group, statement),
+            shared=dict(self._shared),
+            written=dict(self._written),
+            outputs=dict(self._outputs),
+            stored=dict(self._stored),
+        )
+        self._parts, self._accesses = [], []
+        self.steps.append(step)
+
+    def _position(self, group: Group, state: Any) -> LoopPosition:
+        variable = state.loop.variable
+        value = None
+        if variable is not None:
+            held = group.frame[group.slot_of[variable]]
+            if held is not None and not isinstance(held, (tuple, Address)):
+                numbers = np.unique(held)
+                value = int(numbers[0]) if numbers.size == 1 else None
+        name = variable.name if variable is not None else None
+        return LoopPosition(state.loop, state.iteration, name, value)
+
+    def _snapshot(self, group: Group, statement: Statement) -> Mapping[str, Array]:
+        """Every visible variable's values, one a thread of the block."""
+        registers: dict[str, Array] = {}
+        for variable in self._visible.get(id(statement), ()):
+            if variable.space == "local":
+                address = group.arrays.get(variable)
+                if address is not None:
+                    contents = np.moveaxis(address.buffer.contents(), -1, 0)
+                    registers[variable.name] = self._merge(group, variable, contents)
+                continue
+            value = group.frame[group.slot_of[variable]]
+            if value is None or isinstance(value, Address):
+                continue
+            key = (variable, group.threads[0])
+            known = self._kept.get(key)
+            if known is None or known[0] is not value:
+                spread = self._merge(group, variable, self._spread(group, value)[group.threads])
+                known = self._kept[key] = (value, spread)
+                self._registers[variable] = spread
+            registers[variable.name] = self._registers[variable]
+        return registers
+
+    def _merge(self, group: Group, variable: Variable, values: Array) -> Array:
+        """The values of a group's threads, beside what the block's other threads hold."""
+        if group.threads.size == self._threads:
+            return self._copy(values)
+        whole = self._registers.get(variable)
+        if whole is None or whole.shape[1:] != values.shape[1:]:
+            whole = np.zeros((self._threads, *values.shape[1:]), values.dtype)
+        whole = whole.copy()
+        whole[group.threads] = values
+        self._registers[variable] = whole
+        return self._copy(whole)
+
+    def _spread(self, group: Group, value: Any) -> Array:
+        """A value as one number (or vector) a thread of the block."""
+        if isinstance(value, Address):
+            value = np.asarray(value.offset, dtype=np.int64)
+        if isinstance(value, tuple):
+            return np.stack([self._spread(group, part) for part in value], axis=-1)
+        if value is None:
+            return np.zeros(self._threads, np.int32)
+        value = np.asarray(value)
+        if group.threads.size == self._threads:
+            return value if value.ndim else np.broadcast_to(value, (self._threads,))
+        whole = np.zeros(self._threads, value.dtype)
+        whole[group.threads] = value
+        return whole
+
+    def _active(self, group: Group, mask: Mask) -> Array:
+        active = as_array(mask, group.lanes)
+        if group.threads.size == self._threads:
+            return active
+        whole = np.zeros(self._threads, np.bool_)
+        whole[group.threads] = active
+        return whole
+
+    def _copy(self, array: Array) -> Array:
+        """A snapshot, counted against the budget of one recording."""
+        self._bytes += array.nbytes
+        if self._bytes > MAX_SNAPSHOT:
+            raise LaunchError(
+                f"The recording takes more than {MAX_SNAPSHOT / 2**20:,.0f} MiB; "
+                "choose smaller matrices."
+            )
+        return array
+
+
+def _scopes(
+    statement: Statement, visible: tuple[Variable, ...], found: dict[int, tuple[Variable, ...]]
+) -> tuple[Variable, ...]:
+    """Note the variables each statement can see; gives those that the next one can."""
+    match statement:
+        case Declare(variable=variable):
+            if variable.space != "shared":
+                visible = (*visible, variable)
+            found[id(statement)] = visible
+        case Sequence(statements=statements):
+            inner = visible
+            for part in statements:
+                inner = _scopes(part, inner, found)
+            if all(isinstance(part, Declare) for part in statements):
+                return inner  # int a, b; declares in the scope around it
+        case If(yes=yes, no=no):
+            found[id(statement)] = visible
+            _scopes(yes, visible, found)
+            if no is not None:
+                _scopes(no, visible, found)
+        case Loop(start=start, body=body):
+            inner = visible if start is None else _scopes(start, visible, found)
+            found[id(statement)] = inner
+            _scopes(body, inner, found)
+        case _:
+            found[id(statement)] = visible
+    return visible
+

@@ -1,0 +1,214 @@
+"""The simulator from a terminal: python -m simulator FILE.cu --kernel NAME --grid X --block X ARG…"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from simulator.ctype import Array, Pointer
+from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3
+from simulator.machine import SCHEDULES
+from simulator.report import Report, simulate
+from simulator.tree import Kernel, LaunchError, SourceError
+
+ARRAY_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32}
+CLEAN, HAZARDS, WRONG = 0, 1, 2
+
+
+class Usage(LaunchError):
+    """The command line itself is wrong."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in the same form as every other error."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage and leaving."""
+        raise Usage(f"{message}. See python -m simulator --help.")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a kernel and print what it did; 0 clean, 1 with hazards, 2 on an error."""
+    try:
+        options = _parser().parse_intermixed_args(arguments)
+        kernel, report = _run(options)
+    except (SourceError, LaunchError) as error:
+        print(error, file=sys.stderr)
+        return WRONG
+    if options.json:
+        print(json.dumps(_object(kernel, report)))
+    else:
+        _print(kernel, report)
+    return HAZARDS if report.hazards else CLEAN
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="python -m simulator",
+        description="Run a CUDA C kernel over NumPy and report its memory traffic and hazards.",
+    )
+    parser.add_argument("file", metavar="FILE.cu", help="the kernel's source")
+    parser.add_argument("--kernel", metavar="NAME", required=True)
+    parser.add_argument("--grid", metavar="X[,Y[,Z]]", required=True, type=_sizes)
+    parser.add_argument("--block", metavar="X[,Y[,Z]]", required=True, type=_sizes)
+    parser.add_argument("--shared", metavar="BYTES", type=int, default=0)
+    parser.add_argument("-D", metavar="NAME=VALUE", action="append", default=[], dest="defines")
+    parser.add_argument("--schedule", choices=SCHEDULES, default="ascending")
+    parser.add_argument("--seed", metavar="N", type=int, default=0)
+    parser.add_argument("--inputs", metavar="IN.npz", help="arrays by parameter name")
+    parser.add_argument("--outputs", metavar="OUT.npz", help="all arrays after the launch")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "arguments",
+        metavar="ARG",
+        nargs="*",
+        help="in parameter order: an array of random values (f32:64x64, f64:…, i32:…) or a "
+        "scalar (i32=64, u32=64, f32=1.5)",
+    )
+    return parser
+
+
+def _sizes(text: str) -> Dim3:
+    if not re.fullmatch(r"-?\d{1,10}(,-?\d{1,10}){0,2}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not one to three whole numbers like 16,16")
+    return dim3(*(int(part) for part in text.split(",")))
+
+
+def _run(options: argparse.Namespace) -> tuple[Kernel, Report]:
+    from simulator.lower import compile_kernel  # needs libclang
+
+    path = Path(options.file)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Usage(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise Usage(f"{path} is not text in UTF-8.") from None
+    kernel = compile_kernel(text, options.kernel, _defines(options.defines), path.name)
+    values = _arguments(kernel, options)
+    launch = Launch(options.grid, options.block, values, options.shared)
+    if options.seed < 0:
+        raise Usage(f"--seed {options.seed}: give a whole number from 0.")
+    report = simulate(kernel, launch, options.schedule, options.seed)
+    if options.outputs:
+        try:
+            np.savez(options.outputs, **report.arrays)
+        except OSError as error:
+            raise Usage(f"{options.outputs} cannot be written: {error.strerror}.") from None
+    return kernel, report
+
+
+def _defines(given: Sequence[str]) -> dict[str, str]:
+    defines = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        if not re.fullmatch(r"[A-Za-z_]\w*", name):
+            raise Usage(f"-D {text}: write NAME=VALUE, the name a macro's.")
+        defines[name] = value or "1"
+    return defines
+
+
+def _arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:
+    """The launch's arguments by name: arrays from --inputs, the rest from ARG in order."""
+    values: dict[str, Any] = dict(_inputs(options.inputs)) if options.inputs else {}
+    names = [parameter.name for parameter in kernel.parameters]
+    for name in values:
+        if name not in names:
+            raise Usage(
+                f"{options.inputs} holds {name}, which is no parameter of {kernel.name} "
+                f"({', '.join(names)})."
+            )
+    given = list(options.arguments)
+    if len(given) == len(names):
+        left = names  # an ARG for each parameter; arrays of the file go first
+    else:
+        left = [name for name in names if name not in values]
+    if len(given) != len(left):
+        raise Usage(
+            f"Kernel {kernel.name} needs {len(left)} arguments ({', '.join(left)}); "
+            f"{len(given)} are given."
+        )
+    random = np.random.default_rng(options.seed if options.seed >= 0 else 0)
+    for name, text in zip(left, given, strict=True):
+        value = _argument(name, text, random)
+        values.setdefault(name, value)
+    return values
+
+
+def _inputs(file: str) -> Mapping[str, Array]:
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except OSError as error:
+        raise Usage(f"{file} cannot be read: {error.strerror or error}.") from None
+    except (ValueError, AttributeError, TypeError, zipfile.BadZipFile, EOFError):
+        raise Usage(f"{file} is not an .npz file of plain arrays.") from None
+
+
+def _argument(name: str, text: str, random: np.random.Generator) -> Any:
+    """One ARG: an array of random values, or a number of a C type."""
+    array = re.fullmatch(r"(f32|f64|i32|u32):(\d{1,10}(?:x\d{1,10})*)", text)
+    if array:
+        dtype = np.dtype(ARRAY_TYPES[array[1]])
+        shape = tuple(int(size) for size in array[2].split("x"))
+        count = 1
+        for size in shape:
+            count *= size
+        if count * dtype.itemsize > BUDGET_BYTES:
+            raise LaunchError(
+                f"{text} for {name} takes {count * dtype.itemsize / 2**20:,.0f} MiB; the "
+                f"simulator takes up to {BUDGET_BYTES / 2**20:,.0f} MiB."
+            )
+        if dtype.kind == "f":
+            return random.standard_normal(shape, dtype=dtype)  # type: ignore[arg-type]  # f32, f64
+        low = 0 if dtype.kind == "u" else -100
+        return random.integers(low, 101, shape, dtype=dtype)
+    number = re.fullmatch(r"(f32|f64|i32|u32)=(\S+)", text)
+    if number:
+        dtype = np.dtype(ARRAY_TYPES[number[1]])
+        try:
+            value = float(number[2]) if dtype.kind == "f" else int(number[2], 0)
+            return dtype.type(value)
+        except (ValueError, OverflowError):
+            raise Usage(f"{text} for {name}: {number[2]} is no {number[1]}.") from None
+    raise Usage(
+        f"{text!r} for {name} is neither an array like f32:64x64 nor a scalar like i32=64 "
+        f"(types: {', '.join(ARRAY_TYPES)})."
+    )
+
+
+def _object(kernel: Kernel, report: Report) -> dict[str, Any]:
+    return {
+        "kernel": kernel.name,
+        "counters": dict(report.counters),
+        "lines": {str(line): dict(counts) for line, counts in report.lines.items()},
+        "hazards": [asdict(hazard) for hazard in report.hazards],
+        "warnings": list(kernel.warnings),
+        "seconds": report.seconds,
+    }
+
+
+def _print(kernel: Kernel, report: Report) -> None:
+    print(f"{kernel.name}: {report.seconds:.3f} s")
+    width = max(len(name) for name in report.counters)
+    for name, count in report.counters.items():
+        print(f"  {name:<{width}}  {count:>14,}")
+    for warning in kernel.warnings:
+        print(f"warning: {warning}")
+    if not report.hazards:
+        print("no hazards")
+    for hazard in report.hazards:
+        print(f"{hazard.kind} ({hazard.count:,} times): {hazard.message}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""Who touched which cell, and when: the memory beside a memory that races are found in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simulator.ctype import Array
+from simulator.memory import Buffer
+from simulator.observer import Access
+
+NOBODY = -1
+MANY = -2
+MAX_READS = 200_000  # reads kept between two barriers; far more than a tile's loop makes
+
+
+class Shadow:
+    """For every cell of a buffer: its last writer (a thread of the grid), when, and from where.
+
+    interval is the writer's barrier interval, NOBODY where the cell was never written; line and
+    clock are the writing line and how many accesses its warp had made by then. blocks holds the
+    one block that has read a global cell, or MANY. reads are the loads since the last barrier,
+    each kept once, since a write that follows may race with them.
+    """
+
+    __slots__ = (
+        "blocks", "clock", "event", "interval", "line", "reads", "writer", "wrote",
+    )  # fmt: skip
+
+    def __init__(self, buffer: Buffer) -> None:
+        cells = buffer.cells.size
+        self.writer = np.full(cells, NOBODY, np.int64)
+        self.interval = np.full(cells, NOBODY, np.int32)
+        self.line = np.zeros(cells, np.int32)
+        self.clock = np.zeros(cells, np.int64)
+        self.event = np.zeros(cells, np.int64)
+        self.blocks = np.full(cells, NOBODY, np.int64) if buffer.space == "global" else None
+        self.reads: dict[Any, tuple[Access, int, Any, int]] = {}
+        self.wrote = False
+
+    def remember_read(self, access: Access, clock: int, interval: Any, event: int) -> None:
+        """Keep a load for the writes that may follow it before the next barrier."""
+        key = (id(access.pattern), id(access.mask), access.base, access.place.span.line)
+        if key not in self.reads and len(self.reads) < MAX_READS:
+            self.reads[key] = (access, clock, interval, event)
+
+
+def cells_of(access: Access) -> tuple[Array, Any]:
+    """The cells that an access touches, as entries of the buffer's `cells`, and which lanes did.
+
+    Gives cells [n] and lanes [n]; lanes is a slice where every lane touches one cell in order.
+    """
+    buffer, group = access.buffer, access.group
+    own = buffer.element.size
+    index = access.index
+    if isinstance(index, int):
+        if buffer.space == "local":
+            index = index + group.lane_numbers
+        else:
+            index = np.full(group.lanes, index)
+    lanes: Any = slice(None)
+    if access.mask is not None:
+        lanes = np.flatnonzero(access.mask)
+        index = index[lanes]
+    count = access.width // access.size
+    if access.size == own and count == 1:
+        return index, lanes
+    step = access.pattern.step
+    shifts = np.arange(count) * step
+    cells = (index[:, None] + shifts).reshape(-1)
+    if access.size > own:
+        ratio = access.size // own
+        cells = (cells[:, None] * ratio + np.arange(ratio)).reshape(-1)
+    elif access.size < own:
+        cells = cells // (own // access.size)
+    numbers = np.arange(group.lanes)[lanes]
+    return cells, np.repeat(numbers, cells.size // max(1, numbers.size))
