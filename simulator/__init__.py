@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from simulator import narrate
+from simulator import narrate as narrate
 from simulator.catalogue import catalogue
 from simulator.launch import Launch
 from simulator.record import Recording, Step, record

@@ -1,4 +1,4 @@
-"""The simulator from a terminal: python -m simulator FILE.cu --kernel NAME --grid X --block X ARG…"""
+"""The simulator from a terminal: `python -m simulator FILE.cu --kernel NAME …`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from simulator.ctype import Array, Pointer
+from simulator.ctype import Array
 from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3
 from simulator.machine import SCHEDULES
 from simulator.report import Report, simulate
@@ -24,7 +24,7 @@ ARRAY_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.
 CLEAN, HAZARDS, WRONG = 0, 1, 2
 
 
-class Usage(LaunchError):
+class UsageError(LaunchError):
     """The command line itself is wrong."""
 
 
@@ -33,7 +33,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
-        raise Usage(f"{message}. See python -m simulator --help.")
+        raise UsageError(f"{message}. See python -m simulator --help.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -90,20 +90,20 @@ def _run(options: argparse.Namespace) -> tuple[Kernel, Report]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise Usage(f"{path} cannot be read: {error.strerror}.") from None
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise Usage(f"{path} is not text in UTF-8.") from None
+        raise UsageError(f"{path} is not text in UTF-8.") from None
     kernel = compile_kernel(text, options.kernel, _defines(options.defines), path.name)
     values = _arguments(kernel, options)
     launch = Launch(options.grid, options.block, values, options.shared)
     if options.seed < 0:
-        raise Usage(f"--seed {options.seed}: give a whole number from 0.")
+        raise UsageError(f"--seed {options.seed}: give a whole number from 0.")
     report = simulate(kernel, launch, options.schedule, options.seed)
     if options.outputs:
         try:
-            np.savez(options.outputs, **report.arrays)
+            np.savez(options.outputs, **dict(report.arrays))  # type: ignore[arg-type]  # by name
         except OSError as error:
-            raise Usage(f"{options.outputs} cannot be written: {error.strerror}.") from None
+            raise UsageError(f"{options.outputs} cannot be written: {error.strerror}.") from None
     return kernel, report
 
 
@@ -112,7 +112,7 @@ def _defines(given: Sequence[str]) -> dict[str, str]:
     for text in given:
         name, _, value = text.partition("=")
         if not re.fullmatch(r"[A-Za-z_]\w*", name):
-            raise Usage(f"-D {text}: write NAME=VALUE, the name a macro's.")
+            raise UsageError(f"-D {text}: write NAME=VALUE, the name a macro's.")
         defines[name] = value or "1"
     return defines
 
@@ -123,17 +123,16 @@ def _arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:
     names = [parameter.name for parameter in kernel.parameters]
     for name in values:
         if name not in names:
-            raise Usage(
+            raise UsageError(
                 f"{options.inputs} holds {name}, which is no parameter of {kernel.name} "
                 f"({', '.join(names)})."
             )
     given = list(options.arguments)
-    if len(given) == len(names):
-        left = names  # an ARG for each parameter; arrays of the file go first
-    else:
-        left = [name for name in names if name not in values]
+    # With an ARG for each parameter, the file's arrays go before theirs.
+    every = len(given) == len(names)
+    left = names if every else [name for name in names if name not in values]
     if len(given) != len(left):
-        raise Usage(
+        raise UsageError(
             f"Kernel {kernel.name} needs {len(left)} arguments ({', '.join(left)}); "
             f"{len(given)} are given."
         )
@@ -149,9 +148,9 @@ def _inputs(file: str) -> Mapping[str, Array]:
         with np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except OSError as error:
-        raise Usage(f"{file} cannot be read: {error.strerror or error}.") from None
+        raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from None
     except (ValueError, AttributeError, TypeError, zipfile.BadZipFile, EOFError):
-        raise Usage(f"{file} is not an .npz file of plain arrays.") from None
+        raise UsageError(f"{file} is not an .npz file of plain arrays.") from None
 
 
 def _argument(name: str, text: str, random: np.random.Generator) -> Any:
@@ -179,8 +178,8 @@ def _argument(name: str, text: str, random: np.random.Generator) -> Any:
             value = float(number[2]) if dtype.kind == "f" else int(number[2], 0)
             return dtype.type(value)
         except (ValueError, OverflowError):
-            raise Usage(f"{text} for {name}: {number[2]} is no {number[1]}.") from None
-    raise Usage(
+            raise UsageError(f"{text} for {name}: {number[2]} is no {number[1]}.") from None
+    raise UsageError(
         f"{text!r} for {name} is neither an array like f32:64x64 nor a scalar like i32=64 "
         f"(types: {', '.join(ARRAY_TYPES)})."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,6 @@ from simulator.group import NONE, Group, Mask, as_array
 from simulator.memory import Address, Buffer, element_of
 from simulator.observer import Access, Fault, Observer, Pattern, hears
 from simulator.tree import Expression, SourceError
-
-Place = Callable[[Group, Mask], Address]
 
 
 class Memory:

@@ -18,7 +18,8 @@ PRELUDE = Path(__file__).with_name("prelude.cuh")
 # The host's target is named so that long is 64 bits wide on every platform, as on the GPU of most.
 # -nostdinc and the two -nocuda flags keep the parser from ever opening a file of the host.
 ARGUMENTS = (
-    "-x", "cuda", "--target=x86_64-unknown-linux-gnu", "--cuda-device-only", "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib",
+    "-x", "cuda", "--target=x86_64-unknown-linux-gnu", "--cuda-device-only",
+    "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib",
     "-nostdinc", "-std=c++17", "-Wno-unknown-cuda-version", "-fspell-checking", "-Wall",
     "-Wno-unused-but-set-variable", "-Wno-unused-variable", "-ferror-limit=20",
     "-include", str(PRELUDE),

@@ -10,10 +10,11 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any, assert_never
 
 from simulator.ctype import ArrayOf
-from simulator.evaluate import Closure, Evaluator
+from simulator.evaluate import Evaluator
 from simulator.group import ALL, NONE, Group, LoopState, Mask, narrow, union
 from simulator.memory import Address, local_buffer
 from simulator.observer import Observer, hears
+from simulator.places import Closure
 from simulator.tree import (
     Barrier,
     Break,
@@ -28,9 +29,8 @@ from simulator.tree import (
     SourceError,
     Statement,
     Variable,
-    declared,
-    walk,
 )
+from simulator.walk import declared, walk
 
 MAX_ITERATIONS = 2**18  # of one loop; a matrix product's loops run a few thousand times
 
@@ -128,8 +128,7 @@ class Program:
         assert isinstance(ctype, ArrayOf)
         cells = [self._evaluator.compile(cell) for cell in statement.cells or ()]
         size = ctype.innermost.size
-        slots = [self._evaluator.memos + i for i in range(len(cells))]
-        self._evaluator.memos += len(cells)
+        slots = [self._evaluator.memo() for _ in cells]
 
         def declare(group: Group, mask: Mask) -> Mask:
             buffer = local_buffer(variable.name, ctype, group.lanes)

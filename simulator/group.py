@@ -32,8 +32,9 @@ class Group:
     """The same warp (or all warps) of each of some blocks: lanes = blocks x threads.
 
     blocks [B] are linear block numbers, threads [n] linear thread numbers within a block. Lane
-    b * n + i is thread threads[i] of block blocks[b]. slot_of numbers the variables; frame holds the variables' values by slot,
-    each an array [lanes] that is never written again, or one number where all lanes agree.
+    b * n + i is thread threads[i] of block blocks[b]. slot_of numbers the
+    variables; frame holds their values by slot, each an array [lanes] that is never written
+    again, or one number where all lanes agree.
     declared holds the mask under which each variable came into being, given the lanes that have
     assigned it since. memo holds what expressions remember between evaluations.
     """

@@ -1,72 +1,34 @@
-"""The observer that finds what a correct kernel never does: races, and reads of what is not there."""
+"""The observer that finds what no correct kernel does: races, bad addresses, unset cells."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from simulator.ctype import Array
+from simulator.findings import (
+    KINDS,
+    Example,
+    Hazard,
+    cell_index,
+    iterations,
+    place,
+    point,
+    stored,
+    three,
+)
 from simulator.group import Group
-from simulator.launch import Dim3, Launch
+from simulator.launch import Launch
 from simulator.memory import Buffer
 from simulator.observer import Access, Fault, Observer
 from simulator.shadow import MANY, NOBODY, Shadow, cells_of
 from simulator.tree import (
-    Assign,
     Barrier,
-    Expression,
-    Increment,
     Kernel,
-    Load,
-    Name,
     Span,
-    expressions_of,
-    operands,
-    subexpressions,
-    walk,
 )
-
-KINDS = {
-    ("write", "read"): "read-after-write",
-    ("read", "write"): "write-after-read",
-    ("write", "write"): "write-after-write",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """The first time a hazard was seen.
-
-    thread and other are in x, y, z within their blocks; cell indexes the array (row first), or is
-    None outside it; iterations tells each loop's iteration from 0, outermost first.
-    """
-
-    block: Dim3
-    thread: Dim3
-    other_block: Dim3 | None
-    other: Dim3 | None
-    cell: tuple[int, ...] | None
-    iterations: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Hazard:
-    """Something that a correct kernel never does, once for each pair of lines.
-
-    kind: read-after-write, write-after-read, write-after-write, uninitialized-read,
-    out-of-bounds, misaligned or divergent-barrier. lines holds one line, or the two of a race in
-    the order that the kernel's author meant them; count how many lanes, over all its instructions.
-    """
-
-    kind: str
-    lines: tuple[int, ...]
-    array: str | None
-    space: str | None
-    message: str
-    count: int
-    example: Example
 
 
 class Hazards(Observer):
@@ -75,7 +37,7 @@ class Hazards(Observer):
     def __init__(self) -> None:
         self._found: dict[Any, Hazard] = {}
         self._shadows: dict[Buffer, Shadow] = {}
-        self._stored: set[str] = set()
+        self.stored: set[str] = set()
         self._launch: Launch | None = None
         self._events = 0
 
@@ -89,9 +51,9 @@ class Hazards(Observer):
     def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
         """Learn which global arrays the kernel may write: reads of the others cannot race."""
         self._launch = launch
-        self._stored = _stored(kernel)
+        self.stored = stored(kernel)
         for name, buffer in buffers.items():
-            if name in self._stored:
+            if name in self.stored:
                 shadow = self._shadows[buffer] = Shadow(buffer)
                 shadow.interval[:] = -2  # given by the launch: written, but in no interval
 
@@ -131,20 +93,20 @@ class Hazards(Observer):
                 f"multiple of {fault.width}"
             )
         message = (
-            f"line {line}: thread {_point(thread)} of block {_point(block)} {what} {where}; "
+            f"line {line}: thread {point(thread)} of block {point(block)} {what} {where}; "
             "the access is dropped."
         )
-        example = Example(block, thread, None, None, None, _iterations(fault.group))
+        example = Example(block, thread, None, None, None, iterations(fault.group))
         self._add(fault.reason, (line,), buffer, message, count, example)
 
     def on_unset(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """A variable is read before it has a value."""
         block, thread = group.thread_of(int(lanes[0]))
         message = (
-            f"line {span.line}: thread {_point(thread)} of block {_point(block)} reads {name}, "
+            f"line {span.line}: thread {point(thread)} of block {point(block)} reads {name}, "
             "which has no value yet."
         )
-        example = Example(block, thread, None, None, None, _iterations(group))
+        example = Example(block, thread, None, None, None, iterations(group))
         key = ("uninitialized-read", name, span.line)
         self._put(key, Hazard(key[0], (span.line,), name, "register", message, lanes.size, example))
 
@@ -158,21 +120,19 @@ class Hazards(Observer):
         for buffer in [b for b in self._shadows if b.space != "global"]:
             del self._shadows[buffer]
 
-    def on_partial_barrier(
-        self, barrier: Barrier, group: Group, slot: int, arrived: Array
-    ) -> None:
+    def on_partial_barrier(self, barrier: Barrier, group: Group, slot: int, arrived: Array) -> None:
         """Some threads of a block wait at a barrier that others do not reach."""
         assert self._launch is not None
         line = barrier.span.line
         here, missing = int(arrived.argmax()), int((~arrived).argmax())
-        block = _three(int(group.blocks[slot]), self._launch.grid)
-        thread, other = (_three(t, self._launch.block) for t in (here, missing))
+        block = three(int(group.blocks[slot]), self._launch.grid)
+        thread, other = (three(t, self._launch.block) for t in (here, missing))
         message = (
             f"line {line}: __syncthreads() is reached by only {int(arrived.sum())} of the "
-            f"{arrived.size} threads of block {_point(block)}; thread {_point(other)} does not "
+            f"{arrived.size} threads of block {point(block)}; thread {point(other)} does not "
             "reach it."
         )
-        example = Example(block, thread, block, other, None, _iterations(group))
+        example = Example(block, thread, block, other, None, iterations(group))
         key = ("divergent-barrier", line)
         self._put(key, Hazard(key[0], (line,), None, None, message, 1, example))
 
@@ -219,9 +179,7 @@ class Hazards(Observer):
         if race is not False and race.any():
             self._compare(access, shadow, cells, lanes, race, me, "write")
         interval = group.interval
-        shadow.interval[cells] = (
-            interval if isinstance(interval, int) else interval[lanes]
-        )
+        shadow.interval[cells] = interval if isinstance(interval, int) else interval[lanes]
         shadow.writer[cells] = me
         shadow.line[cells] = access.place.span.line
         shadow.clock[cells] = group.clock
@@ -315,27 +273,27 @@ class Hazards(Observer):
     ) -> None:
         launch = access.group.launch
         buffer = access.buffer
-        block, thread = _place(me, launch)
-        other_block, other_thread = (None, None) if other is None else _place(other, launch)
-        index = _cell_index(buffer, cell)
+        block, thread = place(me, launch)
+        other_block, other_thread = (None, None) if other is None else place(other, launch)
+        index = cell_index(buffer, cell)
         name = buffer.name + "".join(f"[{i}]" for i in index)
         first, second = lines[0], lines[-1]
-        verbs = dict((v, k) for k, v in KINDS.items())[kind]
+        verbs = next(pair for pair, name in KINDS.items() if name == kind)
         if other_block is not None and other_block == block:
-            others = f"thread {_point(other_thread)}"
+            others = f"thread {point(other_thread)}"
             between = "no __syncthreads() between them"
         else:
-            others = f"a thread of block {_point(other_block)}" if other_block else "another block"
+            others = f"a thread of block {point(other_block)}" if other_block else "another block"
             between = "blocks are in no order"
-        mine = f"thread {_point(thread)}"
+        mine = f"thread {point(thread)}"
         # The access at hand is the second of the pair, except for a read that came first.
         reads_first = kind == "write-after-read" and access.kind == "load"
         who = (mine, others) if reads_first else (others, mine)
         message = (
             f"line {first}: {who[0]} {verbs[0]}s {name} and line {second}: {who[1]} {verbs[1]}s "
-            f"it in block {_point(block)}, with {between}."
+            f"it in block {point(block)}, with {between}."
         )
-        example = Example(block, thread, other_block, other_thread, index, _iterations(access.group))
+        example = Example(block, thread, other_block, other_thread, index, iterations(access.group))
         self._add(kind, lines, buffer, message, count, example)
 
     def _uninitialized(self, access: Access, cells: Array, lanes: Any, unset: Array) -> None:
@@ -343,14 +301,14 @@ class Hazards(Observer):
         first = int(unset.argmax())
         lane = int(group.lane_numbers[lanes][first])
         block, thread = group.thread_of(lane)
-        index = _cell_index(buffer, int(cells[first]), group.lanes)
+        index = cell_index(buffer, int(cells[first]), group.lanes)
         line = access.place.span.line
         message = (
-            f"line {line}: thread {_point(thread)} of block {_point(block)} reads "
+            f"line {line}: thread {point(thread)} of block {point(block)} reads "
             f"{buffer.name}{''.join(f'[{i}]' for i in index)}, a {buffer.space} cell that "
             "nothing was written to."
         )
-        example = Example(block, thread, None, None, index, _iterations(group))
+        example = Example(block, thread, None, None, index, iterations(group))
         count = int(unset.sum())
         self._add("uninitialized-read", (line,), buffer, message, count, example)
 
@@ -386,61 +344,3 @@ class Hazards(Observer):
 
 def _of(interval: Any, lanes: Any) -> Any:
     return interval if isinstance(interval, int) else interval[lanes]
-
-
-def _stored(kernel: Kernel) -> set[str]:
-    """The parameters that the kernel may store through; all of them if a pointer is copied."""
-    every = {p.name for p in kernel.parameters}
-    stored: set[str] = set()
-    for statement in walk(kernel.body):
-        for expression in expressions_of(statement):
-            for part in subexpressions(expression):
-                if not isinstance(part, (Assign, Increment)) or isinstance(part.place, Name):
-                    continue
-                root = _root(part.place)
-                if root is None or root.space == "register":
-                    return every
-                if root.space == "parameter":
-                    stored.add(root.name)
-    return stored
-
-
-def _root(place: Expression) -> Any:
-    """The variable that a place's address starts from, or None where it is computed."""
-    match place:
-        case Name(variable=variable):
-            return variable
-        case Load(place=inner):
-            return _root(inner)
-        case _:
-            inside = operands(place)
-            return _root(inside[0]) if inside else None
-
-
-def _place(thread: int, launch: Launch) -> tuple[Dim3, Dim3]:
-    """Block and thread of a thread numbered over the grid."""
-    return (
-        _three(thread // launch.threads, launch.grid),
-        _three(thread % launch.threads, launch.block),
-    )
-
-
-def _three(number: int, sizes: Dim3) -> Dim3:
-    return number % sizes[0], number // sizes[0] % sizes[1], number // (sizes[0] * sizes[1])
-
-
-def _cell_index(buffer: Buffer, cell: int, lanes: int = 1) -> tuple[int, ...]:
-    """A cell's indices in its array's shape."""
-    if buffer.space == "shared":
-        cell %= buffer.stride // buffer.element.size
-    elif buffer.space == "local":
-        cell //= lanes
-    return tuple(int(i) for i in np.unravel_index(cell, buffer.shape or (1,)))
-
-
-def _iterations(group: Group) -> tuple[int, ...]:
-    return tuple(state.iteration for state in group.loops)
-
-
-def _point(place: Dim3 | None) -> str:
-    return "(?)" if place is None else f"({', '.join(map(str, place))})"

@@ -95,9 +95,7 @@ def lower_type(given: Any, span: Span) -> CType:
         case TypeKind.POINTER:
             return Pointer(lower_type(canonical.get_pointee(), span))
         case TypeKind.CONSTANTARRAY:
-            return ArrayOf(
-                lower_type(canonical.element_type, span), int(canonical.element_count)
-            )
+            return ArrayOf(lower_type(canonical.element_type, span), int(canonical.element_count))
         case TypeKind.INCOMPLETEARRAY:
             return ArrayOf(lower_type(canonical.element_type, span), 0)
         case TypeKind.RECORD if canonical.get_declaration().spelling in ctype.VECTORS:
@@ -238,9 +236,7 @@ class Expressions:
         operator = cursor.spelling
         if operator == "=":
             place = self.place(left_cursor)
-            return Assign(
-                place.ctype, span, place, "", self.value(right_cursor), place.ctype
-            )
+            return Assign(place.ctype, span, place, "", self.value(right_cursor), place.ctype)
         left, right = self.value(left_cursor), self.value(right_cursor)
         target = lower_type(cursor.type, span)
         if operator == ",":

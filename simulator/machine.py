@@ -72,9 +72,7 @@ class Machine:
         """Blocks of a chunk: as many as keep arrays in cache and memory within its budget."""
         threads = self.launch.threads
         shared = self.kernel.static_shared_bytes + self.launch.shared_bytes
-        local = threads * sum(
-            v.ctype.size for v in self._program.slots if v.space == "local"
-        )
+        local = threads * sum(v.ctype.size for v in self._program.slots if v.space == "local")
         per_block = max(1, shared + local)
         if per_block > BUDGET_BYTES // 2:
             raise LaunchError(
@@ -211,5 +209,3 @@ def _next_interval(group: Group, passed: Array | None) -> Any:
     lanes = np.repeat(passed, group.threads.size).astype(np.int64)
     interval = group.interval + lanes
     return int(interval[0]) if (interval == interval[0]).all() else interval
-
-

@@ -192,7 +192,7 @@ class Reader:
             case Name(variable=variable):
                 return variable.name
             case Index(base=base, index=index):
-                return f"{self.place(base)}[{self.numeric(index)}]"
+                return f"{self.place(base)}[{self.show(index) or self.numeric(index)}]"
             case Dereference(pointer=pointer):
                 return f"*({self.place(pointer)})"
             case Member(base=base, position=position):
@@ -237,8 +237,9 @@ class Reader:
                 return self._text(operand, named)
             case Unary(operator=operator, operand=operand):
                 return f"{SIGNS.get(operator, operator)}{self._inner(operand, 11, named)}"
-            case Binary(operator=operator, left=left, right=right) | Logical(
-                operator=operator, left=left, right=right
+            case (
+                Binary(operator=operator, left=left, right=right)
+                | Logical(operator=operator, left=left, right=right)
             ):
                 rank = PRECEDENCE[operator]
                 sign = SIGNS.get(operator, operator)

@@ -1,4 +1,4 @@
-"""What the machine tells those who watch it: the one interface behind counters, hazards, records."""
+"""What the machine tells those who watch it: counters, hazards and recordings are observers."""
 
 from __future__ import annotations
 
@@ -156,9 +156,7 @@ class Observer:
     def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
         """Groups are about to pass a barrier; their intervals are still the old ones."""
 
-    def on_partial_barrier(
-        self, barrier: Barrier, group: Group, slot: int, arrived: Array
-    ) -> None:
+    def on_partial_barrier(self, barrier: Barrier, group: Group, slot: int, arrived: Array) -> None:
         """Only the threads `arrived` [n] of the block at `slot` of the chunk reached a barrier."""
 
     def on_finish(self, groups: list[Group]) -> None:

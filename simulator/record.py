@@ -191,9 +191,7 @@ class Recorder(Observer):
 
     def on_part(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
         """Keep a subexpression's value."""
-        self._parts.append(
-            Part(expression, self._spread(group, value), self._active(group, mask))
-        )
+        self._parts.append(Part(expression, self._spread(group, value), self._active(group, mask)))
 
     def on_access(self, access: Access) -> None:
         """Keep a load or store, and what it left in memory."""
@@ -375,4 +373,3 @@ def _scopes(
         case _:
             found[id(statement)] = visible
     return visible
-

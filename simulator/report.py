@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from simulator.counters import Counters
 from simulator.ctype import Array
-from simulator.hazards import Hazard, Hazards
+from simulator.findings import Hazard
+from simulator.hazards import Hazards
 from simulator.launch import Launch
 from simulator.machine import Machine
 from simulator.tree import Kernel
@@ -28,9 +29,7 @@ class Report:
     arrays: Mapping[str, Array]
 
 
-def simulate(
-    kernel: Kernel, launch: Launch, schedule: str = "ascending", seed: int = 0
-) -> Report:
+def simulate(kernel: Kernel, launch: Launch, schedule: str = "ascending", seed: int = 0) -> Report:
     """Run every block of a launch; schedule is the order of a block's warps (machine.SCHEDULES).
 
     Raises LaunchError for a launch that no GPU takes, SourceError for what cannot be executed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 
@@ -19,10 +20,14 @@ def set_defines(text: str, values: Mapping[str, str]) -> tuple[str, dict[str, st
             rf"^([ \t]*#[ \t]*define[ \t]+{re.escape(name)}[ \t]+)[^\s].*?(?=[ \t]*(?://.*|/\*.*)?$)",
             re.MULTILINE,
         )
-        text, count = line.subn(lambda found, value=value: found[1] + value, text)
+        text, count = line.subn(functools.partial(_replaced, value), text)
         if not count:
             left[name] = value
     return text, left
+
+
+def _replaced(value: str, found: re.Match[str]) -> str:
+    return found[1] + value
 
 
 ALLOWED_DIRECTIVES = frozenset(
@@ -31,11 +36,20 @@ ALLOWED_DIRECTIVES = frozenset(
 
 
 def strip_comments(text: str) -> str:
-    """The text after line splices and comments are gone, as a compiler sees it (C++17 [lex.phases]).
+    """The text without line splices and comments, as a compiler sees it (C++17 [lex.phases]).
 
     Lines keep their numbers; strings and character constants are kept.
     """
-    spliced = re.sub(r"\\[ \t]*\r?\n", "", text)
+    # A splice joins two lines; its line break goes behind the joined line, so that numbers hold.
+    spliced = ""
+    missing = 0
+    for line in text.replace("\r\n", "\n").split("\n"):
+        if line.rstrip(" \t").endswith("\\"):
+            spliced += line.rstrip(" \t")[:-1]
+            missing += 1
+        else:
+            spliced += line + "\n" * (missing + 1)
+            missing = 0
     pattern = re.compile(
         r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL
     )

@@ -37,7 +37,8 @@ def wavefronts(addresses: Array, active: Array, width: int) -> Array:
     first = (addresses // BANK_BYTES).reshape(warps * phases, lanes, 1)
     touched = (first + np.arange(words)).reshape(warps * phases, lanes * words)
     live = np.repeat(active.reshape(warps * phases, lanes), words, axis=1)
-    return _busiest_bank(touched, live).reshape(warps, phases).sum(axis=1)
+    passes: Array = _busiest_bank(touched, live).reshape(warps, phases).sum(axis=1)
+    return passes
 
 
 def _busiest_bank(words: Array, live: Array) -> Array:
@@ -49,7 +50,8 @@ def _busiest_bank(words: Array, live: Array) -> Array:
     fresh &= ordered >= 0
     banks = ordered % BANKS + BANKS * np.arange(rows)[:, None]
     counts = np.bincount(banks[fresh], minlength=rows * BANKS).reshape(rows, BANKS)
-    return counts.max(axis=1)
+    busiest: Array = counts.max(axis=1)
+    return busiest
 
 
 def _distinct(numbers: Array) -> Array:
@@ -57,10 +59,12 @@ def _distinct(numbers: Array) -> Array:
     ordered = np.sort(numbers, axis=1)
     fresh = np.ones(ordered.shape, np.bool_)
     fresh[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    return (fresh & (ordered >= 0)).sum(axis=1)
+    count: Array = (fresh & (ordered >= 0)).sum(axis=1)
+    return count
 
 
 def ideal_wavefronts(active: Array, width: int) -> Array:
     """Wavefronts of each warp if no two words met in a bank: [warps], from its active lanes."""
     lanes = WARP * BANK_BYTES // max(width, BANK_BYTES)
-    return active.reshape(active.shape[0], -1, lanes).any(axis=2).sum(axis=1)
+    count: Array = active.reshape(active.shape[0], -1, lanes).any(axis=2).sum(axis=1)
+    return count

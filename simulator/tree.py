@@ -6,9 +6,8 @@ of memory and of variables are explicit (Load), so that a reader of the tree nee
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, assert_never
+from typing import Any
 
 from simulator.ctype import ArrayOf, CType, Scalar
 
@@ -201,7 +200,7 @@ class Comma:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assign:
-    """place = value, or place op= value computed in the type `compute`; its value is the new one."""
+    """place = value, or place op= value computed in the type `compute`; it gives the new value."""
 
     ctype: CType
     span: Span
@@ -363,76 +362,3 @@ class Kernel:
             for variable in self.shared
             if isinstance(variable.ctype, ArrayOf) and not variable.dynamic
         )
-
-
-def operands(expression: Expression) -> tuple[Expression, ...]:
-    """The expressions directly within one, in the order of the text."""
-    match expression:
-        case Literal() | Builtin() | Name():
-            return ()
-        case Index(base=first, index=second) | Comma(first=first, second=second):
-            return (first, second)
-        case Dereference(pointer=only) | Member(base=only) | Load(place=only):
-            return (only,)
-        case AddressOf(place=only) | Increment(place=only):
-            return (only,)
-        case Cast(operand=only) | Unary(operand=only):
-            return (only,)
-        case Binary(left=first, right=second) | Logical(left=first, right=second):
-            return (first, second)
-        case Conditional(condition=condition, yes=yes, no=no):
-            return (condition, yes, no)
-        case Assign(place=place, value=value):
-            return (place, value)
-        case Call(arguments=arguments):
-            return arguments
-        case _:
-            assert_never(expression)
-
-
-def expressions_of(statement: Statement) -> tuple[Expression, ...]:
-    """The expressions that a statement evaluates itself, not those of statements within it."""
-    match statement:
-        case Declare(value=value, cells=cells):
-            return (*((value,) if value is not None else ()), *(cells or ()))
-        case Evaluate(expression=expression):
-            return (expression,)
-        case If(condition=condition):
-            return (condition,)
-        case Loop(condition=test, advance=advance):
-            return tuple(part for part in (test, advance) if part is not None)
-        case Barrier() | Sequence() | Break() | Continue() | Return():
-            return ()
-        case _:
-            assert_never(statement)
-
-
-def subexpressions(expression: Expression) -> Iterator[Expression]:
-    """An expression and all within it, outermost first."""
-    yield expression
-    for operand in operands(expression):
-        yield from subexpressions(operand)
-
-
-def walk(statement: Statement) -> Iterator[Statement]:
-    """A statement and all within it, in the order of the text."""
-    yield statement
-    match statement:
-        case Sequence(statements=statements):
-            for part in statements:
-                yield from walk(part)
-        case If(yes=yes, no=no):
-            yield from walk(yes)
-            if no is not None:
-                yield from walk(no)
-        case Loop(start=start, body=body):
-            if start is not None:
-                yield from walk(start)
-            yield from walk(body)
-        case _:
-            pass
-
-
-def declared(statement: Statement) -> list[Variable]:
-    """Every variable declared within a statement."""
-    return [s.variable for s in walk(statement) if isinstance(s, Declare)]

@@ -1,0 +1,114 @@
+"""What a hazard is, and the words for where it was seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.group import Group
+from simulator.launch import Dim3, Launch
+from simulator.memory import Buffer
+from simulator.tree import Assign, Expression, Increment, Kernel, Load, Name, Variable
+from simulator.walk import expressions_of, operands, subexpressions, walk
+
+KINDS = {
+    ("write", "read"): "read-after-write",
+    ("read", "write"): "write-after-read",
+    ("write", "write"): "write-after-write",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The first time a hazard was seen.
+
+    thread and other are in x, y, z within their blocks; cell indexes the array (row first), or is
+    None outside it; iterations tells each loop's iteration from 0, outermost first.
+    """
+
+    block: Dim3
+    thread: Dim3
+    other_block: Dim3 | None
+    other: Dim3 | None
+    cell: tuple[int, ...] | None
+    iterations: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """Something that a correct kernel never does, once for each pair of lines.
+
+    kind: read-after-write, write-after-read, write-after-write, uninitialized-read,
+    out-of-bounds, misaligned or divergent-barrier. lines holds one line, or the two of a race in
+    the order that the kernel's author meant them; count how many lanes, over all its instructions.
+    """
+
+    kind: str
+    lines: tuple[int, ...]
+    array: str | None
+    space: str | None
+    message: str
+    count: int
+    example: Example
+
+
+def stored(kernel: Kernel) -> set[str]:
+    """The parameters that the kernel may store through; all of them if a pointer is copied."""
+    every = {p.name for p in kernel.parameters}
+    stored: set[str] = set()
+    for statement in walk(kernel.body):
+        for expression in expressions_of(statement):
+            for part in subexpressions(expression):
+                if not isinstance(part, (Assign, Increment)) or isinstance(part.place, Name):
+                    continue
+                root = _root(part.place)
+                if root is None or root.space == "register":
+                    return every
+                if root.space == "parameter":
+                    stored.add(root.name)
+    return stored
+
+
+def _root(place: Expression) -> Variable | None:
+    """The variable that a place's address starts from, or None where it is computed."""
+    match place:
+        case Name(variable=variable):
+            return variable
+        case Load(place=inner):
+            return _root(inner)
+        case _:
+            inside = operands(place)
+            return _root(inside[0]) if inside else None
+
+
+def place(thread: int, launch: Launch) -> tuple[Dim3, Dim3]:
+    """Block and thread of a thread numbered over the grid."""
+    return (
+        three(thread // launch.threads, launch.grid),
+        three(thread % launch.threads, launch.block),
+    )
+
+
+def three(number: int, sizes: Dim3) -> Dim3:
+    """A linear number as x, y, z of a grid or block."""
+    return number % sizes[0], number // sizes[0] % sizes[1], number // (sizes[0] * sizes[1])
+
+
+def cell_index(buffer: Buffer, cell: int, lanes: int = 1) -> tuple[int, ...]:
+    """A cell's indices in its array's shape."""
+    if buffer.space == "shared":
+        cell %= buffer.stride // buffer.element.size
+    elif buffer.space == "local":
+        cell //= lanes
+    return tuple(int(i) for i in np.unravel_index(cell, buffer.shape or (1,)))
+
+
+def iterations(group: Group) -> tuple[int, ...]:
+    """Each loop's iteration that a group is in, outermost first."""
+    return tuple(state.iteration for state in group.loops)
+
+
+def point(place: Dim3 | None) -> str:
+    """A place in x, y, z as messages write it."""
+    return "(?)" if place is None else f"({', '.join(map(str, place))})"

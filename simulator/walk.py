@@ -1,0 +1,111 @@
+"""Walks over the tree: what is directly within a node, and all that is within it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from simulator.tree import (
+    AddressOf,
+    Assign,
+    Barrier,
+    Binary,
+    Break,
+    Builtin,
+    Call,
+    Cast,
+    Comma,
+    Conditional,
+    Continue,
+    Declare,
+    Dereference,
+    Evaluate,
+    Expression,
+    If,
+    Increment,
+    Index,
+    Literal,
+    Load,
+    Logical,
+    Loop,
+    Member,
+    Name,
+    Return,
+    Sequence,
+    Statement,
+    Unary,
+    Variable,
+)
+
+
+def operands(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions directly within one, in the order of the text."""
+    match expression:
+        case Literal() | Builtin() | Name():
+            return ()
+        case Index(base=first, index=second) | Comma(first=first, second=second):
+            return (first, second)
+        case Dereference(pointer=only) | Member(base=only) | Load(place=only):
+            return (only,)
+        case AddressOf(place=only) | Increment(place=only):
+            return (only,)
+        case Cast(operand=only) | Unary(operand=only):
+            return (only,)
+        case Binary(left=first, right=second) | Logical(left=first, right=second):
+            return (first, second)
+        case Conditional(condition=condition, yes=yes, no=no):
+            return (condition, yes, no)
+        case Assign(place=place, value=value):
+            return (place, value)
+        case Call(arguments=arguments):
+            return arguments
+        case _:
+            assert_never(expression)
+
+
+def expressions_of(statement: Statement) -> tuple[Expression, ...]:
+    """The expressions that a statement evaluates itself, not those of statements within it."""
+    match statement:
+        case Declare(value=value, cells=cells):
+            return (*((value,) if value is not None else ()), *(cells or ()))
+        case Evaluate(expression=expression):
+            return (expression,)
+        case If(condition=condition):
+            return (condition,)
+        case Loop(condition=test, advance=advance):
+            return tuple(part for part in (test, advance) if part is not None)
+        case Barrier() | Sequence() | Break() | Continue() | Return():
+            return ()
+        case _:
+            assert_never(statement)
+
+
+def subexpressions(expression: Expression) -> Iterator[Expression]:
+    """An expression and all within it, outermost first."""
+    yield expression
+    for operand in operands(expression):
+        yield from subexpressions(operand)
+
+
+def walk(statement: Statement) -> Iterator[Statement]:
+    """A statement and all within it, in the order of the text."""
+    yield statement
+    match statement:
+        case Sequence(statements=statements):
+            for part in statements:
+                yield from walk(part)
+        case If(yes=yes, no=no):
+            yield from walk(yes)
+            if no is not None:
+                yield from walk(no)
+        case Loop(start=start, body=body):
+            if start is not None:
+                yield from walk(start)
+            yield from walk(body)
+        case _:
+            pass
+
+
+def declared(statement: Statement) -> list[Variable]:
+    """Every variable declared within a statement."""
+    return [s.variable for s in walk(statement) if isinstance(s, Declare)]
