@@ -70,7 +70,8 @@ def _sentence(diagnostic: Any, filename: str) -> tuple[str, Span | None]:
     if not here:
         return message + ".", None
     span = Span(location.line, location.column, location.line, location.column + 1)
-    return message[0].upper() + message[1:] + ".", span
+    end = "" if message.endswith("?") else "."
+    return message[0].upper() + message[1:] + end, span
 
 
 def span_of(cursor: Any) -> Span:

@@ -281,17 +281,17 @@ class Hazards(Observer):
         verbs = next(pair for pair, name in KINDS.items() if name == kind)
         if other_block is not None and other_block == block:
             others = f"thread {point(other_thread)}"
-            between = "no __syncthreads() between them"
+            between = "with no __syncthreads() between them"
         else:
             others = f"a thread of block {point(other_block)}" if other_block else "another block"
-            between = "blocks are in no order"
+            between = "and blocks run in no order"
         mine = f"thread {point(thread)}"
         # The access at hand is the second of the pair, except for a read that came first.
         reads_first = kind == "write-after-read" and access.kind == "load"
         who = (mine, others) if reads_first else (others, mine)
         message = (
             f"line {first}: {who[0]} {verbs[0]}s {name} and line {second}: {who[1]} {verbs[1]}s "
-            f"it in block {point(block)}, with {between}."
+            f"it in block {point(block)}, {between}."
         )
         example = Example(block, thread, other_block, other_thread, index, iterations(access.group))
         self._add(kind, lines, buffer, message, count, example)

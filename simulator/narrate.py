@@ -246,7 +246,10 @@ class Reader:
                 first = self._inner(left, rank, named)
                 if isinstance(expression, Logical) and self.value(right) is None:
                     return first  # settled by its left side
-                return f"{first} {sign} {self._inner(right, rank + 1, named)}"
+                second = self._inner(right, rank + 1, named)
+                if second.startswith("−"):
+                    second = f"({second})"
+                return f"{first} {sign} {second}"
             case Conditional(yes=yes, no=no):
                 return self._text(yes if self.value(yes) is not None else no, named)
             case Comma(second=second):

@@ -1,0 +1,112 @@
+"""The command line: its exit codes, its JSON, and its sentences."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from gpu.__main__ import main
+from gpu.compare import choose
+from gpu.recorded import recordings
+from simulator.tree import LaunchError
+
+FAKE = (sys.executable, "-m", "tests.gpu.fake_worker")
+
+
+@pytest.fixture
+def with_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu.worker.COMMAND", FAKE)
+
+
+@pytest.fixture
+def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process sees no CuPy and no driver, whatever this machine has."""
+    code = (
+        "import gpu.probe, gpu.device, dataclasses\n"
+        "gpu.probe.take_probe = lambda: gpu.device.Probe(distribution='debian')\n"
+        "from gpu.worker import serve, _status, _compare\n"
+        "serve({'status': _status, 'compare': _compare})\n"
+    )
+    monkeypatch.setattr("gpu.worker.COMMAND", (sys.executable, "-c", code))
+
+
+@pytest.mark.usefixtures("without_gpu")
+@pytest.mark.parametrize("command", [["status"], ["compare", "--json"], ["record"]])
+def test_without_a_gpu(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("No NVIDIA driver was found")
+    assert "sudo apt install nvidia-driver" in told.err
+
+
+@pytest.mark.usefixtures("with_gpu")
+def test_status(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status"]) == 0
+    assert "Test GPU, compute capability 9.0" in capsys.readouterr().out
+    assert main(["status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["device"]["name"] == "Test GPU"
+
+
+@pytest.mark.usefixtures("with_gpu")
+def test_compare_prints_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["compare", "--m", "64", "--n", "65", "--k", "66", "--kernels", "tiled", "--json"]
+    assert main(command) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["size"] == [64, 65, 66]
+    assert [kernel["name"] for kernel in found["kernels"]] == ["tiled", "cublas"]
+
+
+@pytest.mark.usefixtures("with_gpu")
+def test_a_kernel_that_is_not_verified(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "--kernels", "naive,tiled"]) == 1
+    table = capsys.readouterr().out
+    assert "C is wrong" in table
+    assert "cublas" in table
+
+
+@pytest.mark.usefixtures("with_gpu")
+def test_record_writes_what_can_be_read(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
+    assert main(["record", "--folder", str(tmp_path), "--kernels", "tiled"]) == 0
+    found = recordings(tmp_path)
+    assert found.problems == ()
+    assert found.runs[0].file == "test-gpu.json"
+    assert (4096, 4096, 4096) in found.runs[0].sizes
+    assert "Wrote" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("with_gpu")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--kernels", "nothing"], "There is no kernel 'nothing'; the catalogue has naive"),
+        (["--kernels", "naive:TILE=4"], "naive has no macro TILE"),
+        (["--kernels", "tiled:TILE=3"], "TILE=3 is not offered"),
+        (["--kernels", "tiled:TILE"], "no setting"),
+        (["-D", "TILE"], "no setting"),
+        (["-D", "SIZE=3"], "No kernel of the catalogue has a macro SIZE"),
+        (["-D", "TILE=64"], "TILE=64 is not offered for tiled; choose from 2, 4, 8, 16, 32"),
+        (["--m", "0"], "M is 0"),
+        (["--m", "60000", "--k", "60000"], "A would have 3,600,000,000 elements"),
+        (["--m", "1000000", "--kernels", "tiled:TILE=2", "--k", "1", "--n", "1"], "65,535"),
+    ],
+)
+def test_what_cannot_be_run_is_a_sentence(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", *arguments]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_the_chosen_macro_is_in_the_text_and_the_launch() -> None:
+    usual = choose("tiled", (100, 50, 25))
+    chosen = choose("tiled:TILE=8", (100, 50, 25), {"TILE": "4"})
+    everywhere = choose("tiled", (100, 50, 25), {"TILE": "4"})
+    assert "#define TILE 8" in chosen.text
+    assert (chosen.grid, chosen.block) == ((7, 13, 1), (8, 8, 1))
+    assert everywhere.defines == {"TILE": "4"}
+    assert usual.defines == {"TILE": "16"}
+    with pytest.raises(LaunchError):
+        choose("tiled", (100, 50, 25), {"TILE": "x"})

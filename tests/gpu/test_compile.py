@@ -1,0 +1,130 @@
+"""What may be compiled, what a kernel's parameters are, and the compiler's errors as sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu.compile import compile_text, element_type, first_error, guard
+from simulator.catalogue import catalogue
+from simulator.tree import SourceError
+
+KERNEL = 'extern "C" __global__ void f(float* a) { a[threadIdx.x] = X; }\n'
+PRODUCT = "__global__ void f(const {0}* A, const {0}* B, {0}* C, int M, int N, int K) {{}}"
+
+HOSTILE = [
+    '#include "/etc/passwd"',
+    "#include <stdio.h>",
+    "  #  include </etc/passwd>",
+    "#inc\\\nlude </etc/passwd>",
+    "#inc\\  \nlude </etc/passwd>",
+    "# /* a */ include </etc/passwd>",
+    "# /* over\nlines */ include </etc/passwd>",
+    "%:include </etc/passwd>",
+    "#include_next <stdio.h>",
+    '#embed "/etc/passwd"',
+    '#line 1 "/etc/passwd"',
+    '#if __has_include("/etc/passwd")\n#endif',
+    "#define CAT(a, b) a##b\n#if CAT(__has_, include)(</etc/passwd>)\n#endif",
+    'int a = sizeof(R"x("/*)x");\n#include "/etc/passwd"',  # a comment to one reader only
+    'int b = 1\'0"\' /* ";\n#include "/etc/passwd"',
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_reads_the_hosts_files(text: str) -> None:
+    with pytest.raises(SourceError, match="taken"):
+        guard(text + "\n" + KERNEL, "f", {})
+
+
+@pytest.mark.parametrize(
+    ("kernel", "defines"),
+    [
+        ("f\n#include", {}),
+        ("f<1>", {}),
+        ("", {}),
+        ("f", {"X": "1\n#include <a>"}),
+        ("f", {"X": '__has_include("/etc/passwd")'}),
+        ("f", {"X Y": "1"}),
+        ("f", {"__CUDA_ARCH__": "1"}),
+    ],
+)
+def test_no_name_or_macro_carries_more_than_it_says(kernel: str, defines: dict[str, str]) -> None:
+    with pytest.raises(SourceError):
+        guard(KERNEL, kernel, defines)
+
+
+def test_macros_conditions_and_unrolling_are_taken() -> None:
+    guard("#define X 1\n#ifdef X\n#pragma unroll\n#endif\n" + KERNEL, "f", {"TILE": "16"})
+
+
+@pytest.mark.parametrize("name", list(catalogue()))
+def test_every_kernel_of_the_catalogue_is_taken(name: str) -> None:
+    entry = catalogue()[name]
+    guard(entry.source(), entry.kernel, {})
+    assert element_type(entry.source(), entry.kernel) in ("float32", "float64")
+
+
+@pytest.mark.parametrize(
+    ("text", "element"),
+    [
+        (PRODUCT.format("float"), "float32"),
+        (PRODUCT.format("double"), "float64"),
+        ("#define T double // what it is\n" + PRODUCT.format("T"), "float64"),
+        ("// f(int a)\n" + PRODUCT.format("float").replace(", ", " /* , */ , "), "float32"),
+    ],
+)
+def test_what_the_matrices_hold(text: str, element: str) -> None:
+    assert element_type(text, "f") == element
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("__global__ void g(float* A) {}", "no kernel named f"),
+        ("__global__ void f(float* A) {}", "must take"),
+        (PRODUCT.format("int"), "must take"),
+        (PRODUCT.format("float").replace("const float* B", "const double* B"), "must take"),
+        (PRODUCT.format("float").replace("float* C", "float C"), "must take"),
+        (PRODUCT.format("float").replace("int K", "int* K"), "must take"),
+    ],
+)
+def test_a_kernel_with_other_parameters_is_not_launched(text: str, told: str) -> None:
+    with pytest.raises(SourceError, match=told):
+        element_type(text, "f")
+
+
+@pytest.mark.parametrize(
+    ("log", "told", "line"),
+    [
+        ('f.cu(12): error: identifier "b" is undefined\n   a[0] = b;\n', "identifier", 12),
+        ('f.cu(3): catastrophic error: #error directive: hi\n  #error hi\n', "hi", 3),
+        ("f.cu(2): warning #177-D: x\nf.cu(7): error #20: y\n", "NVRTC: y", 7),
+        ("ptxas error : Entry 'f' uses too much shared data (0x61a80 bytes, 0xc000 max)",
+         "400,000 bytes of shared memory", None),
+        ('__nv_name_map(2): error: identifier "g" is undefined', "no kernel named f", None),
+        ("nvrtc: something else\n", "something else", None),
+    ],
+)  # fmt: skip
+def test_the_first_error_is_a_sentence(log: str, told: str, line: int | None) -> None:
+    error = first_error(log, "f")
+    assert told in error.message
+    assert error.message.endswith(".")
+    assert (error.span.line if error.span else None) == line
+
+
+@pytest.mark.usefixtures("nvrtc")
+class TestNvrtc:
+    def test_plain_and_mangled_names_compile(self) -> None:
+        plain = compile_text(KERNEL, "f", "sm_90", {"X": "3"})
+        mangled = compile_text(KERNEL.replace('extern "C"', ""), "f", "sm_90", {"X": "3"})
+        assert (plain.symbol, mangled.symbol) == ("f", "_Z1fPf")
+        assert plain.image.startswith(b"\x7fELF")
+
+    @pytest.mark.parametrize("name", list(catalogue()))
+    def test_the_catalogue_compiles(self, name: str) -> None:
+        entry = catalogue()[name]
+        assert compile_text(entry.source(), entry.kernel, "sm_90").image
+
+    def test_a_mistake_has_its_line(self) -> None:
+        with pytest.raises(SourceError, match=r"^line 1, column 1: NVRTC: identifier \"X\""):
+            compile_text(KERNEL, "f", "sm_90")

@@ -1,0 +1,197 @@
+"""On a real GPU: kernels verified, timed and compared, and kernels that break their process."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu.__main__ import main
+from gpu.compare import Contestant, choose, request
+from gpu.result import Comparison, comparison_from
+from gpu.worker import Job, Worker, WorkerError
+from simulator.ctype import Array
+
+pytestmark = pytest.mark.gpu
+
+SIZES = [(512, 512, 512), (1, 1, 1), (33, 47, 29), (257, 130, 1023), (1000, 31, 64)]
+HEAD = (
+    "__global__ void wrong(const float* A, const float* B, float* C, int M, int N, int K) {\n"
+    "    int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y"
+    " + threadIdx.y;\n"
+)
+PRODUCT = "float acc = 0; for (int k = 0; k < K; ++k) acc += A[row * K + k] * B[k * N + col];"
+
+
+def written(body: str, size: tuple[int, int, int]) -> Contestant:
+    """A kernel that is not in the catalogue, one thread for each element of C."""
+    naive = choose("naive", size)
+    return dataclasses.replace(naive, name="wrong", kernel="wrong", text=HEAD + body + "\n}\n")
+
+
+def run(worker: Worker, size: tuple[int, int, int], *contestants: Contestant) -> Comparison:
+    return comparison_from(dict(worker.submit(request(size, contestants), 120).wait()))
+
+
+def failure(job: Job) -> str:
+    with pytest.raises(WorkerError) as caught:
+        job.wait()
+    return str(caught.value)
+
+
+def test_the_device_is_described(worker: Worker) -> None:
+    device = dict(worker.submit({"job": "status"}, 60).wait())["device"]
+    assert device["name"]
+    assert device["multiprocessors"] > 0
+    assert device["memory_bytes"] > 2**30
+    assert device["sm_clock_mhz"] > 300
+    assert device["peak_fp32_tflops"] is None or device["peak_fp32_tflops"] > 0.5
+    assert all(device[key] for key in ("driver_cuda", "cuda_runtime", "nvrtc", "cublas", "cupy"))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_catalogue_is_right_at_any_size(worker: Worker, size: tuple[int, int, int]) -> None:
+    names = ["naive", "tiled", "tiled:TILE=2", "tiled:TILE=8", "tiled:TILE=32"]
+    found = run(worker, size, *(choose(name, size) for name in names))
+    assert [kernel.name for kernel in found.kernels] == [*names, "cublas"]
+    assert [kernel.verdict for kernel in found.kernels if not kernel.verified] == []
+    for kernel in found.kernels:
+        assert kernel.ms is not None
+        assert kernel.ms_spread is not None
+        assert 0 < kernel.ms_spread[0] <= kernel.ms <= kernel.ms_spread[1]
+        assert kernel.repeats >= 20
+        if kernel.name != "cublas":
+            assert kernel.registers
+            assert kernel.occupancy is not None
+            assert 0 < kernel.occupancy <= 1
+    by_name = {kernel.name: kernel for kernel in found.kernels}
+    assert by_name["tiled"].shared_bytes == 2 * 16 * 16 * 4
+    assert by_name["cublas"].cublas_ratio == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("", "hold no number"),
+        ("if (row < M && col < N - 1) {" + PRODUCT + "C[row * N + col] = acc; }", "64 of C's"),
+        (
+            "if (row < M && col < N) {" + PRODUCT.replace("k < K", "k < K - 1")
+            + "C[row * N + col] = acc; }",
+            "C is wrong",
+        ),
+        (
+            "if (row < M && col < N) {" + PRODUCT
+            + "C[row * N + col] = acc; if (row + col == 0) C[-5] = 1; }",
+            "outside C",
+        ),
+        ("int x = y;", 'line 3, column 1: NVRTC: identifier "y" is undefined'),
+    ],
+)  # fmt: skip
+def test_a_wrong_kernel_is_not_verified(worker: Worker, body: str, told: str) -> None:
+    size = (64, 64, 64)
+    found = run(worker, size, written(body, size), choose("tiled", size))
+    by_name = {kernel.name: kernel for kernel in found.kernels}
+    assert not by_name["wrong"].verified
+    assert told in by_name["wrong"].verdict
+    assert by_name["tiled"].verified
+    assert by_name["cublas"].verified
+
+
+def test_too_much_memory_is_refused_in_a_sentence(worker: Worker) -> None:
+    size = (46340, 46340, 46340)
+    total = dict(worker.submit({"job": "status"}, 60).wait())["device"]["memory_bytes"]
+    if total > 60e9:
+        pytest.skip("this GPU has room for the largest matrices that int indexes reach")
+    assert "are free" in failure(worker.submit(request(size, [choose("tiled", size)]), 60))
+
+
+@pytest.mark.parametrize(
+    ("body", "limit", "told"),
+    [
+        ("C[(size_t)row * 4000000000ull + (1ull << 42)] = 1;", 60, "illegal address"),
+        ("__trap();", 60, "Running wrong"),
+        ("*(float*)((char*)C + 1) = 1;", 60, "not a multiple"),
+        ("volatile float* c = C; while (true) c[0] = 1;", 6, "did not end within 6 seconds"),
+    ],
+)
+def test_a_kernel_that_breaks_its_process_does_not_break_ours(
+    worker: Worker, body: str, limit: float, told: str
+) -> None:
+    size = (64, 64, 64)
+    assert run(worker, size, choose("tiled", size)).verified
+    sentence = failure(worker.submit(request(size, [written(body, size)]), limit))
+    assert sentence.startswith("Running wrong and checking its C")
+    assert told in sentence
+    assert run(worker, size, choose("tiled", size)).verified
+
+
+@pytest.fixture
+def hungry() -> Iterator[Worker]:
+    worker = Worker((sys.executable, "-m", "tests.gpu.fake_worker"))
+    yield worker
+    worker.close()
+
+
+def test_out_of_memory_ends_the_process_and_the_next_job_runs(hungry: Worker) -> None:
+    assert "ran out of memory" in failure(hungry.submit({"job": "hog"}, 60))
+    assert hungry.submit({"job": "echo", "say": "well"}, 60).wait()["said"] == "well"
+
+
+def test_the_command_compares(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "--m", "300", "--n", "200", "--k", "100", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["size"] == [300, 200, 100]
+    assert all(kernel["verified"] for kernel in found["kernels"])
+
+
+def on_gpu(contestant: Contestant, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
+    """C as the GPU computes it, poisoned with NaN before."""
+    import cupy
+
+    from gpu.compile import compile_text, load
+
+    architecture = f"sm_{cupy.cuda.Device().compute_capability}"
+    binary = compile_text(contestant.text, contestant.kernel, architecture)
+    loaded = load(binary, contestant.grid, contestant.block, 2048)
+    C = cupy.full(size[:2], np.nan, dtype=np.float32)
+    numbers = tuple(np.int32(value) for value in size)
+    loaded.function(
+        contestant.grid, contestant.block, (cupy.asarray(A), cupy.asarray(B), C, *numbers)
+    )
+    result: Array = cupy.asnumpy(C)
+    return result
+
+
+def in_simulator(contestant: Contestant, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
+    pytest.importorskip("clang.cindex", reason="libclang is not installed")
+    from simulator import Launch, compile_kernel, simulate
+
+    M, N, K = size
+    kernel = compile_kernel(contestant.text, contestant.kernel)
+    C = np.full((M, N), np.nan, dtype=np.float32)
+    arguments: dict[str, Any] = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
+    report = simulate(kernel, Launch(contestant.grid, contestant.block, arguments))
+    result: Array = report.arrays["C"]
+    return result
+
+
+@pytest.mark.parametrize(
+    "name", ["naive", "tiled:TILE=2", "tiled:TILE=4", "tiled:TILE=8", "tiled", "tiled:TILE=32"]
+)
+@pytest.mark.parametrize(
+    "size", [(64, 64, 64), (33, 47, 29), (17, 1, 65), (100, 70, 130), (130, 129, 515)]
+)
+def test_the_simulator_equals_the_gpu_in_every_bit(name: str, size: tuple[int, int, int]) -> None:
+    M, N, K = size
+    contestant = choose(name, size)
+    rng = np.random.default_rng()
+    A = (rng.standard_normal((M, K)) * 10.0 ** rng.integers(-3, 4, (M, K))).astype(np.float32)
+    B = (rng.standard_normal((K, N)) * 10.0 ** rng.integers(-3, 4, (K, N))).astype(np.float32)
+    simulated, real = in_simulator(contestant, A, B, size), on_gpu(contestant, A, B, size)
+    differ = np.argwhere(simulated.view(np.uint32) != real.view(np.uint32))
+    assert differ.size == 0, f"{len(differ)} of {M * N} differ, first at {differ[0]}"

@@ -1,0 +1,102 @@
+"""Recordings: what is written is read back, newest first, and damage is told, not drawn."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpu import recorded
+from gpu.result import Comparison, comparison_from
+
+CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def comparison() -> Comparison:
+    return comparison_from(CANNED)
+
+
+def test_a_comparison_survives_json(comparison: Comparison) -> None:
+    assert comparison.to_json()["size"] == [512, 512, 512]
+    assert comparison_from(json.loads(json.dumps(comparison.to_json()))) == comparison
+    assert not comparison.verified
+
+
+def test_the_names_that_programs_read_are_there(comparison: Comparison) -> None:
+    kernels = comparison.to_json()["kernels"]
+    assert [kernel["name"] for kernel in kernels][-1] == "cublas"
+    wanted = {
+        "name", "ms", "ms_spread", "tflops", "cublas_ratio", "max_rel_error", "verified",
+        "error_bound", "peak_share", "gb_per_s", "registers", "shared_bytes", "occupancy",
+    }  # fmt: skip
+    assert all(wanted <= set(kernel) for kernel in kernels)
+
+
+def test_recordings_come_newest_first(tmp_path: Path, comparison: Comparison) -> None:
+    other = dataclasses.replace(
+        comparison, device=dataclasses.replace(comparison.device, name="NVIDIA Other 1")
+    )
+    recorded.write([comparison], tmp_path, datetime(2026, 1, 2, tzinfo=UTC))
+    path = recorded.write([other, other], tmp_path, datetime(2026, 3, 4, tzinfo=UTC))
+    found = recorded.recordings(tmp_path)
+    assert path.name == "nvidia-other-1.json"
+    assert [run.device.name for run in found.runs] == ["NVIDIA Other 1", "Test GPU"]
+    assert found.runs[0].when == datetime(2026, 3, 4, tzinfo=UTC)
+    assert len(found.runs[0].comparisons) == 2
+    assert found.problems == ()
+
+
+def damaged(**changes: Any) -> dict[str, Any]:
+    whole = {"format": 1, "recorded": "2026-01-02T03:04:05+00:00", "comparisons": [CANNED]}
+    return whole | changes
+
+
+def kernel(**changes: Any) -> list[dict[str, Any]]:
+    return [CANNED | {"kernels": [CANNED["kernels"][0] | changes]}]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "cannot be read"),
+        ("[]", "format 1"),
+        (json.dumps(damaged(format=2)), "format 1"),
+        (json.dumps(damaged(comparisons=[])), "no comparisons"),
+        (json.dumps(damaged(recorded="yesterday")), "yesterday"),
+        (json.dumps(damaged(recorded="2026-01-02")), "time zone"),
+        (json.dumps(damaged(comparisons=[{}])), "device, size and kernels"),
+        (json.dumps(damaged(comparisons=[CANNED | {"size": [1, 2]}])), "three whole numbers"),
+        (json.dumps(damaged(comparisons=[CANNED | {"device": {}}])), "lacks name"),
+        (json.dumps(damaged(comparisons=[CANNED | {"kernels": []}])), "not empty"),
+        (json.dumps(damaged(comparisons=kernel(ms="fast"))), "ms is 'fast'"),
+        (json.dumps(damaged(comparisons=kernel(ms_spread=[1]))), "ms_spread"),
+        (json.dumps(damaged(comparisons=kernel(verified=1))), "verified"),
+    ],
+)
+def test_a_damaged_recording_is_a_sentence(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "broken.json").write_text(text, encoding="utf-8")
+    found = recorded.recordings(tmp_path)
+    assert found.runs == ()
+    assert told in found.problems[0]
+    assert found.problems[0].startswith("broken.json")
+
+
+def test_what_comes_with_tilewise_can_be_read() -> None:
+    found = recorded.recordings()
+    assert found.problems == ()
+    for run in found.runs:
+        assert all(comparison.device == run.device for comparison in run.comparisons)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("NVIDIA H200", "nvidia-h200"), ("NVIDIA GeForce RTX 4090", "nvidia-geforce-rtx-4090"),
+     ("../../x", "x"), ("", "gpu")],
+)  # fmt: skip
+def test_a_gpus_name_as_a_files(name: str, file: str) -> None:
+    assert recorded.slug(name) == file

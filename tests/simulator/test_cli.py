@@ -1,0 +1,90 @@
+"""python -m simulator: options, JSON, exit codes, and sentences on stderr."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simulator.__main__ import main
+from simulator.catalogue import FOLDER
+from simulator.counters import FIELDS
+
+SIZE = ["i32=20", "i32=30", "i32=17"]
+TILED = [str(FOLDER / "tiled.cu"), "--kernel", "tiled", "--grid", "8,5", "--block", "4,4",
+         "-D", "TILE=4"]  # fmt: skip
+ARRAYS = ["f32:20x17", "f32:17x30", "f32:20x30"]
+
+
+def test_json_of_a_clean_kernel_in_a_process_of_its_own() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "simulator", *TILED, "--json", *ARRAYS, *SIZE],
+        capture_output=True, text=True, check=False, cwd=FOLDER.parent.parent,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    found = json.loads(done.stdout)
+    assert found["kernel"] == "tiled"
+    assert set(found["counters"]) == set(FIELDS)
+    assert found["hazards"] == []
+    assert found["seconds"] > 0
+    assert found["counters"]["shared_store_requests"] == 8 * 5 * 5 * 2
+
+
+def test_inputs_and_outputs(tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+    A = random.standard_normal((20, 17), dtype=np.float32)
+    B = random.standard_normal((17, 30), dtype=np.float32)
+    np.savez(tmp_path / "in.npz", A=A, B=B)
+    files = ["--inputs", str(tmp_path / "in.npz"), "--outputs", str(tmp_path / "out.npz")]
+    assert main([*TILED, *files, "f32:20x30", *SIZE]) == 0
+    with np.load(tmp_path / "out.npz") as out:
+        assert sorted(out.files) == ["A", "B", "C"]
+        assert np.allclose(out["C"], A @ B, atol=1e-5)
+        assert np.array_equal(out["A"], A)
+
+
+def test_hazards_give_exit_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (FOLDER / "tiled.cu").read_text(encoding="utf-8").replace("__syncthreads();", "", 1)
+    (tmp_path / "broken.cu").write_text(text, encoding="utf-8")
+    arguments = [str(tmp_path / "broken.cu"), *TILED[1:], "-D", "TILE=16", *ARRAYS, *SIZE]
+    arguments[arguments.index("4,4")] = "16,16"
+    assert main([*arguments, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert {hazard["kind"] for hazard in found["hazards"]} >= {"read-after-write"}
+    assert all({"kind", "lines", "message"} <= set(hazard) for hazard in found["hazards"])
+    assert main(arguments) == 1
+    assert "read-after-write" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["missing.cu", *TILED[1:], *ARRAYS, *SIZE], "missing.cu cannot be read"),
+        ([*TILED, *ARRAYS], "needs 6 arguments"),
+        ([*TILED, *ARRAYS, "i32=20", "i32=30", "x"], "neither an array"),
+        ([*TILED, *ARRAYS, "i32=20", "i32=30", "i32=1e3"], "is no i32"),
+        ([*TILED, "f64:20x17", *ARRAYS[1:], *SIZE], "must hold float32"),
+        ([*TILED, "f32:99999x99999", *ARRAYS[1:], *SIZE], "MiB"),
+        ([*TILED[:-2], "--block", "64,64", *ARRAYS, *SIZE], "4,096 threads"),
+        ([*TILED, "--grid", "a", *ARRAYS, *SIZE], "whole numbers"),
+        ([*TILED, "--schedule", "sideways", *ARRAYS, *SIZE], "invalid choice"),
+        ([*TILED, "-D", "TILE=16)", *ARRAYS, *SIZE], "line "),
+        ([*TILED, "-D", "TILE=1000000", *ARRAYS, *SIZE], "shared memory"),
+        ([*TILED, "--inputs", "missing.npz", *ARRAYS, *SIZE], "cannot be read"),
+        ([*TILED, "--seed", "-4", *ARRAYS, *SIZE], "whole number from 0"),
+        ([TILED[0], "--kernel", "tilde", *TILED[3:], *ARRAYS, *SIZE], "no kernel named tilde"),
+    ],
+)
+def test_errors_give_exit_2_and_a_sentence(
+    arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert part in output.err
+    assert "Traceback" not in output.err

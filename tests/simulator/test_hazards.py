@@ -1,0 +1,103 @@
+"""Kernels broken one way each, and the finding that must come out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simulator import simulate
+from tests.simulator.launches import launch_text, matmul
+
+
+def without_barrier(number: int) -> tuple[tuple[str, str], ...]:
+    after = ("__syncthreads();\n\n", ";\n\n") if number == 1 else ("__syncthreads();\n    }", ";}")
+    return (after,)
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "pairs"),
+    [
+        (1, "read-after-write", {(21, 26), (22, 26)}),
+        (2, "write-after-read", {(26, 21), (26, 22)}),
+    ],
+)
+@pytest.mark.parametrize("schedule", ["ascending", "descending", "random"])
+def test_missing_barrier(
+    number: int, kind: str, pairs: set[tuple[int, int]], schedule: str
+) -> None:
+    kernel, launch = matmul("tiled", 32, 32, 64, without_barrier(number))
+    found = simulate(kernel, launch, schedule).hazards
+    races = {hazard.lines for hazard in found if hazard.kind == kind}
+    assert races == pairs
+    for hazard in found:
+        assert hazard.count > 0
+        assert f"line {hazard.lines[0]}" in hazard.message
+
+
+# text, block, then the (kind, lines) that must come out; x is float[32].
+TABLE = {
+    "clean": ("x[threadIdx.x] = 1;", 32, set()),
+    "out of bounds": ("x[threadIdx.x] = 1;", 64, {("out-of-bounds", (2,))}),
+    "before the start": ("x[(int)threadIdx.x - 1] = 1;", 32, {("out-of-bounds", (2,))}),
+    "guarded": ("if (threadIdx.x < 32) x[threadIdx.x] = 1;", 64, set()),
+    "read out of bounds": ("x[0 * threadIdx.x] = x[32 + threadIdx.x];", 1,
+                           {("out-of-bounds", (2,))}),
+    "one cell written by all": ("x[0] = threadIdx.x;", 32, {("write-after-write", (2, 2))}),
+    "unset shared": ("__shared__ float s[32];\nx[threadIdx.x] = s[threadIdx.x];", 32,
+                     {("uninitialized-read", (3,))}),
+    "shared out of bounds": ("__shared__ float s[32];\ns[threadIdx.x + 1] = 0;", 32,
+                             {("out-of-bounds", (3,))}),
+    "unset variable": ("float v; if (threadIdx.x > 5) v = 1;\nx[threadIdx.x] = v;", 32,
+                       {("uninitialized-read", (3,))}),
+    "set in both branches": (
+        "float v; if (threadIdx.x > 5) v = 1; else v = 2;\nx[threadIdx.x] = v;", 32, set()),
+    "unset array": ("float v[4]; v[0] = 1;\nx[threadIdx.x] = v[1];", 32,
+                    {("uninitialized-read", (3,))}),
+    "neighbours without a barrier": (
+        "__shared__ float s[64];\ns[threadIdx.x] = 1;\n"
+        "if (threadIdx.x < 32)\nx[threadIdx.x] = s[threadIdx.x + 32];", 64,
+        {("read-after-write", (3, 5)), ("uninitialized-read", (5,))}),
+    "neighbours with a barrier": (
+        "__shared__ float s[64];\ns[threadIdx.x] = 1;\n__syncthreads();\n"
+        "if (threadIdx.x < 32)\nx[threadIdx.x] = s[threadIdx.x + 32];", 64, set()),
+    "write after read": (
+        "__shared__ float s[64];\ns[threadIdx.x] = 1;\n__syncthreads();\n"
+        "float v = s[63 - threadIdx.x];\ns[threadIdx.x] = v;\nx[0 * threadIdx.x] += 0;", 64,
+        {("write-after-read", (5, 6)), ("write-after-write", (7, 7)),
+         ("write-after-read", (7, 7)), ("read-after-write", (7, 7))}),
+    "divergent barrier": ("if (threadIdx.x < 40)\n__syncthreads();", 64,
+                          {("divergent-barrier", (3,))}),
+    "divergent within a warp": ("if (threadIdx.x < 7)\n__syncthreads();", 32,
+                                {("divergent-barrier", (3,))}),
+    "barrier by all": ("if (blockIdx.x == 0)\n__syncthreads();", 64, set()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_finding(case: str) -> None:
+    body, block, expected = TABLE[case]
+    text = f"__global__ void k(float* x) {{\n{body}\n}}"
+    kernel, launch = launch_text(text, block=block, x=np.zeros(32, np.float32))
+    found = {(hazard.kind, hazard.lines) for hazard in simulate(kernel, launch).hazards}
+    if case == "write after read":  # the last line races with itself in one way or another
+        found = {f for f in found if f[1] != (7, 7)}
+        expected = {f for f in expected if f[1] != (7, 7)}
+    assert found == expected
+
+
+def test_blocks_race_in_global_memory() -> None:
+    text = "__global__ void k(float* x) {\nx[threadIdx.x] = blockIdx.x;\n}"
+    kernel, launch = launch_text(text, grid=2, x=np.zeros(32, np.float32))
+    (hazard,) = simulate(kernel, launch).hazards
+    assert (hazard.kind, hazard.lines) == ("write-after-write", (2, 2))
+    assert {hazard.example.block, hazard.example.other_block} == {(0, 0, 0), (1, 0, 0)}
+
+
+def test_dropped_accesses_leave_the_rest_alone() -> None:
+    text = "__global__ void k(float* x) {\nx[threadIdx.x * 8] = 1;\n}"
+    kernel, launch = launch_text(text, x=np.zeros(32, np.float32))
+    report = simulate(kernel, launch)
+    assert np.flatnonzero(report.arrays["x"]).tolist() == [0, 8, 16, 24]
+    (hazard,) = report.hazards
+    assert hazard.count == 28
+    assert "element 32 of x" in hazard.message

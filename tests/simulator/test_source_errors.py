@@ -1,0 +1,54 @@
+"""Wrong and unsupported texts: where the error is, and what its sentence says."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulator import SourceError, compile_kernel, simulate
+from tests.simulator.launches import launch_text
+
+# The body of a kernel, then line and column in the text and a part of the sentence.
+TABLE = {
+    "misspelled": ("float total = 0; totl += 1;", 2, 18, "did you mean 'total'"),
+    "no semicolon": ("int i = 3", 2, 10, "Expected ';' at end of declaration; insert ';'"),
+    "unknown name": ("x[0] = y;", 2, 8, "undeclared identifier 'y'"),
+    "wrong member": ("int i = threadIdx.w;", 2, 19, "No member named 'w'"),
+    "unknown function": ("x[0] = tanh_fast(1);", 2, 8, "undeclared identifier"),
+    "include": ('#include "/etc/passwd"', 2, 2, "#include is not taken"),
+    "include in disguise": ("%:/**/include </etc/passwd>", 2, 4, "is not taken"),
+    "include, spliced": ("#inc\\\nlude </etc/passwd>", 2, 2, "is not taken"),
+    "probe": ("#if __has_include(</etc/passwd>)\n#endif", 2, 5, "is not taken"),
+    "goto": ("again: x[0] = 1; goto again;", 2, 1, "is not supported"),
+    "new": ("float* p = new float[3];", 2, 12, "not supported"),
+    "string": ('const char* s = "abc";', 2, 17, "not supported"),
+}
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_sentence_and_place(case: str) -> None:
+    body, line, column, part = TABLE[case]
+    with pytest.raises(SourceError) as error:
+        compile_kernel(f"__global__ void k(float* x) {{\n{body}\n}}", "k")
+    span = error.value.span
+    assert span is not None
+    assert (span.line, span.column) == (line, column), error.value
+    assert part in error.value.message
+    assert error.value.message.endswith((".", "?"))
+    assert str(error.value).startswith(f"line {line}, column {column}: ")
+
+
+def test_no_such_kernel() -> None:
+    with pytest.raises(SourceError, match="no kernel named q in kernel.cu; it has k"):
+        compile_kernel("__global__ void k(float* x) {}", "q")
+
+
+def test_endless_loop_is_stopped() -> None:
+    kernel, launch = launch_text("__global__ void k(int n) {\nwhile (n < 3) { n = 0; }\n}", n=1)
+    with pytest.raises(SourceError, match=r"line 2, .*does its condition ever fail"):
+        simulate(kernel, launch)
+
+
+def test_text_that_is_not_cuda() -> None:
+    for text in ("", "\x00\x01", "int main() { return 0; }", "}" * 100, "(" * 5000, "é" * 100):
+        with pytest.raises(SourceError):
+            compile_kernel(text, "k")

@@ -1,0 +1,56 @@
+"""The direction of imports: ui -> gpu -> simulator, and who may know which library."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LAYERS = {
+    "simulator": {"gpu", "ui", "streamlit", "plotly", "cupy", "cupyx"},
+    "gpu": {"ui", "streamlit", "plotly"},
+    "ui": {"cupy", "cupyx"},
+}
+STREAMLIT = {"keys.py"}
+
+
+def imported(path: Path, top_level_only: bool = False) -> Iterator[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in tree.body if top_level_only else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.split(".")[0]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_layers_know_only_those_below(layer: str) -> None:
+    for path in (ROOT / layer).rglob("*.py"):
+        assert not set(imported(path)) & LAYERS[layer], path
+
+
+def test_only_pages_and_keys_import_streamlit() -> None:
+    for path in (ROOT / "ui").rglob("*.py"):
+        if path.parent.name != "pages" and path.name not in STREAMLIT:
+            assert "streamlit" not in set(imported(path)), path
+
+
+def test_cupy_is_imported_only_within_functions() -> None:
+    for path in (ROOT / "gpu").rglob("*.py"):
+        assert not {"cupy", "cupyx"} & set(imported(path, top_level_only=True)), path
+
+
+def test_simulator_imports_without_libclang() -> None:
+    code = "import sys; sys.modules['clang'] = None; import simulator; simulator.catalogue()"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_files_stay_short() -> None:
+    folders = (ROOT / name for name in ("simulator", "gpu", "ui", "tests"))
+    for path in (path for folder in folders for path in folder.rglob("*.py")):
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 400, path
