@@ -79,6 +79,49 @@ class Memory:
                 )
             )  # fmt: skip
 
+    def update(
+        self,
+        group: Group,
+        mask: Mask,
+        address: Address,
+        ctype: Scalar,
+        place: Expression,
+        slot: int,
+        function: Any,
+        operand: Any,
+    ) -> Any:
+        """An atomic: function(old, operand) at an address; gives the old values [lanes].
+
+        Lanes that share a cell take turns, in the order of their numbers: each round serves the
+        first lane left at every cell.
+        """
+        pattern = self._pattern(group, address, ctype, place, slot)
+        allowed = self._check(group, mask, pattern, address.base, ctype, place, "store")
+        old = np.zeros(group.lanes, ctype.dtype)
+        if allowed is NONE:
+            return old
+        cells = pattern.buffer.view(ctype.dtype)
+        index = _index(pattern, address.base // ctype.size)
+        if pattern.buffer.space == "local":
+            raise SourceError("An atomic needs shared or global memory.", place.span)
+        where = np.broadcast_to(index, (group.lanes,))
+        left = np.flatnonzero(as_array(allowed, group.lanes))
+        operands = np.broadcast_to(operand, (group.lanes, *np.shape(operand)[1:]))
+        while left.size:
+            _, first = np.unique(where[left], return_index=True)
+            now = left[first]
+            old[now] = cells[where[now]]
+            cells[where[now]] = function(old[now], operands[now])
+            left = np.delete(left, first)
+        for tell in self.access:
+            tell(
+                Access(
+                    "atomic", group, pattern, address.base, allowed, ctype.size, ctype.size,
+                    index, old, place,
+                )
+            )  # fmt: skip
+        return old
+
     def _pattern(
         self, group: Group, address: Address, ctype: CType, place: Expression, slot: int
     ) -> Pattern:

@@ -162,18 +162,96 @@ def _exact_fma(a: float, b: float, c: float) -> float:
         return np.inf if exact > 0 else -np.inf
 
 
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller of two; of a number and a NaN the number, as fmin and the GPU's min do."""
+    return np.fmin(a, b)
+
+
+def round_away(value: Any) -> Any:
+    """To the nearest whole number, halves away from zero, as C's round does."""
+    whole = np.trunc(value)
+    away = np.abs(value - whole) >= value.dtype.type(0.5)
+    return np.where(away, whole + np.sign(value), whole).astype(value.dtype)
+
+
+def reciprocal_root(value: Any) -> Any:
+    """1 / sqrt(x)."""
+    return value.dtype.type(1) / np.sqrt(value)
+
+
+def positive_difference(a: Any, b: Any) -> Any:
+    """a - b where that is positive, else 0."""
+    return np.fmax(a - b, a.dtype.type(0))
+
+
+def count_bits(value: Any) -> Any:
+    """How many bits are set."""
+    return np.bitwise_count(value).astype(np.int32)
+
+
+def leading_zeros(value: Any) -> Any:
+    """Zeros above the highest bit that is set, 32 for 0."""
+    wide = np.asarray(value).astype(np.uint32).astype(np.float64)
+    return np.where(wide > 0, 31 - np.floor(np.log2(np.maximum(wide, 1))), 32).astype(np.int32)
+
+
+def first_set(value: Any) -> Any:
+    """The place of the lowest bit that is set, from 1; 0 for 0."""
+    bits = np.asarray(value).astype(np.int64) & 0xFFFFFFFF
+    lowest = (bits & -bits).astype(np.float64)
+    return np.where(bits > 0, np.log2(np.maximum(lowest, 1)) + 1, 0).astype(np.int32)
+
+
+def reinterpret(dtype: Any) -> Function:
+    """The same 32 bits as another type."""
+
+    def view(value: Any) -> Any:
+        array = np.ascontiguousarray(value).view(dtype)
+        return array if np.ndim(value) else array.reshape(-1)[0]
+
+    return view
+
+
+_OF_BOTH_WIDTHS: Mapping[str, Function] = {
+    "sqrt": np.sqrt, "rsqrt": reciprocal_root, "cbrt": np.cbrt, "fabs": np.abs, "exp": np.exp,
+    "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
+    "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
+    "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+    "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint, "round": round_away,
+    "fmin": minimum, "fmax": np.fmax, "fmod": np.fmod, "pow": np.power, "atan2": np.arctan2,
+    "hypot": np.hypot, "copysign": np.copysign, "fdim": positive_difference,
+}  # fmt: skip
+
 FUNCTIONS: Mapping[str, Function] = {
+    **_OF_BOTH_WIDTHS,
+    **{f"{name}f": function for name, function in _OF_BOTH_WIDTHS.items()},
     "fmaf": fma,
     "fma": fma,
-    "fminf": np.fmin,
-    "fmaxf": np.fmax,
-    "fmin": np.fmin,
-    "fmax": np.fmax,
-    "fabsf": np.abs,
-    "fabs": np.abs,
-    "sqrtf": np.sqrt,
-    "sqrt": np.sqrt,
+    "__fmaf_rn": fma,
+    "__fma_rn": fma,
+    "__fadd_rn": np.add,
+    "__fsub_rn": np.subtract,
+    "__fmul_rn": np.multiply,
+    "__fdiv_rn": np.divide,
+    "__fdividef": np.divide,
+    "__dadd_rn": np.add,
+    "__dmul_rn": np.multiply,
+    "__expf": np.exp,
+    "__logf": np.log,
+    "__sinf": np.sin,
+    "__cosf": np.cos,
+    "isnan": np.isnan,
+    "isinf": np.isinf,
     "abs": np.abs,
-    "min": np.fmin,
+    "min": minimum,
     "max": np.fmax,
+    "__popc": count_bits,
+    "__clz": leading_zeros,
+    "__ffs": first_set,
+    "__mul24": np.multiply,
+    "__umul24": np.multiply,
+    "__int_as_float": reinterpret(np.float32),
+    "__uint_as_float": reinterpret(np.float32),
+    "__float_as_int": reinterpret(np.int32),
+    "__float_as_uint": reinterpret(np.uint32),
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import clang.cindex as cindex
 
-from simulator.source import check_directives
+from simulator.source import check_directives, without_headers
 from simulator.tree import SourceError, Span
 
 PRELUDE = Path(__file__).with_name("prelude.cuh")
@@ -36,6 +36,7 @@ INTEGER_RESULT, FLOAT_RESULT = 1, 2  # CXEvalResultKind, from clang-c/Index.h
 
 def parse(text: str, filename: str, defines: Mapping[str, str]) -> tuple[cindex.Cursor, list[str]]:
     """The translation unit's cursor and clang's warnings; SourceError at the first error."""
+    text = without_headers(text)
     check_directives(text)
     index = cindex.Index.create()
     try:

@@ -40,8 +40,8 @@ class Counters(Observer):
     def on_access(self, access: Access) -> None:
         """Add what one instruction of a group of warps costs."""
         space = access.buffer.space
-        if space == "local":
-            return
+        if space == "local" or access.kind == "atomic":
+            return  # the hardware counts atomics apart, as neither loads nor stores
         requests, cost, ideal = _cost(access)
         line = access.place.span.line
         counts = self._lines.get(line)

@@ -16,6 +16,7 @@ from simulator.access import Memory
 from simulator.arithmetic import BINARY, FUNCTIONS, UNARY, fma
 from simulator.ctype import Pointer, Scalar, convert, size_of
 from simulator.group import NONE, Group, Mask, narrow
+from simulator.intrinsics import INTRINSICS
 from simulator.memory import Address
 from simulator.observer import Observer, hears
 from simulator.places import Closure, Places, remember
@@ -31,8 +32,10 @@ from simulator.tree import (
     Conditional,
     Dereference,
     Expression,
+    Function,
     Increment,
     Index,
+    Inlined,
     Literal,
     Load,
     Logical,
@@ -50,8 +53,14 @@ class Evaluator:
     With an observer that hears parts, every subexpression is evaluated and told on its own.
     """
 
-    def __init__(self, slots: Mapping[Variable, int], observers: list[Observer]) -> None:
+    def __init__(
+        self,
+        slots: Mapping[Variable, int],
+        observers: list[Observer],
+        inlined: Callable[[Function], Closure],
+    ) -> None:
         self.memos = 0
+        self._inlined = inlined
         self.memory = Memory(observers)
         self.part = [o.on_part for o in observers if hears(o, "on_part")]
         self._places = Places(self.compile, self.memo, bool(self.part))
@@ -100,6 +109,10 @@ class Evaluator:
                 return self._increment(expression)
             case Call():
                 return self._call(expression)
+            case Inlined():
+                return self._called(expression)
+            case Member() if in_register(expression):
+                return self._registers.read(expression)
             case Name() | Index() | Dereference() | Member():
                 raise TypeError(f"a place is no value: {expression}")
             case _:
@@ -363,11 +376,26 @@ class Evaluator:
         return comma
 
     def _call(self, expression: Call) -> Closure:
+        special = INTRINSICS.get(expression.function)
+        if special is not None:
+            return special(expression, self)
         arguments = [self.compile(argument) for argument in expression.arguments]
         if expression.function.startswith("make_"):
             return lambda group, mask: tuple(argument(group, mask) for argument in arguments)
         function = FUNCTIONS[expression.function]
         return lambda group, mask: function(*(argument(group, mask) for argument in arguments))
+
+    def _called(self, expression: Inlined) -> Closure:
+        run, result = self._inlined(expression.function), expression.function.result
+        if result is None:
+            return run
+        read = self._registers.read(Name(result.ctype, expression.span, result))
+
+        def called(group: Group, mask: Mask) -> Any:
+            run(group, mask)
+            return read(group, mask)
+
+        return called
 
 
 def _product(expression: Expression) -> Binary | None:
@@ -378,5 +406,9 @@ def _product(expression: Expression) -> Binary | None:
                 expression.right, Literal
             )
             return None if constant else expression
+        case Unary(operator="-", operand=Binary() as inner) if _product(inner) is not None:
+            # -(a*b) is (-a)*b, exactly
+            minus = Unary(inner.left.ctype, expression.span, "-", inner.left)  # type: ignore[arg-type]  # a float
+            return Binary(inner.ctype, inner.span, "*", minus, inner.right)
         case _:
             return None

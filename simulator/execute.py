@@ -21,6 +21,7 @@ from simulator.tree import (
     Continue,
     Declare,
     Evaluate,
+    Function,
     If,
     Kernel,
     Loop,
@@ -28,6 +29,7 @@ from simulator.tree import (
     Sequence,
     SourceError,
     Statement,
+    Switch,
     Variable,
 )
 from simulator.walk import declared, walk
@@ -44,7 +46,7 @@ class Program:
     def __init__(self, kernel: Kernel, observers: list[Observer]) -> None:
         variables = [*kernel.parameters, *declared(kernel.body)]
         self.slots: Mapping[Variable, int] = {v: i for i, v in enumerate(variables)}
-        self._evaluator = Evaluator(self.slots, observers)
+        self._evaluator = Evaluator(self.slots, observers, self._inlined)
         self._step = [o.on_step for o in observers if hears(o, "on_step")]
         self._barriers: dict[int, bool] = {}
         body = self._compile(kernel.body)
@@ -55,6 +57,15 @@ class Program:
         """The group's execution, from the kernel's first statement with all lanes active."""
         waiting: Waiting = self._run(group, ALL)
         return waiting
+
+    def _inlined(self, function: Function) -> Run:
+        """A function called within an expression."""
+        if self._has_barrier(function):
+            raise SourceError(
+                f"{function.name} contains __syncthreads(): call it in a statement of its own.",
+                function.span,
+            )
+        return self._compile(function)
 
     def _has_barrier(self, statement: Statement) -> bool:
         key = id(statement)
@@ -102,8 +113,86 @@ class Program:
                 return self._told(_leave("continues"), "run", statement)
             case Return():
                 return self._told(_return, "run", statement)
+            case Switch():
+                return self._switch(statement)
+            case Function():
+                return self._function(statement)
             case _:
                 assert_never(statement)
+
+    def _function(self, function: Function) -> Run:
+        """The called function's body; who returns waits at its end for the others."""
+        parameters = [self._compile(parameter) for parameter in function.parameters]
+        body, waits = self._compile(function.body), self._has_barrier(function.body)
+        slot = None if function.result is None else self.slots[function.result]
+
+        def enter(group: Group, mask: Mask) -> None:
+            for parameter in parameters:
+                parameter(group, mask)
+            group.returns.append(NONE)
+            if slot is not None:
+                group.frame[slot] = None
+                group.declared[slot], group.given[slot] = mask, NONE
+
+        def run(group: Group, mask: Mask) -> Mask:
+            enter(group, mask)
+            body(group, mask)
+            group.returns.pop()
+            return mask
+
+        def waiting_run(group: Group, mask: Mask) -> Waiting:
+            enter(group, mask)
+            yield from body(group, mask)
+            group.returns.pop()
+            return mask
+
+        return waiting_run if waits else run
+
+    def _switch(self, switch: Switch) -> Run:
+        """Threads enter the body at their label and fall through to a break."""
+        selector = self._told(self._evaluator.compile(switch.selector), "test", switch)
+        body = [(self._compile(s), self._has_barrier(s)) for s in switch.body]
+
+        def enter(group: Group, mask: Mask) -> tuple[list[Mask], Mask]:
+            """Who enters at each position, and who at none."""
+            value = selector(group, mask)
+            entering: list[Mask] = [NONE] * len(body)
+            left, default = mask, None
+            for label, position in switch.labels:
+                if label is None:
+                    default = position
+                    continue
+                equal = value == label
+                entering[position] = union(entering[position], narrow(left, equal))
+                left = narrow(left, ~equal if hasattr(equal, "shape") else not equal)
+            if default is not None:
+                entering[default] = union(entering[default], left)
+                left = NONE
+            group.breaks.append(NONE)
+            return entering, left
+
+        def waiting_run(group: Group, mask: Mask) -> Waiting:
+            entering, left = enter(group, mask)
+            active: Mask = NONE
+            for (run, waits), more in zip(body, entering, strict=True):
+                active = union(active, more)
+                if active is not NONE:
+                    active = (yield from run(group, active)) if waits else run(group, active)
+            return union(union(active, left), group.breaks.pop())
+
+        if any(waits for _, waits in body):
+            return waiting_run
+
+        def run(group: Group, mask: Mask) -> Mask:
+            # Without a barrier inside, the generator runs to its end at once.
+            code = waiting_run(group, mask)
+            while True:
+                try:
+                    next(code)
+                except StopIteration as end:
+                    return end.value
+
+        return run
 
     def _declare(self, statement: Declare) -> Run:
         variable = statement.variable
@@ -263,12 +352,12 @@ class Program:
             group.continues.pop()
             left = union(left, group.breaks.pop())
             # All that came in leave, unless some returned: the same mask lets memos hold.
-            return mask if group.returned is returned else left
+            return mask if group.returns[-1] is returned else left
 
         if not waits:
 
             def run(group: Group, mask: Mask) -> Mask:
-                returned = group.returned
+                returned = group.returns[-1]
                 state, active, left = enter(group, mask), mask, NONE
                 while active is not NONE:
                     if loop.test_first or state.iteration:
@@ -282,7 +371,7 @@ class Program:
             return run
 
         def waiting_run(group: Group, mask: Mask) -> Waiting:
-            returned = group.returned
+            returned = group.returns[-1]
             state, active, left = enter(group, mask), mask, NONE
             while active is not NONE:
                 if loop.test_first or state.iteration:
@@ -308,7 +397,7 @@ def _leave(stack: str) -> Run:
 
 
 def _return(group: Group, mask: Mask) -> Mask:
-    group.returned = union(group.returned, mask)
+    group.returns[-1] = union(group.returns[-1], mask)
     return NONE
 
 

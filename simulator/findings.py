@@ -9,8 +9,10 @@ import numpy as np
 from simulator.group import Group
 from simulator.launch import Dim3, Launch
 from simulator.memory import Buffer
-from simulator.tree import Assign, Expression, Increment, Kernel, Load, Name, Variable
+from simulator.tree import Assign, Call, Expression, Increment, Kernel, Load, Name, Variable
 from simulator.walk import expressions_of, operands, subexpressions, walk
+
+WRITING_CALLS = ("atomic", "__pipeline_memcpy_async")
 
 KINDS = {
     ("write", "read"): "read-after-write",
@@ -56,18 +58,21 @@ class Hazard:
 def stored(kernel: Kernel) -> set[str]:
     """The parameters that the kernel may store through; all of them if a pointer is copied."""
     every = {p.name for p in kernel.parameters}
-    stored: set[str] = set()
+    found: set[str] = set()
     for statement in walk(kernel.body):
         for expression in expressions_of(statement):
             for part in subexpressions(expression):
-                if not isinstance(part, (Assign, Increment)) or isinstance(part.place, Name):
+                if isinstance(part, Call) and part.function.startswith(WRITING_CALLS):
+                    root = _root(part.arguments[0])
+                elif isinstance(part, (Assign, Increment)) and not isinstance(part.place, Name):
+                    root = _root(part.place)
+                else:
                     continue
-                root = _root(part.place)
                 if root is None or root.space == "register":
                     return every
                 if root.space == "parameter":
-                    stored.add(root.name)
-    return stored
+                    found.add(root.name)
+    return found
 
 
 def _root(place: Expression) -> Variable | None:

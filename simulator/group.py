@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from simulator.ctype import Array
-from simulator.launch import Launch
+from simulator.launch import WARP_SIZE, Launch
 from simulator.memory import Address, Buffer
 from simulator.tree import Barrier, Loop, Variable
 
@@ -53,6 +53,12 @@ class Group:
         self.block_count = blocks.size
         self.lanes = blocks.size * threads.size
         self.lane_numbers = np.arange(self.lanes)
+        within = np.arange(threads.size)
+        warps = -(-threads.size // WARP_SIZE)
+        self.warp_lanes = np.tile(within % WARP_SIZE, blocks.size)  # a lane's place in its warp
+        self.warp_numbers = np.add.outer(np.arange(blocks.size) * warps, within // WARP_SIZE)
+        self.warp_numbers = self.warp_numbers.reshape(-1)  # which of the group's warps it is in
+        self.warp_syncs = 0
         self.slots = np.repeat(np.arange(blocks.size), threads.size)
         self.slot_of = slots
         self.frame: list[Any] = [None] * len(slots)
@@ -64,7 +70,9 @@ class Group:
         self.breaks: list[Mask] = []
         self.continues: list[Mask] = []
         self.loops: list[LoopState] = []
-        self.returned: Mask = NONE
+        self.returns: list[Mask] = [NONE]  # of the kernel, then of each function being called
+        self.pending: list[Any] = []  # asynchronous copies not yet committed
+        self.batches: list[list[Any]] = []  # those committed and not yet waited for
         self.interval: Any = 0
         self.clock = 0
         self.code: Generator[tuple[Barrier, Mask], None, Mask] | None = None

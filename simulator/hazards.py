@@ -20,7 +20,7 @@ from simulator.findings import (
     three,
 )
 from simulator.group import Group
-from simulator.launch import Launch
+from simulator.launch import WARP_SIZE, Launch
 from simulator.memory import Buffer
 from simulator.observer import Access, Fault, Observer
 from simulator.shadow import MANY, NOBODY, Shadow, cells_of
@@ -159,7 +159,7 @@ class Hazards(Observer):
             shadow.blocks[cells[clash]] = MANY
         if race is not False and race.any():
             self._compare(access, shadow, cells, lanes, race, me, "read")
-        shadow.remember_read(access, group.clock, group.interval, self._events)
+        shadow.remember_read(access, self._events)
 
     def _store(self, access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
         group = access.group
@@ -185,6 +185,8 @@ class Hazards(Observer):
         shadow.clock[cells] = group.clock
         self._events += 1
         shadow.event[cells] = self._events
+        shadow.syncs[cells] = group.warp_syncs
+        shadow.atomic[cells] = access.kind == "atomic"
         shadow.wrote = True
         clash = shadow.writer.take(cells) != me
         if clash.any():  # two lanes of this very instruction write one cell
@@ -194,14 +196,16 @@ class Hazards(Observer):
         """Compare the reads of the interval that ends with writes that came later."""
         for shadow in self._shadows.values():
             if shadow.wrote and shadow.reads:
-                for access, clock, interval, event in list(shadow.reads.values()):
+                for access, clock, interval, event, syncs in list(shadow.reads.values()):
                     cells, lanes = cells_of(access)
                     group = access.group
                     me = self._threads(group)[lanes]
                     written = shadow.interval.take(cells)
                     race = (written == _of(interval, lanes)) & (shadow.event.take(cells) > event)
                     if race.any():
-                        self._compare(access, shadow, cells, lanes, race, me, "read", clock)
+                        self._compare(
+                            access, shadow, cells, lanes, race, me, "read", (clock, syncs)
+                        )
             shadow.reads.clear()
             shadow.wrote = False
 
@@ -220,20 +224,27 @@ class Hazards(Observer):
         race: Array,
         me: Array,
         what: str,
-        clock: int | None = None,
+        then: tuple[int, int] | None = None,
     ) -> None:
-        """Report the lanes of `race` whose cell another thread wrote."""
+        """Report the lanes of `race` whose cell another thread wrote.
+
+        then holds the clock and the warp's syncs of an access that was made before.
+        """
         group = access.group
         others = shadow.writer.take(cells)
         real = race & (others != me)
+        at, syncs = (group.clock, group.warp_syncs) if then is None else then
+        threads = group.launch.threads
+        same_block = others // threads == me // threads
+        same_warp = same_block & (others % threads // WARP_SIZE == me % threads // WARP_SIZE)
+        real &= ~same_warp | (shadow.syncs.take(cells) == syncs)
+        if access.kind == "atomic":
+            real &= ~shadow.atomic.take(cells)
         if access.buffer.space == "global":
-            threads = group.launch.threads
-            same_block = others // threads == me // threads
             interval = shadow.interval.take(cells) == _of(group.interval, lanes)
             real &= ~same_block | interval
         if not real.any():
             return
-        at = group.clock if clock is None else clock
         for line in np.unique(shadow.line.take(cells)[real]):
             these = real & (shadow.line.take(cells) == line)
             first = int(these.argmax())

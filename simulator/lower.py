@@ -5,30 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clang.cindex import CursorKind, StorageClass
+from clang.cindex import CursorKind, StorageClass, TypeKind
 
 from simulator import ctype
-from simulator.clang import parse, span_of
+from simulator.clang import constant, parse, span_of, unary_operator
 from simulator.ctype import ArrayOf, CType, Pointer, Scalar, Vector
-from simulator.lower_expressions import Expressions, convert, lower_type
-from simulator.source import set_defines, strip_comments
+from simulator.lower_calls import Calls
+from simulator.lower_expressions import Expressions
+from simulator.lower_types import convert, lower_type, zero
+from simulator.source import blank_comments, instantiate, set_defines
 from simulator.tree import (
+    Assign,
     Barrier,
     Break,
-    Call,
     Continue,
     Declare,
     Evaluate,
     Expression,
     If,
+    Index,
     Kernel,
-    Literal,
     Loop,
+    Name,
     Return,
     Sequence,
     SourceError,
     Span,
     Statement,
+    Switch,
     Variable,
 )
 
@@ -41,10 +45,13 @@ def compile_kernel(
     """The __global__ function `name` of a CUDA C text as a Kernel.
 
     defines gives macros their values: in the text's own #define lines where it has them, so that
-    Kernel.text is what runs, else as the compiler's -D. Raises SourceError.
+    Kernel.text is what runs, else as the compiler's -D; and a template kernel's parameters
+    theirs. Raises SourceError.
     """
     text, left = set_defines(text, defines or {})
-    unit, warnings = parse(text, filename, left)
+    plain, template, left = instantiate(text, name, left)
+    macros = left | dict(template)
+    unit, warnings = parse(plain, filename, macros)
     functions = [
         cursor
         for cursor in unit.walk_preorder()
@@ -54,7 +61,9 @@ def compile_kernel(
     ]
     for cursor in functions:
         if cursor.spelling == name:
-            return _Lowering(text).kernel(cursor, filename, left, tuple(warnings))
+            lowering = Lowering(text, filename)
+            arguments = tuple(value for _, value in template)
+            return lowering.kernel(cursor, left, arguments, tuple(warnings))
     names = ", ".join(cursor.spelling for cursor in functions)
     raise SourceError(
         f"There is no kernel named {name} in {filename}; "
@@ -62,43 +71,69 @@ def compile_kernel(
     )
 
 
-class _Lowering:
-    """The statements of one function."""
+class Lowering:
+    """The statements of one kernel and of the functions it calls."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, filename: str) -> None:
         self.text = text
-        self.variables: dict[int, Variable] = {}
-        self.shared: list[Variable] = []
-        self.expressions = Expressions(self.variables)
-        self.depth = 0
+        self.filename = filename
+        self.variables: dict[int, Variable | Expression] = {}
+        self.shared: dict[int, Variable] = {}
+        self.calls = Calls(self)
+        self.expressions = Expressions(self.variables, self.calls.expression, self._shared)
+        self._addressed: set[int] = set()
+        self._result: Variable | None = None
+        self._depth = 0
 
     def kernel(
-        self, cursor: Any, filename: str, defines: dict[str, str], warnings: tuple[str, ...]
+        self,
+        cursor: Any,
+        defines: dict[str, str],
+        template: tuple[str, ...],
+        warnings: tuple[str, ...],
     ) -> Kernel:
+        """The whole kernel, from the cursor of its function."""
         if cursor.kind == CursorKind.FUNCTION_TEMPLATE:
-            raise SourceError("Template kernels are not supported.", span_of(cursor))
+            raise SourceError("This form of template is not supported.", span_of(cursor))
         parameters = []
         body = None
         for child in cursor.get_children():
             if child.kind == CursorKind.PARM_DECL:
                 parameters.append(self.declare(child, "parameter"))
             elif child.kind == CursorKind.COMPOUND_STMT:
-                body = self.sequence(child)
+                body = self.body(child, None)
         if body is None:
             raise SourceError(f"The kernel {cursor.spelling} has no body.", span_of(cursor))
         return Kernel(
             name=cursor.spelling,
             text=self.text,
-            filename=filename,
+            filename=self.filename,
             parameters=tuple(parameters),
-            shared=tuple(self.shared),
+            shared=tuple(self.shared.values()),
             body=body,
             span=span_of(cursor),
             defines=defines,
+            template=template,
             warnings=warnings,
         )
 
+    def body(self, cursor: Any, result: Variable | None) -> Sequence:
+        """A function's body; its return statements assign `result`."""
+        self._addressed |= {
+            child.referenced.hash
+            for part in cursor.walk_preorder()
+            if part.kind == CursorKind.UNARY_OPERATOR and unary_operator(part) == "&"
+            for child in part.get_children()
+            if child.kind == CursorKind.DECL_REF_EXPR
+        }
+        outer, self._result = self._result, result
+        try:
+            return self.sequence(cursor)
+        finally:
+            self._result = outer
+
     def declare(self, cursor: Any, space: str) -> Variable:
+        """A new variable, known from here on by the cursor that declares it."""
         span = span_of(cursor)
         variable = Variable(
             name=cursor.spelling,
@@ -111,13 +146,14 @@ class _Lowering:
         return variable
 
     def statement(self, cursor: Any) -> Statement:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
+        """One statement."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
             raise SourceError(f"Statements nest more than {MAX_DEPTH} deep here.", span_of(cursor))
         try:
             return self._statement(cursor, span_of(cursor))
         finally:
-            self.depth -= 1
+            self._depth -= 1
 
     def _statement(self, cursor: Any, span: Span) -> Statement:
         children = list(cursor.get_children())
@@ -129,7 +165,7 @@ class _Lowering:
                 return declared[0] if len(declared) == 1 else Sequence(span, tuple(declared))
             case CursorKind.IF_STMT:
                 if len(children) not in (2, 3) or not children[0].kind.is_expression():
-                    raise SourceError("A declaration inside if (…) is not supported.", span)
+                    raise SourceError("Declare this variable before the if.", span)
                 no = self.statement(children[2]) if len(children) == 3 else None
                 return If(span, self.condition(children[0]), self.statement(children[1]), no)
             case CursorKind.FOR_STMT:
@@ -146,55 +182,119 @@ class _Lowering:
                 return Break(span)
             case CursorKind.CONTINUE_STMT:
                 return Continue(span)
+            case CursorKind.SWITCH_STMT:
+                return self._switch(children, span)
             case CursorKind.RETURN_STMT:
-                return Return(span)
+                return self._return(children, span)
             case CursorKind.NULL_STMT:
                 return Sequence(span, ())
             case CursorKind.UNEXPOSED_STMT if len(children) == 1:
                 return self.statement(children[0])  # #pragma unroll around a loop
             case CursorKind.CALL_EXPR if cursor.spelling == "__syncthreads":
                 return Barrier(span)
+            case CursorKind.CALL_EXPR if self.calls.definition(cursor) is not None:
+                return self.calls.function(cursor, self.calls.definition(cursor), span)
             case kind if kind.is_expression():
                 return Evaluate(span, self.expressions.value(cursor))
             case kind:
                 what = kind.name.removesuffix("_STMT").replace("_", " ").lower()
                 raise SourceError(f"This kind of statement ({what}) is not supported.", span)
 
+    def _return(self, children: list[Any], span: Span) -> Statement:
+        if not children or self._result is None:
+            return Return(span)
+        result = self._result
+        place = Name(result.ctype, span, result)
+        value = convert(self.expressions.value(children[0]), result.ctype, span)
+        given = Evaluate(span, Assign(result.ctype, span, place, "", value, result.ctype))
+        return Sequence(span, (given, Return(span)))
+
+    def _switch(self, children: list[Any], span: Span) -> Statement:
+        """The labels, however they nest, beside the statements they stand before."""
+        selector, block = children
+        labels: list[tuple[int | None, int]] = []
+        body: list[Statement] = []
+        if block.kind != CursorKind.COMPOUND_STMT:
+            raise SourceError("Write the switch's body in braces.", span)
+        for child in block.get_children():
+            inner = child
+            while inner.kind in (CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT):
+                parts = list(inner.get_children())
+                value = constant(parts[0]) if inner.kind == CursorKind.CASE_STMT else None
+                if value is not None and not isinstance(value, int):
+                    raise SourceError("A case needs a whole number.", span_of(inner))
+                labels.append((value, len(body)))
+                inner = parts[-1]
+            body.append(self.statement(inner))
+        return Switch(span, self.expressions.value(selector), tuple(labels), tuple(body))
+
     def sequence(self, cursor: Any) -> Sequence:
+        """The statements of a block."""
         statements = tuple(self.statement(child) for child in cursor.get_children())
         return Sequence(span_of(cursor), statements)
 
     def condition(self, cursor: Any) -> Expression:
+        """An expression as true or false."""
         value = self.expressions.value(cursor)
         return convert(value, ctype.BOOL, value.span)
 
     def declaration(self, cursor: Any) -> Statement:
+        """One variable's declaration."""
         span = span_of(cursor)
+        if cursor.kind in (CursorKind.TYPEDEF_DECL, CursorKind.TYPE_ALIAS_DECL):
+            return Sequence(span, ())
         if cursor.kind != CursorKind.VAR_DECL:
-            raise SourceError("Only variables can be declared inside a kernel.", span)
-        kinds = {child.kind for child in cursor.get_children()}
-        if CursorKind.CUDASHARED_ATTR in kinds:
-            variable = self.declare(cursor, "shared")
-            if not isinstance(variable.ctype, ArrayOf):
-                raise SourceError("A shared variable must be an array here.", span)
-            self.shared.append(variable)
-            return Declare(span, variable)
+            raise SourceError("This kind of declaration is not supported inside a kernel.", span)
+        children = list(cursor.get_children())
+        if any(child.kind == CursorKind.CUDASHARED_ATTR for child in children):
+            return self._shared(cursor, span)
+        values = [child for child in children if child.kind.is_expression()]
+        if cursor.type.get_canonical().kind == TypeKind.LVALUEREFERENCE:
+            place = self.expressions.place(values[-1])
+            pointer = self.calls.refer(cursor, place, span)
+            return Sequence(span, ()) if pointer is None else pointer
         lowered = lower_type(cursor.type, span)
         if isinstance(lowered, ArrayOf):
-            variable = self.declare(cursor, "local")
-            lists = [c for c in cursor.get_children() if c.kind == CursorKind.INIT_LIST_EXPR]
+            if isinstance(lowered.innermost, Pointer):
+                raise SourceError("An array of pointers is not supported.", span)
+            lists = [child for child in values if child.kind == CursorKind.INIT_LIST_EXPR]
             cells = tuple(self._cells(lists[0], lowered)) if lists else None
-            return Declare(span, variable, cells=cells)
+            return Declare(span, self.declare(cursor, "local"), cells=cells)
         if not isinstance(lowered, (Scalar, Vector, Pointer)):
             raise SourceError(f"A variable of type {lowered} is not supported.", span)
-        values = [
-            child
-            for child in cursor.get_children()
-            if child.kind.is_expression()
-            and not (child.kind == CursorKind.CALL_EXPR and not list(child.get_children()))
-        ]
-        value = self.expressions.value(values[-1]) if values else None
+        empty = [c for c in values if c.kind == CursorKind.CALL_EXPR and not list(c.get_children())]
+        value = None
+        if values and not empty:
+            value = convert(self.expressions.value(values[-1]), lowered, span)
+        if cursor.hash in self._addressed and not isinstance(lowered, Pointer):
+            return self._cell(cursor, lowered, "local", None if value is None else (value,))
         return Declare(span, self.declare(cursor, "register"), value)
+
+    def _shared(self, cursor: Any, span: Span) -> Statement:
+        """A shared variable: one for the block, however often its function is called."""
+        known = self.shared.get(cursor.hash)
+        if known is not None:
+            return Declare(span, known)
+        lowered = lower_type(cursor.type, span)
+        if isinstance(lowered, (Scalar, Vector)):
+            declared = self._cell(cursor, lowered, "shared", None)
+        elif isinstance(lowered, ArrayOf) and not isinstance(lowered.innermost, Pointer):
+            declared = Declare(span, self.declare(cursor, "shared"))
+        else:
+            raise SourceError(f"A shared variable of type {lowered} is not supported.", span)
+        self.shared[cursor.hash] = declared.variable
+        return declared
+
+    def _cell(
+        self, cursor: Any, lowered: CType, space: str, cells: tuple[Expression, ...] | None
+    ) -> Declare:
+        """A variable in memory that is no array: kept as an array of one, named by its cell."""
+        span = span_of(cursor)
+        variable = Variable(cursor.spelling, ArrayOf(lowered, 1), space, span)
+        first = zero(ctype.INT, span)
+        name = Name(variable.ctype, span, variable)
+        self.variables[cursor.hash] = Index(lowered, span, name, first)
+        return Declare(span, variable, cells=cells)
 
     def _cells(self, cursor: Any, target: ArrayOf) -> list[Expression]:
         """Every cell's value from an initialiser list, zero where the list has none."""
@@ -209,7 +309,7 @@ class _Lowering:
             else:
                 cells.append(convert(self.expressions.value(child), inner, span))
         missing = target.size // target.innermost.size - len(cells)
-        return cells + [_zero(target.innermost, span)] * missing
+        return cells + [zero(target.innermost, span)] * missing
 
     def _for(self, cursor: Any, children: list[Any], span: Span) -> Statement:
         *head, body = children
@@ -218,17 +318,6 @@ class _Lowering:
         condition = self.condition(parts["test"]) if "test" in parts else None
         advance = self.expressions.value(parts["advance"]) if "advance" in parts else None
         return Loop(span, start, condition, advance, self.statement(body))
-
-
-def _zero(target: CType, span: Span) -> Expression:
-    match target:
-        case Scalar():
-            return Literal(target, span, target.dtype.type(0))
-        case Vector():
-            parts = (_zero(target.element, span),) * target.length
-            return Call(target, span, f"make_{target.name}", parts)
-        case _:
-            raise SourceError(f"An array of {target} is not supported.", span)
 
 
 def _for_parts(text: str, cursor: Any, head: list[Any]) -> list[str]:
@@ -242,9 +331,7 @@ def _for_parts(text: str, cursor: Any, head: list[Any]) -> list[str]:
         return names
     begin = cursor.extent.start.offset
     raw = text.encode()[begin : cursor.extent.end.offset].decode(errors="replace")
-    code = strip_comments(raw)
-    if len(code) != len(raw):  # a comment within: blank it out at its own length
-        code = raw
+    code = blank_comments(raw)
     depth, semicolons = 0, []
     for position, character in enumerate(code):
         depth += (character in "([{") - (character in ")]}")

@@ -8,15 +8,15 @@ from typing import Any
 from clang.cindex import CursorKind, TypeKind
 
 from simulator import ctype
-from simulator.clang import constant, span_of, unary_operator
+from simulator.clang import span_of, unary_operator
 from simulator.ctype import ArrayOf, CType, Pointer, Scalar, Vector
+from simulator.lower_types import convert, literal, lower_type, only_child, zero
 from simulator.tree import (
     AddressOf,
     Assign,
     Binary,
     Builtin,
     Call,
-    Cast,
     Comma,
     Conditional,
     Dereference,
@@ -34,22 +34,6 @@ from simulator.tree import (
     Variable,
 )
 
-SCALAR_KINDS: Mapping[TypeKind, Scalar] = {
-    TypeKind.BOOL: ctype.BOOL,
-    TypeKind.CHAR_S: ctype.CHAR,
-    TypeKind.SCHAR: ctype.SCHAR,
-    TypeKind.UCHAR: ctype.UCHAR,
-    TypeKind.SHORT: ctype.SHORT,
-    TypeKind.USHORT: ctype.USHORT,
-    TypeKind.INT: ctype.INT,
-    TypeKind.UINT: ctype.UINT,
-    TypeKind.LONG: ctype.LONG,
-    TypeKind.ULONG: ctype.ULONG,
-    TypeKind.LONGLONG: ctype.LONGLONG,
-    TypeKind.ULONGLONG: ctype.ULONGLONG,
-    TypeKind.FLOAT: ctype.FLOAT,
-    TypeKind.DOUBLE: ctype.DOUBLE,
-}
 BUILTINS = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^"})
 SHIFTS = frozenset({"<<", ">>"})
@@ -73,44 +57,25 @@ CONSTANTS = frozenset(
         CursorKind.CXX_UNARY_EXPR,
     }
 )
-FUNCTIONS = frozenset(
-    {
-        "fmaf", "fma", "fminf", "fmaxf", "fmin", "fmax", "fabsf", "fabs", "sqrtf", "sqrt", "abs",
-        "min", "max", "__ldg", "make_float2", "make_float3", "make_float4", "make_double2",
-        "make_double3", "make_double4", "make_int2", "make_int3", "make_int4", "make_uint2",
-        "make_uint3", "make_uint4",
-    }
-)  # fmt: skip
-
-
-def lower_type(given: Any, span: Span) -> CType:
-    """A clang type as one of ours; SourceError names one we do not have."""
-    canonical = given.get_canonical()
-    kind = canonical.kind
-    if kind in SCALAR_KINDS:
-        return SCALAR_KINDS[kind]
-    match kind:
-        case TypeKind.VOID:
-            return ctype.VOID
-        case TypeKind.POINTER:
-            return Pointer(lower_type(canonical.get_pointee(), span))
-        case TypeKind.CONSTANTARRAY:
-            return ArrayOf(lower_type(canonical.element_type, span), int(canonical.element_count))
-        case TypeKind.INCOMPLETEARRAY:
-            return ArrayOf(lower_type(canonical.element_type, span), 0)
-        case TypeKind.RECORD if canonical.get_declaration().spelling in ctype.VECTORS:
-            return ctype.VECTORS[canonical.get_declaration().spelling]
-        case TypeKind.ENUM:
-            return ctype.INT
-        case _:
-            raise SourceError(f"The type {given.spelling} is not supported.", span)
 
 
 class Expressions:
-    """Lowers expressions; `variables` maps the hash of a clang declaration to our Variable."""
+    """Lowers expressions.
 
-    def __init__(self, variables: dict[int, Variable]) -> None:
+    variables maps the hash of a clang declaration to our Variable, or to the place that a
+    reference names; calls lowers a call of a function; declare_shared makes known a shared array
+    that is declared outside the kernel.
+    """
+
+    def __init__(
+        self,
+        variables: dict[int, Variable | Expression],
+        calls: Callable[[Any, Span], Expression],
+        declare_shared: Callable[[Any, Span], Any],
+    ) -> None:
         self.variables = variables
+        self.calls = calls
+        self._declare_shared = declare_shared
         self.table: Mapping[CursorKind, Callable[[Any, Span], Expression]] = {
             CursorKind.DECL_REF_EXPR: self._name,
             CursorKind.MEMBER_REF_EXPR: self._member,
@@ -119,7 +84,8 @@ class Expressions:
             CursorKind.BINARY_OPERATOR: self._binary,
             CursorKind.COMPOUND_ASSIGNMENT_OPERATOR: self._compound_assignment,
             CursorKind.CONDITIONAL_OPERATOR: self._conditional,
-            CursorKind.CALL_EXPR: self._call,
+            CursorKind.CALL_EXPR: self.calls,
+            CursorKind.INIT_LIST_EXPR: self._list,
         }
 
     def value(self, cursor: Any) -> Expression:
@@ -138,7 +104,7 @@ class Expressions:
         span = span_of(cursor)
         kind = cursor.kind
         if kind == CursorKind.PAREN_EXPR:
-            return self.expression(_only_child(cursor))
+            return self.expression(only_child(cursor))
         if kind == CursorKind.UNEXPOSED_EXPR:
             return self._implicit(cursor, span)
         if kind in CASTS:
@@ -147,7 +113,7 @@ class Expressions:
                 self.value(children[-1]), lower_type(cursor.type, span), span, explicit=True
             )
         if kind in CONSTANTS:
-            return _literal(cursor, span)
+            return literal(cursor, span)
         if kind in self.table:
             return self.table[kind](cursor, span)
         what = kind.name.removeprefix("CXX_").removesuffix("_EXPR").replace("_", " ").lower()
@@ -162,7 +128,7 @@ class Expressions:
 
     def _implicit(self, cursor: Any, span: Span) -> Expression:
         """Clang's implicit casts: what changes the type converts, what does not is a load."""
-        inner = self.expression(_only_child(cursor))
+        inner = self.expression(only_child(cursor))
         target = lower_type(cursor.type, span)
         if inner.ctype == target and isinstance(inner, PLACES):
             return inner
@@ -170,15 +136,20 @@ class Expressions:
 
     def _name(self, cursor: Any, span: Span) -> Expression:
         declaration = cursor.referenced
-        variable = self.variables.get(declaration.hash)
-        if variable is not None:
-            return Name(variable.ctype, span, variable)
+        known = self.variables.get(declaration.hash)
+        if isinstance(known, Variable):
+            return Name(known.ctype, span, known)
+        if known is not None:
+            return known
+        if any(c.kind == CursorKind.CUDASHARED_ATTR for c in declaration.get_children()):
+            self._declare_shared(declaration, span)
+            return self._name(cursor, span)
         if declaration.spelling == "warpSize":
             return Builtin(ctype.INT, span, "warpSize", "")
         if declaration.kind == CursorKind.ENUM_CONSTANT_DECL:
             return Literal(ctype.INT, span, ctype.INT.dtype.type(declaration.enum_value))
         if declaration.kind == CursorKind.VAR_DECL and declaration.type.is_const_qualified():
-            return _literal(cursor, span)
+            return literal(cursor, span)
         raise SourceError(
             f"'{cursor.spelling}' is a variable outside the kernel; only constants are taken "
             "from there. Pass it as a parameter.",
@@ -186,12 +157,12 @@ class Expressions:
         )
 
     def _member(self, cursor: Any, span: Span) -> Expression:
-        base = _only_child(cursor)
+        base = only_child(cursor)
         while base.kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR):
-            base = _only_child(base)
+            base = only_child(base)
         if base.kind == CursorKind.DECL_REF_EXPR and base.spelling in BUILTINS:
             return Builtin(ctype.UINT, span, base.spelling, cursor.spelling)
-        lowered = self.expression(_only_child(cursor))
+        lowered = self.expression(only_child(cursor))
         if isinstance(lowered.ctype, Pointer):
             pointer = self._as_value(lowered)
             lowered = Dereference(lowered.ctype.target, lowered.span, pointer)
@@ -213,7 +184,7 @@ class Expressions:
 
     def _unary(self, cursor: Any, span: Span) -> Expression:
         operator = unary_operator(cursor)
-        child = _only_child(cursor)
+        child = only_child(cursor)
         if operator.startswith(("post", "pre")):
             place = self.place(child)
             delta = 1 if operator.endswith("++") else -1
@@ -262,65 +233,27 @@ class Expressions:
                 raise SourceError(f"{cursor.spelling} is not supported for {left}.", span)
         return Assign(place.ctype, span, place, operator, value, compute)
 
+    def _list(self, cursor: Any, span: Span) -> Expression:
+        """{x, y, z, w} for a short vector, {x} for a number."""
+        target = lower_type(cursor.type, span)
+        values = [self.value(child) for child in cursor.get_children()]
+        if isinstance(target, Vector) and len(values) <= target.length:
+            parts = [convert(value, target.element, span) for value in values]
+            parts += [zero(target.element, span)] * (target.length - len(values))
+            return Call(target, span, f"make_{target.name}", tuple(parts))
+        if isinstance(target, Scalar) and len(values) <= 1:
+            return convert(values[0], target, span) if values else zero(target, span)
+        raise SourceError(f"A list of values for {target} is not supported here.", span)
+
     def _conditional(self, cursor: Any, span: Span) -> Expression:
         condition, yes, no = (self.value(child) for child in cursor.get_children())
         return Conditional(yes.ctype, span, condition, yes, no)
-
-    def _call(self, cursor: Any, span: Span) -> Expression:
-        children = list(cursor.get_children())
-        if cursor.spelling in ctype.VECTORS and len(children) == 1:
-            return self.value(children[0])  # a copy
-        if cursor.spelling == "operator=" and len(children) == 3:
-            place = self.place(children[0])
-            return Assign(place.ctype, span, place, "", self.value(children[2]), place.ctype)
-        name = cursor.spelling
-        if name not in FUNCTIONS:
-            raise SourceError(f"The function {name or 'called here'} is not supported.", span)
-        arguments = tuple(self.value(argument) for argument in cursor.get_arguments())
-        if name == "__ldg":
-            pointer = arguments[0]
-            target = lower_type(cursor.type, span)
-            return Load(target, span, Dereference(target, span, pointer))
-        return Call(lower_type(cursor.type, span), span, name, arguments)
-
-
-def convert(value: Expression, target: CType, span: Span, explicit: bool = False) -> Expression:
-    """The value as another type, a Cast where that changes anything."""
-    if value.ctype == target:
-        return value
-    match value.ctype, target:
-        case (Scalar(), Scalar()) | (Pointer(), Pointer()):
-            return Cast(target, span, value, explicit)
-        case Pointer(), Scalar(name="bool"):
-            return Literal(ctype.BOOL, span, ctype.BOOL.dtype.type(True))
-        case source, _:
-            raise SourceError(f"A conversion from {source} to {target} is not supported.", span)
-
-
-def _literal(cursor: Any, span: Span) -> Literal:
-    number = constant(cursor)
-    target = lower_type(cursor.type, span)
-    if number is None or not isinstance(target, Scalar):
-        raise SourceError(f"'{cursor.spelling}' has no value known before the launch.", span)
-    if isinstance(number, int) and target.is_integer and target is not ctype.BOOL:
-        bits = 8 * target.size
-        number &= (1 << bits) - 1
-        if target.dtype.kind == "i" and number >> (bits - 1):
-            number -= 1 << bits
-    return Literal(target, span, target.dtype.type(number))
-
-
-def _only_child(cursor: Any) -> Any:
-    children = [child for child in cursor.get_children() if child.kind.is_expression()]
-    if len(children) != 1:
-        raise SourceError("This kind of expression is not supported.", span_of(cursor))
-    return children[0]
 
 
 def _without_decay(cursor: Any) -> Any:
     """The array itself under clang's array-to-pointer conversion, and under parentheses."""
     while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
-        inner = _only_child(cursor)
+        inner = only_child(cursor)
         decays = inner.type.get_canonical().kind in (
             TypeKind.CONSTANTARRAY,
             TypeKind.INCOMPLETEARRAY,

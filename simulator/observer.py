@@ -47,12 +47,13 @@ class Pattern:
 
 
 class Access:
-    """One load or store by the active lanes of a group of warps.
+    """One load, store or atomic by the active lanes of a group of warps.
 
     A lane's address is `base` bytes from the buffer's start plus lanes[lane], or `base` alone
     where lanes is None; width is bytes a lane, mask the lanes that take part, all of them inside
     the array. index [lanes], or one number, counts elements of `size` bytes in the buffer's data.
-    values is what was read or written: an array [lanes], one number, or a tuple of components.
+    values is what was read (by an atomic: before it) or written: an array [lanes], one number,
+    or a tuple of components.
     """
 
     __slots__ = (
@@ -73,7 +74,7 @@ class Access:
         values: Any,
         place: Expression,
     ) -> None:
-        self.kind = kind  # "load" or "store"
+        self.kind = kind  # "load", "store" or "atomic"
         self.group = group
         self.pattern = pattern
         self.buffer = pattern.buffer

@@ -41,32 +41,83 @@ extern const __device__ uint3 blockIdx;
 extern const __device__ dim3 blockDim;
 extern const __device__ dim3 gridDim;
 extern const __device__ int warpSize;
-extern "C" {
-__device__ void __syncthreads();
+extern "C" __device__ void __syncthreads();
+__device__ void __syncwarp(unsigned int = 0xffffffff);
+__device__ void __threadfence();
+__device__ void __threadfence_block();
+#define TILEWISE_ONE(N)                                                                       \
+    __device__ float N##f(float);                                                             \
+    __device__ float N(float);                                                                \
+    __device__ double N(double);
+#define TILEWISE_TWO(N)                                                                       \
+    __device__ float N##f(float, float);                                                      \
+    __device__ float N(float, float);                                                         \
+    __device__ double N(double, double);
+TILEWISE_ONE(sqrt) TILEWISE_ONE(rsqrt) TILEWISE_ONE(cbrt) TILEWISE_ONE(fabs)
+TILEWISE_ONE(exp) TILEWISE_ONE(exp2) TILEWISE_ONE(expm1) TILEWISE_ONE(log) TILEWISE_ONE(log2)
+TILEWISE_ONE(log10) TILEWISE_ONE(log1p) TILEWISE_ONE(sin) TILEWISE_ONE(cos) TILEWISE_ONE(tan)
+TILEWISE_ONE(asin) TILEWISE_ONE(acos) TILEWISE_ONE(atan) TILEWISE_ONE(sinh) TILEWISE_ONE(cosh)
+TILEWISE_ONE(tanh) TILEWISE_ONE(floor) TILEWISE_ONE(ceil) TILEWISE_ONE(trunc)
+TILEWISE_ONE(rint) TILEWISE_ONE(round)
+TILEWISE_TWO(fmin) TILEWISE_TWO(fmax) TILEWISE_TWO(fmod) TILEWISE_TWO(pow)
+TILEWISE_TWO(atan2) TILEWISE_TWO(hypot) TILEWISE_TWO(copysign) TILEWISE_TWO(fdim)
 __device__ float fmaf(float, float, float);
-__device__ float fminf(float, float);
-__device__ float fmaxf(float, float);
-__device__ float fabsf(float);
-__device__ float sqrtf(float);
-}
 __device__ double fma(double, double, double);
 __device__ float fma(float, float, float);
-__device__ double fmin(double, double);
-__device__ double fmax(double, double);
-__device__ double fabs(double);
-__device__ double sqrt(double);
-__device__ float sqrt(float);
+__device__ float __fmaf_rn(float, float, float);
+__device__ double __fma_rn(double, double, double);
+__device__ float __fadd_rn(float, float);
+__device__ float __fsub_rn(float, float);
+__device__ float __fmul_rn(float, float);
+__device__ float __fdiv_rn(float, float);
+__device__ float __fdividef(float, float);
+__device__ double __dadd_rn(double, double);
+__device__ double __dmul_rn(double, double);
+__device__ float __expf(float);
+__device__ float __logf(float);
+__device__ float __sinf(float);
+__device__ float __cosf(float);
+__device__ bool isnan(float);
+__device__ bool isnan(double);
+__device__ bool isinf(float);
+__device__ bool isinf(double);
 __device__ int abs(int);
-__device__ int min(int, int);
-__device__ unsigned int min(unsigned int, unsigned int);
-__device__ long min(long, long);
-__device__ unsigned long min(unsigned long, unsigned long);
-__device__ float min(float, float);
-__device__ double min(double, double);
-__device__ int max(int, int);
-__device__ unsigned int max(unsigned int, unsigned int);
-__device__ long max(long, long);
-__device__ unsigned long max(unsigned long, unsigned long);
-__device__ float max(float, float);
-__device__ double max(double, double);
-template <typename T> __device__ T __ldg(const T*);
+__device__ long abs(long);
+__device__ float abs(float);
+__device__ double abs(double);
+#define TILEWISE_ORDER(T) __device__ T min(T, T); __device__ T max(T, T);
+TILEWISE_ORDER(int) TILEWISE_ORDER(unsigned int) TILEWISE_ORDER(long)
+TILEWISE_ORDER(unsigned long) TILEWISE_ORDER(long long) TILEWISE_ORDER(unsigned long long)
+TILEWISE_ORDER(float) TILEWISE_ORDER(double)
+__device__ int __popc(unsigned int);
+__device__ int __clz(int);
+__device__ int __ffs(int);
+__device__ int __mul24(int, int);
+__device__ unsigned int __umul24(unsigned int, unsigned int);
+__device__ float __int_as_float(int);
+__device__ int __float_as_int(float);
+__device__ float __uint_as_float(unsigned int);
+__device__ unsigned int __float_as_uint(float);
+template <typename tilewise_T> __device__ tilewise_T __ldg(const tilewise_T*);
+#define TILEWISE_SHUFFLE(T)                                                                   \
+    __device__ T __shfl_sync(unsigned int, T, int, int = 32);                                 \
+    __device__ T __shfl_up_sync(unsigned int, T, unsigned int, int = 32);                     \
+    __device__ T __shfl_down_sync(unsigned int, T, unsigned int, int = 32);                   \
+    __device__ T __shfl_xor_sync(unsigned int, T, int, int = 32);
+TILEWISE_SHUFFLE(int) TILEWISE_SHUFFLE(unsigned int) TILEWISE_SHUFFLE(float)
+TILEWISE_SHUFFLE(double) TILEWISE_SHUFFLE(long) TILEWISE_SHUFFLE(unsigned long)
+__device__ int __any_sync(unsigned int, int);
+__device__ int __all_sync(unsigned int, int);
+__device__ unsigned int __ballot_sync(unsigned int, int);
+#define TILEWISE_ATOMIC(T)                                                                    \
+    __device__ T atomicAdd(T*, T); __device__ T atomicExch(T*, T);
+#define TILEWISE_INTEGER_ATOMIC(T)                                                            \
+    TILEWISE_ATOMIC(T)                                                                        \
+    __device__ T atomicSub(T*, T); __device__ T atomicMax(T*, T); __device__ T atomicMin(T*, T); \
+    __device__ T atomicAnd(T*, T); __device__ T atomicOr(T*, T); __device__ T atomicXor(T*, T);  \
+    __device__ T atomicCAS(T*, T, T);
+TILEWISE_ATOMIC(float) TILEWISE_ATOMIC(double)
+TILEWISE_INTEGER_ATOMIC(int) TILEWISE_INTEGER_ATOMIC(unsigned int)
+__device__ void __pipeline_memcpy_async(void*, const void*, size_t, size_t = 0);
+__device__ void __pipeline_commit();
+__device__ void __pipeline_wait_prior(size_t);

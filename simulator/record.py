@@ -18,15 +18,19 @@ from simulator.shadow import cells_of
 from simulator.tree import (
     Declare,
     Expression,
+    Function,
     If,
+    Inlined,
     Kernel,
     LaunchError,
     Loop,
     Sequence,
     SourceError,
     Statement,
+    Switch,
     Variable,
 )
+from simulator.walk import expressions_of, subexpressions
 
 MAX_STEPS = 20_000  # of one recording; beyond it a class has lost the thread
 MAX_SNAPSHOT = 2**28  # bytes that all snapshots of one recording may take
@@ -62,9 +66,9 @@ class Part:
 class StepAccess:
     """One load or store instruction within a step, for every thread of the block.
 
-    kind is "load" or "store", space "global", "shared" or "local"; name the array's; offsets [T]
-    bytes from its start; width bytes a thread; values [T] (or [T, n] for a short vector) what was
-    read or written; active [T]; in_bounds [T] is False where the access was dropped.
+    kind is "load", "store" or "atomic", space "global", "shared" or "local"; name the array's;
+    offsets [T] bytes from its start; width bytes a thread; values [T] (or [T, n] for a short
+    vector) what was read or written; active [T]; in_bounds [T] is False where it was dropped.
     """
 
     kind: str
@@ -210,7 +214,7 @@ class Recorder(Observer):
                 active,
             )
         )
-        if access.kind != "store":
+        if access.kind == "load":
             return
         if buffer.space == "shared":
             self._shared[buffer.name] = self._copy(buffer.contents())
@@ -350,6 +354,10 @@ def _scopes(
     statement: Statement, visible: tuple[Variable, ...], found: dict[int, tuple[Variable, ...]]
 ) -> tuple[Variable, ...]:
     """Note the variables each statement can see; gives those that the next one can."""
+    for expression in expressions_of(statement):
+        for part in subexpressions(expression):
+            if isinstance(part, Inlined):
+                _scopes(part.function, visible, found)
     match statement:
         case Declare(variable=variable):
             if variable.space != "shared":
@@ -357,10 +365,19 @@ def _scopes(
             found[id(statement)] = visible
         case Sequence(statements=statements):
             inner = visible
-            for part in statements:
-                inner = _scopes(part, inner, found)
-            if all(isinstance(part, Declare) for part in statements):
+            for one in statements:
+                inner = _scopes(one, inner, found)
+            if all(isinstance(one, Declare) for one in statements):
                 return inner  # int a, b; declares in the scope around it
+        case Switch(body=statements):
+            found[id(statement)] = inner = visible
+            for one in statements:
+                inner = _scopes(one, inner, found)
+        case Function(parameters=parameters, body=body, result=result):
+            inner = tuple(p.variable for p in parameters)
+            for parameter in parameters:
+                found[id(parameter)] = (*visible, parameter.variable)
+            _scopes(body, inner if result is None else (*inner, result), found)
         case If(yes=yes, no=no):
             found[id(statement)] = visible
             _scopes(yes, visible, found)

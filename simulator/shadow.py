@@ -25,7 +25,8 @@ class Shadow:
     """
 
     __slots__ = (
-        "blocks", "clock", "event", "interval", "line", "reads", "writer", "wrote",
+        "atomic", "blocks", "clock", "event", "interval", "line", "reads", "syncs", "writer",
+        "wrote",
     )  # fmt: skip
 
     def __init__(self, buffer: Buffer) -> None:
@@ -35,15 +36,24 @@ class Shadow:
         self.line = np.zeros(cells, np.int32)
         self.clock = np.zeros(cells, np.int64)
         self.event = np.zeros(cells, np.int64)
+        self.syncs = np.zeros(cells, np.int32)
+        self.atomic = np.zeros(cells, np.bool_)
         self.blocks = np.full(cells, NOBODY, np.int64) if buffer.space == "global" else None
-        self.reads: dict[Any, tuple[Access, int, Any, int]] = {}
+        self.reads: dict[Any, tuple[Access, int, Any, int, int]] = {}
         self.wrote = False
 
-    def remember_read(self, access: Access, clock: int, interval: Any, event: int) -> None:
+    def remember_read(self, access: Access, event: int) -> None:
         """Keep a load for the writes that may follow it before the next barrier."""
+        group = access.group
         key = (id(access.pattern), id(access.mask), access.base, access.place.span.line)
         if key not in self.reads and len(self.reads) < MAX_READS:
-            self.reads[key] = (access, clock, interval, event)
+            self.reads[key] = (
+                access,
+                group.clock,
+                group.interval,
+                event,
+                group.warp_syncs,
+            )
 
 
 def cells_of(access: Access) -> tuple[Array, Any]:

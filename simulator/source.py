@@ -35,30 +35,87 @@ ALLOWED_DIRECTIVES = frozenset(
 )
 
 
-def strip_comments(text: str) -> str:
-    """The text without line splices and comments, as a compiler sees it (C++17 [lex.phases]).
+def blank_comments(text: str) -> str:
+    """The text with comments turned to spaces: every character left stands where it stood.
 
-    Lines keep their numbers; strings and character constants are kept.
+    A comment that a line splice lengthens is blanked too (C++17 [lex.phases]); strings stay.
     """
-    # A splice joins two lines; its line break goes behind the joined line, so that numbers hold.
-    spliced = ""
-    missing = 0
-    for line in text.replace("\r\n", "\n").split("\n"):
-        if line.rstrip(" \t").endswith("\\"):
-            spliced += line.rstrip(" \t")[:-1]
-            missing += 1
-        else:
-            spliced += line + "\n" * (missing + 1)
-            missing = 0
     pattern = re.compile(
-        r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL
+        r"""//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
+        re.DOTALL,
     )
 
-    def keep(found: re.Match[str]) -> str:
+    def blank(found: re.Match[str]) -> str:
         token = found[0]
-        return " " + "\n" * token.count("\n") if token.startswith("/") else token
+        return re.sub(r"[^\n]", " ", token) if token.startswith("/") else token
 
-    return pattern.sub(keep, spliced)
+    return pattern.sub(blank, text)
+
+
+def instantiate(
+    text: str, name: str, defines: Mapping[str, str]
+) -> tuple[str, list[tuple[str, str]], dict[str, str]]:
+    """A template kernel as a plain one: its parameters become macros.
+
+    Gives the text with the kernel's `template <…>` blanked, the parameters with their values in
+    order, and the defines that are left. Raises SourceError for a parameter without a value.
+    """
+    header = re.search(
+        rf"\btemplate\s*<([^<>]*)>(?=[^;{{}}]*__global__[^;{{}}]*\b{re.escape(name)}\s*\()",
+        blank_comments(text),
+    )
+    left = dict(defines)
+    if header is None:
+        return text, [], left
+    values = []
+    for parameter in header[1].split(","):
+        declared, _, default = parameter.partition("=")
+        word = declared.split()[-1] if declared.split() else ""
+        value = left.pop(word, default.strip())
+        if not value:
+            line = text.count("\n", 0, header.start()) + 1
+            column = header.start() - text.rfind("\n", 0, header.start())
+            raise SourceError(
+                f"The template parameter {word or '?'} has no value: give it one with "
+                f"-D {word}=… or in the catalogue.",
+                Span(line, column, line, column + 8),
+            )
+        values.append((word, value))
+    blank = re.sub(r"[^\n]", " ", header[0])
+    return text[: header.start()] + blank + text[header.end() :], values, left
+
+
+# Headers that only declare what every kernel here already has: their lines are left out.
+KNOWN_HEADERS = frozenset(
+    {
+        "assert.h", "cooperative_groups.h", "cuda.h", "cuda_pipeline.h",
+        "cuda_pipeline_primitives.h", "cuda_runtime.h", "cuda_runtime_api.h",
+        "device_launch_parameters.h", "math.h", "cmath", "stdint.h", "cstdint", "stdio.h",
+        "cstdio", "stdlib.h", "cstdlib",
+    }
+)  # fmt: skip
+
+
+def without_headers(text: str) -> str:
+    """The text as both compilers get it: #include lines of CUDA's own headers blanked."""
+    names = "|".join(re.escape(name) for name in sorted(KNOWN_HEADERS))
+    line = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*[<\"](?:{names})[>\"][ \t]*$", re.MULTILINE)
+    return line.sub(lambda found: " " * len(found[0]), text)
+
+
+def _logical_lines(text: str) -> list[str]:
+    """Lines without comments; a spliced line whole at its first number, blank at the others."""
+    lines: list[str] = []
+    joined, missing = "", 0
+    for line in text.replace("\r\n", "\n").split("\n"):
+        stripped = line.rstrip(" \t")
+        if stripped.endswith("\\"):
+            joined += stripped[:-1]
+            missing += 1
+        else:
+            lines += [joined + line] + [""] * missing
+            joined, missing = "", 0
+    return blank_comments("\n".join([*lines, joined])).split("\n")
 
 
 def check_directives(text: str) -> None:
@@ -67,8 +124,7 @@ def check_directives(text: str) -> None:
     An #include of any file of the host would show its first line in the compiler's log, and
     __has_include tells whether it exists: neither is for a visitor's kernel.
     """
-    stripped = strip_comments(text)
-    for number, line in enumerate(stripped.split("\n"), start=1):
+    for number, line in enumerate(_logical_lines(text), start=1):
         found = re.match(r"\s*(?:#|%:|\?\?=)\s*(\w*)", line)
         if found and found[1] and found[1] not in ALLOWED_DIRECTIVES:
             column = line.index(found[1]) + 1

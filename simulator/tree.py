@@ -231,9 +231,18 @@ class Call:
     arguments: tuple[Expression, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Inlined:
+    """A call of a __device__ function of the text, for its value."""
+
+    ctype: CType
+    span: Span
+    function: Function
+
+
 Expression = (
     Literal | Builtin | Name | Index | Dereference | Member | Load | AddressOf | Cast | Unary
-    | Binary | Logical | Conditional | Comma | Assign | Increment | Call
+    | Binary | Logical | Conditional | Comma | Assign | Increment | Call | Inlined
 )  # fmt: skip
 
 
@@ -328,12 +337,42 @@ class Continue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Return:
-    """return, from the kernel."""
+    """return, from the kernel or from the function it stands in; its value is assigned before."""
 
     span: Span
 
 
-Statement = Declare | Evaluate | Barrier | Sequence | If | Loop | Break | Continue | Return
+@dataclass(frozen=True, slots=True, eq=False)
+class Switch:
+    """switch (selector): labels pairs a value, or None for default, with a position in body.
+
+    A thread enters the body at its label's position and goes on to the end or a break.
+    """
+
+    span: Span
+    selector: Expression
+    labels: tuple[tuple[int | None, int], ...]
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """The body of a __device__ function where it is called: its parameters come into being first.
+
+    result is the variable that its return statements assign, None for void.
+    """
+
+    span: Span
+    name: str
+    parameters: tuple[Declare, ...]
+    body: Sequence
+    result: Variable | None
+
+
+Statement = (
+    Declare | Evaluate | Barrier | Sequence | If | Loop | Break | Continue | Return | Switch
+    | Function
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -341,7 +380,7 @@ class Kernel:
     """One __global__ function, typed and ready to run.
 
     text is what the screen shows, what was parsed, and what the GPU's compiler is given, with
-    `defines` beside it for both compilers.
+    `defines` beside it for both compilers; template holds a template kernel's arguments.
     """
 
     name: str
@@ -352,6 +391,7 @@ class Kernel:
     body: Sequence
     span: Span
     defines: dict[str, str] = field(default_factory=dict)
+    template: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property

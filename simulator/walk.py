@@ -21,9 +21,11 @@ from simulator.tree import (
     Dereference,
     Evaluate,
     Expression,
+    Function,
     If,
     Increment,
     Index,
+    Inlined,
     Literal,
     Load,
     Logical,
@@ -33,6 +35,7 @@ from simulator.tree import (
     Return,
     Sequence,
     Statement,
+    Switch,
     Unary,
     Variable,
 )
@@ -41,7 +44,7 @@ from simulator.tree import (
 def operands(expression: Expression) -> tuple[Expression, ...]:
     """The expressions directly within one, in the order of the text."""
     match expression:
-        case Literal() | Builtin() | Name():
+        case Literal() | Builtin() | Name() | Inlined():
             return ()
         case Index(base=first, index=second) | Comma(first=first, second=second):
             return (first, second)
@@ -72,9 +75,11 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
             return (expression,)
         case If(condition=condition):
             return (condition,)
+        case Switch(selector=selector):
+            return (selector,)
         case Loop(condition=test, advance=advance):
             return tuple(part for part in (test, advance) if part is not None)
-        case Barrier() | Sequence() | Break() | Continue() | Return():
+        case Barrier() | Sequence() | Break() | Continue() | Return() | Function():
             return ()
         case _:
             assert_never(statement)
@@ -88,12 +93,20 @@ def subexpressions(expression: Expression) -> Iterator[Expression]:
 
 
 def walk(statement: Statement) -> Iterator[Statement]:
-    """A statement and all within it, in the order of the text."""
+    """A statement and all within it, those of called functions among them."""
     yield statement
+    for expression in expressions_of(statement):
+        for part in subexpressions(expression):
+            if isinstance(part, Inlined):
+                yield from walk(part.function)
     match statement:
-        case Sequence(statements=statements):
-            for part in statements:
-                yield from walk(part)
+        case Sequence(statements=statements) | Switch(body=statements):
+            for inner in statements:
+                yield from walk(inner)
+        case Function(parameters=parameters, body=body):
+            for parameter in parameters:
+                yield from walk(parameter)
+            yield from walk(body)
         case If(yes=yes, no=no):
             yield from walk(yes)
             if no is not None:
@@ -108,4 +121,7 @@ def walk(statement: Statement) -> Iterator[Statement]:
 
 def declared(statement: Statement) -> list[Variable]:
     """Every variable declared within a statement."""
-    return [s.variable for s in walk(statement) if isinstance(s, Declare)]
+    inside = list(walk(statement))
+    variables = [s.variable for s in inside if isinstance(s, Declare)]
+    results = [s.result for s in inside if isinstance(s, Function) and s.result is not None]
+    return variables + results

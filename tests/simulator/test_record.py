@@ -57,7 +57,7 @@ def test_block_ends_as_the_launch_does() -> None:
 
 def test_steps_do_not_change_afterwards() -> None:
     recording = record(*numeric_example())
-    first_loads = [s for s in recording.steps if s.written["Bs"].all()][0]
+    first_loads = next(s for s in recording.steps if s.written["Bs"].all())
     assert first_loads.shared["As"].tolist() == [[1, 2], [5, 6]]
     assert first_loads.shared["Bs"].tolist() == [[16, 15], [12, 11]]
     accumulators = [s.registers["acc"][0] for s in recording.steps if "acc" in s.registers]
