@@ -14,6 +14,7 @@ import numpy as np
 from simulator import ctype as c
 from simulator.access import Memory
 from simulator.arithmetic import BINARY, FUNCTIONS, UNARY, fma
+from simulator.contraction import FusedSum, fused_sum, product_of
 from simulator.ctype import Pointer, Scalar, convert, size_of
 from simulator.group import NONE, Group, Mask, narrow
 from simulator.intrinsics import INTRINSICS
@@ -191,7 +192,7 @@ class Evaluator:
             return moved
         assert isinstance(compute, Scalar)
         assert isinstance(target, Scalar)
-        product = _product(expression.value) if operator in ("+", "-") else None
+        product = product_of(expression.value) if operator in ("+", "-") else None
         if product is not None and compute.is_float and expression.value.ctype == compute:
             a, b = self.compile(product.left), self.compile(product.right)
             negate = operator == "-"
@@ -279,32 +280,23 @@ class Evaluator:
         if isinstance(left.ctype, Pointer) or isinstance(right.ctype, Pointer):
             return self._pointer_binary(expression)
         if expression.ctype in (c.FLOAT, c.DOUBLE) and operator in ("+", "-"):
-            contracted = self._contract(left, right, operator)
-            if contracted is not None:
-                return contracted
+            sum_ = fused_sum(left, right, operator)
+            if sum_ is not None:
+                return self._fused(sum_)
         a, b, function = self.compile(left), self.compile(right), BINARY[operator]
         if not isinstance(left.ctype, Scalar) or left.ctype.is_float:
             return lambda group, mask: function(a(group, mask), b(group, mask))
         slot = self.memo()
         return lambda group, mask: remember(group, slot, function, a(group, mask), b(group, mask))
 
-    def _contract(self, left: Expression, right: Expression, operator: str) -> Closure | None:
-        """a*b + c and its kind with one rounding, as nvcc does unless told -fmad=false."""
-        negate_product = negate_addend = False
-        product, addend = _product(left), right
-        if product is not None:
-            negate_addend = operator == "-"
-        else:
-            product, addend = _product(right), left
-            negate_product = operator == "-"
-        if product is None:
-            return None
-        a, b = self.compile(product.left), self.compile(product.right)
-        other = self.compile(addend)
+    def _fused(self, sum_: FusedSum) -> Closure:
+        a, b = self.compile(sum_.product.left), self.compile(sum_.product.right)
+        other = self.compile(sum_.addend)
+        minus_product, minus_addend = sum_.minus_product, sum_.minus_addend
 
         def fused(group: Group, mask: Mask) -> Any:
             x, y, z = a(group, mask), b(group, mask), other(group, mask)
-            return fma(-x if negate_product else x, y, -z if negate_addend else z)
+            return fma(-x if minus_product else x, y, -z if minus_addend else z)
 
         return fused
 
@@ -396,19 +388,3 @@ class Evaluator:
             return read(group, mask)
 
         return called
-
-
-def _product(expression: Expression) -> Binary | None:
-    """The expression if it is a float product that a compiler would fuse with a sum."""
-    match expression:
-        case Binary(operator="*", ctype=Scalar(dtype=dtype)) if dtype.kind == "f":
-            constant = isinstance(expression.left, Literal) and isinstance(
-                expression.right, Literal
-            )
-            return None if constant else expression
-        case Unary(operator="-", operand=Binary() as inner) if _product(inner) is not None:
-            # -(a*b) is (-a)*b, exactly
-            minus = Unary(inner.left.ctype, expression.span, "-", inner.left)  # type: ignore[arg-type]  # a float
-            return Binary(inner.ctype, inner.span, "*", minus, inner.right)
-        case _:
-            return None

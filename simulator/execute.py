@@ -6,11 +6,12 @@ wait there, and goes on when the machine lets it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Mapping
 from typing import Any, assert_never
 
 from simulator.ctype import ArrayOf
 from simulator.evaluate import Evaluator
+from simulator.flow import Run, Waiting, as_generator, leave_by, return_
 from simulator.group import ALL, NONE, Group, LoopState, Mask, narrow, union
 from simulator.memory import Address, local_buffer
 from simulator.observer import Observer, hears
@@ -36,9 +37,6 @@ from simulator.walk import declared, walk
 
 MAX_ITERATIONS = 2**18  # of one loop; a matrix product's loops run a few thousand times
 
-Waiting = Generator[tuple[Barrier, Mask], None, Mask]
-Run = Callable[[Group, Mask], Any]  # gives a Mask, or a Waiting if the statement has a barrier
-
 
 class Program:
     """A kernel ready to run: `start(group)` gives its generator; frames have `slots` variables."""
@@ -50,7 +48,7 @@ class Program:
         self._step = [o.on_step for o in observers if hears(o, "on_step")]
         self._barriers: dict[int, bool] = {}
         body = self._compile(kernel.body)
-        self._run = body if self._has_barrier(kernel.body) else _as_generator(body)
+        self._run = body if self._has_barrier(kernel.body) else as_generator(body)
         self.memos = self._evaluator.memos
 
     def start(self, group: Group) -> Waiting:
@@ -108,11 +106,11 @@ class Program:
             case Loop():
                 return self._loop(statement)
             case Break():
-                return self._told(_leave("breaks"), "run", statement)
+                return self._told(leave_by("breaks"), "run", statement)
             case Continue():
-                return self._told(_leave("continues"), "run", statement)
+                return self._told(leave_by("continues"), "run", statement)
             case Return():
-                return self._told(_return, "run", statement)
+                return self._told(return_, "run", statement)
             case Switch():
                 return self._switch(statement)
             case Function():
@@ -383,27 +381,3 @@ class Program:
             return leave(group, mask, left, returned)
 
         return waiting_run
-
-
-def _leave(stack: str) -> Run:
-    """break and continue: the lanes wait on the loop's stack until it takes them up again."""
-
-    def leave(group: Group, mask: Mask) -> Mask:
-        waiting = getattr(group, stack)
-        waiting[-1] = union(waiting[-1], mask)
-        return NONE
-
-    return leave
-
-
-def _return(group: Group, mask: Mask) -> Mask:
-    group.returns[-1] = union(group.returns[-1], mask)
-    return NONE
-
-
-def _as_generator(run: Run) -> Run:
-    def waiting(group: Group, mask: Mask) -> Waiting:
-        return run(group, mask)
-        yield  # a generator that never yields
-
-    return waiting
