@@ -54,9 +54,6 @@ class Variable:
     dynamic: bool = False  # extern __shared__: as many bytes as the launch gives
 
 
-# Expressions ---------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Literal:
     """A constant; value is a NumPy scalar of the type's dtype."""
@@ -244,9 +241,6 @@ Expression = (
     Literal | Builtin | Name | Index | Dereference | Member | Load | AddressOf | Cast | Unary
     | Binary | Logical | Conditional | Comma | Assign | Increment | Call | Inlined
 )  # fmt: skip
-
-
-# Statements ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
