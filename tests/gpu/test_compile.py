@@ -125,6 +125,11 @@ class TestNvrtc:
         entry = catalogue()[name]
         assert compile_text(entry.source(), entry.kernel, "sm_90").image
 
+    def test_a_template_and_known_headers_compile(self) -> None:
+        text = "#include <cuda_runtime.h>\ntemplate <int N = 4>\n" + KERNEL.replace("X", "N")
+        text = text.replace('extern "C" ', "")
+        assert compile_text(text, "f", "sm_90").symbol == "_Z1fPf"
+
     def test_a_mistake_has_its_line(self) -> None:
         with pytest.raises(SourceError, match=r"^line 1, column 1: NVRTC: identifier \"X\""):
             compile_text(KERNEL, "f", "sm_90")

@@ -89,7 +89,9 @@ def test_a_damaged_recording_is_a_sentence(tmp_path: Path, text: str, told: str)
 def test_what_comes_with_tilewise_can_be_read() -> None:
     found = recorded.recordings()
     assert found.problems == ()
+    assert found.runs
     for run in found.runs:
+        assert all(comparison.verified for comparison in run.comparisons)
         assert all(comparison.device == run.device for comparison in run.comparisons)
 
 

@@ -1,0 +1,203 @@
+"""A kernel's text to machine code through NVRTC, with the compiler's errors as sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.launch import Dim3
+from simulator.source import (
+    blank_comments,
+    check_directives,
+    instantiate,
+    set_defines,
+    without_headers,
+)
+from simulator.tree import LaunchError, SourceError, Span
+
+LARGEST_TEXT = 200_000  # characters
+STATIC_SHARED_LIMIT = 48 * 1024  # CUDA C++ Programming Guide: more needs an opt-in launch
+ALWAYS = ("-std=c++17",)  # the simulator's dialect
+
+# Found whatever a text's quotes and comments pretend: after line splices are gone, every real
+# directive of this kind matches.
+HIDDEN_DIRECTIVE = re.compile(
+    r"(?:#|%:|\?\?=)(?:\s|/\*.*?\*/)*(include\w*|import|embed|line)\b|__has_(?:include|embed)|##|%:%:",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Machine code of one kernel: its name in the module, and the loadable image."""
+
+    symbol: str
+    image: bytes
+    log: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What a compiled kernel takes, and what share of a multiprocessor's threads then fit.
+
+    occupancy is resident threads over the most a multiprocessor holds, 0 to 1; bytes are per
+    block (shared) and per thread (local, where registers spill).
+    """
+
+    registers: int
+    shared_bytes: int
+    local_bytes: int
+    blocks_per_multiprocessor: int
+    occupancy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A kernel ready to launch: CuPy's module (kept alive) and function, and its resources."""
+
+    module: Any
+    function: Any
+    resources: Resources
+
+
+def guard(text: str, kernel: str, defines: Mapping[str, str]) -> None:
+    """SourceError for a text, a name or a macro that a compiler must not be given."""
+    if len(text) > LARGEST_TEXT or "\0" in text:
+        raise SourceError(f"The kernel's text must be plain and under {LARGEST_TEXT:,} characters.")
+    if not re.fullmatch(r"[A-Za-z_]\w*", kernel, re.ASCII):
+        raise SourceError(f"{kernel!r} is no name for a kernel.")
+    for name, value in defines.items():
+        if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name.startswith("__"):
+            raise SourceError(f"{name!r} is no name for a macro.")
+        if not re.fullmatch(r"-?[\w.]*", value, re.ASCII):
+            raise SourceError(f"{name}={value}: a macro takes a number or a name here.")
+    check_directives(text)
+    spliced = re.sub(r"\\[ \t]*\r?\n", "", text)
+    found = HIDDEN_DIRECTIVE.search(spliced)
+    if found:
+        line = spliced.count("\n", 0, found.start()) + 1
+        raise SourceError(
+            "A kernel brings its own text: #include and its kind, and the pasting of tokens (##), "
+            "are not taken, not even in a comment.",
+            Span(line, 1, line, 1),
+        )
+
+
+def element_type(text: str, kernel: str) -> str:
+    """What the kernel's A, B and C hold: "float32" or "float64".
+
+    SourceError unless its parameters are three pointers to that type, then three integers.
+    """
+    plain = blank_comments(text)
+    alias = r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(float|double)\b"
+    macros = dict(re.findall(alias, plain, re.MULTILINE))
+    found = re.search(rf"__global__[^;{{]*?\b{re.escape(kernel)}\s*\(([^)]*)\)", plain)
+    if not found:
+        raise SourceError(f"The text has no kernel named {kernel}.")
+    parameters = [part.strip() for part in found[1].split(",")]
+    types = set()
+    for parameter in parameters[:3]:
+        words = [macros.get(word, word) for word in re.findall(r"\w+|\*", parameter)]
+        types |= {word for word in words if word in ("float", "double")} if "*" in words else {"?"}
+    if len(parameters) != 6 or any("*" in part for part in parameters[3:]) or len(types) != 1:
+        types = {"?"}
+    names = {"float": "float32", "double": "float64"}
+    element = names.get(types.pop())
+    if element is None:
+        raise SourceError(
+            f"Kernel {kernel} must take (const float* A, const float* B, float* C, "
+            "int M, int N, int K), or the same with double, to be compared."
+        )
+    return element
+
+
+def compile_text(
+    text: str,
+    kernel: str,
+    architecture: str,
+    defines: Mapping[str, str] | None = None,
+    filename: str = "kernel.cu",
+) -> Binary:
+    """Machine code for `architecture` ("sm_90"). Needs NVRTC, but no GPU.
+
+    The text gets its macros and loses its template as it does before the simulator parses it.
+    SourceError carries the compiler's first error and its line.
+    """
+    from cupy.cuda import nvrtc
+
+    text, left = set_defines(text, defines or {})
+    text, parameters, left = instantiate(text, kernel, left)
+    text, macros = without_headers(text), dict(parameters) | left
+    guard(text, kernel, macros)
+    options = (
+        *ALWAYS,
+        f"--gpu-architecture={architecture}",
+        *(f"-D{name}={value}" for name, value in macros.items()),
+    )
+    program = nvrtc.createProgram(text, filename, (), ())
+    try:
+        nvrtc.addNameExpression(program, kernel)
+        try:
+            nvrtc.compileProgram(program, options)
+        except nvrtc.NVRTCError:
+            raise first_error(nvrtc.getProgramLog(program), kernel) from None
+        symbol = nvrtc.getLoweredName(program, kernel)
+        # CuPy hands the image over without its last byte.
+        image = bytes(nvrtc.getCUBIN(program)) + b"\0"
+        return Binary(symbol, image, nvrtc.getProgramLog(program))
+    finally:
+        nvrtc.destroyProgram(program)
+
+
+def first_error(log: str, kernel: str) -> SourceError:
+    """The first error in NVRTC's log as a SourceError."""
+    log = log.replace("\0", "")
+    if "__nv_name_map" in log.split("error", 1)[0]:
+        return SourceError(
+            f"The text has no kernel named {kernel} that can be launched as it is."
+            if "template" not in log
+            else f"{kernel} is a template; a launch needs a plain __global__ function."
+        )
+    shared = re.search(r"uses too much shared data \(0x([0-9a-f]+) bytes", log)
+    if shared:
+        return SourceError(
+            f"The kernel asks for {int(shared[1], 16):,} bytes of shared memory; a block takes "
+            f"up to {STATIC_SHARED_LIMIT:,}. Use smaller tiles."
+        )
+    found = re.search(r"\((\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: *(.+)", log)
+    if found:
+        line = int(found[1])
+        return SourceError(f"NVRTC: {found[2].strip()}.", Span(line, 1, line, 1))
+    text = next((line for line in log.splitlines() if line.strip()), "no reason was given")
+    return SourceError(f"NVRTC could not compile the kernel: {text.strip()}.")
+
+
+def load(binary: Binary, grid: Dim3, block: Dim3, threads_per_multiprocessor: int) -> Loaded:
+    """The binary on the current device. LaunchError where the block is too large for it."""
+    from cupy.cuda import driver, function
+
+    module = function.Module()
+    module.load(binary.image)
+    entry = module.get_function(binary.symbol)
+
+    def attribute(name: str) -> int:
+        return int(driver.funcGetAttribute(getattr(driver, f"CU_FUNC_ATTRIBUTE_{name}"), entry.ptr))
+
+    threads = block[0] * block[1] * block[2]
+    most = attribute("MAX_THREADS_PER_BLOCK")
+    if threads > most:
+        raise LaunchError(
+            f"A block of {threads:,} threads does not fit: the kernel's registers leave room for "
+            f"{most:,}. Make the block smaller."
+        )
+    blocks = int(driver.occupancyMaxActiveBlocksPerMultiprocessor(entry.ptr, threads, 0))
+    resources = Resources(
+        registers=attribute("NUM_REGS"),
+        shared_bytes=attribute("SHARED_SIZE_BYTES"),
+        local_bytes=attribute("LOCAL_SIZE_BYTES"),
+        blocks_per_multiprocessor=blocks,
+        occupancy=blocks * threads / threads_per_multiprocessor,
+    )
+    return Loaded(module, entry, resources)

@@ -1,0 +1,257 @@
+"""Which GPU is here, or why none can be used and what would mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+DRIVERS = "https://www.nvidia.com/drivers"
+OLDEST_DRIVER = {"cupy-cuda12x": 12000, "cupy-cuda13x": 13000}  # CUDA the driver must speak
+CUPY_PACKAGES = tuple(OLDEST_DRIVER)
+
+# cudaError_t (CUDA Runtime API, section 6.38)
+INSUFFICIENT_DRIVER = 35
+NO_DEVICE = 100
+
+# Multiply-adds in float32 a multiprocessor starts each clock (CUDA C++ Programming Guide,
+# throughput of native arithmetic instructions), by compute capability.
+FP32_LANES: Mapping[tuple[int, int], int] = {
+    (5, 0): 128, (5, 2): 128, (5, 3): 128, (6, 0): 64, (6, 1): 128, (6, 2): 128,
+    (7, 0): 64, (7, 2): 64, (7, 5): 64, (8, 0): 64, (8, 6): 128, (8, 7): 128, (8, 9): 128,
+    (9, 0): 128, (10, 0): 128, (10, 3): 128, (12, 0): 128, (12, 1): 128,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One GPU and the software that drives it.
+
+    Sizes are in bytes, clocks in MHz, peak_fp32_tflops in 10^12 operations a second (None where
+    the multiprocessor's cores are not known), peak_gb_s in 10^9 bytes a second.
+    """
+
+    name: str
+    compute_capability: str
+    multiprocessors: int
+    memory_bytes: int
+    sm_clock_mhz: float
+    memory_clock_mhz: float
+    memory_bus_bits: int
+    l2_bytes: int
+    threads_per_multiprocessor: int
+    shared_bytes_per_block: int
+    peak_fp32_tflops: float | None
+    peak_gb_s: float | None
+    driver: str
+    driver_cuda: str
+    cuda_runtime: str
+    nvrtc: str
+    cublas: str
+    cupy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What was found when each part that a GPU run needs was asked for.
+
+    driver_cuda is the CUDA version that the driver speaks (13000 is 13.0), 0 without a driver;
+    device_status is what counting devices returned (0 fine), None where nobody could be asked.
+    """
+
+    system: str = "linux"
+    distribution: str = ""
+    driver_cuda: int = 0
+    cupy: str | None = None
+    cupy_package: str | None = None
+    cupy_fault: str = ""
+    device_status: int | None = None
+    devices: int = 0
+    devices_hidden: bool = False
+    nvrtc: str | None = None
+    cublas: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The first thing in the way of a GPU run: the part, a name for it, and what mends it."""
+
+    part: str
+    what: str
+    sentence: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The GPU that can be used, or what is missing; `parts` tells what of each part was found.
+
+    A part's finding is True, False, or None where it could not be asked.
+    """
+
+    device: Device | None
+    missing: Missing | None
+    parts: Mapping[str, bool | None]
+
+
+def peak_fp32_tflops(
+    capability: tuple[int, int], multiprocessors: int, clock_mhz: float
+) -> float | None:
+    """10^12 operations a second if every core did a multiply-add each clock; None if unknown."""
+    lanes = FP32_LANES.get(capability)
+    return None if lanes is None else 2 * lanes * multiprocessors * clock_mhz * 1e6 / 1e12
+
+
+def cuda_version(number: int) -> str:
+    """12090 as "12.9"."""
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def find_missing(probe: Probe) -> Missing | None:
+    """The first part that keeps a kernel from running on a GPU, None when nothing does."""
+    if probe.system == "darwin":
+        return Missing(
+            "driver",
+            "a machine with an NVIDIA GPU",
+            "There is no CUDA for macOS: NVIDIA's driver and CuPy exist for Linux and Windows. "
+            "Everything else in Tilewise works here; open this page on a machine with an "
+            "NVIDIA GPU to run kernels.",
+            "",
+        )
+    if not probe.driver_cuda:
+        return Missing(
+            "driver",
+            "an NVIDIA driver",
+            "No NVIDIA driver was found on this machine. It comes with an NVIDIA GPU's driver "
+            f"package ({DRIVERS}); restart the machine afterwards.",
+            driver_command(probe),
+        )
+    if probe.cupy is None:
+        return _missing_cupy(probe)
+    package = probe.cupy_package or "cupy-cuda12x"
+    if probe.device_status == INSUFFICIENT_DRIVER:
+        return _old_driver(probe, package)
+    if probe.device_status == NO_DEVICE or (probe.device_status == 0 and not probe.devices):
+        return _missing_device(probe)
+    if probe.device_status:
+        return Missing(
+            "device",
+            "a GPU that starts",
+            f"The driver cannot start the GPU (CUDA error {probe.device_status}). "
+            "See what the driver itself says; a restart of the machine often mends it.",
+            "nvidia-smi",
+        )
+    for part, found, what in (
+        ("NVRTC", probe.nvrtc is not None, "the compiler for kernels"),
+        ("cuBLAS", probe.cublas, "NVIDIA's matrix product, which kernels are measured against"),
+    ):
+        if not found:
+            return Missing(
+                part,
+                part,
+                f"The library {part}, {what}, was not found. CuPy's package with [ctk] brings it.",
+                f'python -m pip install "{package}[ctk]"',
+            )
+    return None
+
+
+def _missing_cupy(probe: Probe) -> Missing:
+    package = "cupy-cuda12x"
+    if probe.cupy_fault:
+        return Missing(
+            "CuPy",
+            "a CuPy that loads",
+            f"CuPy is installed but cannot be loaded: {probe.cupy_fault.rstrip('.')}.",
+            f'python -m pip install --force-reinstall "{package}[ctk]"',
+        )
+    return Missing(
+        "CuPy",
+        "CuPy",
+        "CuPy, which compiles and launches the kernels, is not installed.",
+        f'python -m pip install "{package}[ctk]"',
+    )
+
+
+def _old_driver(probe: Probe, package: str) -> Missing:
+    speaks = cuda_version(probe.driver_cuda)
+    if package == "cupy-cuda13x" and probe.driver_cuda >= OLDEST_DRIVER["cupy-cuda12x"]:
+        return Missing(
+            "driver",
+            "a driver that this CuPy works with",
+            f"The NVIDIA driver is too old for {package}: it speaks CUDA {speaks}. "
+            "CuPy for CUDA 12 works with it.",
+            f'python -m pip uninstall -y {package} && python -m pip install "cupy-cuda12x[ctk]"',
+        )
+    needs = cuda_version(OLDEST_DRIVER.get(package, OLDEST_DRIVER["cupy-cuda12x"]))
+    return Missing(
+        "driver",
+        "a newer NVIDIA driver",
+        f"The NVIDIA driver is too old: it speaks CUDA {speaks}, and {package} needs {needs}. "
+        f"Install a newer one ({DRIVERS}) and restart the machine.",
+        driver_command(probe),
+    )
+
+
+def _missing_device(probe: Probe) -> Missing:
+    if probe.devices_hidden:
+        return Missing(
+            "device",
+            "a GPU that is not hidden",
+            "The environment variable CUDA_VISIBLE_DEVICES hides every GPU from this program. "
+            "Unset it and start again.",
+            "set CUDA_VISIBLE_DEVICES="
+            if probe.system == "win32"
+            else "unset CUDA_VISIBLE_DEVICES",
+        )
+    return Missing(
+        "device",
+        "an NVIDIA GPU",
+        "The NVIDIA driver is here, but it sees no GPU. Check that one is fitted and, in a "
+        "container or virtual machine, handed on to it. This lists what the driver sees:",
+        "nvidia-smi",
+    )
+
+
+def driver_command(probe: Probe) -> str:
+    """The command that installs a driver, or opens the page that has it."""
+    if probe.system == "win32":
+        return f"start {DRIVERS}"
+    known = {
+        "ubuntu": "sudo ubuntu-drivers install",
+        "debian": "sudo apt install nvidia-driver",
+        "fedora": "sudo dnf install akmod-nvidia",
+        "arch": "sudo pacman -S nvidia",
+    }
+    return known.get(probe.distribution, f"xdg-open {DRIVERS}")
+
+
+def parts_of(probe: Probe) -> dict[str, bool | None]:
+    """Each part by name: found, not found, or (None) not to be told yet."""
+    asked = probe.device_status is not None
+    driver = bool(probe.driver_cuda) and probe.device_status != INSUFFICIENT_DRIVER
+    return {
+        "driver": driver,
+        "device": probe.device_status == 0 and probe.devices > 0 if asked and driver else None,
+        "CuPy": probe.cupy is not None,
+        "NVRTC": probe.nvrtc is not None if probe.cupy else None,
+        "cuBLAS": probe.cublas if probe.cupy else None,
+    }
+
+
+def status_from(found: Mapping[str, Any]) -> Status:
+    """A Status from the JSON object that dataclasses.asdict makes of one."""
+    device, missing = found.get("device"), found.get("missing")
+    return Status(
+        device_from(device) if device else None,
+        Missing(**missing) if missing else None,
+        dict(found.get("parts", {})),
+    )
+
+
+def device_from(found: Mapping[str, Any]) -> Device:
+    """A Device from a JSON object; ValueError, a sentence, where a key is not there."""
+    names = [field.name for field in fields(Device)]
+    absent = [name for name in names if name not in found]
+    if absent:
+        raise ValueError(f"The device lacks {', '.join(absent)}.")
+    return Device(**{name: found[name] for name in names})

@@ -1,0 +1,92 @@
+"""Recorded comparisons: what `python -m gpu record` wrote on a GPU, for where there is none."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from gpu.device import Device
+from gpu.result import Comparison, comparison_from
+
+FOLDER = Path(__file__).resolve().parent.parent / "assets" / "recorded"
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """Comparisons measured on one device on one day; `when` is in UTC."""
+
+    file: str
+    when: datetime
+    device: Device
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def sizes(self) -> tuple[tuple[int, int, int], ...]:
+        """M, N, K of each comparison."""
+        return tuple(comparison.size for comparison in self.comparisons)
+
+
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """All that could be read, newest first, and a sentence for each file that could not."""
+
+    runs: tuple[RecordedRun, ...]
+    problems: tuple[str, ...]
+
+
+def slug(name: str) -> str:
+    """A GPU's name as a file's: "NVIDIA H200" becomes "nvidia-h200"."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "gpu"
+
+
+def write(comparisons: Sequence[Comparison], folder: Path, when: datetime) -> Path:
+    """Write a recording of at least one comparison; its path."""
+    device = comparisons[0].device
+    recording = {
+        "format": FORMAT,
+        "recorded": when.astimezone(UTC).isoformat(timespec="seconds"),
+        "device": comparisons[0].to_json()["device"],
+        "comparisons": [comparison.to_json() for comparison in comparisons],
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{slug(device.name)}.json"
+    path.write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def read(path: Path) -> RecordedRun:
+    """One recording. ValueError, a sentence, where the file is not one."""
+    try:
+        found: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path.name} cannot be read: {error}.") from None
+    try:
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise ValueError(f"It is no recording of format {FORMAT}.")
+        comparisons = found.get("comparisons")
+        if not isinstance(comparisons, list) or not comparisons:
+            raise ValueError("It holds no comparisons.")
+        when = datetime.fromisoformat(str(found.get("recorded")))
+        if when.tzinfo is None:
+            raise ValueError("Its date has no time zone.")
+        read_comparisons = tuple(comparison_from(comparison) for comparison in comparisons)
+    except ValueError as error:
+        raise ValueError(f"{path.name} is not a recording: {error}") from None
+    return RecordedRun(path.name, when, read_comparisons[0].device, read_comparisons)
+
+
+def recordings(folder: Path = FOLDER) -> Recordings:
+    """Every recording in the folder, newest first."""
+    runs, problems = [], []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            runs.append(read(path))
+        except ValueError as error:
+            problems.append(str(error))
+    return Recordings(tuple(sorted(runs, key=lambda run: run.when, reverse=True)), tuple(problems))

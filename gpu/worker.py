@@ -1,0 +1,333 @@
+"""GPU work in a process of its own: kept, one job at a time, replaced when it dies or hangs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from gpu.faults import explain
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = (sys.executable, "-m", "gpu.worker")
+POLL_SECONDS = 0.1
+KILL_SECONDS = 5.0  # a process stuck in the driver may outlive its kill; it is left behind
+COMPILE_SECONDS = 20.0  # far over any kernel's; a text whose macros explode takes memory by then
+
+# True FP32 from cuBLAS, whatever the visitor's shell says: no TF32 (CuPy's switch and NVIDIA's) and
+# no float32 made of smaller types (cuBLAS library guide, environment variables).
+TRUE_FP32 = {
+    "CUPY_TF32": "0",
+    "NVIDIA_TF32_OVERRIDE": "0",
+    "CUBLAS_EMULATE_SINGLE_PRECISION": "0",
+}
+
+Phase = Literal["waiting", "running", "done", "failed", "cancelled"]
+Handler = Callable[[Mapping[str, Any], Callable[[str], None]], Mapping[str, Any]]
+
+
+class WorkerError(Exception):
+    """A job that gave no result: the sentence that tells why."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """Where a job stands: `message` is a sentence, `before` how many jobs are ahead of it."""
+
+    phase: Phase
+    message: str
+    before: int = 0
+    result: Mapping[str, Any] | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.phase in ("done", "failed", "cancelled")
+
+
+class Job:
+    """One request to the worker, watched and cancelled from any thread."""
+
+    def __init__(self, request: Mapping[str, Any], limit: float) -> None:
+        self.request = request
+        self.limit = limit
+        self.cancelled = threading.Event()
+        self._finished = threading.Event()
+        self._state = JobState("waiting", "Waiting for the GPU process")
+
+    @property
+    def state(self) -> JobState:
+        """Where the job stands now."""
+        return self._state
+
+    def move(self, state: JobState) -> None:
+        """Record what happened; for the worker."""
+        self._state = state
+        if state.finished:
+            self._finished.set()
+
+    def cancel(self) -> None:
+        """Ask that the job end; a running one takes its process with it."""
+        self.cancelled.set()
+
+    def wait(self, told: Callable[[str], None] | None = None) -> Mapping[str, Any]:
+        """The result, once it is there; `told` hears each new message. Raises WorkerError."""
+        last = ""
+        while not self._finished.wait(POLL_SECONDS):
+            if told and self.state.message != last:
+                last = self.state.message
+                told(last)
+        if self.state.result is None:
+            raise WorkerError(self.state.message)
+        return self.state.result
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A started process and the lines it sends; None marks the end of them."""
+
+    process: subprocess.Popen[str]
+    messages: queue.SimpleQueue[dict[str, Any] | None]
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Write one line. OSError or ValueError where the process is gone."""
+        if self.process.stdin is None:
+            raise OSError("the process has no input")
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    def kill(self) -> int | None:
+        """End the process; its exit code, None where it does not end in time."""
+        with contextlib.suppress(OSError):
+            self.process.kill()
+        try:
+            return self.process.wait(KILL_SECONDS)
+        except subprocess.TimeoutExpired:
+            return None
+
+
+class Worker:
+    """Runs jobs one after another in a process that it starts when needed and keeps."""
+
+    def __init__(self, command: tuple[str, ...] | None = None) -> None:
+        self._command = command or COMMAND
+        self._turn = threading.Condition()
+        self._line: list[Job] = []
+        self._child: Child | None = None
+        self._number = 0
+
+    def submit(self, request: Mapping[str, Any], limit: float) -> Job:
+        """Queue a job (a JSON object with a "job" key) that may run `limit` seconds."""
+        job = Job(request, limit)
+        with self._turn:
+            self._line.append(job)
+        threading.Thread(target=self._serve, args=(job,), daemon=True).start()
+        return job
+
+    def close(self) -> None:
+        """End the process and whatever it runs; a later job starts another."""
+        with self._turn:
+            for job in self._line:
+                job.cancel()
+            self._turn.notify_all()
+            self._turn.wait_for(lambda: not self._line, timeout=KILL_SECONDS + 1)
+        self._replace()
+
+    def _serve(self, job: Job) -> None:
+        with self._turn:
+            while self._line[0] is not job and not job.cancelled.is_set():
+                before = self._line.index(job)
+                job.move(
+                    JobState("waiting", f"Waiting for {_jobs(before)} before this one", before)
+                )
+                self._turn.wait(POLL_SECONDS)
+        try:
+            job.move(self._run(job))
+        except Exception as error:
+            traceback.print_exc()
+            job.move(JobState("failed", f"Tilewise could not run this on the GPU: {error}"))
+        finally:
+            with self._turn:
+                self._line.remove(job)
+                self._turn.notify_all()
+
+    def _run(self, job: Job) -> JobState:
+        """Send the job and follow it to its last state."""
+        if job.cancelled.is_set():
+            return JobState("cancelled", "Cancelled before it started.")
+        job.move(JobState("running", "Starting the GPU process"))
+        started = time.monotonic()
+        self._number += 1
+        try:
+            child = self._send({**job.request, "id": self._number})
+        except (OSError, ValueError) as error:
+            self._replace()
+            return JobState("failed", f"The GPU process could not be started: {error}.")
+        deadline = phase_end = started + job.limit
+        while True:
+            now = time.monotonic()
+            if job.cancelled.is_set():
+                self._replace()
+                return JobState("cancelled", "Cancelled.")
+            if now >= min(deadline, phase_end):
+                seconds = now - started if phase_end < deadline else job.limit
+                self._replace()
+                return JobState(
+                    "failed",
+                    f"{job.state.message} did not end within {seconds:.0f} seconds, so its "
+                    "process was ended. Does the kernel's loop end? A smaller size takes less.",
+                )
+            try:
+                wait = min(POLL_SECONDS, max(0.0, min(deadline, phase_end) - now))
+                message = child.messages.get(timeout=wait)
+            except queue.Empty:
+                continue
+            if message is None:
+                return self._died(job)
+            if message.get("id") != self._number:
+                continue
+            if "progress" in message:
+                job.move(JobState("running", str(message["progress"])))
+                compiling = job.state.message.startswith("Compiling")
+                phase_end = time.monotonic() + COMPILE_SECONDS if compiling else deadline
+            elif "result" in message:
+                return JobState("done", "Done", result=message["result"])
+            elif "error" in message:
+                if message.get("fatal"):
+                    self._replace()
+                return JobState("failed", _where(job.state.message, str(message["error"])))
+
+    def _send(self, message: Mapping[str, Any]) -> Child:
+        """Hand the message to the process; one that died while idle is replaced once."""
+        if self._child is not None and self._child.process.poll() is None:
+            try:
+                self._child.send(message)
+            except (OSError, ValueError):
+                self._replace()
+            else:
+                return self._child
+        self._replace()
+        self._child = start(self._command)
+        self._child.send(message)
+        return self._child
+
+    def _died(self, job: Job) -> JobState:
+        code = self._replace()
+        told = f" (exit code {code})" if code is not None else ""
+        return JobState(
+            "failed",
+            f"The GPU process ended{told} at: {job.state.message}. The next run starts another.",
+        )
+
+    def _replace(self) -> int | None:
+        """End the process, if there is one; the next job starts another."""
+        child, self._child = self._child, None
+        return child.kill() if child else None
+
+
+def _jobs(count: int) -> str:
+    return "one job" if count == 1 else f"{count} jobs"
+
+
+def _where(doing: str, sentence: str) -> str:
+    """The error's sentence, led by what was being done if a kernel was."""
+    known = ("Compiling", "Running", "Warming", "Timing")
+    return f"{doing}: {sentence}" if doing.startswith(known) else sentence
+
+
+def start(command: tuple[str, ...]) -> Child:
+    """Start a process that speaks JSON lines, and a thread that reads them.
+
+    A thread, because Windows cannot wait on pipes. OSError where the process cannot start.
+    """
+    process = subprocess.Popen(  # noqa: S603 (this Python, this program)
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        env={**os.environ, **TRUE_FP32},
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )
+    child = Child(process, queue.SimpleQueue())
+    threading.Thread(target=_read, args=(child,), daemon=True).start()
+    return child
+
+
+def _read(child: Child) -> None:
+    if child.process.stdout is not None:
+        for line in child.process.stdout:
+            with contextlib.suppress(ValueError):
+                message = json.loads(line)
+                if isinstance(message, dict):
+                    child.messages.put(message)
+    child.messages.put(None)
+
+
+def serve(handlers: Mapping[str, Handler]) -> None:
+    """Be the worker's process: take jobs from stdin until it closes, answer on stdout.
+
+    A thread reads stdin, so that the process also ends when its parent does in the middle of a
+    kernel. Whatever else prints goes to stderr.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in sys.stdin.buffer:
+            requests.put(json.loads(line))
+        os._exit(0)
+
+    def answer(message: Mapping[str, Any]) -> None:
+        answers.write(json.dumps(message) + "\n")
+        answers.flush()
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        request = requests.get()
+        number = request.get("id")
+
+        def progress(text: str, number: Any = number) -> None:
+            answer({"id": number, "progress": text})
+
+        try:
+            answer({"id": number, "result": handlers[request["job"]](request, progress)})
+        except Exception as error:
+            sentence, fatal = explain(error)
+            if sentence.startswith("A fault in Tilewise"):
+                traceback.print_exc()
+            answer({"id": number, "error": sentence, "fatal": fatal})
+            if fatal:
+                os._exit(1)
+
+
+def _status(_request: Mapping[str, Any], _progress: Callable[[str], None]) -> Mapping[str, Any]:
+    import dataclasses
+
+    from gpu.probe import status
+
+    return dataclasses.asdict(status())
+
+
+def _compare(request: Mapping[str, Any], progress: Callable[[str], None]) -> Mapping[str, Any]:
+    from gpu.compare import compare
+
+    return compare(request, progress)
+
+
+if __name__ == "__main__":
+    serve({"status": _status, "compare": _compare})

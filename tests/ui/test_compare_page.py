@@ -1,0 +1,150 @@
+"""The GPU page, with a GPU process that stands in for one and without any."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from gpu import recorded
+
+PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "compare.py")
+FAKE = (sys.executable, "-m", "tests.gpu.fake_worker")
+NOTHING = (
+    "import gpu.probe, gpu.device\n"
+    "gpu.probe.take_probe = lambda: gpu.device.Probe({})\n"
+    "from gpu.worker import serve, _status, _compare\n"
+    "serve({{'status': _status, 'compare': _compare}})\n"
+)
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]) -> AppTest:
+    """The page with its own GPU process."""
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    monkeypatch.setattr("gpu.worker.COMMAND", command)
+    page = AppTest.from_file(PAGE, default_timeout=60).run()
+    assert not page.exception
+    return page
+
+
+def without(monkeypatch: pytest.MonkeyPatch, probe: str) -> AppTest:
+    return opened(monkeypatch, (sys.executable, "-c", NOTHING.format(probe)))
+
+
+def settled(page: AppTest) -> AppTest:
+    """The page once its job has ended."""
+    for _ in range(100):
+        job = page.session_state["compare_job"]
+        if job is None:
+            return page
+        if job.state.finished:
+            page.run()
+        time.sleep(0.1)
+    raise AssertionError("the job did not end")
+
+
+@pytest.mark.parametrize(
+    ("probe", "part", "command"),
+    [
+        ("distribution='ubuntu'", "an NVIDIA driver", "sudo ubuntu-drivers install"),
+        ("driver_cuda=13000", "CuPy", 'python -m pip install "cupy-cuda12x[ctk]"'),
+        ("driver_cuda=13000, cupy='14', device_status=100", "an NVIDIA GPU", "nvidia-smi"),
+        ("driver_cuda=13000, cupy='14', device_status=0, devices=1", "NVRTC", "[ctk]"),
+        (
+            "driver_cuda=13000, cupy='14', device_status=0, devices=1, nvrtc='12.9'",
+            "cuBLAS",
+            "[ctk]",
+        ),
+    ],
+)
+def test_without_a_gpu_the_page_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, probe: str, part: str, command: str
+) -> None:
+    page = without(monkeypatch, probe)
+    assert f"here: {part}" in page.subheader[0].value
+    assert command in page.code[0].value
+    assert not [button for button in page.button if button.key == "compare_run"]
+
+
+def test_without_a_gpu_the_recorded_run_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = recorded.recordings().runs[0]
+    page = without(monkeypatch, "")
+    assert run.device.name in page.header[0].value
+    assert str(run.when.year) in page.header[0].value
+    rows = page.table[0].value
+    assert "cuBLAS" in list(rows["Kernel"])
+    other = page.selectbox(key="recorded_size").options[0]
+    page.selectbox(key="recorded_size").select(other).run()
+    assert not page.exception
+    assert not page.table[0].value.equals(rows)
+
+
+def test_looking_again_asks_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    mended = (
+        "import os\n"
+        "from tests.gpu.fake_worker import JOBS\n"
+        "from gpu.worker import serve\n"
+        "missing = {'part': 'CuPy', 'what': 'CuPy', 'sentence': 'No.', 'command': 'x'}\n"
+        "nothing = {'device': None, 'missing': missing, 'parts': {}}\n"
+        "serve(JOBS if 'MENDED' in os.environ else {'status': lambda *_: nothing})\n"
+    )
+    page = opened(monkeypatch, (sys.executable, "-c", mended))
+    assert "here: CuPy" in page.subheader[0].value
+    monkeypatch.setenv("MENDED", "1")
+    next(button for button in page.button if button.label == "Look again").click()
+    page.run()
+    assert not page.exception
+    assert any("Test GPU" in text.value for text in page.markdown)
+
+
+def test_a_run_shows_its_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened(monkeypatch, FAKE)
+    page.number_input(key="compare_M").set_value(300).run()
+    page.button(key="compare_run").click().run()
+    settled(page)
+    assert not page.exception
+    assert any("multiplies 300 ×" in text.value for text in page.markdown)
+    assert list(page.table[0].value["Kernel"]) == ["tiled, TILE 16", "cuBLAS"]
+    assert any("__global__ void tiled" in code.value for code in page.code)
+
+
+def test_a_kernel_whose_c_is_wrong_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened(monkeypatch, FAKE)
+    page.multiselect(key="compare_kernels").set_value(["naive", "tiled"]).run()
+    page.button(key="compare_run").click().run()
+    settled(page)
+    assert any("naive: C is wrong" in warning.value for warning in page.warning)
+
+
+def test_the_chosen_tile_is_in_the_text_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened(monkeypatch, FAKE)
+    page.selectbox(key="compare_define_TILE").select(32).run()
+    assert any("#define TILE 32" in code.value for code in page.code)
+
+
+def test_a_run_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_SECONDS", "30")
+    page = opened(monkeypatch, FAKE)
+    page.button(key="compare_run").click().run()
+    page.button(key="compare_cancel").click().run()
+    settled(page)
+    assert [error.value for error in page.error] == ["Cancelled."]
+    assert not page.button(key="compare_run").disabled
+
+
+def test_sizes_that_do_not_fit_are_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened(monkeypatch, FAKE)
+    page.multiselect(key="compare_kernels").set_value([]).run()
+    assert page.button(key="compare_run").disabled
+    assert not page.exception
+
+
+def test_a_gpu_process_that_dies_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened(monkeypatch, (sys.executable, "-c", "raise SystemExit(3)"))
+    assert any("GPU process ended" in text.value for text in page.markdown)
+    assert not page.exception

@@ -1,0 +1,1 @@
+"""What Tilewise shows: figures from data, and the pages that compose them."""
