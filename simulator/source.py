@@ -30,6 +30,7 @@ def _replaced(value: str, found: re.Match[str]) -> str:
     return found[1] + value
 
 
+LARGEST_TEXT = 200_000  # characters
 ALLOWED_DIRECTIVES = frozenset(
     {"define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error"}
 )
@@ -118,12 +119,23 @@ def _logical_lines(text: str) -> list[str]:
     return blank_comments("\n".join([*lines, joined])).split("\n")
 
 
+# Found whatever a text's quotes and comments pretend: with line splices gone, every directive of
+# this kind matches, also one that a raw string or a digit's separator would hide.
+HIDDEN_DIRECTIVE = re.compile(
+    r"(?:#|%:|\?\?=)(?:\s|/\*.*?\*/)*(include\w*|import|embed|line)\b"
+    r"|__has_(?:include|embed)|##|%:%:",
+    re.DOTALL,
+)
+
+
 def check_directives(text: str) -> None:
     """SourceError where the text asks a compiler for more than macros and conditions.
 
     An #include of any file of the host would show its first line in the compiler's log, and
     __has_include tells whether it exists: neither is for a visitor's kernel.
     """
+    if "\0" in text or len(text) > LARGEST_TEXT:
+        raise SourceError(f"A kernel's text is plain and under {LARGEST_TEXT:,} characters.")
     for number, line in enumerate(_logical_lines(text), start=1):
         found = re.match(r"\s*(?:#|%:|\?\?=)\s*(\w*)", line)
         if found and found[1] and found[1] not in ALLOWED_DIRECTIVES:
@@ -139,3 +151,12 @@ def check_directives(text: str) -> None:
                 raise SourceError(
                     f"{word} is not taken here.", Span(number, column, number, column + len(word))
                 )
+    spliced = re.sub(r"\\[ \t]*\r?\n", "", text)
+    hidden = HIDDEN_DIRECTIVE.search(spliced)
+    if hidden:
+        line_number = spliced.count("\n", 0, hidden.start()) + 1
+        raise SourceError(
+            "A kernel brings its own text: #include and its kind, and the pasting of tokens (##), "
+            "are not taken, not even in a comment.",
+            Span(line_number, 1, line_number, 1),
+        )

@@ -17,11 +17,14 @@ TABLE = {
     "include": ('#include "/etc/passwd"', 2, 2, "#include is not taken"),
     "include in disguise": ("%:/**/include </etc/passwd>", 2, 7, "is not taken"),
     "include, spliced": ("#inc\\\nlude </etc/passwd>", 2, 2, "is not taken"),
+    "include in a raw string": ('const char* s = R"x("/*)x";\n#include "/etc/passwd"\n// */', 3, 1,
+                                "brings its own text"),
+    "pasted": ("#define P(a, b) a ## b\nint i = P(1, 2);", 2, 1, "pasting"),
     "probe": ("#if __has_include(</etc/passwd>)\n#endif", 2, 5, "is not taken"),
     "goto": ("again: x[0] = 1; goto again;", 2, 1, "is not supported"),
     "new": ("float* p = new float[3];", 2, 12, "not supported"),
     "string": ('const char* s = "abc";', 2, 17, "not supported"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", TABLE)
