@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import clang.cindex as cindex
+from clang.cindex import CursorKind
 
 from simulator.source import check_directives, without_headers
 from simulator.tree import SourceError, Span
@@ -75,9 +76,26 @@ def _sentence(diagnostic: Any, filename: str) -> tuple[str, Span | None]:
     return message[0].upper() + message[1:] + end, span
 
 
+def definitions(unit: Any, filename: str) -> list[Any]:
+    """The cursors of the functions that the text defines, those in extern "C" among them."""
+    found: list[Any] = []
+    for cursor in unit.get_children():
+        file = cursor.location.file
+        if file is None or file.name != filename:
+            continue  # the prelude's
+        inside = cursor.kind == CursorKind.LINKAGE_SPEC
+        for one in cursor.get_children() if inside else (cursor,):
+            if one.kind in (CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE) and (
+                one.is_definition()
+            ):
+                found.append(one)
+    return found
+
+
 def span_of(cursor: Any) -> Span:
     """Where a cursor's text stands; a macro's expansion stands where the macro is used."""
-    start, end = cursor.extent.start, cursor.extent.end
+    extent = cursor.extent
+    start, end = extent.start, extent.end
     return Span(start.line, start.column, end.line, end.column)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from clang.cindex import CursorKind, StorageClass, TypeKind
 
 from simulator import ctype
-from simulator.clang import constant, parse, span_of, unary_operator
+from simulator.clang import constant, definitions, parse, span_of, unary_operator
 from simulator.ctype import ArrayOf, CType, Pointer, Scalar, Vector
 from simulator.lower_calls import Calls
 from simulator.lower_expressions import Expressions
@@ -36,6 +37,7 @@ from simulator.tree import (
     Variable,
 )
 
+ADDRESS_OF = re.compile(r"(?<!&)&(?!&)")  # may stand in the text where an address is taken
 MAX_DEPTH = 200  # nested statements; a kernel beyond it would exhaust Python's stack
 
 
@@ -54,10 +56,8 @@ def compile_kernel(
     unit, warnings = parse(plain, filename, macros)
     functions = [
         cursor
-        for cursor in unit.walk_preorder()
-        if cursor.kind in (CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE)
-        and cursor.is_definition()
-        and any(child.kind == CursorKind.CUDAGLOBAL_ATTR for child in cursor.get_children())
+        for cursor in definitions(unit, filename)
+        if any(child.kind == CursorKind.CUDAGLOBAL_ATTR for child in cursor.get_children())
     ]
     for cursor in functions:
         if cursor.spelling == name:
@@ -119,13 +119,17 @@ class Lowering:
 
     def body(self, cursor: Any, result: Variable | None) -> Sequence:
         """A function's body; its return statements assign `result`."""
-        self._addressed |= {
-            child.referenced.hash
-            for part in cursor.walk_preorder()
-            if part.kind == CursorKind.UNARY_OPERATOR and unary_operator(part) == "&"
-            for child in part.get_children()
-            if child.kind == CursorKind.DECL_REF_EXPR
-        }
+        self._addressed |= (
+            set()
+            if not ADDRESS_OF.search(self.text)
+            else {
+                child.referenced.hash
+                for part in cursor.walk_preorder()
+                if part.kind == CursorKind.UNARY_OPERATOR and unary_operator(part) == "&"
+                for child in part.get_children()
+                if child.kind == CursorKind.DECL_REF_EXPR
+            }
+        )
         outer, self._result = self._result, result
         try:
             return self.sequence(cursor)
