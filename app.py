@@ -1,0 +1,22 @@
+"""Tilewise's door: `streamlit run app.py`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import streamlit as st
+
+ROOT = Path(__file__).resolve().parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))  # whatever folder Streamlit was started in
+
+st.set_page_config(page_title="Tilewise", page_icon=":material/grid_view:", layout="wide")
+PAGES = ROOT / "ui" / "pages"
+st.navigation(
+    [
+        st.Page(PAGES / "step.py", title="Step", icon=":material/steps:", default=True),
+        st.Page(PAGES / "compare.py", title="GPU", icon=":material/speed:"),
+    ],
+    position="top",
+).run()

@@ -1,0 +1,72 @@
+"""The keyboard and the buttons that move the scene within the page, and report where it is."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+HTML = """
+<div class="bar" role="toolbar" aria-label="Steps of the scene">
+  <button data-do="first" title="First step (Home)" aria-label="First step">⏮</button>
+  <button data-do="outer-back" title="Outer iteration back (Page Up)"
+    aria-label="Outer iteration back">⏪ tile</button>
+  <button data-do="inner-back" title="Inner iteration back (Shift + Left)"
+    aria-label="Inner iteration back">◀◀ inner</button>
+  <button data-do="back" title="Statement back (Left)" aria-label="Statement back">◀</button>
+  <button data-do="play" title="Play or pause (Space)" aria-label="Play or pause">▶</button>
+  <button data-do="forward" title="Statement forward (Right)"
+    aria-label="Statement forward">▶ statement</button>
+  <button data-do="inner-forward" title="Inner iteration forward (Shift + Right)"
+    aria-label="Inner iteration forward">inner ▶▶</button>
+  <button data-do="outer-forward" title="Outer iteration forward (Page Down)"
+    aria-label="Outer iteration forward">tile ⏩</button>
+  <button data-do="barrier" title="Next barrier (B)" aria-label="Next barrier">barrier ⇥</button>
+  <button data-do="last" title="Last step (End)" aria-label="Last step">⏭</button>
+  <label>step <input type="number" min="1" aria-label="Go to step"></label>
+  <span data-total></span>
+  <label>pace <select aria-label="Steps a second">
+    <option value="1">1/s</option><option value="2" selected>2/s</option>
+    <option value="5">5/s</option><option value="10">10/s</option></select></label>
+  <span class="live" aria-live="polite"></span>
+</div>
+"""
+CSS = """
+.bar { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; font: 15px sans-serif;
+  color: var(--st-text-color); }
+.bar button, .bar input, .bar select { font: inherit; color: inherit; height: 34px;
+  background: var(--st-secondary-background-color); border: 1px solid var(--st-border-color);
+  border-radius: 6px; padding: 0 10px; }
+.bar button { cursor: pointer; min-width: 40px; }
+.bar button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
+.bar button:focus-visible { outline: 2px solid var(--st-primary-color); }
+.bar input { width: 72px; }
+.bar label { margin-left: 6px; }
+.live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+"""
+
+
+@functools.cache
+def _component() -> Any:
+    """The component, registered once in a process."""
+    script = Path(__file__).with_name("keys.js").read_text(encoding="utf-8")
+    return st.components.v2.component("tilewise_keys", html=HTML, css=CSS, js=script)
+
+
+def keys(scene: str, navigation: Mapping[str, Any], start: int, key: str = "keys") -> Any:
+    """Draw the buttons and listen to the keyboard.
+
+    scene names the figure that is shown, so that another one begins at `start`; navigation is
+    scene.navigation's. The result's `step` is the step shown, from 0, and `thread` the thread
+    that was clicked, or None.
+    """
+    return _component()(
+        key=key,
+        data={"scene": scene, "start": start, **navigation},
+        default={"step": start, "thread": None},
+        on_step_change=lambda: None,
+        on_thread_change=lambda: None,
+    )

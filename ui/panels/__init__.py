@@ -1,0 +1,1 @@
+"""What the scene is made of: each panel is traces that change and shapes that move."""

@@ -1,0 +1,208 @@
+"""A recording as one Plotly figure: its frames are the steps, and only what changes is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import plotly.graph_objects as go
+
+from simulator import Recording, Step
+from ui.palette import PALETTES, Palette
+from ui.panels.canvas import HEIGHT, SANS, WIDTH, Shape, Trace
+from ui.panels.matrices import MatricesPanel
+from ui.panels.sentence import WordsPanel
+from ui.panels.shared import SharedPanel
+from ui.panels.source import SourcePanel
+from ui.panels.threads import ThreadsPanel
+from ui.panels.timeline import TimelinePanel
+from ui.story import Story, inner_iteration, outer_iteration, starts, tell
+
+SLIDER_STOPS = 24  # each further stop of Plotly's slider makes every step slower
+PLAY_MS = 400
+
+
+class Panel(Protocol):
+    """A part of the scene: traces that stay, traces that change, and shapes that move.
+
+    changing and shapes give the same number of entries, in the same order, at every step.
+    """
+
+    def static(self) -> list[Trace]:
+        """Traces drawn once."""
+
+    def changing(self, step: Step) -> list[Trace]:
+        """Traces whose "text" or "z" differs from step to step."""
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """Highlights."""
+
+
+def panels(story: Story, palette: Palette) -> list[Panel]:
+    """All parts of the scene, in the order they are drawn."""
+    return [
+        SourcePanel(story, palette),
+        MatricesPanel(story, palette),
+        SharedPanel(story, palette),
+        ThreadsPanel(story, palette),
+        WordsPanel(story, palette),
+        TimelinePanel(story, palette),
+    ]
+
+
+def figure(recording: Recording, thread: int, theme: str = "light") -> go.Figure:
+    """The scene of a recorded block with one thread in focus, at its first step.
+
+    Frame n, named str(n), holds the title, the moved shapes and the changed traces of step n.
+    Those at the slider's stops hold every trace that ever changes, so that a jump there is right.
+    """
+    return go.Figure(plain(recording, thread, theme), skip_invalid=False)
+
+
+def plain(recording: Recording, thread: int, theme: str = "light") -> dict[str, Any]:
+    """The same as plain data: "data", "layout", "frames"."""
+    palette = PALETTES[theme]
+    story = tell(recording, thread)
+    parts = panels(story, palette)
+    steps = recording.steps
+    static = [trace for part in parts for trace in part.static()]
+    states = [[trace for part in parts for trace in part.changing(step)] for step in steps]
+    shapes = [[shape for part in parts for shape in part.shapes(step)] for step in steps]
+    stops = set(slider_stops(story))
+    varying = _varying(shapes)
+    frames = []
+    for step, traces, moved in zip(steps, states, shapes, strict=True):
+        before = states[step.number - 1] if step.number and step.number not in stops else None
+        changed = [
+            i for i, trace in enumerate(traces) if before is None or _differs(trace, before[i])
+        ]
+        frames.append(
+            {
+                "name": str(step.number),
+                "data": [_update(traces[i]) for i in changed],
+                "traces": [len(static) + i for i in changed],
+                "layout": {
+                    "title": {"text": title(story, step)},
+                    "shapes": [
+                        {key: shape[key] for key in keys}
+                        for shape, keys in zip(moved, varying, strict=True)
+                    ],
+                },
+            }
+        )
+    return {
+        "data": static + states[0],
+        "layout": _layout(story, palette, shapes[0]),
+        "frames": frames,
+    }
+
+
+def title(story: Story, step: Step) -> str:
+    """Where the story is: "Step N of M", then the loops' positions and the line."""
+    parts = [f"<b>Step {step.number + 1} of {len(story.recording.steps)}</b>"]
+    for name, loop, iteration in (
+        ("outer tile" if story.inner else "loop", story.outer, outer_iteration(story, step)),
+        ("inner", story.inner, inner_iteration(story, step)),
+    ):
+        if loop is not None and iteration is not None:
+            variable = loop.variable.name if loop.variable else "iteration"
+            parts.append(f"{name} {variable} = {iteration}")
+    parts.append(f"line {step.line}")
+    return " · ".join(parts)
+
+
+def slider_stops(story: Story) -> list[int]:
+    """The steps that the slider stops at: outer iterations if they are few, else evenly spread."""
+    last = len(story.recording.steps) - 1
+    outer = starts(story, "outer")
+    if len(outer) <= SLIDER_STOPS:
+        return outer
+    return sorted({round(i * last / (SLIDER_STOPS - 1)) for i in range(SLIDER_STOPS)})
+
+
+def navigation(recording: Recording, thread: int) -> dict[str, Any]:
+    """What the keys need: the number of steps, and where inner and outer iterations begin."""
+    story = tell(recording, thread)
+    return {
+        "steps": len(recording.steps),
+        "inner": starts(story, "inner"),
+        "outer": starts(story, "outer"),
+        "barrier": starts(story, "barrier"),
+    }
+
+
+def _update(trace: Trace) -> Trace:
+    """What a frame says of a trace: its cells or its texts."""
+    key = "z" if "z" in trace else "text"
+    return {"type": trace["type"], key: trace[key]}
+
+
+def _differs(trace: Trace, before: Trace) -> bool:
+    key = "z" if "z" in trace else "text"
+    return bool(trace[key] != before[key])
+
+
+def _varying(shapes: list[list[Shape]]) -> list[tuple[str, ...]]:
+    """For each shape the attributes that are not the same at every step."""
+    keys = ("path", "line", "fillcolor")
+    first = shapes[0]
+    return [
+        tuple(key for key in keys if any(step[i][key] != first[i][key] for step in shapes))
+        for i in range(len(first))
+    ]
+
+
+def _layout(story: Story, palette: Palette, shapes: list[Shape]) -> Mapping[str, Any]:
+    hidden = {
+        "visible": False, "fixedrange": True, "showgrid": False, "zeroline": False,
+    }  # fmt: skip
+    jump = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate",
+            "transition": {"duration": 0}}  # fmt: skip
+    play = {"frame": {"duration": PLAY_MS, "redraw": True}, "fromcurrent": True,
+            "transition": {"duration": 0}}  # fmt: skip
+    font = {"family": SANS, "color": palette.ink, "size": 13}
+    return {
+        "width": WIDTH,
+        "height": HEIGHT + 46,
+        "autosize": False,
+        "margin": {"l": 0, "r": 0, "t": 0, "b": 46, "pad": 0},
+        "paper_bgcolor": palette.paper,
+        "plot_bgcolor": palette.paper,
+        "font": font,
+        "showlegend": False,
+        "hovermode": "closest",
+        "dragmode": False,
+        "uirevision": "scene",
+        "xaxis": {**hidden, "range": [0, WIDTH]},
+        "yaxis": {**hidden, "range": [HEIGHT, 0]},
+        "title": {
+            "text": title(story, story.recording.steps[0]),
+            "x": 28 / WIDTH, "y": 1 - 30 / (HEIGHT + 46), "xanchor": "left", "yanchor": "middle",
+            "font": {**font, "size": 20},
+        },
+        "shapes": shapes,
+        "updatemenus": [
+            {
+                "type": "buttons", "direction": "left", "x": 28 / WIDTH, "y": -4 / HEIGHT,
+                "xanchor": "left", "yanchor": "top", "showactive": False, "pad": {"t": 0, "r": 0},
+                "bgcolor": palette.cell, "bordercolor": palette.line, "font": {**font, "size": 13},
+                "buttons": [
+                    {"label": "▶ Play", "method": "animate", "args": [None, play]},
+                    {"label": "❚❚ Pause", "method": "animate", "args": [[None], jump]},
+                ],
+            }
+        ],
+        "sliders": [
+            {
+                "active": 0, "x": 190 / WIDTH, "len": 1 - 220 / WIDTH, "y": -2 / HEIGHT,
+                "yanchor": "top", "pad": {"t": 6, "b": 0}, "ticklen": 4, "minorticklen": 0,
+                "tickcolor": palette.line, "bgcolor": palette.cell, "bordercolor": palette.line,
+                "activebgcolor": palette.focus, "font": {**font, "size": 11},
+                "currentvalue": {"visible": False},
+                "steps": [
+                    {"label": str(stop + 1), "method": "animate", "args": [[str(stop)], jump]}
+                    for stop in slider_stops(story)
+                ],
+            }
+        ],
+    }  # fmt: skip

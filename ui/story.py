@@ -1,0 +1,161 @@
+"""What a recording tells beyond its steps: loops, phases, tiles, and who reads which cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simulator import Recording, Step
+from simulator.record import StepAccess
+from simulator.tree import Barrier, Loop
+from simulator.walk import walk
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A recording as the scene shows it, for one focused thread.
+
+    outer and inner are the loops that position steps: the outermost one, and the one within it.
+    phases names what each step is: load, compute, barrier, store or other. tiles maps a global
+    array to the outer iteration that first reads each of its cells for this block, -1 where none
+    does; needed maps it to the cells that the focused thread's own result depends on.
+    """
+
+    recording: Recording
+    thread: int
+    outer: Loop | None
+    inner: Loop | None
+    phases: tuple[str, ...]
+    tiles: dict[str, Array]
+    needed: dict[str, Array]
+
+    @property
+    def iterations(self) -> int:
+        """How many outer iterations the block runs."""
+        found = [outer_iteration(self, step) for step in self.recording.steps]
+        return max((t for t in found if t is not None), default=0) + 1
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        """Rows and columns of A, B and C."""
+        arguments = self.recording.arguments
+        M, N, K = (int(arguments[name]) for name in "MNK")
+        return {"A": (M, K), "B": (K, N), "C": (M, N)}
+
+
+def tell(recording: Recording, thread: int) -> Story:
+    """Read a recording once for all that its panels ask."""
+    loops = [s for s in walk(recording.kernel.body) if isinstance(s, Loop)]
+    outer = loops[0] if loops else None
+    inner = None
+    if outer is not None:
+        within = [s for s in walk(outer.body) if isinstance(s, Loop)]
+        inner = within[0] if within else None
+    story = Story(
+        recording, thread, outer, inner, tuple(_phase(step, inner) for step in recording.steps),
+        {}, {},
+    )  # fmt: skip
+    for name, (rows, columns) in story.shapes.items():
+        if name != "C":
+            story.tiles[name] = np.full(rows * columns, -1)
+            story.needed[name] = np.zeros(rows * columns, np.bool_)
+    for step in recording.steps:
+        iteration = outer_iteration(story, step)
+        for access in step.accesses:
+            if access.kind == "load" and access.space == "global" and access.name in story.tiles:
+                cells = cells_of(access)
+                tiles = story.tiles[access.name]
+                if outer is not None and inner is not None and iteration is not None:
+                    fresh = cells[tiles[cells] < 0]
+                    tiles[fresh] = iteration
+                elif iteration is not None:
+                    tiles[cells[tiles[cells] < 0]] = 0
+    _mark_needed(story)
+    return story
+
+
+def _mark_needed(story: Story) -> None:
+    """The row of A and the column of B that meet in the focused thread's cell of C."""
+    rows, columns = story.shapes["C"]
+    cell = focus_cell(story)
+    if cell is None:
+        return
+    depth = story.shapes["A"][1]
+    story.needed["A"].reshape(rows, depth)[cell[0]] = True
+    story.needed["B"].reshape(depth, columns)[:, cell[1]] = True
+
+
+def focus_cell(story: Story) -> tuple[int, int] | None:
+    """Row and column of the first cell of C that the focused thread stores, if it stores any."""
+    for step in story.recording.steps:
+        for access in step.accesses:
+            if access.kind == "store" and access.name == "C" and access.active[story.thread]:
+                cell = int(access.offsets[story.thread]) // 4 // (access.width // 4 or 1)
+                size = access.width if access.values.ndim == 1 else access.values.itemsize
+                cell = int(access.offsets[story.thread]) // size
+                return divmod(cell, story.shapes["C"][1])
+    return None
+
+
+def cells_of(access: StepAccess, thread: int | None = None) -> Array:
+    """The cells, counted from the array's start, that active threads (or one) touch."""
+    active = access.active & access.in_bounds
+    if thread is not None:
+        active = active & (np.arange(active.size) == thread)
+    first = access.offsets[active] // access.values.itemsize
+    count = access.values.shape[1] if access.values.ndim > 1 else 1
+    cells: Array = np.unique((first[:, None] + np.arange(count)).reshape(-1))
+    return cells
+
+
+def _phase(step: Step, inner: Loop | None) -> str:
+    if isinstance(step.statement, Barrier):
+        return "barrier"
+    kinds = {(a.kind, a.space) for a in step.accesses}
+    within = inner is not None and any(position.loop is inner for position in step.loops)
+    if ("store", "global") in kinds:
+        return "store"
+    if ("load", "global") in kinds and not within and inner is not None:
+        return "load"
+    if within or (kinds and inner is None):
+        return "compute"
+    return "other"
+
+
+def outer_iteration(story: Story, step: Step) -> int | None:
+    """Which iteration of the outer loop a step is in, or None outside it."""
+    return _iteration(step, story.outer)
+
+
+def inner_iteration(story: Story, step: Step) -> int | None:
+    """Which iteration of the inner loop a step is in, or None outside it."""
+    return _iteration(step, story.inner)
+
+
+def _iteration(step: Step, loop: Loop | None) -> int | None:
+    for position in step.loops:
+        if loop is not None and position.loop is loop:
+            return position.iteration
+    return None
+
+
+def starts(story: Story, kind: str) -> list[int]:
+    """Step numbers at which a new "inner" or "outer" iteration begins, or a "barrier" stands."""
+    found = [0]
+    before: Any = None
+    for step in story.recording.steps:
+        if kind == "barrier":
+            if isinstance(step.statement, Barrier):
+                found.append(step.number)
+            continue
+        now = (outer_iteration(story, step), inner_iteration(story, step))
+        key = now[0] if kind == "outer" else now
+        if key != before and step.number:
+            found.append(step.number)
+        before = key
+    last = len(story.recording.steps) - 1
+    return sorted({*found, last})
