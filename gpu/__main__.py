@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -12,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from gpu import recorded
-from gpu.compare import choose, request
+from gpu.compare import choose, request, variants
 from gpu.device import Device, Status, status_from
 from gpu.result import Comparison, KernelResult, comparison_from
 from gpu.worker import Worker, WorkerError
 from simulator.catalogue import catalogue
-from simulator.launch import WARP_SIZE
 from simulator.tree import LaunchError
 
 # What a recording holds: squares to see speed against size, one oblong, one ragged.
@@ -123,7 +121,7 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
     comparisons = []
     for size in RECORDED_SIZES:
         print("M, N, K = {}, {}, {}".format(*size), file=sys.stderr)
-        names = _names(options) if options.kernels else _every_variant()
+        names = _names(options) if options.kernels else variants()
         job = request(size, [choose(name, size, _defines(options)) for name in names])
         comparison = comparison_from(dict(worker.submit(job, options.limit).wait(_tell)))
         print(_table(comparison), end="\n\n")
@@ -137,23 +135,6 @@ def _names(options: argparse.Namespace) -> list[str]:
     if not options.kernels:
         return list(catalogue())
     return [name.strip() for name in str(options.kernels).split(",") if name.strip()]
-
-
-def _every_variant() -> list[str]:
-    """Each kernel as it is written, then with each other value that its macros are offered.
-
-    Blocks smaller than a warp are left out: they are for the screen, and take minutes here.
-    """
-    names = []
-    for entry in catalogue().values():
-        usual = {entry.name: tuple(values[0] for values in entry.defines.values())}
-        others = {
-            f"{entry.name}:{macro}={value}": (value,)
-            for macro, values in entry.defines.items()
-            for value in values[1:]
-        }
-        names += sorted(usual | others, key=(usual | others).__getitem__)
-    return [name for name in names if math.prod(choose(name, (1, 1, 1)).block) >= WARP_SIZE]
 
 
 def _defines(options: argparse.Namespace) -> Mapping[str, str]:

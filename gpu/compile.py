@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from simulator.launch import Dim3
@@ -19,6 +20,7 @@ from simulator.tree import LaunchError, SourceError, Span
 
 STATIC_SHARED_LIMIT = 48 * 1024  # CUDA C++ Programming Guide: more needs an opt-in launch
 ALWAYS = ("-std=c++17",)  # the simulator's dialect
+PIPELINE = Path(__file__).with_name("pipeline.cuh")  # what NVRTC lacks of asynchronous copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,12 @@ def compile_text(
         f"--gpu-architecture={architecture}",
         *(f"-D{name}={value}" for name, value in macros.items()),
     )
-    program = nvrtc.createProgram(text, filename, (), ())
+    headers: tuple[bytes, ...] = ()
+    names: tuple[bytes, ...] = ()
+    if "__pipeline_" in text:  # given before the text, so that its lines keep their numbers
+        headers, names = (PIPELINE.read_bytes(),), (PIPELINE.name.encode(),)
+        options += (f"--pre-include={PIPELINE.name}",)
+    program = nvrtc.createProgram(text, filename, headers, names)
     try:
         nvrtc.addNameExpression(program, kernel)
         try:

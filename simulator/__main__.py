@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import sys
 import zipfile
@@ -15,13 +16,16 @@ from typing import Any, NoReturn
 import numpy as np
 
 from simulator.ctype import Array
-from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3
+from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3, listed
 from simulator.machine import SCHEDULES
 from simulator.report import Report, simulate
 from simulator.tree import Kernel, LaunchError, SourceError
 
 ARRAY_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32}
 CLEAN, HAZARDS, WRONG = 0, 1, 2
+TOO_LARGE = "This kernel or launch is too large for this machine. Make it smaller."
+ARCHIVE_BYTES = 2**16  # what an archive may have beside its arrays' cells
+LARGEST_FILE = 2**20  # bytes of source
 
 
 class UsageError(LaunchError):
@@ -44,6 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (SourceError, LaunchError) as error:
         print(error, file=sys.stderr)
         return WRONG
+    except (MemoryError, RecursionError):
+        print(TOO_LARGE, file=sys.stderr)
+        return WRONG
     if options.json:
         print(json.dumps(_object(kernel, report)))
     else:
@@ -64,6 +71,9 @@ def _parser() -> Parser:
     parser.add_argument("-D", metavar="NAME=VALUE", action="append", default=[], dest="defines")
     parser.add_argument("--schedule", choices=SCHEDULES, default="ascending")
     parser.add_argument("--seed", metavar="N", type=int, default=0)
+    parser.add_argument(
+        "--seconds", metavar="S", type=float, help="stop a run that takes longer than this"
+    )
     parser.add_argument("--inputs", metavar="IN.npz", help="arrays by parameter name")
     parser.add_argument("--outputs", metavar="OUT.npz", help="all arrays after the launch")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -88,6 +98,8 @@ def _run(options: argparse.Namespace) -> tuple[Kernel, Report]:
 
     path = Path(options.file)
     try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise UsageError(f"{path} has more than {LARGEST_FILE:,} bytes: that is no kernel.")
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
@@ -98,7 +110,7 @@ def _run(options: argparse.Namespace) -> tuple[Kernel, Report]:
     launch = Launch(options.grid, options.block, values, options.shared)
     if options.seed < 0:
         raise UsageError(f"--seed {options.seed}: give a whole number from 0.")
-    report = simulate(kernel, launch, options.schedule, options.seed)
+    report = simulate(kernel, launch, options.schedule, options.seed, options.seconds)
     if options.outputs:
         try:
             np.savez(options.outputs, **dict(report.arrays))  # type: ignore[arg-type]  # by name
@@ -125,7 +137,7 @@ def _arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:
         if name not in names:
             raise UsageError(
                 f"{options.inputs} holds {name}, which is no parameter of {kernel.name} "
-                f"({', '.join(names)})."
+                f"({listed(names)})."
             )
     given = list(options.arguments)
     # With an ARG for each parameter, the file's arrays go before theirs.
@@ -133,18 +145,26 @@ def _arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:
     left = names if every else [name for name in names if name not in values]
     if len(given) != len(left):
         raise UsageError(
-            f"Kernel {kernel.name} needs {len(left)} arguments ({', '.join(left)}); "
+            f"Kernel {kernel.name} needs {len(left)} arguments ({listed(left)}); "
             f"{len(given)} are given."
         )
     random = np.random.default_rng(options.seed if options.seed >= 0 else 0)
     for name, text in zip(left, given, strict=True):
-        value = _argument(name, text, random)
+        taken = sum(getattr(value, "nbytes", 0) for value in values.values())
+        value = _argument(name, text, random, taken)
         values.setdefault(name, value)
     return values
 
 
 def _inputs(file: str) -> Mapping[str, Array]:
     try:
+        with zipfile.ZipFile(file) as packed:
+            size = sum(entry.file_size for entry in packed.infolist())
+        if size > BUDGET_BYTES + ARCHIVE_BYTES:
+            raise LaunchError(
+                f"The arrays of {file} take {size / 2**20:,.0f} MiB; the simulator takes up to "
+                f"{BUDGET_BYTES / 2**20:,.0f} MiB."
+            )
         with np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except OSError as error:
@@ -153,22 +173,30 @@ def _inputs(file: str) -> Mapping[str, Array]:
         raise UsageError(f"{file} is not an .npz file of plain arrays.") from None
 
 
-def _argument(name: str, text: str, random: np.random.Generator) -> Any:
+def _array(name: str, text: str, taken: int) -> tuple[np.dtype[Any], tuple[int, ...]] | None:
+    """Type and shape of an ARG that asks for an array, beside arrays that take `taken` bytes."""
+    array = re.fullmatch(r"(f32|f64|i32|u32):([1-9]\d{0,9}(?:x[1-9]\d{0,9}){0,7})", text)
+    if not array:
+        return None
+    dtype = np.dtype(ARRAY_TYPES[array[1]])
+    shape = tuple(int(size) for size in array[2].split("x"))
+    size = math.prod(shape) * dtype.itemsize
+    if taken + size > BUDGET_BYTES:
+        beside = f" beside the arrays before it ({taken / 2**20:,.0f} MiB)" if taken else ""
+        raise LaunchError(
+            f"{text} for {name} takes {size / 2**20:,.0f} MiB{beside}; the simulator takes up to "
+            f"{BUDGET_BYTES / 2**20:,.0f} MiB."
+        )
+    return dtype, shape
+
+
+def _argument(name: str, text: str, random: np.random.Generator, taken: int) -> Any:
     """One ARG: an array of random values, or a number of a C type."""
-    array = re.fullmatch(r"(f32|f64|i32|u32):(\d{1,10}(?:x\d{1,10})*)", text)
-    if array:
-        dtype = np.dtype(ARRAY_TYPES[array[1]])
-        shape = tuple(int(size) for size in array[2].split("x"))
-        count = 1
-        for size in shape:
-            count *= size
-        if count * dtype.itemsize > BUDGET_BYTES:
-            raise LaunchError(
-                f"{text} for {name} takes {count * dtype.itemsize / 2**20:,.0f} MiB; the "
-                f"simulator takes up to {BUDGET_BYTES / 2**20:,.0f} MiB."
-            )
+    array = _array(name, text, taken)
+    if array is not None:
+        dtype, shape = array
         if dtype.kind == "f":
-            return random.standard_normal(shape, dtype=dtype)  # type: ignore[arg-type]  # f32, f64
+            return random.standard_normal(shape, dtype=dtype)
         low = 0 if dtype.kind == "u" else -100
         return random.integers(low, 101, shape, dtype=dtype)
     number = re.fullmatch(r"(f32|f64|i32|u32)=(\S+)", text)
@@ -180,7 +208,7 @@ def _argument(name: str, text: str, random: np.random.Generator) -> Any:
         except (ValueError, OverflowError):
             raise UsageError(f"{text} for {name}: {number[2]} is no {number[1]}.") from None
     raise UsageError(
-        f"{text!r} for {name} is neither an array like f32:64x64 nor a scalar like i32=64 "
+        f"{text[:40]!r} for {name} is neither an array like f32:64x64 nor a scalar like i32=64 "
         f"(types: {', '.join(ARRAY_TYPES)})."
     )
 
@@ -207,6 +235,8 @@ def _print(kernel: Kernel, report: Report) -> None:
         print("no hazards")
     for hazard in report.hazards:
         print(f"{hazard.kind} ({hazard.count:,} times): {hazard.message}")
+        if hazard.witness is not None:
+            print(f"  {hazard.witness.said}")
 
 
 if __name__ == "__main__":

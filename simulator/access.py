@@ -19,6 +19,7 @@ class Memory:
     def __init__(self, observers: list[Observer]) -> None:
         self.access = [o.on_access for o in observers if hears(o, "on_access")]
         self.fault = [o.on_fault for o in observers if hears(o, "on_fault")]
+        self.copy = [o.on_copy for o in observers if hears(o, "on_copy")]
 
     def load(
         self, group: Group, mask: Mask, address: Address, ctype: CType, place: Expression, slot: int
@@ -76,6 +77,26 @@ class Memory:
                 Access(
                     "store", group, pattern, address.base, allowed, size_of(ctype),
                     element.size, index, values, place,
+                )
+            )  # fmt: skip
+
+    def begin_store(
+        self, group: Group, mask: Mask, address: Address, ctype: CType, place: Expression, slot: int
+    ) -> None:
+        """Tell that a store, done later, may reach its cells from now on; faults are told then."""
+        if not self.copy:
+            return
+        element = element_of(ctype)
+        pattern = self._pattern(group, address, ctype, place, slot)
+        allowed = self._check(group, mask, pattern, address.base, ctype, place, None)
+        if allowed is NONE:
+            return
+        index = _index(pattern, address.base // element.size)
+        for tell in self.copy:
+            tell(
+                Access(
+                    "store", group, pattern, address.base, allowed, size_of(ctype),
+                    element.size, index, None, place,
                 )
             )  # fmt: skip
 
@@ -146,9 +167,12 @@ class Memory:
         base: int,
         ctype: CType,
         place: Expression,
-        kind: str,
+        kind: str | None,
     ) -> Mask:
-        """The active lanes whose address is inside the array and aligned; the others fault."""
+        """The active lanes whose address is inside the array and aligned.
+
+        The others fault, unless kind is None.
+        """
         alignment = _alignment(ctype)
         last = pattern.buffer.size - size_of(ctype)
         if (
@@ -163,7 +187,7 @@ class Memory:
         outside = active & ((offsets < 0) | (offsets > last))
         misaligned = active & ~outside & (offsets % alignment != 0)
         for reason, lanes in (("out-of-bounds", outside), ("misaligned", misaligned)):
-            if lanes.any():
+            if kind is not None and lanes.any():
                 fault = Fault(
                     reason, kind, group, pattern.buffer, offsets, lanes, size_of(ctype), place
                 )

@@ -143,6 +143,7 @@ def _fma64(a: Any, b: Any, c: Any) -> Any:
     addend_high, addend_low = _two_sum(c, low)
     total_high, total_low = _two_sum(high, addend_high)
     result = total_high + _add_to_odd(addend_low, total_low)
+    result = np.where(result == 0, high + c, result)  # a zero's sign is that of the plain sum
     sizes = (np.abs(a), np.abs(b), np.abs(c), np.abs(high))
     plain = np.logical_and.reduce([(x == 0) | ((x > 1e-140) & (x < 1e140)) for x in sizes])
     for lane in np.flatnonzero(~plain):
@@ -163,15 +164,31 @@ def _exact_fma(a: float, b: float, c: float) -> float:
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """The smaller of two; of a number and a NaN the number, as fmin and the GPU's min do."""
-    return np.fmin(a, b)
+    """The smaller of two; of a number and a NaN the number, of zeros -0 (PTX ISA, min)."""
+    return _zero_by_sign(np.fmin(a, b), a, b, np.logical_or)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """The larger of two; of a number and a NaN the number, of zeros +0 (PTX ISA, max)."""
+    return _zero_by_sign(np.fmax(a, b), a, b, np.logical_and)
+
+
+def _zero_by_sign(result: Any, a: Any, b: Any, join: Function) -> Any:
+    """The result of min or max; which of two zeros it is, NumPy leaves open."""
+    if result.dtype.kind != "f":
+        return result
+    zeros = (a == 0) & (b == 0)
+    if not np.any(zeros):
+        return result
+    signed = np.where(join(np.signbit(a), np.signbit(b)), -0.0, 0.0).astype(result.dtype)
+    return np.where(zeros, signed, result)[()]
 
 
 def round_away(value: Any) -> Any:
     """To the nearest whole number, halves away from zero, as C's round does."""
     whole = np.trunc(value)
     away = np.abs(value - whole) >= value.dtype.type(0.5)
-    return np.where(away, whole + np.sign(value), whole).astype(value.dtype)
+    return np.where(away, whole + np.sign(value), whole).astype(value.dtype)[()]
 
 
 def reciprocal_root(value: Any) -> Any:
@@ -180,8 +197,8 @@ def reciprocal_root(value: Any) -> Any:
 
 
 def positive_difference(a: Any, b: Any) -> Any:
-    """a - b where that is positive, else 0."""
-    return np.fmax(a - b, a.dtype.type(0))
+    """a - b where that is positive, else 0; NaN where either is NaN."""
+    return np.where(a <= b, a.dtype.type(0), a - b)[()]
 
 
 def count_bits(value: Any) -> Any:
@@ -192,14 +209,29 @@ def count_bits(value: Any) -> Any:
 def leading_zeros(value: Any) -> Any:
     """Zeros above the highest bit that is set, 32 for 0."""
     wide = np.asarray(value).astype(np.uint32).astype(np.float64)
-    return np.where(wide > 0, 31 - np.floor(np.log2(np.maximum(wide, 1))), 32).astype(np.int32)
+    zeros = np.where(wide > 0, 31 - np.floor(np.log2(np.maximum(wide, 1))), 32)
+    return zeros.astype(np.int32)[()]
 
 
 def first_set(value: Any) -> Any:
     """The place of the lowest bit that is set, from 1; 0 for 0."""
     bits = np.asarray(value).astype(np.int64) & 0xFFFFFFFF
     lowest = (bits & -bits).astype(np.float64)
-    return np.where(bits > 0, np.log2(np.maximum(lowest, 1)) + 1, 0).astype(np.int32)
+    return np.where(bits > 0, np.log2(np.maximum(lowest, 1)) + 1, 0).astype(np.int32)[()]
+
+
+def multiply_24(a: Any, b: Any) -> Any:
+    """The low 32 bits of the product of two signed 24-bit numbers; their upper bits are ignored."""
+    eight = a.dtype.type(8)
+    return np.right_shift(np.left_shift(a, eight), eight) * np.right_shift(
+        np.left_shift(b, eight), eight
+    )
+
+
+def multiply_unsigned_24(a: Any, b: Any) -> Any:
+    """The same of two unsigned ones."""
+    low = a.dtype.type(0xFFFFFF)
+    return (a & low) * (b & low)
 
 
 def reinterpret(dtype: Any) -> Function:
@@ -218,7 +250,7 @@ _OF_BOTH_WIDTHS: Mapping[str, Function] = {
     "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
     "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
     "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint, "round": round_away,
-    "fmin": minimum, "fmax": np.fmax, "fmod": np.fmod, "pow": np.power, "atan2": np.arctan2,
+    "fmin": minimum, "fmax": maximum, "fmod": np.fmod, "pow": np.power, "atan2": np.arctan2,
     "hypot": np.hypot, "copysign": np.copysign, "fdim": positive_difference,
 }  # fmt: skip
 
@@ -244,12 +276,12 @@ FUNCTIONS: Mapping[str, Function] = {
     "isinf": np.isinf,
     "abs": np.abs,
     "min": minimum,
-    "max": np.fmax,
+    "max": maximum,
     "__popc": count_bits,
     "__clz": leading_zeros,
     "__ffs": first_set,
-    "__mul24": np.multiply,
-    "__umul24": np.multiply,
+    "__mul24": multiply_24,
+    "__umul24": multiply_unsigned_24,
     "__int_as_float": reinterpret(np.float32),
     "__uint_as_float": reinterpret(np.float32),
     "__float_as_int": reinterpret(np.int32),

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from simulator.launch import Dim3, Launch, dim3
 from simulator.source import set_defines
 from simulator.tree import LaunchError
@@ -30,7 +32,9 @@ class Entry:
     """One kernel of the catalogue: its text and how it is launched.
 
     block, rows and columns are numbers or expressions over the macros in `defines`, whose values
-    are those a reader may choose, the source's own first.
+    are those a reader may choose, the source's own first. rung is the kernel's place on the
+    ladder, 0 beside it. speed and teaching are the settings of all macros to measure on a GPU and
+    to watch on a screen; element is what A, B and C hold, as NumPy names it.
     """
 
     name: str
@@ -42,6 +46,18 @@ class Entry:
     rows: int | str
     columns: int | str
     defines: Mapping[str, tuple[int, ...]]
+    rung: int = 0
+    element: str = "float32"
+    speed: tuple[Mapping[str, int], ...] = ({},)
+    teaching: tuple[Mapping[str, int], ...] = ({},)
+
+    def settings(self) -> list[Mapping[str, int]]:
+        """Those for a screen, then those for a GPU, each once."""
+        found: list[Mapping[str, int]] = []
+        for chosen in (*self.teaching, *self.speed):
+            if chosen not in found:
+                found.append(chosen)
+        return found
 
     def source(self, **chosen: int) -> str:
         """The kernel's text with the chosen values written into its #define lines."""
@@ -56,9 +72,15 @@ class Entry:
         return grid, dim3(*(evaluate(size, values) for size in self.block))
 
     def launch(self, arguments: Mapping[str, Any], **chosen: int) -> Launch:
-        """The launch for `arguments`: A, B, C (arrays) and M, N, K (whole numbers)."""
+        """The launch for `arguments`: A, B, C (arrays) and M, N, K (whole numbers).
+
+        Arrays of another type are converted to the kernel's.
+        """
         grid, block = self.shape(int(arguments["M"]), int(arguments["N"]), **chosen)
-        return Launch(grid, block, arguments)
+        given = dict(arguments)
+        for name in "ABC":
+            given[name] = np.asarray(given[name]).astype(self.element, copy=False)
+        return Launch(grid, block, given)
 
 
 def evaluate(expression: int | str, values: Mapping[str, int]) -> int:
@@ -85,17 +107,24 @@ def evaluate(expression: int | str, values: Mapping[str, int]) -> int:
 def catalogue() -> Mapping[str, Entry]:
     """All entries by name, in the order they are taught."""
     tables = tomllib.loads((FOLDER / "catalogue.toml").read_text(encoding="utf-8"))
-    return {
-        name: Entry(
-            name=name,
-            file=table["file"],
-            kernel=table["kernel"],
-            title=table["title"],
-            teaches=table["teaches"],
-            block=tuple(table["block"]),
-            rows=table["rows"],
-            columns=table["columns"],
-            defines={key: tuple(options) for key, options in table.get("defines", {}).items()},
-        )
-        for name, table in tables.items()
-    }
+    return {name: _entry(name, table) for name, table in tables.items()}
+
+
+def _entry(name: str, table: Mapping[str, Any]) -> Entry:
+    defines = {key: tuple(options) for key, options in table.get("defines", {}).items()}
+    usual = {key: options[0] for key, options in defines.items()}
+    return Entry(
+        name=name,
+        file=table["file"],
+        kernel=table["kernel"],
+        title=table["title"],
+        teaches=table["teaches"],
+        block=tuple(table["block"]),
+        rows=table["rows"],
+        columns=table["columns"],
+        defines=defines,
+        rung=table["rung"],
+        element=table.get("element", "float32"),
+        speed=tuple(usual | chosen for chosen in table.get("speed", [{}])),
+        teaching=tuple(usual | chosen for chosen in table.get("teaching", [{}])),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import clang.cindex as cindex
 from clang.cindex import CursorKind
 
+from simulator.left_out import reason
 from simulator.source import check_directives, without_headers
 from simulator.tree import SourceError, Span
 
@@ -23,6 +25,8 @@ ARGUMENTS = (
     "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib",
     "-nostdinc", "-std=c++17", "-Wno-unknown-cuda-version", "-fspell-checking", "-Wall",
     "-Wno-unused-but-set-variable", "-Wno-unused-variable", "-ferror-limit=20",
+    "-fbracket-depth=256", "-ftemplate-depth=64", "-fconstexpr-depth=64",
+    "-fconstexpr-steps=100000",
     "-include", str(PRELUDE),
 )  # fmt: skip
 
@@ -38,7 +42,7 @@ INTEGER_RESULT, FLOAT_RESULT = 1, 2  # CXEvalResultKind, from clang-c/Index.h
 def parse(text: str, filename: str, defines: Mapping[str, str]) -> tuple[cindex.Cursor, list[str]]:
     """The translation unit's cursor and clang's warnings; SourceError at the first error."""
     text = without_headers(text)
-    check_directives(text)
+    check_directives(text, defines)
     index = cindex.Index.create()
     try:
         unit = index.parse(
@@ -51,11 +55,26 @@ def parse(text: str, filename: str, defines: Mapping[str, str]) -> tuple[cindex.
     warnings = []
     for diagnostic in unit.diagnostics:
         if diagnostic.severity >= cindex.Diagnostic.Error:
-            raise SourceError(*_sentence(diagnostic, filename))
+            raise SourceError(*(_left_out(diagnostic, text) or _sentence(diagnostic, filename)))
         if diagnostic.severity == cindex.Diagnostic.Warning:
             message, place = _sentence(diagnostic, filename)
             warnings.append(f"{place}: {message}" if place else message)
     return unit.cursor, warnings
+
+
+def _left_out(diagnostic: Any, text: str) -> tuple[str, Span | None] | None:
+    """A better sentence for a name that clang does not know because CUDA's own is left out."""
+    found = re.match(r"use of undeclared identifier|unknown type name|expected namespace name|"
+                     r"no template named|no member named", diagnostic.spelling)  # fmt: skip
+    lines = text.split("\n")
+    line, column = diagnostic.location.line, diagnostic.location.column
+    if not found or not 0 < line <= len(lines):
+        return None
+    name = re.match(r"\w+", lines[line - 1][column - 1 :])
+    said = reason(name[0]) if name else None
+    if name is None or said is None:
+        return None
+    return said, Span(line, column, line, column + len(name[0]))
 
 
 def _sentence(diagnostic: Any, filename: str) -> tuple[str, Span | None]:
@@ -79,24 +98,30 @@ def _sentence(diagnostic: Any, filename: str) -> tuple[str, Span | None]:
 def definitions(unit: Any, filename: str) -> list[Any]:
     """The cursors of the functions that the text defines, those in extern "C" among them."""
     found: list[Any] = []
-    for cursor in unit.get_children():
+    for cursor in reversed(list(unit.get_children())):
         file = cursor.location.file
         if file is None or file.name != filename:
-            continue  # the prelude's
+            break  # the prelude's, which comes first
         inside = cursor.kind == CursorKind.LINKAGE_SPEC
-        for one in cursor.get_children() if inside else (cursor,):
+        for one in reversed(list(cursor.get_children())) if inside else (cursor,):
             if one.kind in (CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE) and (
                 one.is_definition()
             ):
                 found.append(one)
-    return found
+    return found[::-1]
 
 
 def span_of(cursor: Any) -> Span:
     """Where a cursor's text stands; a macro's expansion stands where the macro is used."""
-    extent = cursor.extent
-    start, end = extent.start, extent.end
-    return Span(start.line, start.column, end.line, end.column)
+    library = cindex.conf.lib  # at once, as the properties are slow and every node asks
+    extent = library.clang_getCursorExtent(cursor)
+    line, column = ctypes.c_uint(), ctypes.c_uint()
+    to_line, to_column = ctypes.byref(line), ctypes.byref(column)
+    start, end = library.clang_getRangeStart(extent), library.clang_getRangeEnd(extent)
+    library.clang_getInstantiationLocation(start, None, to_line, to_column, None)
+    begin = (line.value, column.value)
+    library.clang_getInstantiationLocation(end, None, to_line, to_column, None)
+    return Span(*begin, line.value, column.value)
 
 
 @functools.cache

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.observer import Access, Observer
-from simulator.transactions import ideal_wavefronts, sectors, wavefronts
+from simulator.transactions import ideal_wavefronts, instructions, sectors, wavefronts
 
 FIELDS = (
     "global_load_requests", "global_load_sectors", "global_store_requests",
@@ -68,12 +68,16 @@ def _cost(access: Access) -> tuple[int, int, int]:
     if known is not None and known[0] is access.mask:
         return known[1]  # type: ignore[no-any-return]  # a tuple kept beside its mask
     addresses, active = access.by_warp()
-    requests = int(active.any(axis=1).sum())
-    if space == "global":
-        result = (requests, int(sectors(addresses, active, access.width).sum()), 0)
-    else:
-        addresses = addresses + access.buffer.offset
-        cost = int(wavefronts(addresses, active, access.width).sum())
-        result = (requests, cost, int(ideal_wavefronts(active, access.width).sum()))
+    warps = int(active.any(axis=1).sum())
+    requests = cost = ideal = 0
+    for first, width in instructions(access.width, access.size):
+        requests += warps
+        if space == "global":
+            cost += int(sectors(addresses + first, active, width).sum())
+        else:
+            start = access.buffer.offset + first
+            cost += int(wavefronts(addresses + start, active, width).sum())
+            ideal += int(ideal_wavefronts(active, width).sum())
+    result = (requests, cost, ideal)
     access.pattern.costs[(phase, access.width)] = (access.mask, result)
     return result

@@ -11,11 +11,11 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from simulator import ctype as c
 from simulator.access import Memory
-from simulator.arithmetic import BINARY, FUNCTIONS, UNARY, fma
-from simulator.contraction import FusedSum, fused_sum, product_of
+from simulator.arithmetic import BINARY, FUNCTIONS, UNARY
+from simulator.contraction import Fusions
 from simulator.ctype import Pointer, Scalar, convert, size_of
+from simulator.fusing import fused_update, fused_value, kept_product
 from simulator.group import NONE, Group, Mask, narrow
 from simulator.intrinsics import INTRINSICS
 from simulator.memory import Address
@@ -59,7 +59,9 @@ class Evaluator:
         slots: Mapping[Variable, int],
         observers: list[Observer],
         inlined: Callable[[Function], Closure],
+        fusions: Fusions,
     ) -> None:
+        self._fusions = fusions
         self.memos = 0
         self._inlined = inlined
         self.memory = Memory(observers)
@@ -192,24 +194,21 @@ class Evaluator:
             return moved
         assert isinstance(compute, Scalar)
         assert isinstance(target, Scalar)
-        product = product_of(expression.value) if operator in ("+", "-") else None
-        if product is not None and compute.is_float and expression.value.ctype == compute:
-            a, b = self.compile(product.left), self.compile(product.right)
-            negate = operator == "-"
-
-            def fused(group: Group, mask: Mask, old: Closure) -> Any:
-                x, y = a(group, mask), b(group, mask)
-                before = convert(old(group, mask), compute)
-                return convert(fma(-x if negate else x, y, before), target)
-
-            return fused
+        fused = self._fusions.sums.get(id(expression))
+        if fused is not None:
+            return fused_update(expression, fused, self.compile)
         value, function = self.compile(expression.value), BINARY[operator]
         shifts = operator in ("<<", ">>")
+
+        key = id(expression) if id(expression) in self._fusions.kept else None
 
         def updated(group: Group, mask: Mask, old: Closure) -> Any:
             right = value(group, mask)
             right = right if shifts else convert(right, compute)
-            return convert(function(convert(old(group, mask), compute), right), target)
+            left = convert(old(group, mask), compute)
+            if key is not None:
+                group.products[key] = (left, right)
+            return convert(function(left, right), target)
 
         return updated
 
@@ -279,26 +278,16 @@ class Evaluator:
         left, right, operator = expression.left, expression.right, expression.operator
         if isinstance(left.ctype, Pointer) or isinstance(right.ctype, Pointer):
             return self._pointer_binary(expression)
-        if expression.ctype in (c.FLOAT, c.DOUBLE) and operator in ("+", "-"):
-            sum_ = fused_sum(left, right, operator)
-            if sum_ is not None:
-                return self._fused(sum_)
+        fused = self._fusions.sums.get(id(expression))
+        if fused is not None:
+            return fused_value(expression, fused, self.compile)
         a, b, function = self.compile(left), self.compile(right), BINARY[operator]
+        if id(expression) in self._fusions.kept:
+            return kept_product(id(expression), a, b)
         if not isinstance(left.ctype, Scalar) or left.ctype.is_float:
             return lambda group, mask: function(a(group, mask), b(group, mask))
         slot = self.memo()
         return lambda group, mask: remember(group, slot, function, a(group, mask), b(group, mask))
-
-    def _fused(self, sum_: FusedSum) -> Closure:
-        a, b = self.compile(sum_.product.left), self.compile(sum_.product.right)
-        other = self.compile(sum_.addend)
-        minus_product, minus_addend = sum_.minus_product, sum_.minus_addend
-
-        def fused(group: Group, mask: Mask) -> Any:
-            x, y, z = a(group, mask), b(group, mask), other(group, mask)
-            return fma(-x if minus_product else x, y, -z if minus_addend else z)
-
-        return fused
 
     def _pointer_binary(self, expression: Binary) -> Closure:
         left, right, operator = expression.left, expression.right, expression.operator

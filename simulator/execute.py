@@ -12,9 +12,11 @@ from typing import Any, assert_never
 from simulator.ctype import ArrayOf
 from simulator.evaluate import Evaluator
 from simulator.flow import Run, Waiting, as_generator, leave_by, return_
+from simulator.fusing import fusions
 from simulator.group import ALL, NONE, Group, LoopState, Mask, narrow, union
 from simulator.memory import Address, local_buffer
 from simulator.observer import Observer, hears
+from simulator.patience import check_loop, counted, endless
 from simulator.places import Closure
 from simulator.tree import (
     Barrier,
@@ -33,9 +35,7 @@ from simulator.tree import (
     Switch,
     Variable,
 )
-from simulator.walk import declared, walk
-
-MAX_ITERATIONS = 2**18  # of one loop; a matrix product's loops run a few thousand times
+from simulator.walk import declared, inner_statements
 
 
 class Program:
@@ -43,8 +43,10 @@ class Program:
 
     def __init__(self, kernel: Kernel, observers: list[Observer]) -> None:
         variables = [*kernel.parameters, *declared(kernel.body)]
-        self.slots: Mapping[Variable, int] = {v: i for i, v in enumerate(variables)}
-        self._evaluator = Evaluator(self.slots, observers, self._inlined)
+        # A shared array stands once in each call of the function that declares it.
+        self.slots: Mapping[Variable, int] = {v: i for i, v in enumerate(dict.fromkeys(variables))}
+        fused = fusions(kernel.body)
+        self._evaluator = Evaluator(self.slots, observers, self._inlined, fused)
         self._step = [o.on_step for o in observers if hears(o, "on_step")]
         self._barriers: dict[int, bool] = {}
         body = self._compile(kernel.body)
@@ -68,7 +70,9 @@ class Program:
     def _has_barrier(self, statement: Statement) -> bool:
         key = id(statement)
         if key not in self._barriers:
-            self._barriers[key] = any(isinstance(s, Barrier) for s in walk(statement))
+            self._barriers[key] = isinstance(statement, Barrier) or any(
+                self._has_barrier(inner) for inner in inner_statements(statement)
+            )
         return self._barriers[key]
 
     def _told(self, run: Run, kind: str, statement: Statement) -> Run:
@@ -310,6 +314,7 @@ class Program:
         if loop.advance is not None:
             advance = self._told(self._evaluator.compile(loop.advance), "advance", loop)
         body, waits = self._compile(loop.body), self._has_barrier(loop.body)
+        has_counter, never_ends = counted(loop), endless(loop)
 
         def enter(group: Group, mask: Mask) -> LoopState:
             state = LoopState(loop)
@@ -337,12 +342,9 @@ class Program:
             if active is not NONE and advance is not None:
                 advance(group, active)
             state.iteration += 1
-            if state.iteration > MAX_ITERATIONS:
-                raise SourceError(
-                    f"This loop has run {MAX_ITERATIONS:,} times and is stopped here; "
-                    "does its condition ever fail?",
-                    loop.span,
-                )
+            if never_ends and active is not NONE:
+                raise SourceError("This loop never ends: nothing within it leaves it.", loop.span)
+            check_loop(state, has_counter, group.deadline)
             return active
 
         def leave(group: Group, mask: Mask, left: Mask, returned: Mask) -> Mask:

@@ -12,6 +12,7 @@ from simulator.memory import Buffer
 from simulator.tree import Assign, Call, Expression, Increment, Kernel, Load, Name, Variable
 from simulator.walk import expressions_of, operands, subexpressions, walk
 
+Number = float | str  # a value; its name where it is not finite
 WRITING_CALLS = ("atomic", "__pipeline_memcpy_async")
 
 KINDS = {
@@ -38,12 +39,35 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Witness:
+    """An order under which a race gives another value than `against`: simulator.witness says why.
+
+    order and against are "lockstep", a schedule ("descending", "random, seed 3") or two blocks'
+    order. thread reads `read` where it reads `read_against` otherwise; the cell named by output
+    ends as `value` instead of `value_against`; each None where nothing differs, and "nan" or
+    "inf" by name. said tells it in a sentence.
+    """
+
+    order: str
+    against: str
+    thread: Dim3 | None
+    read: Number | None
+    read_against: Number | None
+    output: str | None
+    value: Number | None
+    value_against: Number | None
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hazard:
     """Something that a correct kernel never does, once for each pair of lines.
 
     kind: read-after-write, write-after-read, write-after-write, uninitialized-read,
     out-of-bounds, misaligned or divergent-barrier. lines holds one line, or the two of a race in
     the order that the kernel's author meant them; count how many lanes, over all its instructions.
+    wrong_order names an order of warps or blocks that makes a race give a wrong value, where one
+    was found, and witness that value.
     """
 
     kind: str
@@ -53,6 +77,39 @@ class Hazard:
     message: str
     count: int
     example: Example
+    wrong_order: str | None = None
+    witness: Witness | None = None
+
+
+def race_sentence(
+    kind: str,
+    lines: tuple[int, ...],
+    name: str,
+    mine: tuple[Dim3, Dim3],
+    other: tuple[Dim3 | None, Dim3 | None],
+    mine_first: bool,
+    copying: bool,
+) -> str:
+    """A race on the cell `name` in words; mine and other are a block and a thread each.
+
+    copying tells that it is a copy not yet waited for that meets the second access.
+    """
+    (block, thread), (other_block, other_thread) = mine, other
+    if other_block == block:
+        theirs = f"thread {point(other_thread)}"
+        between = "with no __syncthreads() between them"
+    else:
+        theirs = f"a thread of block {point(other_block)}" if other_block else "another block"
+        between = "and blocks run in no order"
+    if copying:
+        between = "and the copy has not been waited for"
+    first, second = next(pair for pair, name in KINDS.items() if name == kind)
+    ours = f"thread {point(thread)}"
+    who = (ours, theirs) if mine_first else (theirs, ours)
+    return (
+        f"line {lines[0]}: {who[0]} {first}s {name} and line {lines[-1]}: {who[1]} {second}s "
+        f"it in block {point(block)}, {between}."
+    )
 
 
 def stored(kernel: Kernel) -> set[str]:

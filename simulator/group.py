@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Mapping
 from typing import Any
 
@@ -19,13 +20,14 @@ NONE: Mask = False
 
 
 class LoopState:
-    """A loop that a group is in, and how often it has gone round."""
+    """A loop that a group is in, how often it has gone round, and when it was entered."""
 
-    __slots__ = ("iteration", "loop")
+    __slots__ = ("begun", "iteration", "loop")
 
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
         self.iteration = 0
+        self.begun = time.perf_counter()
 
 
 class Group:
@@ -65,6 +67,7 @@ class Group:
         self.declared: list[Mask] = [NONE] * len(slots)
         self.given: list[Mask] = [NONE] * len(slots)
         self.memo: list[Any] = [None] * memos
+        self.products: dict[int, tuple[Any, Any]] = {}  # factors of products, for later sums
         self.arrays: dict[Variable, Address] = {}
         self.shared: dict[str, Buffer] = {}
         self.breaks: list[Mask] = []
@@ -78,6 +81,7 @@ class Group:
         self.code: Generator[tuple[Barrier, Mask], None, Mask] | None = None
         self.waiting: tuple[Barrier, Mask] | None = None
         self.released = True
+        self.deadline: float | None = None  # when the whole run is stopped, if at all
         self.thread_numbers: Array | None = None  # over the grid, once an observer asks
         self._builtins: dict[tuple[str, str], Any] = {}
 

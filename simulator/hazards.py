@@ -16,6 +16,7 @@ from simulator.findings import (
     iterations,
     place,
     point,
+    race_sentence,
     stored,
     three,
 )
@@ -23,7 +24,7 @@ from simulator.group import Group
 from simulator.launch import WARP_SIZE, Launch
 from simulator.memory import Buffer
 from simulator.observer import Access, Fault, Observer
-from simulator.shadow import MANY, NOBODY, Shadow, cells_of
+from simulator.shadow import MANY, MAX_READS, NOBODY, Moment, Shadow, cells_of, moment
 from simulator.tree import (
     Barrier,
     Kernel,
@@ -40,6 +41,8 @@ class Hazards(Observer):
         self.stored: set[str] = set()
         self._launch: Launch | None = None
         self._events = 0
+        self._copies: set[int] = set()  # places that asynchronous copies write to
+        self._moments: dict[int, Moment] = {}  # of the events since the last barrier
 
     @property
     def found(self) -> tuple[Hazard, ...]:
@@ -70,8 +73,22 @@ class Hazards(Observer):
         cells, lanes = cells_of(access)
         if access.kind == "load":
             self._load(access, shadow, cells, lanes)
+        elif id(access.place) in self._copies:
+            self._arrive(access, shadow, cells, lanes)
         else:
             self._store(access, shadow, cells, lanes)
+
+    def on_copy(self, access: Access) -> None:
+        """A copy begins: until it is waited for, whoever touches its cells is in a race."""
+        shadow = self._shadows.get(access.buffer)
+        if shadow is None:
+            shadow = self._shadows[access.buffer] = Shadow(access.buffer)
+        access.group.clock += 1
+        cells, lanes = cells_of(access)
+        self._store(access, shadow, cells, lanes)
+        self._copies.add(id(access.place))
+        shadow.copied[cells] = True
+        shadow.copies += cells.size
 
     def on_fault(self, fault: Fault) -> None:
         """An access outside its array, or at a wrong multiple."""
@@ -148,6 +165,8 @@ class Hazards(Observer):
             return
         me = self._threads(group)[lanes]
         race = self._same_interval(group, written, lanes)
+        early = shadow.copied.take(cells) if shadow.copies else False
+        race = race | early
         if space == "global":
             assert shadow.blocks is not None
             race = race | (shadow.writer.take(cells) >= 0)
@@ -158,7 +177,7 @@ class Hazards(Observer):
             clash = shadow.blocks.take(cells) != blocks
             shadow.blocks[cells[clash]] = MANY
         if race is not False and race.any():
-            self._compare(access, shadow, cells, lanes, race, me, "read")
+            self._compare(access, shadow, cells, lanes, race, me, "read", early=early)
         shadow.remember_read(access, self._events)
 
     def _store(self, access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
@@ -168,6 +187,8 @@ class Hazards(Observer):
             return
         me = self._threads(group)[lanes]
         written = shadow.interval.take(cells)
+        if access.kind == "atomic" and int(written.min()) == NOBODY:
+            self._uninitialized(access, cells, lanes, written == NOBODY)
         race = self._same_interval(group, written, lanes)
         if access.buffer.space == "global":
             assert shadow.blocks is not None
@@ -185,6 +206,8 @@ class Hazards(Observer):
         shadow.clock[cells] = group.clock
         self._events += 1
         shadow.event[cells] = self._events
+        if len(self._moments) < MAX_READS:
+            self._moments[self._events] = moment(access)
         shadow.syncs[cells] = group.warp_syncs
         shadow.atomic[cells] = access.kind == "atomic"
         shadow.wrote = True
@@ -192,11 +215,18 @@ class Hazards(Observer):
         if clash.any():  # two lanes of this very instruction write one cell
             self._compare(access, shadow, cells, lanes, clash, me, "write")
 
+    def _arrive(self, access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
+        """A copy has been waited for: the next barrier shows its cells to all threads."""
+        interval = access.group.interval
+        shadow.interval[cells] = interval if isinstance(interval, int) else interval[lanes]
+        shadow.copied[cells] = False
+        shadow.copies -= cells.size
+
     def _end_interval(self) -> None:
         """Compare the reads of the interval that ends with writes that came later."""
         for shadow in self._shadows.values():
             if shadow.wrote and shadow.reads:
-                for access, clock, interval, event, syncs in list(shadow.reads.values()):
+                for access, clock, interval, event, syncs, when in list(shadow.reads.values()):
                     cells, lanes = cells_of(access)
                     group = access.group
                     me = self._threads(group)[lanes]
@@ -204,10 +234,11 @@ class Hazards(Observer):
                     race = (written == _of(interval, lanes)) & (shadow.event.take(cells) > event)
                     if race.any():
                         self._compare(
-                            access, shadow, cells, lanes, race, me, "read", (clock, syncs)
+                            access, shadow, cells, lanes, race, me, "read", (clock, syncs, when)
                         )
             shadow.reads.clear()
             shadow.wrote = False
+        self._moments.clear()
 
     def _same_interval(self, group: Group, written: Array, lanes: Any) -> Any:
         """Which cells were last written in the lanes' present interval; False if none."""
@@ -224,20 +255,22 @@ class Hazards(Observer):
         race: Array,
         me: Array,
         what: str,
-        then: tuple[int, int] | None = None,
+        then: tuple[int, int, Moment] | None = None,
+        early: Any = False,
     ) -> None:
         """Report the lanes of `race` whose cell another thread wrote.
 
-        then holds the clock and the warp's syncs of an access that was made before.
+        then holds the clock, the warp's syncs and the moment of an access that was made before;
+        early tells the cells that a copy not yet waited for writes, by the same thread or another.
         """
         group = access.group
         others = shadow.writer.take(cells)
-        real = race & (others != me)
-        at, syncs = (group.clock, group.warp_syncs) if then is None else then
+        real = race & ((others != me) | early)
+        at, syncs, mine = then or (group.clock, group.warp_syncs, moment(access))
         threads = group.launch.threads
         same_block = others // threads == me // threads
         same_warp = same_block & (others % threads // WARP_SIZE == me % threads // WARP_SIZE)
-        real &= ~same_warp | (shadow.syncs.take(cells) == syncs)
+        real &= ~same_warp | (shadow.syncs.take(cells) == syncs) | early
         if access.kind == "atomic":
             real &= ~shadow.atomic.take(cells)
         if access.buffer.space == "global":
@@ -248,15 +281,20 @@ class Hazards(Observer):
         for line in np.unique(shadow.line.take(cells)[real]):
             these = real & (shadow.line.take(cells) == line)
             first = int(these.argmax())
-            # Which was meant first is told by how many accesses each warp had made by then.
-            later = int(shadow.clock[cells[first]]) > at
-            order = ("write", "write") if what == "write" else ("write", "read")
-            lines = (int(line), access.place.span.line)
-            if later and what == "read":
-                order, lines = ("read", "write"), lines[::-1]
+            # Which was meant first is told by where in the text and its loops each stands; in one
+            # line, or within functions, by how many accesses each warp had made by then.
+            theirs = self._moments.get(int(shadow.event[cells[first]]), ())
+            if mine and theirs and mine != theirs:
+                later = theirs > mine
+            else:
+                later = int(shadow.clock[cells[first]]) > at
+            order, lines = ("write", what), (int(line), access.place.span.line)
+            if later:
+                order, lines = order[::-1], lines[::-1]
+            copying = not later and bool(np.any(early & these))
             self._race(
                 KINDS[order], lines, access, int(cells[first]), int(me[first]),
-                int(others[first]), int(these.sum()),
+                int(others[first]), int(these.sum()), later, copying,
             )  # fmt: skip
 
     def _foreign_reader(
@@ -281,6 +319,8 @@ class Hazards(Observer):
         me: int,
         other: int | None,
         count: int,
+        mine_first: bool = False,
+        copying: bool = False,
     ) -> None:
         launch = access.group.launch
         buffer = access.buffer
@@ -288,21 +328,8 @@ class Hazards(Observer):
         other_block, other_thread = (None, None) if other is None else place(other, launch)
         index = cell_index(buffer, cell)
         name = buffer.name + "".join(f"[{i}]" for i in index)
-        first, second = lines[0], lines[-1]
-        verbs = next(pair for pair, name in KINDS.items() if name == kind)
-        if other_block is not None and other_block == block:
-            others = f"thread {point(other_thread)}"
-            between = "with no __syncthreads() between them"
-        else:
-            others = f"a thread of block {point(other_block)}" if other_block else "another block"
-            between = "and blocks run in no order"
-        mine = f"thread {point(thread)}"
-        # The access at hand is the second of the pair, except for a read that came first.
-        reads_first = kind == "write-after-read" and access.kind == "load"
-        who = (mine, others) if reads_first else (others, mine)
-        message = (
-            f"line {first}: {who[0]} {verbs[0]}s {name} and line {second}: {who[1]} {verbs[1]}s "
-            f"it in block {point(block)}, {between}."
+        message = race_sentence(
+            kind, lines, name, (block, thread), (other_block, other_thread), mine_first, copying
         )
         example = Example(block, thread, other_block, other_thread, index, iterations(access.group))
         self._add(kind, lines, buffer, message, count, example)

@@ -190,6 +190,7 @@ def _copy(call: Call, evaluator: Evaluator) -> Closure:
     def copy(group: Group, mask: Mask) -> Any:
         address = to(group, mask)
         values = memory.load(group, mask, origin(group, mask), ctype, here, load_slot)
+        memory.begin_store(group, mask, address, ctype, there, store_slot)
 
         def arrive() -> None:
             memory.store(group, mask, address, ctype, there, store_slot, values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,9 @@ MAX_THREADS = 1024  # CUDA C++ Programming Guide, table of technical specificati
 MAX_BLOCK: Dim3 = (1024, 1024, 64)  # likewise
 MAX_GRID: Dim3 = (2**31 - 1, 65535, 65535)  # likewise
 MAX_SHARED_BYTES = 227 * 1024  # a block of compute capability 9.0, the largest there is
-BUDGET_BYTES = 512 * 2**20  # what a simulated launch may ask of its host
+MAX_GRID_THREADS = 2**26  # that are simulated: four for each element of a 4096 x 4096 matrix
+BUDGET_BYTES = 256 * 2**20  # what a simulated launch's arrays may take of its host
+SHOWN_NAMES = 12  # of parameters, in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,10 @@ def dim3(*sizes: int) -> Dim3:
 
 
 def check(kernel: Kernel, launch: Launch) -> dict[str, Any]:
-    """The arguments by parameter name, each a fresh array or a NumPy scalar of its C type.
+    """The arguments by parameter name, each an array or a NumPy scalar of its C type.
 
-    Raises LaunchError, a sentence that names what is wrong.
+    An array is the caller's own where that lies in one piece, and is never written to. Raises
+    LaunchError, a sentence that names what is wrong.
     """
     for name, sizes, limits in (
         ("grid", launch.grid, MAX_GRID),
@@ -76,8 +79,17 @@ def check(kernel: Kernel, launch: Launch) -> dict[str, Any]:
             f"A block of {' x '.join(map(str, launch.block))} has {launch.threads:,} threads; "
             f"a GPU takes at most {MAX_THREADS:,}. Make the block smaller."
         )
+    if launch.blocks * launch.threads > MAX_GRID_THREADS:
+        raise LaunchError(
+            f"The grid has {launch.blocks:,} blocks of {launch.threads:,} threads; the simulator "
+            f"takes up to {MAX_GRID_THREADS:,} threads in all. Make the grid smaller."
+        )
     shared = kernel.static_shared_bytes + launch.shared_bytes
-    if shared > MAX_SHARED_BYTES or launch.shared_bytes < 0:
+    if launch.shared_bytes < 0:
+        raise LaunchError(
+            f"A launch gives {launch.shared_bytes:,} bytes of shared memory; give 0 or more."
+        )
+    if shared > MAX_SHARED_BYTES:
         raise LaunchError(
             f"The kernel asks for {shared:,} bytes of shared memory a block; "
             f"the largest that a GPU has is {MAX_SHARED_BYTES:,}. Use smaller tiles."
@@ -91,12 +103,12 @@ def _arguments(kernel: Kernel, given: Mapping[str, Any]) -> dict[str, Any]:
     extra = [name for name in given if name not in names]
     if missing or extra:
         raise LaunchError(
-            f"Kernel {kernel.name} takes the parameters {', '.join(names) or '(none)'}; "
+            f"Kernel {kernel.name} takes the parameters {listed(names) or '(none)'}; "
             + "; ".join(
                 part
                 for part in (
-                    f"missing: {', '.join(missing)}" if missing else "",
-                    f"not among them: {', '.join(extra)}" if extra else "",
+                    f"missing: {listed(missing)}" if missing else "",
+                    f"not among them: {listed(extra)}" if extra else "",
                 )
                 if part
             )
@@ -125,6 +137,12 @@ def _arguments(kernel: Kernel, given: Mapping[str, Any]) -> dict[str, Any]:
     return arguments
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence has them, not more than a reader takes in."""
+    more = len(names) - SHOWN_NAMES
+    return ", ".join(names[:SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
 def _array(name: str, ctype: Pointer, value: Any) -> Array:
     target = ctype.target
     element = getattr(target, "element", target)
@@ -136,7 +154,7 @@ def _array(name: str, ctype: Pointer, value: Any) -> Array:
         raise LaunchError(
             f"Parameter {name} is {ctype}: its array must hold {element.dtype}, not {value.dtype}."
         )
-    return np.ascontiguousarray(value).copy()
+    return np.ascontiguousarray(value)
 
 
 def _scalar(name: str, ctype: Scalar, value: Any) -> Any:

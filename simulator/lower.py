@@ -9,12 +9,16 @@ from typing import Any
 from clang.cindex import CursorKind, StorageClass, TypeKind
 
 from simulator import ctype
-from simulator.clang import constant, definitions, parse, span_of, unary_operator
+from simulator.clang import constant, definitions, span_of, unary_operator
 from simulator.ctype import ArrayOf, CType, Pointer, Scalar, Vector
-from simulator.lower_calls import Calls
+from simulator.fusing import fusions
+from simulator.launch import listed
+from simulator.lower_calls import Calls, called_first
 from simulator.lower_expressions import Expressions
-from simulator.lower_types import convert, lower_type, zero
-from simulator.source import blank_comments, instantiate, set_defines
+from simulator.lower_loops import for_parts
+from simulator.lower_types import convert, lower_type, parameter_type, zero
+from simulator.source import check_length, instantiate, set_defines
+from simulator.template import all_within, instance, parse_instance
 from simulator.tree import (
     Assign,
     Barrier,
@@ -36,9 +40,13 @@ from simulator.tree import (
     Switch,
     Variable,
 )
+from simulator.walk import walk
 
 ADDRESS_OF = re.compile(r"(?<!&)&(?!&)")  # may stand in the text where an address is taken
-MAX_DEPTH = 200  # nested statements; a kernel beyond it would exhaust Python's stack
+CASE_PARTS = 2  # children of a case: its value and what follows it
+MAX_DEPTH = 80  # nested statements; a kernel beyond it would exhaust Python's stack
+MAX_STATEMENTS = 3_000  # of a kernel, those of its functions counted at every call
+MAX_CELLS = 4_096  # first values of an array
 
 
 def compile_kernel(
@@ -50,25 +58,27 @@ def compile_kernel(
     Kernel.text is what runs, else as the compiler's -D; and a template kernel's parameters
     theirs. Raises SourceError.
     """
+    check_length(text)
     text, left = set_defines(text, defines or {})
-    plain, template, left = instantiate(text, name, left)
-    macros = left | dict(template)
-    unit, warnings = parse(plain, filename, macros)
-    functions = [
-        cursor
-        for cursor in definitions(unit, filename)
-        if any(child.kind == CursorKind.CUDAGLOBAL_ATTR for child in cursor.get_children())
-    ]
-    for cursor in functions:
+    _, template, left = instantiate(text, name, left)
+    arguments = tuple(value for _, value in template)
+    unit, warnings = parse_instance(text, name, arguments, left, filename)
+    functions = definitions(unit, filename)
+    kernels = [f for f in functions if _has(f, CursorKind.CUDAGLOBAL_ATTR)]
+    for cursor in kernels:
         if cursor.spelling == name:
+            chosen = instance(functions, name) if template else cursor
             lowering = Lowering(text, filename)
-            arguments = tuple(value for _, value in template)
-            return lowering.kernel(cursor, left, arguments, tuple(warnings))
-    names = ", ".join(cursor.spelling for cursor in functions)
+            return lowering.kernel(chosen, left, arguments, tuple(warnings))
+    names = listed([cursor.spelling for cursor in kernels])
     raise SourceError(
         f"There is no kernel named {name} in {filename}; "
         + (f"it has {names}." if names else "it has no __global__ function.")
     )
+
+
+def _has(cursor: Any, kind: Any) -> bool:
+    return any(child.kind == kind for child in cursor.get_children())
 
 
 class Lowering:
@@ -84,6 +94,7 @@ class Lowering:
         self._addressed: set[int] = set()
         self._result: Variable | None = None
         self._depth = 0
+        self._count = 0
 
     def kernel(
         self,
@@ -114,7 +125,7 @@ class Lowering:
             span=span_of(cursor),
             defines=defines,
             template=template,
-            warnings=warnings,
+            warnings=warnings + fusions(body).warnings,
         )
 
     def body(self, cursor: Any, result: Variable | None) -> Sequence:
@@ -124,7 +135,7 @@ class Lowering:
             if not ADDRESS_OF.search(self.text)
             else {
                 child.referenced.hash
-                for part in cursor.walk_preorder()
+                for part in all_within(cursor)
                 if part.kind == CursorKind.UNARY_OPERATOR and unary_operator(part) == "&"
                 for child in part.get_children()
                 if child.kind == CursorKind.DECL_REF_EXPR
@@ -141,7 +152,9 @@ class Lowering:
         span = span_of(cursor)
         variable = Variable(
             name=cursor.spelling,
-            ctype=lower_type(cursor.type, span),
+            ctype=parameter_type(cursor.type, span)
+            if cursor.kind == CursorKind.PARM_DECL
+            else lower_type(cursor.type, span),
             space=space,
             span=span,
             dynamic=cursor.storage_class == StorageClass.EXTERN,
@@ -152,6 +165,13 @@ class Lowering:
     def statement(self, cursor: Any) -> Statement:
         """One statement."""
         self._depth += 1
+        self._count += 1
+        if self._count > MAX_STATEMENTS:
+            raise SourceError(
+                f"The kernel has more than {MAX_STATEMENTS:,} statements, counting those of its "
+                "functions at every call.",
+                span_of(cursor),
+            )
         if self._depth > MAX_DEPTH:
             raise SourceError(f"Statements nest more than {MAX_DEPTH} deep here.", span_of(cursor))
         try:
@@ -199,7 +219,7 @@ class Lowering:
             case CursorKind.CALL_EXPR if self.calls.definition(cursor) is not None:
                 return self.calls.function(cursor, self.calls.definition(cursor), span)
             case kind if kind.is_expression():
-                return Evaluate(span, self.expressions.value(cursor))
+                return called_first(Evaluate(span, self.expressions.value(cursor)))
             case kind:
                 what = kind.name.removesuffix("_STMT").replace("_", " ").lower()
                 raise SourceError(f"This kind of statement ({what}) is not supported.", span)
@@ -211,7 +231,7 @@ class Lowering:
         place = Name(result.ctype, span, result)
         value = convert(self.expressions.value(children[0]), result.ctype, span)
         given = Evaluate(span, Assign(result.ctype, span, place, "", value, result.ctype))
-        return Sequence(span, (given, Return(span)))
+        return Sequence(span, (called_first(given), Return(span)))
 
     def _switch(self, children: list[Any], span: Span) -> Statement:
         """The labels, however they nest, beside the statements they stand before."""
@@ -224,6 +244,8 @@ class Lowering:
             inner = child
             while inner.kind in (CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT):
                 parts = list(inner.get_children())
+                if inner.kind == CursorKind.CASE_STMT and len(parts) != CASE_PARTS:
+                    raise SourceError("A range of cases is not supported.", span_of(inner))
                 value = constant(parts[0]) if inner.kind == CursorKind.CASE_STMT else None
                 if value is not None and not isinstance(value, int):
                     raise SourceError("A case needs a whole number.", span_of(inner))
@@ -252,6 +274,12 @@ class Lowering:
         children = list(cursor.get_children())
         if any(child.kind == CursorKind.CUDASHARED_ATTR for child in children):
             return self._shared(cursor, span)
+        if cursor.storage_class == StorageClass.STATIC and not cursor.type.is_const_qualified():
+            raise SourceError(
+                f"A static variable ({cursor.spelling}) is not supported: it would be one for all "
+                "threads of the grid. Pass an array as a parameter.",
+                span,
+            )
         values = [child for child in children if child.kind.is_expression()]
         if cursor.type.get_canonical().kind == TypeKind.LVALUEREFERENCE:
             place = self.expressions.place(values[-1])
@@ -261,7 +289,16 @@ class Lowering:
         if isinstance(lowered, ArrayOf):
             if isinstance(lowered.innermost, Pointer):
                 raise SourceError("An array of pointers is not supported.", span)
-            lists = [child for child in values if child.kind == CursorKind.INIT_LIST_EXPR]
+            inner = [_without_cleanups(child) for child in values]
+            lists = [child for child in inner if child.kind == CursorKind.INIT_LIST_EXPR]
+            if any(child.kind == CursorKind.STRING_LITERAL for child in values):
+                raise SourceError("A string is not supported; give the array numbers.", span)
+            if lists and lowered.size > MAX_CELLS * lowered.innermost.size:
+                raise SourceError(
+                    f"An array with more than {MAX_CELLS:,} first values is not supported; give "
+                    "them in a loop.",
+                    span,
+                )
             cells = tuple(self._cells(lists[0], lowered)) if lists else None
             return Declare(span, self.declare(cursor, "local"), cells=cells)
         if not isinstance(lowered, (Scalar, Vector, Pointer)):
@@ -272,7 +309,7 @@ class Lowering:
             value = convert(self.expressions.value(values[-1]), lowered, span)
         if cursor.hash in self._addressed and not isinstance(lowered, Pointer):
             return self._cell(cursor, lowered, "local", None if value is None else (value,))
-        return Declare(span, self.declare(cursor, "register"), value)
+        return called_first(Declare(span, self.declare(cursor, "register"), value))
 
     def _shared(self, cursor: Any, span: Span) -> Statement:
         """A shared variable: one for the block, however often its function is called."""
@@ -317,35 +354,20 @@ class Lowering:
 
     def _for(self, cursor: Any, children: list[Any], span: Span) -> Statement:
         *head, body = children
-        parts = dict(zip(_for_parts(self.text, cursor, head), head, strict=True))
+        parts = dict(zip(for_parts(self.text, cursor, head), head, strict=True))
         start = self.statement(parts["start"]) if "start" in parts else None
+        if start is not None and any(isinstance(one, Barrier) for one in walk(start)):
+            raise SourceError("Call a function with a barrier before the loop.", start.span)
         condition = self.condition(parts["test"]) if "test" in parts else None
         advance = self.expressions.value(parts["advance"]) if "advance" in parts else None
         return Loop(span, start, condition, advance, self.statement(body))
 
 
-def _for_parts(text: str, cursor: Any, head: list[Any]) -> list[str]:
-    """Which of start, test and advance each child of a for loop's head is.
-
-    Clang leaves parts that are not there out of its children without a mark, so the head's two
-    semicolons are looked for in the text.
-    """
-    names = ["start", "test", "advance"]
-    if len(head) == len(names):
-        return names
-    begin = cursor.extent.start.offset
-    raw = text.encode()[begin : cursor.extent.end.offset].decode(errors="replace")
-    code = blank_comments(raw)
-    depth, semicolons = 0, []
-    for position, character in enumerate(code):
-        depth += (character in "([{") - (character in ")]}")
-        if character == ";" and depth == 1:
-            semicolons.append(begin + len(code[:position].encode()))
-        if depth == 0 and character == ")":
+def _without_cleanups(cursor: Any) -> Any:
+    """An initialiser within the node that ends the temporaries of a call."""
+    while cursor.kind == CursorKind.UNEXPOSED_EXPR:
+        children = list(cursor.get_children())
+        if len(children) != 1:
             break
-    if len(semicolons) != 2:
-        raise SourceError("Write all three parts of this for loop's head.", span_of(cursor))
-    return [
-        names[sum(child.extent.start.offset > semicolon for semicolon in semicolons)]
-        for child in head
-    ]
+        (cursor,) = children
+    return cursor

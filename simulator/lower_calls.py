@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from clang.cindex import CursorKind, TypeKind
@@ -11,14 +12,17 @@ from simulator.arithmetic import FUNCTIONS
 from simulator.clang import span_of
 from simulator.ctype import Pointer
 from simulator.intrinsics import INTRINSICS
-from simulator.lower_types import convert, lower_type
+from simulator.lower_types import convert, literal, lower_type, parameter_type
 from simulator.registers import in_register
 from simulator.tree import (
     AddressOf,
     Assign,
+    Barrier,
     Call,
+    Cast,
     Declare,
     Dereference,
+    Evaluate,
     Expression,
     Function,
     Index,
@@ -26,10 +30,13 @@ from simulator.tree import (
     Load,
     Member,
     Name,
+    Sequence,
     SourceError,
     Span,
+    Statement,
     Variable,
 )
+from simulator.walk import walk
 
 if TYPE_CHECKING:
     from simulator.lower import Lowering
@@ -61,6 +68,8 @@ class Calls:
             function = self.function(cursor, definition, span)
             result = ctype.VOID if function.result is None else function.result.ctype
             return Inlined(result, span, function)
+        if name.startswith("__builtin_"):
+            return literal(cursor, span)  # INFINITY and NAN are calls that clang folds
         given = [argument for argument in cursor.get_arguments() if not _is_default(argument)]
         arguments = tuple(values.value(argument) for argument in given)
         result = lower_type(cursor.type, span)
@@ -100,9 +109,14 @@ class Calls:
         bodies = [c for c in definition.get_children() if c.kind == CursorKind.COMPOUND_STMT]
         if not bodies:
             raise SourceError(f"{name} is not supported: it is a template or has no body.", span)
+        # All are lowered before any is bound, as one may call this function itself.
+        given = [
+            self._argument(parameter, argument)
+            for parameter, argument in zip(parameters, arguments, strict=False)
+        ]
         declared = [
             self._bind(parameter, argument)
-            for parameter, argument in zip(parameters, arguments, strict=False)
+            for parameter, argument in zip(parameters, given, strict=False)
         ]
         returned = lower_type(definition.result_type, span)
         result = None
@@ -116,23 +130,31 @@ class Calls:
         bound = tuple(declare for declare in declared if declare is not None)
         return Function(span, name, bound, body, result)
 
-    def _bind(self, parameter: Any, argument: Any) -> Declare | None:
-        """A parameter's declaration with its value; a reference becomes the place it names."""
-        lowering = self._lowering
+    def _argument(self, parameter: Any, argument: Any) -> Expression:
+        """What a call gives a parameter: a value of its type, or the place that a reference names.
+
+        The function's default is taken where the call leaves it out.
+        """
+        values = self._lowering.expressions
         if _is_default(argument):
             argument = [c for c in parameter.get_children() if c.kind.is_expression()][-1]
         span = span_of(argument)
-        if parameter.type.get_canonical().kind == TypeKind.LVALUEREFERENCE:
-            place = lowering.expressions.expression(argument)
-            if isinstance(place, PLACES):
-                return self.refer(parameter, place, span)
-            target = lower_type(parameter.type.get_canonical().get_pointee(), span)
-        else:
-            place = lowering.expressions.value(argument)
-            target = lower_type(parameter.type, span)
-        variable = Variable(parameter.spelling, target, "register", span_of(parameter))
-        lowering.variables[parameter.hash] = variable
-        return Declare(span, variable, convert(place, target, span))
+        if parameter.type.get_canonical().kind != TypeKind.LVALUEREFERENCE:
+            return convert(values.value(argument), parameter_type(parameter.type, span), span)
+        place = values.expression(argument)
+        if isinstance(place, PLACES):
+            return place
+        target = lower_type(parameter.type.get_canonical().get_pointee(), span)
+        return convert(place, target, span)
+
+    def _bind(self, parameter: Any, given: Expression) -> Declare | None:
+        """A parameter's declaration with its value; a reference becomes the place it names."""
+        reference = parameter.type.get_canonical().kind == TypeKind.LVALUEREFERENCE
+        if reference and isinstance(given, PLACES):
+            return self.refer(parameter, given, given.span)
+        variable = Variable(parameter.spelling, given.ctype, "register", span_of(parameter))
+        self._lowering.variables[parameter.hash] = variable
+        return Declare(given.span, variable, given)
 
     def refer(self, cursor: Any, place: Expression, span: Span) -> Declare | None:
         """Let a reference name a place: a register as itself, a cell through a pointer to it."""
@@ -150,3 +172,38 @@ class Calls:
 def _is_default(argument: Any) -> bool:
     """Whether the call leaves an argument to the function's default: it stands nowhere."""
     return bool(argument.extent.start.line == 0)
+
+
+def called_first(statement: Statement) -> Statement:
+    """v = f(…) with a barrier in f: the call as a statement of its own, then the assignment.
+
+    C++17 evaluates an assignment's right side first ([expr.ass]/1), so that nothing changes.
+    """
+    match statement:
+        case Declare(value=value) if value is not None and (call := _waiting(value)):
+            after: Statement = replace(statement, value=_result(value))
+        case Evaluate(expression=Assign(value=value) as assign) if call := _waiting(value):
+            after = replace(statement, expression=replace(assign, value=_result(value)))
+        case _:
+            return statement
+    return Sequence(statement.span, (call, after))
+
+
+def _waiting(value: Expression) -> Function | None:
+    """The function that a value is the result of, if it has a barrier."""
+    while isinstance(value, Cast):
+        value = value.operand
+    if isinstance(value, Inlined) and value.function.result is not None:
+        inside = walk(value.function)
+        return value.function if any(isinstance(one, Barrier) for one in inside) else None
+    return None
+
+
+def _result(value: Expression) -> Expression:
+    """The value with its call replaced by the variable that holds the call's result."""
+    if isinstance(value, Cast):
+        return replace(value, operand=_result(value.operand))
+    assert isinstance(value, Inlined)
+    assert value.function.result is not None
+    name = Name(value.ctype, value.span, value.function.result)
+    return Load(value.ctype, value.span, name)

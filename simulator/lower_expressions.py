@@ -38,6 +38,7 @@ BUILTINS = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^"})
 SHIFTS = frozenset({"<<", ">>"})
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+MAX_DEPTH = 150  # expressions within expressions; Python's stack takes no more
 PLACES = (Name, Index, Dereference, Member)
 CASTS = frozenset(
     {
@@ -75,6 +76,7 @@ class Expressions:
     ) -> None:
         self.variables = variables
         self.calls = calls
+        self._depth = 0
         self._declare_shared = declare_shared
         self.table: Mapping[CursorKind, Callable[[Any, Span], Expression]] = {
             CursorKind.DECL_REF_EXPR: self._name,
@@ -101,8 +103,18 @@ class Expressions:
 
     def expression(self, cursor: Any) -> Expression:
         """The expression, a place where it names one."""
-        span = span_of(cursor)
-        kind = cursor.kind
+        self._depth += 1
+        try:
+            if self._depth > MAX_DEPTH:
+                raise SourceError(
+                    "This expression nests too deep; make several statements of it.",
+                    span_of(cursor),
+                )
+            return self._expression(cursor, span_of(cursor), cursor.kind)
+        finally:
+            self._depth -= 1
+
+    def _expression(self, cursor: Any, span: Span, kind: CursorKind) -> Expression:
         if kind == CursorKind.PAREN_EXPR:
             return self.expression(only_child(cursor))
         if kind == CursorKind.UNEXPOSED_EXPR:
@@ -130,12 +142,16 @@ class Expressions:
         """Clang's implicit casts: what changes the type converts, what does not is a load."""
         inner = self.expression(only_child(cursor))
         target = lower_type(cursor.type, span)
+        if isinstance(target, ArrayOf) and isinstance(inner.ctype, Pointer):
+            target = Pointer(target.element)  # a parameter written as an array
         if inner.ctype == target and isinstance(inner, PLACES):
             return inner
         return convert(self._as_value(inner), target, span)
 
     def _name(self, cursor: Any, span: Span) -> Expression:
         declaration = cursor.referenced
+        if declaration is None:
+            return self.expression(only_child(cursor))  # a template's argument
         known = self.variables.get(declaration.hash)
         if isinstance(known, Variable):
             return Name(known.ctype, span, known)
@@ -151,8 +167,8 @@ class Expressions:
         if declaration.kind == CursorKind.VAR_DECL and declaration.type.is_const_qualified():
             return literal(cursor, span)
         raise SourceError(
-            f"'{cursor.spelling}' is a variable outside the kernel; only constants are taken "
-            "from there. Pass it as a parameter.",
+            f"'{cursor.spelling}' is a {_qualifier(declaration)}variable outside the kernel; only "
+            "constants are taken from there. Pass it as a parameter.",
             span,
         )
 
@@ -248,6 +264,14 @@ class Expressions:
     def _conditional(self, cursor: Any, span: Span) -> Expression:
         condition, yes, no = (self.value(child) for child in cursor.get_children())
         return Conditional(yes.ctype, span, condition, yes, no)
+
+
+def _qualifier(declaration: Any) -> str:
+    """The word with which a variable outside the kernel was declared."""
+    kinds = {child.kind for child in declaration.get_children()}
+    if CursorKind.CUDACONSTANT_ATTR in kinds:
+        return "__constant__ "
+    return "__device__ " if CursorKind.CUDADEVICE_ATTR in kinds else ""
 
 
 def _without_decay(cursor: Any) -> Any:

@@ -53,6 +53,12 @@ def lower_type(given: Any, span: Span) -> CType:
             raise SourceError(f"The type {given.spelling} is not supported.", span)
 
 
+def parameter_type(given: Any, span: Span) -> CType:
+    """A function parameter's type: an array there is a pointer to its first element."""
+    lowered = lower_type(given, span)
+    return Pointer(lowered.element) if isinstance(lowered, ArrayOf) else lowered
+
+
 def convert(value: Expression, target: CType, span: Span, explicit: bool = False) -> Expression:
     """The value as another type, a Cast where that changes anything."""
     if value.ctype == target:
@@ -82,7 +88,9 @@ def literal(cursor: Any, span: Span) -> Literal:
 
 def only_child(cursor: Any) -> Any:
     """The one expression within a cursor."""
-    children = [child for child in cursor.get_children() if child.kind.is_expression()]
+    children = list(cursor.get_children())
+    if len(children) > 1:  # a type's name may stand beside it
+        children = [child for child in children if child.kind.is_expression()]
     if len(children) != 1:
         raise SourceError("This kind of expression is not supported.", span_of(cursor))
     return children[0]

@@ -25,7 +25,7 @@ class Machine:
 
     schedule is the order in which a block's warps run to their next barrier: "ascending",
     "descending", or "random" drawn with `seed` anew for each stretch between barriers; "lockstep"
-    runs all threads of a block as one.
+    runs all threads of a block as one. A loop is stopped once `seconds` are over, if given.
     """
 
     def __init__(
@@ -35,7 +35,10 @@ class Machine:
         observers: Sequence[Observer] = (),
         schedule: str = "ascending",
         seed: int = 0,
+        seconds: float | None = None,
     ) -> None:
+        self.allowed = seconds
+        self._deadline: float | None = None
         self.kernel = kernel
         self.launch = launch
         self.observers = list(observers)
@@ -56,6 +59,7 @@ class Machine:
     def run(self, blocks: Array | None = None) -> None:
         """Run the whole grid, or the blocks of these linear numbers alone."""
         begun = time.perf_counter()
+        self._deadline = None if self.allowed is None else begun + self.allowed
         chosen = np.arange(self.launch.blocks) if blocks is None else blocks
         for observer in self.observers:
             observer.on_start(self.kernel, self.launch, self.buffers)
@@ -120,6 +124,7 @@ class Machine:
                 self._program.slots,
                 self._program.memos,
             )
+            group.deadline = self._deadline
             group.arrays.update(arrays)
             group.shared = {variable.name: a.buffer for variable, a in arrays.items()}
             for parameter in self.kernel.parameters:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from simulator.ctype import Pointer, Void
 from simulator.record import Recording, Step
 from simulator.tree import (
     AddressOf,
@@ -35,6 +36,7 @@ from simulator.tree import (
     Return,
     Unary,
 )
+from simulator.warps import warp_sentence as warp_sentence  # narrate is the face of both
 
 SIGNS = {"*": "×", "-": "−", "<=": "≤", ">=": "≥", "!=": "≠", "==": "="}
 PRECEDENCE = {
@@ -184,7 +186,12 @@ class Reader:
     def show(self, expression: Expression) -> str:
         """An expression's value."""
         value = self.value(expression)
-        return "" if value is None else self.number(value)
+        part = self.parts.get(id(expression))
+        if value is None or isinstance(expression.ctype, Void):
+            return ""
+        if part is not None and part.array is not None and isinstance(expression.ctype, Pointer):
+            return f"&{part.array}[{int(value) // max(1, expression.ctype.target.size)}]"
+        return self.number(value)
 
     def place(self, place: Expression) -> str:
         """A place with its indices as numbers: As[1][3]."""
@@ -194,7 +201,8 @@ class Reader:
             case Index(base=base, index=index):
                 return f"{self.place(base)}[{self.show(index) or self.numeric(index)}]"
             case Dereference(pointer=pointer):
-                return f"*({self.place(pointer)})"
+                shown = self.show(pointer)
+                return shown[1:] if shown.startswith("&") else f"*({self.place(pointer)})"
             case Member(base=base, position=position):
                 return f"{self.place(base)}.{'xyzw'[position]}"
             case Load(place=inner) | AddressOf(place=inner):
@@ -208,12 +216,16 @@ class Reader:
 
     def old(self, place: Expression) -> str:
         """What a place held before the step."""
-        if isinstance(place, Name) and place.variable.space in ("register", "parameter"):
+        component: tuple[int, ...] = ()
+        if isinstance(place, Member):
+            component = (place.position,)
+        whole = place.base if isinstance(place, Member) else place
+        if isinstance(whole, Name) and whole.variable.space in ("register", "parameter"):
             if self.step.number:
                 before = self.recording.steps[self.step.number - 1].registers
-                if place.variable.name in before:
-                    return self.number(before[place.variable.name][self.thread])
-            return place.variable.name
+                if whole.variable.name in before:
+                    return self.number(before[whole.variable.name][(self.thread, *component)])
+            return self.place(place)
         for access in self.step.accesses:
             if access.expression is place and access.kind == "load":
                 return self.number(access.values[self.thread])

@@ -148,6 +148,9 @@ class Observer:
     def on_access(self, access: Access) -> None:
         """A group of warps loads or stores."""
 
+    def on_copy(self, access: Access) -> None:
+        """A group begins a copy: its store, told of once it is waited for, may be from now on."""
+
     def on_fault(self, fault: Fault) -> None:
         """Lanes of a group touch memory that is not theirs."""
 

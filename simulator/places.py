@@ -124,7 +124,15 @@ class Places:
                 and to.kind == "i"
                 and to.itemsize >= inner.ctype.size
             ):
-                return self._parts(inner)
+                narrow, slot = self._parts(inner), self._memo()
+
+                def wide(group: Group, mask: Mask) -> tuple[Array | None, int]:
+                    lanes, uniform = narrow(group, mask)
+                    if lanes is None or lanes.dtype == to:
+                        return lanes, uniform
+                    return remember(group, slot, np.ndarray.astype, lanes, to), uniform
+
+                return wide
             case _:
                 value = self._compile(index)
 

@@ -12,6 +12,16 @@
 #define __CUDA_ARCH__ 800
 #define INFINITY __builtin_huge_valf()
 #define NAN __builtin_nanf("")
+#define FLT_MAX 3.402823466e+38f
+#define FLT_MIN 1.175494351e-38f
+#define FLT_EPSILON 1.192092896e-07f
+#define DBL_MAX 1.7976931348623157e+308
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_EPSILON 2.2204460492503131e-16
+#define INT_MAX 2147483647
+#define INT_MIN (-2147483647 - 1)
+#define UINT_MAX 4294967295u
+#define M_PI 3.14159265358979323846
 #define TILEWISE_VECTOR(T, N, A2, A4)                                                         \
     struct __attribute__((aligned(A2))) N##2 { T x, y; };                                     \
     struct N##3 { T x, y, z; };                                                               \

@@ -14,23 +14,21 @@ from simulator.launch import Dim3, Launch
 from simulator.machine import Machine
 from simulator.memory import Address, Buffer
 from simulator.observer import Access, Fault, Observer
+from simulator.scopes import scopes
 from simulator.shadow import cells_of
 from simulator.tree import (
     Declare,
     Expression,
-    Function,
     If,
     Inlined,
     Kernel,
     LaunchError,
     Loop,
-    Sequence,
     SourceError,
     Statement,
-    Switch,
     Variable,
 )
-from simulator.walk import expressions_of, subexpressions
+from simulator.walk import expressions_of, subexpressions, walk
 
 MAX_STEPS = 20_000  # of one recording; beyond it a class has lost the thread
 MAX_SNAPSHOT = 2**28  # bytes that all snapshots of one recording may take
@@ -53,13 +51,14 @@ class LoopPosition:
 class Part:
     """One subexpression's value within a step: `values` has a number a thread of the block [T].
 
-    A short vector's are [T, n], a pointer's are bytes from its array's start. `active` [T] tells
-    which threads evaluated it.
+    A short vector's are [T, n], a pointer's are bytes from the start of the array it points into,
+    whose name `array` then is. `active` [T] tells which threads evaluated it.
     """
 
     expression: Expression
     values: Array
     active: Array
+    array: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +173,7 @@ class Recorder(Observer):
         self._accesses: list[StepAccess] = []
         self._threads = 0
         self._visible: dict[int, tuple[Variable, ...]] = {}
+        self._enclosing: dict[int, int] = {}
         self._kept: dict[Any, tuple[Any, Array]] = {}
         self._registers: dict[Variable, Array] = {}
         self._shared: dict[str, Array] = {}
@@ -185,7 +185,8 @@ class Recorder(Observer):
     def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
         """Learn which variables each statement can see."""
         self._threads = launch.threads
-        _scopes(kernel.body, kernel.parameters, self._visible)
+        scopes(kernel.body, kernel.parameters, self._visible)
+        self._enclosing = _around_calls(kernel)
 
     def on_chunk(self, groups: list[Group]) -> None:
         """Keep the shared arrays as they are before anything was written."""
@@ -195,7 +196,9 @@ class Recorder(Observer):
 
     def on_part(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
         """Keep a subexpression's value."""
-        self._parts.append(Part(expression, self._spread(group, value), self._active(group, mask)))
+        array = value.buffer.name if isinstance(value, Address) else None
+        active = self._active(group, mask)
+        self._parts.append(Part(expression, self._spread(group, value), active, array))
 
     def on_access(self, access: Access) -> None:
         """Keep a load or store, and what it left in memory."""
@@ -247,12 +250,10 @@ class Recorder(Observer):
         if isinstance(statement, Declare) and statement.variable.space == "shared":
             return
         if len(self.steps) >= MAX_STEPS:
-            raise SourceError(
-                f"The block takes more than {MAX_STEPS:,} steps; choose smaller matrices.",
-                statement.span,
-            )
+            raise SourceError(_too_long(group), statement.span)
         loops = tuple(self._position(group, state) for state in group.loops)
         interval = group.interval if isinstance(group.interval, int) else int(group.interval[0])
+        parts, accesses = self._finished(statement)
         step = Step(
             number=len(self.steps),
             kind=kind,
@@ -260,16 +261,28 @@ class Recorder(Observer):
             loops=loops,
             interval=interval,
             active=self._active(group, mask),
-            parts=tuple(self._parts),
-            accesses=tuple(self._accesses),
+            parts=parts,
+            accesses=accesses,
             registers=self._snapshot(group, statement),
             shared=dict(self._shared),
             written=dict(self._written),
             outputs=dict(self._outputs),
             stored=dict(self._stored),
         )
-        self._parts, self._accesses = [], []
         self.steps.append(step)
+
+    def _finished(self, statement: Statement) -> tuple[tuple[Part, ...], tuple[StepAccess, ...]]:
+        """What belongs to the step that ends; the rest waits for the statement around a call."""
+        around, own = self._enclosing, id(statement)
+
+        def waits(expression: Expression) -> bool:
+            return around.get(id(expression), own) != own
+
+        parts = tuple(p for p in self._parts if not around or not waits(p.expression))
+        accesses = tuple(a for a in self._accesses if not around or not waits(a.expression))
+        self._parts = [p for p in self._parts if around and waits(p.expression)]
+        self._accesses = [a for a in self._accesses if around and waits(a.expression)]
+        return parts, accesses
 
     def _position(self, group: Group, state: Any) -> LoopPosition:
         variable = state.loop.variable
@@ -350,43 +363,23 @@ class Recorder(Observer):
         return array
 
 
-def _scopes(
-    statement: Statement, visible: tuple[Variable, ...], found: dict[int, tuple[Variable, ...]]
-) -> tuple[Variable, ...]:
-    """Note the variables each statement can see; gives those that the next one can."""
-    for expression in expressions_of(statement):
-        for part in subexpressions(expression):
-            if isinstance(part, Inlined):
-                _scopes(part.function, visible, found)
-    match statement:
-        case Declare(variable=variable):
-            if variable.space != "shared":
-                visible = (*visible, variable)
-            found[id(statement)] = visible
-        case Sequence(statements=statements):
-            inner = visible
-            for one in statements:
-                inner = _scopes(one, inner, found)
-            if all(isinstance(one, Declare) for one in statements):
-                return inner  # int a, b; declares in the scope around it
-        case Switch(body=statements):
-            found[id(statement)] = inner = visible
-            for one in statements:
-                inner = _scopes(one, inner, found)
-        case Function(parameters=parameters, body=body, result=result):
-            inner = tuple(p.variable for p in parameters)
-            for parameter in parameters:
-                found[id(parameter)] = (*visible, parameter.variable)
-            _scopes(body, inner if result is None else (*inner, result), found)
-        case If(yes=yes, no=no):
-            found[id(statement)] = visible
-            _scopes(yes, visible, found)
-            if no is not None:
-                _scopes(no, visible, found)
-        case Loop(start=start, body=body):
-            inner = visible if start is None else _scopes(start, visible, found)
-            found[id(statement)] = inner
-            _scopes(body, inner, found)
-        case _:
-            found[id(statement)] = visible
-    return visible
+def _too_long(group: Group) -> str:
+    """Why a recording stops: the block has much to do, or a loop does not end."""
+    said = f"The block takes more than {MAX_STEPS:,} steps; choose smaller matrices."
+    most = max(group.loops, key=lambda state: state.iteration, default=None)
+    if most is not None and most.iteration > 1:
+        said += (
+            f" The loop of line {most.loop.span.line} has gone round {most.iteration:,} times: "
+            "does its condition ever fail?"
+        )
+    return said
+
+
+def _around_calls(kernel: Kernel) -> dict[int, int]:
+    """The statement, by id, of each expression that stands beside a called function's steps."""
+    found: dict[int, int] = {}
+    for statement in walk(kernel.body):
+        inside = [p for e in expressions_of(statement) for p in subexpressions(e)]
+        if any(isinstance(part, Inlined) for part in inside):
+            found.update((id(part), id(statement)) for part in inside)
+    return found

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from simulator.counters import Counters
 from simulator.ctype import Array
-from simulator.findings import Hazard
+from simulator.findings import Hazard, stored
 from simulator.hazards import Hazards
 from simulator.launch import Launch
 from simulator.machine import Machine
-from simulator.tree import Kernel
+from simulator.shadow import CELL_BYTES
+from simulator.tree import Kernel, LaunchError
+from simulator.witness import witnessed
+
+MEMORY_BYTES = 700 * 2**20  # of a whole simulated launch
+COPIES = 3  # of every array: the caller's, the one that the kernel works on, and the result
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +36,35 @@ class Report:
     arrays: Mapping[str, Array]
 
 
-def simulate(kernel: Kernel, launch: Launch, schedule: str = "ascending", seed: int = 0) -> Report:
+def simulate(
+    kernel: Kernel,
+    launch: Launch,
+    schedule: str = "ascending",
+    seed: int = 0,
+    seconds: float | None = None,
+) -> Report:
     """Run every block of a launch; schedule is the order of a block's warps (machine.SCHEDULES).
 
-    Raises LaunchError for a launch that no GPU takes, SourceError for what cannot be executed.
+    seconds, where given, is the longest that the run may take. Raises LaunchError for a launch
+    that no GPU takes, SourceError for what cannot be executed, endless loops among it.
     """
+    _check_memory(kernel, launch)
     counters, hazards = Counters(), Hazards()
-    machine = Machine(kernel, launch, [counters, hazards], schedule, seed)
+    machine = Machine(kernel, launch, [counters, hazards], schedule, seed, seconds)
     machine.run()
-    return Report(
-        counters.totals, counters.lines, hazards.found, machine.seconds, machine.results()
-    )
+    found = witnessed(kernel, launch, hazards.found)
+    return Report(counters.totals, counters.lines, found, machine.seconds, machine.results())
+
+
+def _check_memory(kernel: Kernel, launch: Launch) -> None:
+    """LaunchError where the arrays, and the notes kept of each cell written, take too much."""
+    arrays = {n: a for n, a in launch.arguments.items() if isinstance(a, np.ndarray)}
+    written = sum(arrays[name].size for name in stored(kernel) if name in arrays)
+    needed = COPIES * sum(array.nbytes for array in arrays.values()) + CELL_BYTES * written
+    if needed > MEMORY_BYTES:
+        raise LaunchError(
+            f"Watching this launch takes about {needed / 2**20:,.0f} MiB, "
+            f"{CELL_BYTES * written / 2**20:,.0f} of them for the {written:,} elements that the "
+            f"kernel may write; the simulator takes up to {MEMORY_BYTES / 2**20:,.0f} MiB. "
+            "Choose smaller matrices."
+        )

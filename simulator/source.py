@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Mapping
 
+from simulator.expansion import check_expansion
 from simulator.tree import SourceError, Span
 
 
@@ -92,7 +93,7 @@ KNOWN_HEADERS = frozenset(
         "assert.h", "cooperative_groups.h", "cuda.h", "cuda_pipeline.h",
         "cuda_pipeline_primitives.h", "cuda_runtime.h", "cuda_runtime_api.h",
         "device_launch_parameters.h", "math.h", "cmath", "stdint.h", "cstdint", "stdio.h",
-        "cstdio", "stdlib.h", "cstdlib",
+        "cstdio", "stdlib.h", "cstdlib", "float.h", "cfloat", "limits.h", "climits",
     }
 )  # fmt: skip
 
@@ -128,15 +129,24 @@ HIDDEN_DIRECTIVE = re.compile(
 )
 
 
-def check_directives(text: str) -> None:
+def check_length(text: str) -> None:
+    """SourceError for a text that is too long, or not text at all."""
+    if "\0" in text or len(text) > LARGEST_TEXT:
+        raise SourceError(f"A kernel's text is plain and under {LARGEST_TEXT:,} characters.")
+
+
+def check_directives(text: str, defines: Mapping[str, str] | None = None) -> None:
     """SourceError where the text asks a compiler for more than macros and conditions.
+
+    defines are the macros given beside the text. Macros that would expand without measure are
+    found here too.
 
     An #include of any file of the host would show its first line in the compiler's log, and
     __has_include tells whether it exists: neither is for a visitor's kernel.
     """
-    if "\0" in text or len(text) > LARGEST_TEXT:
-        raise SourceError(f"A kernel's text is plain and under {LARGEST_TEXT:,} characters.")
-    for number, line in enumerate(_logical_lines(text), start=1):
+    check_length(text)
+    lines = _logical_lines(text)
+    for number, line in enumerate(lines, start=1):
         found = re.match(r"\s*(?:#|%:|\?\?=)\s*(\w*)", line)
         if found and found[1] and found[1] not in ALLOWED_DIRECTIVES:
             column = line.index(found[1]) + 1
@@ -160,3 +170,4 @@ def check_directives(text: str) -> None:
             "are not taken, not even in a comment.",
             Span(line_number, 1, line_number, 1),
         )
+    check_expansion(lines, defines or {})

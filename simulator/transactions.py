@@ -15,6 +15,17 @@ BANK_BYTES = 4
 WARP = 32
 
 
+def instructions(width: int, size: int) -> tuple[tuple[int, int], ...]:
+    """The instructions that move `width` bytes of elements of `size`: (first byte, bytes) of each.
+
+    One, unless it is a vector of three: there is none of 12 or 24 bytes (PTX ISA, ld), so that
+    each component is moved on its own.
+    """
+    if width & (width - 1):
+        return tuple((first, size) for first in range(0, width, size))
+    return ((0, width),)
+
+
 def sectors(addresses: Array, active: Array, width: int) -> Array:
     """Distinct 32-byte sectors that each warp touches: [warps].
 

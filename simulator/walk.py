@@ -92,31 +92,35 @@ def subexpressions(expression: Expression) -> Iterator[Expression]:
         yield from subexpressions(operand)
 
 
-def walk(statement: Statement) -> Iterator[Statement]:
-    """A statement and all within it, those of called functions among them."""
-    yield statement
+def inner_statements(statement: Statement) -> Iterator[Statement]:
+    """The statements directly within one, functions called in its expressions among them."""
     for expression in expressions_of(statement):
         for part in subexpressions(expression):
             if isinstance(part, Inlined):
-                yield from walk(part.function)
+                yield part.function
     match statement:
         case Sequence(statements=statements) | Switch(body=statements):
-            for inner in statements:
-                yield from walk(inner)
+            yield from statements
         case Function(parameters=parameters, body=body):
-            for parameter in parameters:
-                yield from walk(parameter)
-            yield from walk(body)
+            yield from parameters
+            yield body
         case If(yes=yes, no=no):
-            yield from walk(yes)
+            yield yes
             if no is not None:
-                yield from walk(no)
+                yield no
         case Loop(start=start, body=body):
             if start is not None:
-                yield from walk(start)
-            yield from walk(body)
+                yield start
+            yield body
         case _:
             pass
+
+
+def walk(statement: Statement) -> Iterator[Statement]:
+    """A statement and all within it, outermost first."""
+    yield statement
+    for inner in inner_statements(statement):
+        yield from walk(inner)
 
 
 def declared(statement: Statement) -> list[Variable]:

@@ -81,7 +81,7 @@ def test_record_writes_what_can_be_read(tmp_path, capsys) -> None:  # type: igno
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--kernels", "nothing"], "There is no kernel 'nothing'; the catalogue has naive"),
+        (["--kernels", "nothing"], "There is no kernel 'nothing'; the catalogue has uncoalesced"),
         (["--kernels", "naive:TILE=4"], "naive has no macro TILE"),
         (["--kernels", "tiled:TILE=3"], "TILE=3 is not offered"),
         (["--kernels", "tiled:TILE"], "no setting"),

@@ -6,6 +6,7 @@ import pytest
 
 from gpu.compile import compile_text, element_type, first_error, guard
 from simulator.catalogue import catalogue
+from simulator.source import without_headers
 from simulator.tree import SourceError
 
 KERNEL = 'extern "C" __global__ void f(float* a) { a[threadIdx.x] = X; }\n'
@@ -60,7 +61,7 @@ def test_macros_conditions_and_unrolling_are_taken() -> None:
 @pytest.mark.parametrize("name", list(catalogue()))
 def test_every_kernel_of_the_catalogue_is_taken(name: str) -> None:
     entry = catalogue()[name]
-    guard(entry.source(), entry.kernel, {})
+    guard(without_headers(entry.source()), entry.kernel, {})
     assert element_type(entry.source(), entry.kernel) in ("float32", "float64")
 
 
@@ -133,3 +134,11 @@ class TestNvrtc:
     def test_a_mistake_has_its_line(self) -> None:
         with pytest.raises(SourceError, match=r"^line 1, column 1: NVRTC: identifier \"X\""):
             compile_text(KERNEL, "f", "sm_90")
+
+    def test_asynchronous_copies_keep_the_texts_lines(self) -> None:
+        text = catalogue()["pipelined"].source()
+        assert compile_text(text, "pipelined", "sm_90").image
+        lines = text.splitlines()
+        place = next(n for n, line in enumerate(lines, start=1) if "acc[EACH][EACH]" in line)
+        with pytest.raises(SourceError, match=f"^line {place}, column 1: NVRTC"):
+            compile_text(text.replace("float acc[", "flot acc["), "pipelined", "sm_90")

@@ -71,6 +71,12 @@ TABLE: dict[str, tuple[str, Any]] = {
     "device function, early return": ("x[i] = clamp3(i) + clamp3(i - 2);",
                                       np.minimum(I, 3) + np.minimum(np.maximum(I - 2, 0), 3)),
     "device function with a barrier": ("mirror(x, i);", 31 - I),
+    "device function with a barrier, for its value": (
+        "x[i] = i; int v = swapped(x[i], i); x[i] = v; x[i] += (long)swapped(v, i);", I + (31 - I)),
+    "device function with a barrier in another": (
+        "x[i] = twice_swapped(i, i);", I),
+    "function templates": (
+        "int w[3] = {i, 1, 2}; x[i] = plus<3>(i) + plus<4>(1.5f) + sum3(w);", 2 * I + 3 + 5 + 3),
     "device function in a loop": ("int s = 0; for (int j = 0; j < 3; ++j) s += clamp3(j + i);"
                                   " x[i] = s;", sum(np.minimum(I + j, 3) for j in range(3))),
     "shuffle": ("x[i] = __shfl_sync(0xffffffff, i * 2, (i + 1) % 32);", (I + 1) % 32 * 2),
@@ -128,6 +134,17 @@ __device__ void mirror(int* y, const int lane) {{
     __syncthreads();
     y[lane] = s[31 - lane];
 }}
+__device__ int swapped(int v, int lane) {{
+    __shared__ int s[32];
+    s[lane] = v;
+    __syncthreads();
+    v = s[31 - lane];
+    __syncthreads();
+    return v;
+}}
+__device__ int twice_swapped(int v, int lane) {{ v = swapped(v, lane); return swapped(v, lane); }}
+template <int N, typename T> __device__ T plus(T v) {{ T w[N]; w[N - 1] = v; return w[N - 1] + N; }}
+template <typename T> __device__ T sum3(const T p[3]) {{ return p[0] + p[1] + p[2]; }}
 __global__ void __launch_bounds__(32) k(int* __restrict__ x) {{
     const int i = threadIdx.x;
     {}
@@ -229,7 +246,8 @@ def test_float_arithmetic(case: str) -> None:
         ("long double d = 1;", "long double"),
         ("x[0] = table[1];", "outside the kernel"),
         ("int v = clamp(1);", ""),
-        ("x[0] = wait(1);", "statement of its own"),
+        ("x[0] = 1 + wait(1);", "statement of its own"),
+        ("for (int i = wait(1); i < 2; ++i);", "before the loop"),
     ],
 )  # fmt: skip
 def test_what_is_left_out_is_refused_by_name(body: str, part: str) -> None:

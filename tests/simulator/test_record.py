@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simulator import Kernel, Launch, Recording, narrate, record, simulate
+from simulator import Kernel, Launch, Recording, SourceError, narrate, record, simulate
 from simulator.tree import Barrier
-from tests.simulator.launches import matmul
+from tests.simulator.launches import launch_text, matmul
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -96,3 +96,10 @@ def test_warp_by_warp_shows_the_stale_value() -> None:
     exact = launch.arguments["A"].astype(float) @ launch.arguments["B"]
     assert np.abs(lockstep - exact).max() < 1e-4, "lockstep hides the missing barrier"
     assert np.abs(by_warp - exact).max() > 1
+
+
+def test_an_endless_loop_is_named() -> None:
+    text = "__global__ void k(int n) {\nfor (int i = 0; i < n; --i)\nn += 0;\n}"
+    kernel, launch = launch_text(text, n=1)
+    with pytest.raises(SourceError, match=r"20,000 steps.* The loop of line 2 has gone round 6,"):
+        record(kernel, launch)

@@ -1,0 +1,246 @@
+"""Kernels as a program of their own: host code written around them, built by nvcc, run under tools.
+
+A profiler and a checker of memory look at a whole process; one without Python starts faster and
+holds nothing but the kernels that are looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simulator.launch import Dim3, Launch
+from simulator.tree import Kernel, LaunchError
+
+TYPES: Mapping[str, tuple[str, type[np.generic]]] = {
+    "f32": ("float", np.float32), "f64": ("double", np.float64),
+    "i32": ("int", np.int32), "u32": ("unsigned int", np.uint32),
+}  # fmt: skip
+PERIOD = 251  # an array's element i holds i % PERIOD: prime, so that neighbours and rows differ
+BUILD_SECONDS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One launch of one kernel.
+
+    arguments are in parameter order: an array like "f32:64x64", filled the same way on either
+    machine ("f32:64x64?" is left as the GPU's memory was), or a number like "i32=64".
+    """
+
+    name: str
+    text: str
+    kernel: str
+    grid: Dim3
+    block: Dim3
+    arguments: tuple[str, ...]
+    shared_bytes: int = 0
+    form: str = "volatile"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a kernel is built: whether its shared arrays are made volatile, and nvcc's options."""
+
+    volatile: bool
+    options: tuple[str, ...]
+
+
+# What keeps every access of the source as one instruction. A vector cannot be copied out of a
+# volatile array, so those kernels are built without the assembler's optimisations, or for
+# debugging, where every variable keeps its own memory.
+FORMS: Mapping[str, Form] = {
+    "volatile": Form(True, ("-lineinfo",)),
+    "plain": Form(False, ("-lineinfo", "--ptxas-options=-O0")),
+    "debug": Form(False, ("-G",)),
+}
+
+LAUNCHER = """
+#line 1 "launcher.cu"
+}
+#include <cstdio>
+#include <vector>
+using namespace case_%(number)d;
+namespace {
+struct Given {
+    void* start;
+    template <class T> operator T*() const { return static_cast<T*>(start); }
+};
+template <class T> Given unset(size_t count) {
+    Given given{nullptr};
+    cudaMalloc(&given.start, count * sizeof(T));
+    return given;
+}
+template <class T> Given filled(size_t count) {
+    std::vector<T> host(count);
+    for (size_t i = 0; i < count; ++i) host[i] = T(i %% %(period)d);
+    Given given = unset<T>(count);
+    cudaMemcpy(given.start, host.data(), count * sizeof(T), cudaMemcpyHostToDevice);
+    return given;
+}
+}
+void run_%(number)d() {
+    %(kernel)s<<<dim3%(grid)s, dim3%(block)s, %(shared)d>>>(%(arguments)s);
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess) error = cudaDeviceSynchronize();
+    if (error != cudaSuccess) std::printf("failed: %%s\\n", cudaGetErrorString(error));
+}
+"""
+
+MAIN = """
+#include <cstdlib>
+%(declared)s
+int main(int count, char** given) {
+    void (*const all[])() = {%(names)s};
+    if (count == 1) for (auto run : all) run();
+    for (int i = 1; i < count; ++i) all[std::atoi(given[i])]();
+    return 0;
+}
+"""
+
+
+class ToolError(Exception):
+    """A tool is missing or has failed; the message says which, and what would mend it."""
+
+
+class EndlessError(ToolError):
+    """A tool has not ended in the time it was given."""
+
+
+def values(case: Case) -> list[Any]:
+    """The arguments as NumPy arrays and numbers, in parameter order."""
+    given: list[Any] = []
+    for text in case.arguments:
+        array = re.fullmatch(r"(\w+):(\d+(?:x\d+)*)\??", text)
+        number = re.fullmatch(r"(\w+)=(\S+)", text)
+        found = array or number
+        if found is None or found[1] not in TYPES:
+            raise LaunchError(f"{case.name}: {text!r} is neither like f32:64x64 nor like i32=64.")
+        dtype: Any = TYPES[found[1]][1]
+        if array:
+            shape = tuple(int(size) for size in array[2].split("x"))
+            count = int(np.prod(shape))
+            given.append((np.arange(count) % PERIOD).astype(dtype).reshape(shape))
+        else:
+            given.append(dtype(float(found[2])))
+    return given
+
+
+def launch(case: Case, kernel: Kernel) -> Launch:
+    """The same launch for the simulator."""
+    names = [parameter.name for parameter in kernel.parameters]
+    arguments = dict(zip(names, values(case), strict=True))
+    return Launch(case.grid, case.block, arguments, case.shared_bytes)
+
+
+def source(case: Case, number: int, volatile: bool) -> str:
+    """The kernel's text and a host function run_<number> that launches it once."""
+    text = case.text
+    if volatile:
+        text = re.sub(r"__shared__\s+(?!volatile)", "__shared__ volatile ", text)
+    header = "#include <cuda_pipeline.h>\n" if "__pipeline" in text else ""
+    arguments = []
+    for given, value in zip(case.arguments, values(case), strict=True):
+        c_type = TYPES[given[:3]][0]
+        is_array = isinstance(value, np.ndarray)
+        made = "unset" if given.endswith("?") else "filled"
+        arguments.append(f"{made}<{c_type}>({value.size})" if is_array else f"{c_type}({value})")
+    # A namespace of its own, since two kernels may have a device function of one name.
+    return f'{header}namespace case_{number} {{\n#line 1 "{case.name}.cu"\n{text}' + LAUNCHER % {
+        "period": PERIOD, "number": number, "kernel": case.kernel, "grid": case.grid,
+        "block": case.block, "shared": case.shared_bytes, "arguments": ", ".join(arguments),
+    }  # fmt: skip
+
+
+def symbol(number: int) -> str:
+    """What the kernel of a case is called within the program."""
+    return f"kernel_{number}"
+
+
+def build(cases: Sequence[Case], folder: Path) -> Path:
+    """A program that runs the cases whose numbers it is given, or all in order.
+
+    Raises ToolError with the compiler's message.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def compile_one(numbered: tuple[int, Case]) -> Path:
+        number, case = numbered
+        form = FORMS[case.form]
+        path = folder / f"case_{number}.cu"
+        path.write_text(source(case, number, form.volatile), encoding="utf-8")
+        target = path.with_suffix(".o")
+        rename = f"-D{case.kernel}={symbol(number)}"
+        nvcc(*form.options, rename, "-c", str(path), "-o", str(target))
+        return target
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = list(pool.map(compile_one, enumerate(cases)))
+    names = [f"run_{number}" for number in range(len(cases))]
+    main = folder / "main.cu"
+    declared = "\n".join(f"void {name}();" for name in names)
+    main.write_text(MAIN % {"declared": declared, "names": ", ".join(names)}, encoding="utf-8")
+    program = folder / "cases"
+    nvcc(str(main), *map(str, objects), "-o", str(program))
+    return program
+
+
+def nvcc(*arguments: str) -> None:
+    """Run nvcc for the GPU that is here; its complaint becomes a ToolError."""
+    command = ["nvcc", "-std=c++17", "-arch=native", "-w", *arguments]
+    done = run(command, BUILD_SECONDS)
+    if done.returncode:
+        raise ToolError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+
+
+def run(command: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end; ToolError if it is missing, EndlessError if it does not end.
+
+    What the command has started ends with it: a kernel that waits for ever would keep the GPU.
+    """
+    try:
+        process = subprocess.Popen(  # noqa: S603  # our own command lines, no shell
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise ToolError(
+            f"{command[0]} is not here; it comes with the CUDA Toolkit, and its folder must be "
+            "on the PATH."
+        ) from None
+    try:
+        output, errors = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        if sys.platform != "win32":
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        process.communicate()
+        raise EndlessError(f"{command[0]} took more than {seconds:.0f} s.") from None
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
+def machine() -> dict[str, str]:
+    """Which GPU, driver and toolkit are here, and today's date."""
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    lines = run(query, 60).stdout.splitlines()
+    if not lines or "," not in lines[0]:
+        raise ToolError("nvidia-smi names no GPU here.")
+    gpu, driver = (part.strip() for part in lines[0].split(",")[:2])
+    release = re.search(r"release ([\d.]+)", run(["nvcc", "--version"], 60).stdout)
+    return {
+        "gpu": gpu,
+        "driver": driver,
+        "cuda": release[1] if release else "?",
+        "date": datetime.now(UTC).date().isoformat(),
+    }

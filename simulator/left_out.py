@@ -1,0 +1,40 @@
+"""What CUDA has and this simulator has not, by name, and why: for messages that help."""
+
+from __future__ import annotations
+
+import re
+
+LEFT_OUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(names), reason)
+    for names, reason in (
+        (r"printf|puts|assert", "leave the line out; every value is there to see, step by step"),
+        (r"malloc|free|alloca", "a kernel gets its memory as arrays from the launch"),
+        (r"cooperative_groups|cg|thread_block|grid_group|this_\w+", "cooperative groups are left "
+         "out; use __syncthreads(), __syncwarp() and the __shfl functions"),
+        (r"tex\w*|surf\w*|texture\w*|cudaTextureObject_t|cudaSurfaceObject_t|__sampler\w*",
+         "textures and surfaces are left out; read the array itself"),
+        (r"(?:__)?half2?|nv_bfloat16\w*|__nv_\w+|__h[a-z]+\w*|__float2half\w*|__half2float",
+         "half precision is left out; use float"),
+        (r"wmma|nvcuda|mma\w*|__mma\w*", "tensor cores are left out"),
+        (r"cuda[A-Z]\w*|checkCuda\w*|dim3", "that is host code: give the kernels alone, their "
+         "launch is chosen here"),
+        (r"std|thrust|cub|cuda", "C++ libraries are left out"),
+        (r"curand\w*", "random numbers on the device are left out; pass them in an array"),
+        (r"clock(?:64)?|__nanosleep|__globaltimer|__clock\w*", "there is no clock here"),
+        (r"__managed__", "managed variables are left out; pass an array as a parameter"),
+        (r"__shfl(?:_up|_down|_xor)?|__any|__all|__ballot", "CUDA has it no longer; use "
+         "the one that ends in _sync"),
+        (r"__syncthreads_\w+|__activemask|__match_\w+|__reduce_\w+|atomic\w+|__threadfence_system",
+         "this function is left out"),
+        (r"(?:u?(?:char|short|long|longlong)|longlong)[1-4]", "only short vectors of float, "
+         "double, int and uint are taken"),
+    )
+)  # fmt: skip
+
+
+def reason(name: str) -> str | None:
+    """Why a name of CUDA's is not taken, in a sentence that begins with it; None for others."""
+    for names, why in LEFT_OUT:
+        if names.fullmatch(name):
+            return f"{name} is not supported: {why}."
+    return None

@@ -1,0 +1,74 @@
+"""Every kernel of the catalogue, as it comes: right in every bit, at any size, without a hazard."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from simulator import catalogue, compile_kernel, simulate
+from simulator.catalogue import FOLDER, Entry
+from tests.simulator.test_matmul import fused_chain
+
+SIZES = [(1, 1, 1), (13, 19, 10), (17, 36, 21), (40, 24, 32)]  # M, N, K
+ENTRIES = catalogue()
+CASES = [
+    (entry.name, place) for entry in ENTRIES.values() for place in range(len(entry.settings()))
+]
+
+
+def inputs(M: int, N: int, K: int, element: str) -> dict[str, object]:
+    random = np.random.default_rng((M, N, K))
+    A, B = random.standard_normal((M, K)), random.standard_normal((K, N))
+    C = np.full((M, N), np.nan)
+    arrays = {"A": A.astype(element), "B": B.astype(element), "C": C.astype(element)}
+    return {**arrays, "M": M, "N": N, "K": K}
+
+
+def exact_chain(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Each acc + a * b in double, rounded once: float() of a fraction rounds to nearest even."""
+    C = np.zeros((A.shape[0], B.shape[1]))
+    for row, column in np.ndindex(C.shape):
+        acc = 0.0
+        for a, b in zip(A[row], B[:, column], strict=True):
+            acc = float(Fraction(float(a)) * Fraction(float(b)) + Fraction(acc))
+        C[row, column] = acc
+    return C
+
+
+@pytest.mark.parametrize(("name", "place"), CASES)
+@pytest.mark.parametrize("size", SIZES)
+def test_every_kernel_is_right_and_clean(name: str, place: int, size: tuple[int, int, int]) -> None:
+    entry = ENTRIES[name]
+    chosen = entry.settings()[place]
+    kernel = compile_kernel(entry.source(**chosen), entry.kernel, filename=entry.file)
+    given = inputs(*size, entry.element)
+    report = simulate(kernel, entry.launch(given, **chosen))
+    chain = exact_chain if entry.element == "float64" else fused_chain
+    assert report.arrays["C"].dtype == entry.element
+    assert np.array_equal(report.arrays["C"], chain(given["A"], given["B"]))  # type: ignore[arg-type]
+    assert report.hazards == ()
+
+
+@pytest.mark.parametrize("entry", ENTRIES.values(), ids=list(ENTRIES))
+def test_an_entry_offers_what_its_source_has(entry: Entry) -> None:
+    text = (FOLDER / entry.file).read_text(encoding="utf-8")
+    assert text.startswith("// ")
+    assert "Still limits it:" in text
+    for macro, offered in entry.defines.items():
+        assert re.search(rf"^#define {macro} {offered[0]}$", text, re.MULTILINE)
+    for chosen in entry.settings():
+        assert all(value in entry.defines[macro] for macro, value in chosen.items())
+        assert set(chosen) == set(entry.defines)
+
+
+def test_the_rungs_are_in_order() -> None:
+    rungs = [entry.rung for entry in ENTRIES.values() if entry.rung]
+    assert rungs == sorted(rungs)
+    assert set(rungs) == set(range(1, max(rungs) + 1))
+
+
+def test_every_source_is_in_the_catalogue() -> None:
+    assert {path.name for path in FOLDER.glob("*.cu")} == {one.file for one in ENTRIES.values()}

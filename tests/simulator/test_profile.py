@@ -1,0 +1,48 @@
+"""Whole kernels' counters beside what Nsight Compute counted on an H200."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpu.profile import METRICS, simulated_counters
+from gpu.profile_cases import EXPLAINED, cases, explained
+
+FILE = Path(__file__).with_name("h200_profile.json")
+MEASURED: dict[tuple[str, str], Any] = {}
+if FILE.exists():
+    rows = json.loads(FILE.read_text(encoding="utf-8"))["cases"]
+    MEASURED = {(row["name"], row["form"]): row for row in rows}
+CASES = {(case.name, case.form): case for case in cases()}
+
+pytestmark = pytest.mark.skipif(
+    not MEASURED, reason="python -m gpu.profile writes what is compared, on a GPU"
+)
+
+
+def test_every_case_was_measured() -> None:
+    assert MEASURED.keys() == CASES.keys(), "run python -m gpu.profile again"
+
+
+@pytest.mark.parametrize("key", MEASURED, ids=" ".join)
+def test_counters_equal_the_hardwares_or_are_explained(key: tuple[str, str]) -> None:
+    row = MEASURED[key]
+    counted = simulated_counters(CASES[key])
+    assert counted == row["simulated"]
+    assert counted.keys() == row["measured"].keys() == METRICS.keys()
+    differing = [name for name in METRICS if counted[name] != row["measured"][name]]
+    assert [name for name in differing if explained(*key, name) is None] == []
+
+
+def test_every_explanation_is_needed() -> None:
+    for part, form, prefix, why in EXPLAINED:
+        assert why.endswith(".")
+        assert any(
+            part in name and form == built and counter.startswith(prefix)
+            and row["simulated"][counter] != row["measured"][counter]
+            for (name, built), row in MEASURED.items()
+            for counter in METRICS
+        )  # fmt: skip

@@ -1,0 +1,251 @@
+"""Moves over a recording, a step's parts, and a warp's requests against the counters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simulator import Recording, narrate, record, simulate
+from simulator.counters import FIELDS
+from simulator.parts import parts
+from simulator.requests import IDLE, Request, requests
+from simulator.steps import GRANULARITIES, boundaries, next_step, previous_step
+from simulator.tree import Barrier, Kernel
+from tests.simulator.launches import Launch, compile_kernel, launch_text, matmul
+from tests.simulator.test_counters import PADDED, TRANSPOSED
+from tests.simulator.test_record import numeric_example
+
+
+@pytest.fixture(scope="module")
+def example() -> Recording:
+    return record(*numeric_example())
+
+
+def test_boundaries_of_the_numeric_example(example: Recording) -> None:
+    lines = {
+        name: [(example.steps[i].line, example.steps[i].kind) for i in boundaries(example, name)]
+        for name in GRANULARITIES
+    }
+    assert len(lines["statement"]) == len(example.steps)
+    before, outside = (12, "run"), (30, "test")
+    assert lines["outer"] == [before, (18, "run"), (18, "advance"), (18, "advance")]
+    tile = [(25, "run"), (25, "advance"), (25, "advance")]
+    assert lines["inner"] == [before, (18, "run"), *tile, (18, "advance"), *tile, (18, "advance")]
+    assert lines["barrier"] == [before, *[(25, "run"), (18, "advance")] * 2]
+    assert outside in lines["statement"]
+
+
+@pytest.mark.parametrize("granularity", GRANULARITIES)
+@pytest.mark.parametrize("schedule", ["lockstep", "ascending", "random"])
+def test_forward_and_back_meet_the_same_steps(granularity: str, schedule: str) -> None:
+    recording = record(*matmul("tiled", 16, 16, 20, TILE=8), schedule=schedule)
+    forward, last = [0], len(recording.steps) - 1
+    while forward[-1] != last:
+        forward.append(next_step(recording, forward[-1], granularity))
+    back = [last]
+    while back[-1]:
+        back.append(previous_step(recording, back[-1], granularity))
+    assert forward == back[::-1]
+    assert forward == sorted({*boundaries(recording, granularity), last})
+    assert next_step(recording, last, granularity) == last
+    assert previous_step(recording, 0, granularity) == 0
+
+
+def test_barriers_part_the_recording() -> None:
+    recording = record(*matmul("tiled", 16, 16, 20, TILE=8), schedule="descending")
+    starts = boundaries(recording, "barrier")
+    assert [recording.steps[i].interval for i in starts] == list(range(7))
+    assert all(isinstance(recording.steps[i - 1].statement, Barrier) for i in starts[1:])
+
+
+def test_no_such_granularity(example: Recording) -> None:
+    with pytest.raises(ValueError, match="'tile' is none of"):
+        boundaries(example, "tile")
+
+
+def test_parts_of_the_inner_product(example: Recording) -> None:
+    step = next(s for s in example.steps if s.line == 26)
+    pieces = parts(example, step, thread=1)
+    assert [(piece.kind, piece.text) for piece in pieces] == [
+        ("variable", "ty"), ("variable", "k"), ("load", "As[ty][k]"),
+        ("variable", "k"), ("variable", "tx"), ("load", "Bs[k][tx]"),
+        ("assign", "acc += As[ty][k] * Bs[k][tx]"),
+    ]  # fmt: skip
+    cell = pieces[5].cell
+    assert cell is not None
+    assert (cell.array, cell.index, cell.byte, cell.address, cell.bank) == ("Bs", (0, 1), 4, 20, 5)
+    assert cell.sector is None
+    assert pieces[-1].said == "acc = 0 + 1 × 15 = 15, rounded once"
+    assert pieces[-1].value == 15
+
+
+def test_parts_of_a_guarded_load() -> None:
+    recording = record(*matmul("tiled", 3, 3, 3, TILE=4))
+    step = next(s for s in recording.steps if s.line == 21)
+    inside, outside = parts(recording, step, 6), parts(recording, step, 7)
+    load = next(piece for piece in inside if piece.kind == "load")
+    assert load.cell is not None
+    assert (load.cell.array, load.cell.index, load.cell.byte) == ("A", (1, 2), 20)
+    assert (load.cell.sector, load.cell.line) == (0, 0)
+    assert load.value == recording.arguments["A"][1, 2]
+    assert "load" not in {piece.kind for piece in outside}, "the guard keeps thread (3, 1) out"
+    assert outside[-1].kind == "store"
+    assert outside[-1].value == 0
+    idle = recording.steps[-1]
+    assert parts(recording, idle, 3) == ()
+
+
+LANGUAGE = """
+__device__ int twice(int v, int& more) { more = v + 1; return 2 * v; }
+__global__ void k(int* x, float4* y) {
+    int i = threadIdx.x;
+    int n = 0;
+    x[i] += x[i + 30] + 1;
+    x[i] = n + twice(i, n);
+    y[i].z = 3;
+    int* p = x + i;
+    *p = 7;
+    atomicAdd(&x[0], 5);
+}
+"""
+
+
+def test_parts_of_other_statements() -> None:
+    kernel = compile_kernel(LANGUAGE, "k")
+    arguments = {"x": np.arange(32, dtype=np.int32), "y": np.zeros((32, 4), np.float32)}
+    recording = record(kernel, Launch((1, 1, 1), (32, 1, 1), arguments))
+
+    def opened(line: int, thread: int) -> list[tuple[str, str]]:
+        steps = [s for s in recording.steps if s.line == line]
+        return [(p.kind, p.said) for p in parts(recording, steps[-1], thread)]
+
+    assert opened(6, 1)[-2:] == [
+        ("load", "x[1] holds 1 (byte 4 of x, sector 0)"),
+        ("store", "x[1] gets 33 (byte 4 of x, sector 0)"),
+    ]
+    assert ("load", "x[i + 30] is byte 128 of x: outside, dropped") in opened(6, 2)
+    assert opened(7, 3)[0] == ("variable", "n = 0"), "read before the call, said after it"
+    assert opened(7, 3)[-1] == ("store", "x[3] gets 6 (byte 12 of x, sector 0)")
+    assert opened(8, 2)[-1] == ("store", "y[2][2] gets 3 (byte 40 of y, sector 1)")
+    assert opened(9, 2)[-1] == ("assign", "p = &x[2]")
+    assert opened(10, 2) == [("store", "x[2] gets 7 (byte 8 of x, sector 0)")]
+    assert opened(11, 1)[0] == ("atomic", "x[0] held 12 before the update (byte 0 of x, sector 0)")
+
+
+def body(text: str, block: int = 32) -> tuple[Kernel, Launch]:
+    random = np.random.default_rng(3)
+    given: dict[str, Any] = {
+        "f": random.standard_normal(1024, dtype=np.float32),
+        "d": random.standard_normal(1024),
+        "c": np.arange(1024).astype(np.int8),
+    }
+    return launch_text(
+        f"__global__ void k(float* f, double* d, char* c) {{ int i = threadIdx.x; {text} }}",
+        block=block, **given,
+    )  # fmt: skip
+
+
+ALL: dict[str, tuple[Kernel, Launch]] = {
+    "tiled": matmul("tiled", 20, 20, 20),
+    "transposed": matmul("tiled", 16, 16, 32, TRANSPOSED),
+    "padded": matmul("tiled", 16, 16, 32, PADDED),
+    "tile of 32": matmul("tiled", 32, 32, 32, TRANSPOSED, TILE=32),
+    "tile of 4": matmul("tiled", 4, 4, 4, TILE=4),
+    "naive": matmul("naive", 8, 32, 5),
+    "stride": body("f[i * 7 % 64] = f[i * 3] + d[i * 2] + c[i * 5];", 100),
+    "float4": body("__shared__ float4 s[64]; s[i] = reinterpret_cast<float4*>(f)[i];"
+                   " __syncthreads(); float4 v = s[i * 5 % 64]; f[i] = v.x + s[i / 3].y;", 64),
+    "float2 and double": body("__shared__ float2 s[64]; __shared__ double t[64];"
+                              " if (i % 3) s[i] = make_float2(i, 1); t[i * 2 % 64] = i;"
+                              " __syncthreads(); if (i % 3) f[i] = s[i].x; d[i] = t[i / 2];", 50),
+    "float3": body("__shared__ float3 s[32]; s[i].x = 1; s[i] = ((float3*)f)[i];"
+                   " ((float3*)f)[31 - i] = s[i];"),
+    "bytes": body("__shared__ char s[64]; s[i] = c[i]; s[63 - i] = 2;"),
+    "ragged and divergent": body("__shared__ float s[2048]; if (i > 3) s[i * 32 % 1024] = f[i];"
+                                 " if (i % 2) f[i + 1000] = s[i * 33]; else f[i] = s[0];", 77),
+    "dynamic": body("__shared__ float pad[5]; extern __shared__ float s[]; pad[i % 5] = 1;"
+                    " s[i % 8 * 32] = 1;"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ALL)
+@pytest.mark.parametrize("schedule", ["lockstep", "descending"])
+def test_requests_add_up_to_the_counters(case: str, schedule: str) -> None:
+    kernel, launch = ALL[case]
+    launch = Launch((1, 1, 1), launch.block, launch.arguments, 2048 if case == "dynamic" else 0)
+    recording = record(kernel, launch, schedule=schedule)
+    found = dict.fromkeys(FIELDS, 0)
+    for step in recording.steps:
+        for warp in range(launch.warps):
+            for request in requests(recording, step, warp):
+                name = f"{request.access.space}_{request.access.kind}"
+                found[f"{name}_requests"] += 1
+                if request.access.space == "global":
+                    found[f"{name}_sectors"] += len(request.sectors)
+                else:
+                    found[f"{name}_wavefronts"] += request.passes
+                check(request)
+    assert found == dict(simulate(kernel, launch).counters)
+    assert sum(found.values()) > 0
+
+
+def check(request: Request) -> None:
+    """What a picture relies on: each wavefront serves one word a bank, and all are used."""
+    live = request.active
+    assert ((request.words == IDLE).all(axis=1) == ~live).all()
+    assert request.useful <= max(request.fetched, 32 * request.width)
+    if request.access.space == "global":
+        assert len(request.lines) <= len(request.sectors) <= 4 * len(request.lines)
+        return
+    assert sorted(set(request.wavefronts[live].tolist())) == list(range(request.passes))
+    for turn in range(request.passes):
+        lanes = request.wavefronts == turn
+        assert len(set(request.phases[lanes].tolist())) == 1
+        words = np.unique(request.words[lanes])
+        assert np.unique(words % 32).size == words.size
+    assert request.ideal == len(set(request.phases[live].tolist()))
+
+
+def test_wavefronts_lane_by_lane() -> None:
+    recording = record(*ALL["transposed"])
+    step = next(s for s in recording.steps if s.line == 26)
+    a, b = requests(recording, step, 1)
+    assert (a.passes, a.degree, len(a.served)) == (1, 1, 2)
+    assert (b.passes, b.degree, b.ideal) == (8, 8, 1)
+    assert b.wavefronts.tolist() == [i // 2 for i in range(16)] * 2
+    assert b.served[int(b.words[3, 0])] == (3, 19), "threads of one column read one word"
+
+
+def test_half_and_quarter_warps() -> None:
+    recording = record(*ALL["float4"])
+    step = next(s for s in recording.steps if any(a.space == "shared" for a in s.accesses))
+    store = next(r for r in requests(recording, step, 0) if r.access.kind == "store")
+    assert store.phases.tolist() == [i // 8 for i in range(32)]
+    assert (store.passes, store.degree, store.ideal) == (4, 1, 4)
+    assert store.banks[9].tolist() == [4, 5, 6, 7]
+
+
+SENTENCES = {
+    ("transposed", 14, "run", 1): "Warp 1: all 32 lanes active.",
+    ("transposed", 18, "test", 0): "Warp 0: all 32 lanes active; the condition holds for them all.",
+    ("transposed", 22, "run", 0): "Warp 0: all 32 lanes active; reads B: 4 sectors of 32 bytes in "
+    "1 line, 128 of 128 bytes needed; writes Bs: 8 wavefronts, 32 words in 4 banks, 8-way bank "
+    "conflict.",
+    ("transposed", 23, "barrier", 0): "Warp 0: all 32 lanes wait at the barrier.",
+    ("transposed", 26, "run", 0): "Warp 0: all 32 lanes active; reads As: 1 wavefront, 2 words in "
+    "2 banks, each word for up to 16 lanes (broadcast); reads Bs: 8 wavefronts, 16 words in "
+    "2 banks, 8-way bank conflict, each word for up to 2 lanes (broadcast).",
+    ("ragged and divergent", 1, "test", 0): "Warp 0: all 32 lanes active; the warp diverges: the "
+    "condition holds for 28, not for 4.",
+    ("ragged and divergent", 1, "run", 2): "Warp 2: all 13 lanes active.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SENTENCES)
+def test_warp_sentence(case: tuple[str, int, str, int]) -> None:
+    name, line, kind, warp = case
+    recording = record(*ALL[name])
+    step = next(s for s in recording.steps if (s.line, s.kind) == (line, kind))
+    assert narrate.warp_sentence(recording, step, warp) == SENTENCES[case]

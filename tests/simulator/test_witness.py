@@ -1,0 +1,121 @@
+"""A race's witness: the order it names gives the wrong value that it names."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from simulator import Launch, Report, compile_kernel, simulate
+from simulator.findings import KINDS
+from tests.simulator.launches import launch_text, matmul
+from tests.simulator.test_hazards import without_barrier
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_missing_barrier_names_an_order_and_its_wrong_value(number: int) -> None:
+    kernel, launch = matmul("tiled", 16, 16, 64, without_barrier(number))
+    (hazard,) = (h for h in simulate(kernel, launch).hazards if h.witness is not None)
+    witness = hazard.witness
+    assert witness is not None
+    assert hazard.wrong_order == witness.order == "ascending"
+    assert witness.against == "lockstep"
+    assert witness.read != witness.read_against
+    assert witness.output is not None
+    replayed = simulate(kernel, launch, witness.order).arrays["C"]
+    cell = tuple(int(i) for i in re.findall(r"\[(\d+)\]", witness.output))
+    assert replayed[cell].item() == witness.value
+    exact = launch.arguments["A"].astype(float) @ launch.arguments["B"]
+    assert witness.value_against == pytest.approx(exact[cell], abs=1e-4), "lockstep is right here"
+    assert witness.said.startswith("With the warps in ascending order, thread (")
+    assert witness.output in witness.said
+
+
+DESCENDING = """__global__ void k(float* x) {
+    __shared__ float s[64];
+    int i = threadIdx.x;
+    s[i] = i;
+    x[i] = i >= 32 ? s[i - 32] : 0.0f;
+}"""
+RANDOM = """__global__ void k(float* x) {
+    __shared__ int last;
+    int warp = threadIdx.x / 32;
+    if (threadIdx.x == 0) last = 3;
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+        if (warp == 1) last = 0;
+        if (warp == 2) x[0] = last;
+    }
+}"""
+
+
+def hazards_of(text: str, block: int, grid: int = 1) -> Report:
+    kernel, launch = launch_text(text, block=block, grid=grid, x=np.zeros(block, np.float32))
+    return simulate(kernel, launch)
+
+
+def test_right_in_ascending_order_is_still_a_race() -> None:
+    report = hazards_of(DESCENDING, 64)
+    assert report.arrays["x"].tolist() == [0.0] * 32 + list(range(32))
+    (hazard,) = report.hazards
+    assert hazard.kind == "read-after-write"
+    assert hazard.wrong_order == "descending"
+    assert hazard.witness is not None
+    assert hazard.witness.thread == (33, 0, 0)
+    assert (hazard.witness.read, hazard.witness.read_against) == (0, 1)
+    assert hazard.witness.output == "x[33]"
+
+
+def test_random_orders_are_tried() -> None:
+    report = hazards_of(RANDOM, 96)
+    found = {hazard.kind: hazard.wrong_order for hazard in report.hazards}
+    assert set(found) <= {"read-after-write", "write-after-read"}
+    order = next(iter(found.values()))
+    assert order is not None
+    schedule, _, seed = order.partition(", seed ")
+    kernel, launch = launch_text(RANDOM, block=96, x=np.zeros(96, np.float32))
+    replayed = simulate(kernel, launch, schedule, int(seed or 0)).arrays["x"][0]
+    lockstep = 0.0
+    assert replayed != lockstep
+
+
+def test_blocks_have_two_orders_and_neither_is_right() -> None:
+    text = "__global__ void k(float* x) {\nx[0] = blockIdx.x;\n}"
+    (hazard,) = hazards_of(text, 1, grid=2).hazards
+    assert hazard.wrong_order == "block (1, 0, 0) before block (0, 0, 0)"
+    assert hazard.witness is not None
+    assert hazard.witness.against == "block (0, 0, 0) before block (1, 0, 0)"
+    assert (hazard.witness.value, hazard.witness.value_against) == (0, 1)
+
+
+HARMLESS = {
+    "all write the same": ("x[0] = 1;", 64),
+    "one warp": ("__shared__ float s[32]; s[threadIdx.x] = 2;\nx[threadIdx.x] = s[31 - "
+                 "threadIdx.x];", 32),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HARMLESS)
+def test_no_order_gives_a_wrong_value(case: str) -> None:
+    body, block = HARMLESS[case]
+    (hazard,) = hazards_of(f"__global__ void k(float* x) {{\n{body}\n}}", block).hazards
+    assert hazard.kind in KINDS.values()
+    assert hazard.wrong_order is None
+    assert hazard.witness is None
+
+
+def test_an_order_that_never_ends_is_passed_over() -> None:
+    text = """__global__ void k(int* x) {
+        __shared__ volatile int go;
+        if (threadIdx.x == 0) go = 0;
+        __syncthreads();
+        if (threadIdx.x == 0) go = 1;
+        int n = 0;
+        if (threadIdx.x == 32) { while (go == 0 && n < 3000000) ++n; x[0] = n; }
+    }"""
+    kernel = compile_kernel(text, "k")
+    launch = Launch((1, 1, 1), (64, 1, 1), {"x": np.zeros(1, np.int32)})
+    report = simulate(kernel, launch)
+    assert report.hazards
+    assert report.arrays["x"][0] == 0
