@@ -70,6 +70,17 @@ def choose(
     return Contestant(wanted, entry.source(**chosen), entry.kernel, grid, block, values)
 
 
+def variants() -> list[str]:
+    """Each kernel in each setting that is worth measuring, as `choose` takes it."""
+    names = []
+    for entry in catalogue().values():
+        for chosen in entry.speed:
+            usual = {macro: values[0] for macro, values in entry.defines.items()}
+            own = [f"{macro}={value}" for macro, value in chosen.items() if value != usual[macro]]
+            names.append(":".join([entry.name, *own]))
+    return names
+
+
 def _setting(text: str) -> tuple[str, str]:
     macro, equals, value = text.partition("=")
     if not (macro and equals and value):

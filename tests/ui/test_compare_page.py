@@ -104,6 +104,7 @@ def test_looking_again_asks_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_run_shows_its_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened(monkeypatch, FAKE)
+    page.multiselect(key="compare_kernels").set_value(["tiled"]).run()
     page.number_input(key="compare_M").set_value(300).run()
     page.button(key="compare_run").click().run()
     settled(page)
@@ -123,7 +124,7 @@ def test_a_kernel_whose_c_is_wrong_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_chosen_tile_is_in_the_text_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened(monkeypatch, FAKE)
-    page.selectbox(key="compare_define_TILE").select(32).run()
+    page.multiselect(key="compare_kernels").set_value(["tiled:TILE=32"]).run()
     assert any("#define TILE 32" in code.value for code in page.code)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from gpu import recorded
-from gpu.compare import Contestant, choose, request
+from gpu.compare import Contestant, choose, request, variants
 from gpu.device import Device, Missing, Status, status_from
 from gpu.result import Comparison, comparison_from
 from gpu.worker import Job, Worker, WorkerError
@@ -117,32 +117,26 @@ def live(device: Device) -> None:
 
 
 def controls() -> tuple[list[Contestant], tuple[int, int, int]]:
-    """Kernels, macros and M, N, K; no contestants where they do not fit together."""
-    entries = catalogue()
+    """Kernels and M, N, K; no contestants where they do not fit together."""
+    offered = variants()
     chosen = st.multiselect(
-        "Kernels", list(entries), default=list(entries)[-1:], key="compare_kernels",
-        format_func=lambda name: entries[name].title,
-    )  # fmt: skip
-    macros = {
-        macro: sorted(values) for name in chosen for macro, values in entries[name].defines.items()
-    }
-    columns = st.columns(3 + len(macros))
+        "Kernels", offered, default=offered[-1:], key="compare_kernels", format_func=title
+    )
     M, N, K = (
         int(column.number_input(name, 1, LARGEST, 4096, step=1, key=f"compare_{name}"))
-        for column, name in zip(columns, "MNK", strict=False)
+        for column, name in zip(st.columns(3), "MNK", strict=True)
     )
-    defines = {}
-    for column, (macro, values) in zip(columns[3:], macros.items(), strict=True):
-        usual = next(entries[n].defines[macro][0] for n in chosen if macro in entries[n].defines)
-        picked = column.selectbox(
-            macro, values, index=values.index(usual), key=f"compare_define_{macro}"
-        )
-        defines[macro] = str(picked)
     try:
-        return [choose(name, (M, N, K), defines) for name in chosen], (M, N, K)
+        return [choose(name, (M, N, K)) for name in chosen], (M, N, K)
     except LaunchError as error:
         st.error(str(error))
         return [], (M, N, K)
+
+
+def title(variant: str) -> str:
+    """What a kernel is called, with the macros that are set in it."""
+    name, *settings = variant.split(":")
+    return ", ".join([catalogue()[name].title, *(one.replace("=", " ") for one in settings)])
 
 
 @st.fragment(run_every=0.5)

@@ -1,0 +1,78 @@
+"""The ladder on a real GPU: verified at any size, and equal to the simulator in every bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu.compare import Contestant, choose, request
+from gpu.result import comparison_from
+from gpu.worker import Worker
+from simulator.catalogue import catalogue
+from simulator.ctype import Array
+
+pytestmark = pytest.mark.gpu
+
+NAMES = [
+    ":".join([entry.name, *(f"{macro}={value}" for macro, value in chosen.items())])
+    for entry in catalogue().values()
+    for chosen in entry.settings()
+]
+SIZES = [(1, 1, 1), (33, 47, 29), (130, 129, 515), (256, 512, 64), (300, 260, 72), (257, 96, 1023)]
+SIMULATED = [(1, 1, 1), (33, 47, 29), (64, 64, 64), (100, 72, 36), (130, 260, 21)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_kernel_is_verified(worker: Worker, size: tuple[int, int, int]) -> None:
+    job = worker.submit(request(size, [choose(name, size) for name in NAMES]), 240)
+    found = comparison_from(dict(job.wait()))
+    assert [kernel.verdict for kernel in found.kernels if not kernel.verified] == []
+    assert [kernel.name for kernel in found.kernels if kernel.local_bytes] == []
+
+
+def on_gpu(contestant: Contestant, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
+    """C as the GPU computes it, poisoned with NaN before."""
+    import cupy
+
+    from gpu.compile import compile_text, load
+
+    architecture = f"sm_{cupy.cuda.Device().compute_capability}"
+    binary = compile_text(
+        contestant.text, contestant.kernel, architecture, contestant.defines
+    )  # fmt: skip
+    loaded = load(binary, contestant.grid, contestant.block, 2048)
+    C = cupy.full(size[:2], np.nan, dtype=A.dtype)
+    arguments = (cupy.asarray(A), cupy.asarray(B), C, *(np.int32(value) for value in size))
+    loaded.function(contestant.grid, contestant.block, arguments)
+    result: Array = cupy.asnumpy(C)
+    return result
+
+
+def in_simulator(contestant: Contestant, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
+    pytest.importorskip("clang.cindex", reason="libclang is not installed")
+    from simulator import Launch, compile_kernel, simulate
+
+    M, N, K = size
+    C = np.full((M, N), np.nan, dtype=A.dtype)
+    arguments: dict[str, Any] = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
+    kernel = compile_kernel(contestant.text, contestant.kernel)
+    report = simulate(kernel, Launch(contestant.grid, contestant.block, arguments))
+    result: Array = report.arrays["C"]
+    return result
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", SIMULATED)
+def test_the_simulator_equals_the_gpu_in_every_bit(name: str, size: tuple[int, int, int]) -> None:
+    M, N, K = size
+    contestant = choose(name, size)
+    element = catalogue()[name.split(":")[0]].element
+    rng = np.random.default_rng()
+    A = (rng.standard_normal((M, K)) * 10.0 ** rng.integers(-3, 4, (M, K))).astype(element)
+    B = (rng.standard_normal((K, N)) * 10.0 ** rng.integers(-3, 4, (K, N))).astype(element)
+    simulated, real = in_simulator(contestant, A, B, size), on_gpu(contestant, A, B, size)
+    bits = f"u{simulated.dtype.itemsize}"
+    differ = np.argwhere(simulated.view(bits) != real.view(bits))
+    assert differ.size == 0, f"{len(differ)} of {M * N} differ, first at {differ[0]}"
