@@ -1,0 +1,300 @@
+// CUDA's part of a kernel's text for a C++ compiler of the host: the threads of a block are fibers
+// that run one after another from barrier to barrier, the blocks follow one another.
+// Floating-point products are never contracted here (compile with -ffp-contract=off), but for
+// kernels between tests' `#define float Float`, where Float says by overloading what fuses.
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define __global__
+#define __device__
+#define __shared__ static
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __restrict__
+
+typedef unsigned int uint;
+#define VECTORS(T, N, A2, A4)                                                                 \
+    struct alignas(A2) N##2 { T x, y; };                                                      \
+    struct N##3 { T x, y, z; };                                                               \
+    struct alignas(A4) N##4 { T x, y, z, w; };                                                \
+    static inline N##2 make_##N##2(T x, T y) { return {x, y}; }                               \
+    static inline N##3 make_##N##3(T x, T y, T z) { return {x, y, z}; }                       \
+    static inline N##4 make_##N##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+VECTORS(float, float, 8, 16)
+VECTORS(double, double, 16, 16)
+VECTORS(int, int, 8, 16)
+VECTORS(unsigned int, uint, 8, 16)
+
+static uint3 threadIdx, blockIdx, blockDim, gridDim;
+static const int warpSize = 32;
+
+// Fibers --------------------------------------------------------------------------------------
+
+const int MOST_THREADS = 64;
+const size_t STACK_BYTES = 1 << 18;
+static ucontext_t scheduler, fibers[MOST_THREADS];
+static char stacks[MOST_THREADS][STACK_BYTES];
+static bool ended[MOST_THREADS];
+static int running;
+static void (*entry)();
+
+static void place_thread(int number) {
+    running = number;
+    threadIdx = {number % blockDim.x, number / blockDim.x % blockDim.y,
+                 number / (blockDim.x * blockDim.y)};
+}
+
+static void __syncthreads() { swapcontext(&fibers[running], &scheduler); }
+static void __syncwarp(unsigned = 0xffffffffu) {}
+static void __threadfence_block() {}
+
+static void fiber() {
+    entry();
+    ended[running] = true;
+    swapcontext(&fibers[running], &scheduler);
+}
+
+static void run_block() {
+    const int threads = blockDim.x * blockDim.y * blockDim.z;
+    for (int i = 0; i < threads; ++i) {
+        ended[i] = false;
+        getcontext(&fibers[i]);
+        fibers[i].uc_stack.ss_sp = stacks[i];
+        fibers[i].uc_stack.ss_size = STACK_BYTES;
+        fibers[i].uc_link = nullptr;
+        makecontext(&fibers[i], fiber, 0);
+    }
+    for (int left = threads; left;) {
+        left = 0;
+        for (int i = 0; i < threads; ++i) {
+            if (ended[i]) continue;
+            place_thread(i);
+            swapcontext(&scheduler, &fibers[i]);
+            left += !ended[i];
+        }
+    }
+}
+
+static void run_grid(const unsigned (&grid)[3], const unsigned (&block)[3], void (*kernel)()) {
+    entry = kernel;
+    gridDim = {grid[0], grid[1], grid[2]};
+    blockDim = {block[0], block[1], block[2]};
+    for (blockIdx.z = 0; blockIdx.z < gridDim.z; ++blockIdx.z)
+        for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y)
+            for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) run_block();
+}
+
+// Functions -----------------------------------------------------------------------------------
+
+// The smaller and the larger of two, zeros ordered by their sign, a number before a NaN, as the
+// PTX ISA's min and max have it.
+template <typename T> static T smaller(T a, T b) {
+    if (isnan(a)) return b;
+    if (isnan(b)) return a;
+    return a == b ? (signbit(a) ? a : b) : (a < b ? a : b);
+}
+template <typename T> static T larger(T a, T b) {
+    if (isnan(a)) return b;
+    if (isnan(b)) return a;
+    return a == b ? (signbit(a) ? b : a) : (a > b ? a : b);
+}
+#define fminf gpu_fminf
+#define fmaxf gpu_fmaxf
+#define fmin gpu_fmin
+#define fmax gpu_fmax
+static inline float fminf(float a, float b) { return smaller(a, b); }
+static inline float fmaxf(float a, float b) { return larger(a, b); }
+static inline float fmin(float a, float b) { return smaller(a, b); }
+static inline float fmax(float a, float b) { return larger(a, b); }
+static inline double fmin(double a, double b) { return smaller(a, b); }
+static inline double fmax(double a, double b) { return larger(a, b); }
+#define ORDER(T)                                                                              \
+    static inline T min(T a, T b) { return b < a ? b : a; }                                   \
+    static inline T max(T a, T b) { return a < b ? b : a; }
+ORDER(int) ORDER(unsigned) ORDER(long) ORDER(unsigned long)
+ORDER(long long) ORDER(unsigned long long)
+static inline float min(float a, float b) { return smaller(a, b); }
+static inline float max(float a, float b) { return larger(a, b); }
+static inline double min(double a, double b) { return smaller(a, b); }
+static inline double max(double a, double b) { return larger(a, b); }
+
+static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
+static inline float __fadd_rn(float a, float b) { return a + b; }
+static inline float __fsub_rn(float a, float b) { return a - b; }
+static inline float __fmul_rn(float a, float b) { return a * b; }
+static inline float __fdiv_rn(float a, float b) { return a / b; }
+static inline double __dadd_rn(double a, double b) { return a + b; }
+static inline double __dmul_rn(double a, double b) { return a * b; }
+static inline int __popc(unsigned v) { return __builtin_popcount(v); }
+static inline int __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
+static inline int __ffs(int v) { return __builtin_ffs(v); }
+static inline int low24(int v) { return (int)((unsigned)v << 8) >> 8; }
+static inline int __mul24(int a, int b) { return low24(a) * low24(b); }
+static inline unsigned __umul24(unsigned a, unsigned b) {
+    return (a & 0xffffffu) * (b & 0xffffffu);
+}
+template <typename To, typename From> static To same_bits(From value) {
+    To result;
+    memcpy(&result, &value, sizeof result);
+    return result;
+}
+static inline float __int_as_float(int v) { return same_bits<float>(v); }
+static inline float __uint_as_float(unsigned v) { return same_bits<float>(v); }
+static inline int __float_as_int(float v) { return same_bits<int>(v); }
+static inline unsigned __float_as_uint(float v) { return same_bits<unsigned>(v); }
+template <typename T> static T __ldg(const T* p) { return *p; }
+
+// Of a warp: every thread of the block leaves its value, and takes another's after a barrier.
+template <typename T> static T from_lane(T value, int lane) {
+    static T given[MOST_THREADS];
+    given[running] = value;
+    __syncthreads();
+    const T taken = given[running / 32 * 32 + lane];
+    __syncthreads();
+    return taken;
+}
+template <typename T> static T __shfl_sync(unsigned, T v, int source, int width = 32) {
+    const int lane = running % 32, segment = lane / width * width;
+    return from_lane(v, segment + (source & (width - 1)));
+}
+template <typename T> static T __shfl_up_sync(unsigned, T v, unsigned by, int width = 32) {
+    const int lane = running % 32, source = lane - (int)by;
+    return from_lane(v, source < lane / width * width ? lane : source);
+}
+template <typename T> static T __shfl_down_sync(unsigned, T v, unsigned by, int width = 32) {
+    const int lane = running % 32, source = lane + (int)by;
+    return from_lane(v, source >= lane / width * width + width ? lane : source);
+}
+template <typename T> static T __shfl_xor_sync(unsigned, T v, int by, int width = 32) {
+    const int lane = running % 32, source = lane ^ by;
+    return from_lane(v, source >= lane / width * width + width ? lane : source);
+}
+static unsigned __ballot_sync(unsigned, int holds) {
+    unsigned bits = 0;
+    static int given[MOST_THREADS];
+    given[running] = holds;
+    __syncthreads();
+    for (int i = 0; i < 32; ++i) bits |= (unsigned)(given[running / 32 * 32 + i] != 0) << i;
+    __syncthreads();
+    return bits;
+}
+static int __any_sync(unsigned m, int holds) { return __ballot_sync(m, holds) != 0; }
+static int __all_sync(unsigned m, int holds) { return __ballot_sync(m, holds) == 0xffffffffu; }
+
+template <typename T, typename F> static T atomically(T* p, F change) {
+    const T old = *p;
+    *p = change(old);
+    return old;
+}
+template <typename T> static T atomicAdd(T* p, T v) {
+    return atomically(p, [v](T old) { return old + v; });
+}
+template <typename T> static T atomicSub(T* p, T v) {
+    return atomically(p, [v](T old) { return old - v; });
+}
+template <typename T> static T atomicMax(T* p, T v) {
+    return atomically(p, [v](T old) { return max(old, v); });
+}
+template <typename T> static T atomicMin(T* p, T v) {
+    return atomically(p, [v](T old) { return min(old, v); });
+}
+template <typename T> static T atomicExch(T* p, T v) {
+    return atomically(p, [v](T) { return v; });
+}
+template <typename T> static T atomicCAS(T* p, T compared, T v) {
+    return atomically(p, [compared, v](T old) { return old == compared ? v : old; });
+}
+template <typename T> static T atomicAnd(T* p, T v) {
+    return atomically(p, [v](T old) { return old & v; });
+}
+template <typename T> static T atomicOr(T* p, T v) {
+    return atomically(p, [v](T old) { return old | v; });
+}
+template <typename T> static T atomicXor(T* p, T v) {
+    return atomically(p, [v](T old) { return old ^ v; });
+}
+
+// Asynchronous copies arrive at once: nothing reads their cells before they are waited for.
+static void __pipeline_memcpy_async(void* to, const void* from, size_t bytes) {
+    memcpy(to, from, bytes);
+}
+static void __pipeline_commit() {}
+static void __pipeline_wait_prior(size_t) {}
+
+// Contraction ---------------------------------------------------------------------------------
+
+static inline float fused(float a, float b, float c) { return fmaf(a, b, c); }
+static inline double fused(double a, double b, double c) { return fma(a, b, c); }
+
+// A product that waits for a sum: with one it rounds once, alone it becomes a number. Of two
+// products the left one waits.
+template <typename T> struct Number;
+template <typename T> struct Product {
+    T a, b;
+
+    friend Product operator-(Product p) { return {-p.a, p.b}; }
+    friend Product operator*(Product l, Product r) { return Number<T>(l) * Number<T>(r); }
+    friend Number<T> operator/(Product l, Product r) { return Number<T>(l) / Number<T>(r); }
+    friend Number<T> operator+(Product p, Number<T> r) { return fused(p.a, p.b, r.value); }
+    friend Number<T> operator-(Product p, Number<T> r) { return fused(p.a, p.b, -r.value); }
+    friend Number<T> operator+(Number<T> l, Product p) { return fused(p.a, p.b, l.value); }
+    friend Number<T> operator-(Number<T> l, Product p) { return fused(-p.a, p.b, l.value); }
+    friend Number<T> operator+(Product l, Product r) { return l + Number<T>(r); }
+    friend Number<T> operator-(Product l, Product r) { return l - Number<T>(r); }
+    friend bool operator<(Product l, Product r) { return Number<T>(l) < Number<T>(r); }
+};
+
+template <typename T> struct Number {
+    T value;
+    Number() = default;
+    Number(T v) : value(v) {}
+    Number(Product<T> p) : value(p.a * p.b) {}
+    template <typename U> explicit Number(Number<U> other) : value((T)other.value) {}
+    template <typename U> explicit Number(Product<U> p) : value((T)(p.a * p.b)) {}
+
+    friend Product<T> operator*(Number l, Number r) { return {l.value, r.value}; }
+    friend Number operator/(Number l, Number r) { return l.value / r.value; }
+    friend Number operator+(Number l, Number r) { return l.value + r.value; }
+    friend Number operator-(Number l, Number r) { return l.value - r.value; }
+    friend Number operator-(Number v) { return -v.value; }
+    friend bool operator<(Number l, Number r) { return l.value < r.value; }
+    Number& operator+=(Number r) { return *this = *this + r; }
+    Number& operator-=(Number r) { return *this = *this - r; }
+    Number& operator+=(Product<T> p) { return *this = *this + p; }
+    Number& operator-=(Product<T> p) { return *this = *this - p; }
+    Number& operator*=(Number r) { return *this = Number(value * r.value); }
+};
+typedef Number<float> Float;
+typedef Number<double> Double;
+static inline Float fmaf(Float a, Float b, Float c) { return fmaf(a.value, b.value, c.value); }
+static inline Float sqrtf(Float a) { return sqrtf(a.value); }
+
+// One launch ----------------------------------------------------------------------------------
+
+const int INPUTS = 256, OUTPUTS = 1024;
+struct alignas(16) Arguments {
+    int pi[INPUTS];
+    float pf[INPUTS];
+    double pd[INPUTS];
+    int oi[OUTPUTS];
+    long ol[OUTPUTS];
+    float of[OUTPUTS];
+    double od[OUTPUTS];
+    int n;
+    float s;
+};
+static Arguments given;
+
+static void launch(
+    const unsigned (&grid)[3], const unsigned (&block)[3], void (*kernel)()
+) {
+    if (fread(&given, sizeof given, 1, stdin) != 1) exit(2);
+    run_grid(grid, block, kernel);
+    fwrite(&given, sizeof given, 1, stdout);
+}

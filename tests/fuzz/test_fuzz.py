@@ -1,0 +1,30 @@
+"""Random kernels of the language: the simulator's results beside a C++ compiler's, bit for bit."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzz.constructs import CONSTRUCTS, count
+from tests.fuzz.differential import findings, host_compiler
+from tests.fuzz.generator import generate
+
+KERNELS, BATCH = 2000, 100
+COMPILER = host_compiler()
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs Linux and g++ or another c++")
+@pytest.mark.parametrize("first", range(0, KERNELS, BATCH))
+def test_simulator_agrees_with_the_compiler(first: int) -> None:
+    assert COMPILER is not None
+    reports = findings([generate(seed) for seed in range(first, first + BATCH)], COMPILER)
+    assert not reports, "\n\n".join(reports)
+
+
+def test_a_seed_always_gives_the_same_kernel() -> None:
+    assert generate(5) == generate(5)
+    assert generate(5).text != generate(6).text
+
+
+def test_kernels_have_every_construct() -> None:
+    found = count(generate(seed).text for seed in range(KERNELS))
+    assert {name for name, number in found.items() if number >= 3} == set(CONSTRUCTS)
