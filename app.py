@@ -11,7 +11,10 @@ ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # whatever folder Streamlit was started in
 
-st.set_page_config(page_title="Tilewise", page_icon=":material/grid_view:", layout="wide")
+# An icon of our own: one of Streamlit's by name would be fetched from the network.
+st.set_page_config(
+    page_title="Tilewise", page_icon=str(ROOT / "assets" / "icon.png"), layout="wide"
+)
 PAGES = ROOT / "ui" / "pages"
 st.navigation(
     [

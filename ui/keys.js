@@ -82,7 +82,7 @@ export default function (component) {
     clearInterval(state.timer);
     state.timer = null;
     const button = parentElement.querySelector("[data-do=play]");
-    if (button) button.textContent = "▶";
+    if (button) button.textContent = "Play";
   }
 
   function play() {
@@ -93,7 +93,7 @@ export default function (component) {
       if (state.step >= last) return pause();
       show(state.step + 1);
     }, 1000 / pace);
-    parentElement.querySelector("[data-do=play]").textContent = "❚❚";
+    parentElement.querySelector("[data-do=play]").textContent = "Pause";
   }
 
   const actions = {

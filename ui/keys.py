@@ -11,26 +11,31 @@ import streamlit as st
 
 HTML = """
 <div class="bar" role="toolbar" aria-label="Steps of the scene">
-  <button data-do="first" title="First step (Home)" aria-label="First step">⏮</button>
-  <button data-do="outer-back" title="Outer iteration back (Page Up)"
-    aria-label="Outer iteration back">⏪ tile</button>
-  <button data-do="inner-back" title="Inner iteration back (Shift + Left)"
-    aria-label="Inner iteration back">◀◀ inner</button>
-  <button data-do="back" title="Statement back (Left)" aria-label="Statement back">◀</button>
-  <button data-do="play" title="Play or pause (Space)" aria-label="Play or pause">▶</button>
-  <button data-do="forward" title="Statement forward (Right)"
-    aria-label="Statement forward">▶ statement</button>
-  <button data-do="inner-forward" title="Inner iteration forward (Shift + Right)"
-    aria-label="Inner iteration forward">inner ▶▶</button>
-  <button data-do="outer-forward" title="Outer iteration forward (Page Down)"
-    aria-label="Outer iteration forward">tile ⏩</button>
-  <button data-do="barrier" title="Next barrier (B)" aria-label="Next barrier">barrier ⇥</button>
-  <button data-do="last" title="Last step (End)" aria-label="Last step">⏭</button>
+  <button data-do="first" title="First step (Home)" aria-label="First step">|◀</button>
+  <span class="group" role="group" aria-label="Outer iteration">
+    <button data-do="outer-back" title="Tile back (Page Up)" aria-label="Tile back">◀</button>
+    <span>tile</span>
+    <button data-do="outer-forward" title="Tile forward (Page Down)"
+      aria-label="Tile forward">▶</button></span>
+  <span class="group" role="group" aria-label="Inner iteration">
+    <button data-do="inner-back" title="Inner iteration back (Shift + Left)"
+      aria-label="Inner iteration back">◀</button>
+    <span>inner</span>
+    <button data-do="inner-forward" title="Inner iteration forward (Shift + Right)"
+      aria-label="Inner iteration forward">▶</button></span>
+  <span class="group" role="group" aria-label="Statement">
+    <button data-do="back" title="Statement back (Left)" aria-label="Statement back">◀</button>
+    <span>statement</span>
+    <button data-do="forward" title="Statement forward (Right)"
+      aria-label="Statement forward">▶</button></span>
+  <button data-do="barrier" title="Next barrier (B)" aria-label="Next barrier">barrier ▶</button>
+  <button data-do="last" title="Last step (End)" aria-label="Last step">▶|</button>
+  <button data-do="play" title="Play or pause (Space)" aria-label="Play or pause">Play</button>
+  <label>at <select aria-label="Steps a second">
+    <option value="1">1</option><option value="2" selected>2</option>
+    <option value="5">5</option><option value="10">10</option></select> a second</label>
   <label>step <input type="number" min="1" aria-label="Go to step"></label>
   <span data-total></span>
-  <label>pace <select aria-label="Steps a second">
-    <option value="1">1/s</option><option value="2" selected>2/s</option>
-    <option value="5">5/s</option><option value="10">10/s</option></select></label>
   <span class="live" aria-live="polite"></span>
 </div>
 """
@@ -40,6 +45,9 @@ CSS = """
 .bar button, .bar input, .bar select { font: inherit; color: inherit; height: 34px;
   background: var(--st-secondary-background-color); border: 1px solid var(--st-border-color);
   border-radius: 6px; padding: 0 10px; }
+.group { display: inline-flex; align-items: center; gap: 4px; border: 1px solid
+  var(--st-border-color); border-radius: 8px; padding: 0 2px; height: 38px; }
+.group button { border: 0; height: 30px; }
 .bar button { cursor: pointer; min-width: 40px; }
 .bar button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
 .bar button:focus-visible { outline: 2px solid var(--st-primary-color); }

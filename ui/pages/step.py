@@ -134,8 +134,16 @@ def choose() -> tuple[Choice, Entry]:
     return choice, entry
 
 
+# The scene needs the height that Streamlit leaves empty above a page.
+LESS_MARGIN = """<style>
+.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1rem;
+  padding-left: 1.5rem; padding-right: 1.5rem; }
+</style>"""
+
+
 def page() -> None:
     """Draw the page."""
+    st.html(LESS_MARGIN)
     moved = st.session_state.pop("clicked_thread", None)
     if moved is not None:
         st.session_state["thread_x"], st.session_state["thread_y"] = moved

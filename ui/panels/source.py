@@ -19,10 +19,46 @@ TOKENS = re.compile(
     r"(?P<comment>//[^\n]*)|(?P<macro>^\s*#\w+)|(?P<number>\b\d[\w.]*)|(?P<word>[A-Za-z_]\w*)"
 )
 KEYWORDS = frozenset(
-    "extern __global__ __shared__ __device__ void const float double int unsigned size_t bool char "
-    "for while do if else switch case default break continue return constexpr static volatile "
-    "__restrict__ __launch_bounds__ template typename __syncthreads threadIdx blockIdx blockDim "
-    "gridDim float4 float2".split()
+    {
+        "extern",
+        "__global__",
+        "__shared__",
+        "__device__",
+        "void",
+        "const",
+        "float",
+        "double",
+        "int",
+        "unsigned",
+        "size_t",
+        "bool",
+        "char",
+        "for",
+        "while",
+        "do",
+        "if",
+        "else",
+        "switch",
+        "case",
+        "default",
+        "break",
+        "continue",
+        "return",
+        "constexpr",
+        "static",
+        "volatile",
+        "__restrict__",
+        "__launch_bounds__",
+        "template",
+        "typename",
+        "__syncthreads",
+        "threadIdx",
+        "blockIdx",
+        "blockDim",
+        "gridDim",
+        "float4",
+        "float2",
+    }
 )
 
 

@@ -47,7 +47,8 @@ class TimelinePanel:
     def shapes(self, step: Step) -> list[Shape]:
         """The marker."""
         x = LEFT + (step.number + 0.5) * self._width
-        path = f"M{x - 2:g},{TOP - 12}L{x + 2:g},{TOP - 12}L{x + 2:g},{BOTTOM + 6}L{x - 2:g},{BOTTOM + 6}Z"
+        left, right, top, low = x - 2, x + 2, TOP - 12, BOTTOM + 6
+        path = f"M{left:g},{top}L{right:g},{top}L{right:g},{low}L{left:g},{low}Z"
         return [outline(path, self._palette.paper, 1, self._palette.focus)]
 
     def _row(self, values: list[list[int]], colours: list[str], top: float, low: float) -> Trace:

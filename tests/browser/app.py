@@ -1,0 +1,71 @@
+"""The app as a visitor meets it: `streamlit run` on a free port, and a headless Chromium."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+STEPPER = ".st-key-scene .js-plotly-plot[data-ready]"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+def chromium() -> str:
+    """An installed Chromium or Chrome; without one the test is skipped, except in CI."""
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail("No Chromium is installed, and in CI the browser tests must run.")
+        pytest.skip("No Chromium or Chrome is installed.")
+    return found
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """A headless browser."""
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
+        yield launched
+        launched.close()
+
+
+@contextmanager
+def running_app() -> Iterator[str]:
+    """The app's address, once it answers."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port),
+         "--server.address", "127.0.0.1", "--server.headless", "true"],
+        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        for _ in range(300):
+            try:
+                with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):  # noqa: S310  # our own app
+                    break
+            except OSError:
+                time.sleep(0.1)
+        else:
+            pytest.fail("The app did not answer within 30 seconds.")
+        yield address
+    finally:
+        process.terminate()
+        process.wait(10)
