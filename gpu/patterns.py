@@ -14,7 +14,7 @@ SPACES = ("shared", "global")
 KINDS = ("load", "store")
 REACH = 16384  # bytes that offsets may lie within
 SEED = 20261121
-TYPES = {1: "u8", 2: "u16", 4: "b32", 8: "b64", 16: "v4.b32"}
+TYPES = {4: "b32", 8: "b64", 16: "v4.b32"}
 EVERY = 0xFFFFFFFF
 
 
@@ -35,13 +35,11 @@ def patterns() -> list[Pattern]:
     found = []
     for space in SPACES:
         for kind in KINDS:
-            for width in (4, 8, 16) if kind == "store" else (4, 8, 16, 1, 2):
-                named = [*_strided(width)]
-                if width >= 4:
-                    named += _masked(space, width)
-                    if space == "shared":
-                        named += _shared(width)
-                    named += _drawn(space, kind, width)
+            for width in TYPES:
+                named = [*_strided(width), *_masked(space, width)]
+                if space == "shared":
+                    named += _shared(width)
+                named += _drawn(space, kind, width)
                 for name, units, mask in named:
                     offsets = tuple(int(unit) * width for unit in units)
                     found.append(Pattern(name, space, kind, width, offsets, mask))
@@ -130,8 +128,8 @@ def _kernel(space: str, kind: str, width: int) -> str:
     typed = TYPES[width]
     address = "shared" if space == "shared" else "memory"
     constraint = "r" if space == "shared" else "l"
-    words = {8: ("l",), 16: ("r",) * 4}.get(width, ("h",) if width < 4 else ("r",))
-    c_type = {"l": "unsigned long long", "r": "unsigned", "h": "unsigned short"}[words[0]]
+    words = {4: ("r",), 8: ("l",), 16: ("r",) * 4}[width]
+    c_type = {"l": "unsigned long long", "r": "unsigned"}[words[0]]
     names = [f"v{i}" for i in range(len(words))]
     first = len(words) if kind == "load" else 0
     a, on = f"%{first}", f"%{first + 1}"

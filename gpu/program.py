@@ -58,12 +58,10 @@ class Form:
 
 
 # What keeps every access of the source as one instruction. A vector cannot be copied out of a
-# volatile array, so those kernels are built without the assembler's optimisations, or for
-# debugging, where every variable keeps its own memory.
+# volatile array, so those kernels are built without the assembler's optimisations.
 FORMS: Mapping[str, Form] = {
     "volatile": Form(True, ("-lineinfo",)),
     "plain": Form(False, ("-lineinfo", "--ptxas-options=-O0")),
-    "debug": Form(False, ("-G",)),
 }
 
 LAUNCHER = """

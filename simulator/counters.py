@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.observer import Access, Observer
-from simulator.transactions import ideal_wavefronts, instructions, sectors, wavefronts
+from simulator.transactions import (
+    copied_sectors,
+    ideal_wavefronts,
+    instructions,
+    sectors,
+    wavefronts,
+)
+from simulator.tree import Dereference
 
 FIELDS = (
     "global_load_requests", "global_load_sectors", "global_store_requests",
@@ -64,20 +71,24 @@ def _cost(access: Access) -> tuple[int, int, int]:
     """
     space = access.buffer.space
     phase = access.base % 32 if space == "global" else access.base % 4
-    known: Any = access.pattern.costs.get((phase, access.width))
+    key = (phase, access.width, access.kind)
+    known: Any = access.pattern.costs.get(key)
     if known is not None and known[0] is access.mask:
         return known[1]  # type: ignore[no-any-return]  # a tuple kept beside its mask
     addresses, active = access.by_warp()
     warps = int(active.any(axis=1).sum())
+    copied = isinstance(access.place, Dereference) and access.place.copied
+    moved = copied_sectors if copied else sectors
     requests = cost = ideal = 0
     for first, width in instructions(access.width, access.size):
         requests += warps
         if space == "global":
-            cost += int(sectors(addresses + first, active, width).sum())
+            cost += int(moved(addresses + first, active, width).sum())
         else:
             start = access.buffer.offset + first
-            cost += int(wavefronts(addresses + start, active, width).sum())
-            ideal += int(ideal_wavefronts(active, width).sum())
+            ways = (addresses + start, active, width, access.kind)
+            cost += int(wavefronts(*ways).sum())
+            ideal += int(ideal_wavefronts(*ways).sum())
     result = (requests, cost, ideal)
-    access.pattern.costs[(phase, access.width)] = (access.mask, result)
+    access.pattern.costs[key] = (access.mask, result)
     return result

@@ -185,7 +185,7 @@ def _copy(call: Call, evaluator: Evaluator) -> Closure:
     to, origin = evaluator.compile(target), evaluator.compile(source)
     memory, load_slot, store_slot = evaluator.memory, evaluator.memo(), evaluator.memo()
     there = Dereference(ctype, target.span, target)
-    here = Dereference(ctype, source.span, source)
+    here = Dereference(ctype, source.span, source, copied=True)
 
     def copy(group: Group, mask: Mask) -> Any:
         address = to(group, mask)

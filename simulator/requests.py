@@ -14,7 +14,7 @@ import numpy as np
 from simulator.ctype import Array, ArrayOf
 from simulator.launch import WARP_SIZE, Launch
 from simulator.record import Recording, Step, StepAccess
-from simulator.transactions import BANK_BYTES, BANKS, SECTOR_BYTES, instructions
+from simulator.transactions import BANK_BYTES, BANKS, SECTOR_BYTES, instructions, phases
 from simulator.tree import Kernel
 
 LINE_BYTES = 128  # what the L1 cache keeps together: four sectors
@@ -30,7 +30,7 @@ class Request:
     start of the block's shared memory in shared. width is bytes a lane.
 
     In shared memory, `words` [n, w] holds the 4-byte words a lane touches, `banks` [n, w] their
-    banks, `phases` [n] which half or quarter of the warp a lane goes with (8 or 16 bytes a lane),
+    banks, `phases` [n] which part of the warp a lane goes with (of 8 or 16 bytes a lane),
     `wavefronts` [n] the pass that serves it, counted from 0 over all phases; degree is the most
     words that meet in one bank within one phase, passes how many wavefronts the request takes
     and ideal how many without conflicts. In global memory `sectors` and `lines` are the distinct
@@ -116,9 +116,8 @@ def _request(
     words = np.full((threads.size, max(1, width // BANK_BYTES)), IDLE)
     first = addresses[active] // BANK_BYTES
     words[active] = first[:, None] + np.arange(words.shape[1])
-    group = WARP_SIZE * BANK_BYTES // max(width, BANK_BYTES)  # lanes that go together
-    phases = np.where(active, np.arange(threads.size) // group, IDLE)
-    turns, degrees = _wavefronts(words, phases)
+    numbers = np.where(active, _phases(addresses, active, width, access.kind), IDLE)
+    turns, degrees = _wavefronts(words, numbers)
     touched = (addresses[active][:, None] + np.arange(width)).reshape(-1)
     return Request(
         access=access,
@@ -129,7 +128,7 @@ def _request(
         width=width,
         words=words,
         banks=np.where(words >= 0, words % BANKS, IDLE),
-        phases=phases,
+        phases=numbers,
         wavefronts=turns,
         degree=max(degrees.values(), default=0) if shared else 0,
         passes=sum(degrees.values()) if shared else 0,
@@ -140,18 +139,26 @@ def _request(
     )
 
 
-def _wavefronts(words: Array, phases: Array) -> tuple[Array, dict[int, int]]:
+def _phases(addresses: Array, active: Array, width: int, kind: str) -> Array:
+    """The phase of each lane of a warp, which may be the block's last and incomplete."""
+    lanes = np.zeros((2, 1, WARP_SIZE), np.int64)
+    lanes[:, 0, : active.size] = addresses, active
+    found: Array = phases(lanes[0], lanes[1].astype(np.bool_), width, kind)[0, : active.size]
+    return found
+
+
+def _wavefronts(words: Array, numbers: Array) -> tuple[Array, dict[int, int]]:
     """The wavefront that serves each lane, and how many each phase takes.
 
     Distinct words of one bank take their turns in the order of the lanes that ask for them: the
     hardware's own order is not told, their number is.
     """
-    turns = np.full(phases.shape, IDLE)
+    turns = np.full(numbers.shape, IDLE)
     degrees: dict[int, int] = {}
     begun = 0
-    for phase in sorted(set(phases[phases >= 0].tolist())):
+    for phase in sorted(set(numbers[numbers >= 0].tolist())):
         queues: dict[int, list[int]] = {}  # of each bank: its words in turn
-        for lane in np.flatnonzero(phases == phase):
+        for lane in np.flatnonzero(numbers == phase):
             for word in words[lane].tolist():
                 queue = queues.setdefault(word % BANKS, [])
                 if word not in queue:

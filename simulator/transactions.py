@@ -35,20 +35,50 @@ def sectors(addresses: Array, active: Array, width: int) -> Array:
     return _distinct(numbers)
 
 
-def wavefronts(addresses: Array, active: Array, width: int) -> Array:
-    """Passes through shared memory that each warp's instruction takes: [warps].
+def copied_sectors(addresses: Array, active: Array, width: int) -> Array:
+    """The same for an asynchronous copy to shared memory, which bypasses L1 at 16 bytes a lane.
 
-    A pass serves one word from each bank, to any number of lanes. Accesses of 8 bytes go half a
-    warp at a time, of 16 bytes a quarter at a time.
+    Then only the two lanes of a pair share a sector, as an H200's counters showed.
+    """
+    if width < 16:
+        return sectors(addresses, active, width)
+    pairs = sectors(addresses.reshape(-1, 2), active.reshape(-1, 2), width)
+    total: Array = pairs.reshape(len(addresses), -1).sum(axis=1)
+    return total
+
+
+def phases(addresses: Array, active: Array, width: int, kind: str) -> Array:
+    """Which lanes of an access to shared memory go together: a phase's number each, [warps, 32].
+
+    A warp's 4 bytes a lane go in one phase, 8 bytes half a warp at a time, 16 bytes a quarter at a
+    time. A load (kind "load") whose lanes agree in pairs, every lane and the next or every lane and
+    the next but one, takes two such phases as one; a lane that is not active agrees with any. So
+    did an H200 in each of the single loads and stores that its counters were read for.
     """
     lanes = WARP * BANK_BYTES // max(width, BANK_BYTES)
-    phases = WARP // lanes
-    words = max(1, width // BANK_BYTES)
-    warps = addresses.shape[0]
-    first = (addresses // BANK_BYTES).reshape(warps * phases, lanes, 1)
-    touched = (first + np.arange(words)).reshape(warps * phases, lanes * words)
-    live = np.repeat(active.reshape(warps * phases, lanes), words, axis=1)
-    passes: Array = _busiest_bank(touched, live).reshape(warps, phases).sum(axis=1)
+    numbers = np.broadcast_to(np.arange(WARP) // lanes, addresses.shape)
+    if kind == "load" and width > BANK_BYTES:
+        together = np.zeros(len(addresses), np.bool_)
+        for bit in (1, 2):
+            other = np.arange(WARP) ^ bit
+            same = (addresses == addresses[:, other]) | ~active | ~active[:, other]
+            together |= same.all(axis=1)
+        numbers = numbers // np.where(together, 2, 1)[:, None]
+    return numbers
+
+
+def wavefronts(addresses: Array, active: Array, width: int, kind: str) -> Array:
+    """Passes through shared memory that each warp's load or store takes: [warps].
+
+    A pass serves one word from each bank, to any number of lanes of one phase.
+    """
+    count = max(1, width // BANK_BYTES)
+    words = (addresses // BANK_BYTES)[:, :, None] + np.arange(count)
+    numbers = phases(addresses, active, width, kind)
+    passes = np.zeros(len(addresses), np.int64)
+    for phase in range(count):
+        live = np.repeat(active & (numbers == phase), count, axis=1)
+        passes += _busiest_bank(words.reshape(len(addresses), -1), live)
     return passes
 
 
@@ -74,8 +104,10 @@ def _distinct(numbers: Array) -> Array:
     return count
 
 
-def ideal_wavefronts(active: Array, width: int) -> Array:
-    """Wavefronts of each warp if no two words met in a bank: [warps], from its active lanes."""
-    lanes = WARP * BANK_BYTES // max(width, BANK_BYTES)
-    count: Array = active.reshape(active.shape[0], -1, lanes).any(axis=2).sum(axis=1)
+def ideal_wavefronts(addresses: Array, active: Array, width: int, kind: str) -> Array:
+    """Wavefronts of each warp if no two words met in a bank, its phases that is: [warps]."""
+    numbers = phases(addresses, active, width, kind)
+    count = np.zeros(len(addresses), np.int64)
+    for phase in range(max(1, width // BANK_BYTES)):
+        count += (active & (numbers == phase)).any(axis=1)
     return count

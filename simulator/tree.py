@@ -94,11 +94,12 @@ class Index:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dereference:
-    """A place: *pointer."""
+    """A place: *pointer; copied tells of an asynchronous copy's source."""
 
     ctype: CType
     span: Span
     pointer: Expression
+    copied: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -66,5 +66,5 @@ def test_transactions_equal_a_count_one_by_one(width: int) -> None:
             expected += max((len(words) for words in banks.values()), default=0)
             ideal += bool(banks)
         one = (addresses[warp : warp + 1], active[warp : warp + 1])
-        assert wavefronts(*one, width)[0] == expected
-        assert ideal_wavefronts(one[1], width)[0] == ideal
+        assert wavefronts(*one, width, "store")[0] == expected
+        assert ideal_wavefronts(*one, width, "store")[0] == ideal

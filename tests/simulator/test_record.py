@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simulator import Kernel, Launch, Recording, SourceError, narrate, record, simulate
+from simulator import Kernel, Launch, Recording, SourceError, narrate, patience, record, simulate
 from simulator.tree import Barrier
 from tests.simulator.launches import launch_text, matmul
 
@@ -98,7 +98,8 @@ def test_warp_by_warp_shows_the_stale_value() -> None:
     assert np.abs(by_warp - exact).max() > 1
 
 
-def test_an_endless_loop_is_named() -> None:
+def test_an_endless_loop_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "PATIENCE", np.inf)  # a slow machine names it by its time first
     text = "__global__ void k(int n) {\nfor (int i = 0; i < n; --i)\nn += 0;\n}"
     kernel, launch = launch_text(text, n=1)
     with pytest.raises(SourceError, match=r"20,000 steps.* The loop of line 2 has gone round 6,"):

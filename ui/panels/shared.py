@@ -167,7 +167,7 @@ class SharedPanel:
         if not lanes:
             return f"{access.kind} {access.name}: no active lane in this warp"
         distinct = len({int(a) for a in addresses[active]})
-        cost = int(wavefronts(addresses, active, access.width)[0])
+        cost = int(wavefronts(addresses, active, access.width, access.kind)[0])
         least = max(1, -(-distinct * access.width // (BANKS * BANK_BYTES)))
         noun = "wavefront" if cost == 1 else "wavefronts"
         verdict = "no conflict" if cost <= least else f"{cost}-way conflict"
