@@ -90,8 +90,8 @@ void warptiles(const float* A, const float* B, float* C, int M, int N, int K)
             __syncthreads();
             #pragma unroll
             for (int k = 0; k < DEPTH; ++k) {
-                float a[ROWS];
-                float b[COLUMNS];
+                alignas(16) float a[ROWS];
+                alignas(16) float b[COLUMNS];
                 load_operands(a, b, &As[0][k][row], &Bs[0][k][col]);
                 multiply(acc, a, b);
             }
@@ -127,8 +127,8 @@ void warptiles(const float* A, const float* B, float* C, int M, int N, int K)
         b_from[i] = (b_k + i * b_step) * N + min(first_col + b_col, N - 4);
 
     float acc[ROWS][COLUMNS] = {};
-    float a[2][ROWS]; // operands of this k and of the next
-    float b[2][COLUMNS];
+    alignas(16) float a[2][ROWS]; // operands of this k and of the next
+    alignas(16) float b[2][COLUMNS];
     int tiles = K / DEPTH;
     for (int t = 0; t < STAGES - 1; ++t) {
         int start = min(t, tiles - 1) * DEPTH;
