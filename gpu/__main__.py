@@ -118,7 +118,7 @@ def _compare(options: argparse.Namespace, worker: Worker) -> int:
 def _record(options: argparse.Namespace, worker: Worker) -> int:
     if not _usable(worker):
         return 2
-    comparisons = []
+    comparisons, begun = [], datetime.now(UTC)
     for size in RECORDED_SIZES:
         print("M, N, K = {}, {}, {}".format(*size), file=sys.stderr)
         names = _names(options) if options.kernels else variants()
@@ -126,7 +126,7 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
         comparison = comparison_from(dict(worker.submit(job, options.limit).wait(_tell)))
         print(_table(comparison), end="\n\n")
         comparisons.append(comparison)
-    path = recorded.write(comparisons, options.folder, datetime.now(UTC))
+        path = recorded.write(comparisons, options.folder, begun)  # kept if the next is cut off
     print(f"Wrote {path}")
     return 0 if all(comparison.verified for comparison in comparisons) else 1
 
