@@ -1,0 +1,211 @@
+"""The stepper's state in an address: there and back, and from any address whatever."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+
+from simulator import catalogue
+from simulator.launch import MAX_THREADS
+from ui.address import INPUTS, LARGEST, PLAIN, SCHEDULES, View, clamped, from_query, to_query
+from ui.edits import SWITCHES, edits
+
+GARBAGE = (
+    "", " ", "0", "-1", "1", "65", "nan", "NaN", "inf", "1e3", "0x10", "4.0", "٣", "４", "½", "+4",
+    "--4", "9" * 30, "9" * 5000, "-" + "9" * 5000, "0" * 10**6 + "x", "x" * 10**6, "0" * 150 + "7",
+    "\x00", "\n", "\ud800", "é", "日本語", "💥", "\u202e", "tiled", "TILED", "transpose.pad",
+    "....", "pad,pad", "None", "null", "[1]", "{}", "<script>alert(1)</script>", "`*_[a](http://b.c)$x$",
+    "www.example.com", "'; DROP TABLE", "%s%n", "../../etc/passwd", "{0.__class__}", "\\", '"',
+)  # fmt: skip
+MARKUP = set("<>[](){}`*_$:/\\|#~&\"'=")
+
+
+def valid(view: View) -> bool:
+    """Whether a view is one that the stepper can show."""
+    entry = catalogue()[view.kernel]
+    setting = dict(view.defines)
+    if list(setting) != list(entry.defines):
+        return False
+    if any(value not in entry.defines[name] for name, value in setting.items()):
+        return False
+    grid, block = entry.shape(view.M, view.N, **setting)
+    offered = [edit.key for edit in edits(entry.source(**setting))]
+    return (
+        all(1 <= size <= LARGEST for size in (view.M, view.N, view.K))
+        and block[0] * block[1] * block[2] <= MAX_THREADS
+        and all(0 <= at < size for at, size in zip(view.block, grid[:2], strict=True))
+        and all(0 <= at < size for at, size in zip(view.thread, block[:2], strict=True))
+        and list(view.edits) == [key for key in offered if key in view.edits]
+        and view.step >= 0
+        and view.schedule in SCHEDULES
+        and view.inputs in INPUTS
+    )
+
+
+def random_view(choose: random.Random) -> View:
+    """Any view that the stepper can show."""
+    name, entry = choose.choice(list(catalogue().items()))
+    while True:
+        setting = {macro: choose.choice(options) for macro, options in entry.defines.items()}
+        M, N, K = (choose.randint(1, LARGEST) for _ in range(3))
+        grid, block = entry.shape(M, N, **setting)
+        if block[0] * block[1] * block[2] <= MAX_THREADS:
+            break
+    offered = edits(entry.source(**setting))
+    return View(
+        name, M, N, K, tuple(setting.items()),
+        tuple(edit.key for edit in offered if choose.random() < 0.5),
+        (choose.randrange(grid[0]), choose.randrange(grid[1])),
+        (choose.randrange(block[0]), choose.randrange(block[1])),
+        choose.randrange(20_000), choose.choice(SCHEDULES), choose.choice(INPUTS),
+    )  # fmt: skip
+
+
+def test_any_view_comes_back_from_its_address() -> None:
+    choose = random.Random(1)  # noqa: S311  # for a table, not for secrets
+    for _ in range(600):
+        view = random_view(choose)
+        assert valid(view)
+        address = urlencode(to_query(view))
+        assert from_query(dict(parse_qsl(address))) == (view, ())
+
+
+def test_the_usual_view_has_an_empty_address() -> None:
+    assert from_query({}) == (View(), ())
+    assert to_query(View()) == {}
+    assert valid(View())
+
+
+def test_an_address_says_only_what_is_unusual() -> None:
+    view = View(kernel="tiled", K=12, edits=("pad", "transpose"), thread=(2, 0), step=16)
+    assert to_query(view) == {"K": "12", "edits": "pad.transpose", "tx": "2", "step": "17"}
+    assert to_query(dataclasses.replace(view, defines=(("TILE", 8),)))["TILE"] == "8"
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_every_kernel_opens_by_its_name_alone(name: str) -> None:
+    view, said = from_query({"kernel": name})
+    assert not said
+    assert valid(view)
+    assert dict(view.defines) == dict(catalogue()[name].teaching[0])
+
+
+@pytest.mark.parametrize(
+    ("query", "changed", "said"),
+    [
+        ({"M": "900"}, {"M": 64},
+         "M = 900 is more than 64, the most that the scene shows; it shows 64."),
+        ({"K": "0"}, {"K": 1}, "K = 0 is less than 1, the least that the scene shows; it shows 1."),
+        ({"N": "many"}, {}, "N = “many” is not a whole number; the scene shows 8."),
+        ({"N": ""}, {}, "N = “” is not a whole number; the scene shows 8."),
+        ({"TILE": "5"}, {"defines": (("TILE", 4),)},
+         "TILE = 5 is not offered (2, 4, 8, 16, 32); the scene shows 4."),
+        ({"TILE": "9" * 400}, {"defines": (("TILE", 32),)},
+         "TILE = 99999999999999999999… is not offered (2, 4, 8, 16, 32); the scene shows 32."),
+        ({"tx": "9", "ty": "-1"}, {"thread": (3, 0)},
+         "There is no such thread in a block of 4 × 4; the scene shows thread (3, 0)."),
+        ({"by": "7"}, {"block": (0, 1)},
+         "There is no such block in a grid of 2 × 2; the scene shows block (0, 1)."),
+        ({"edits": "pad.nonsense"}, {"edits": ("pad",)}, "There is no edit “nonsense”, only "
+         "first-barrier, second-barrier, barrier, pad, transpose, double, float; it is left out."),
+        ({"edits": "float"}, {}, "This kernel has nothing for float to change; it is left out."),
+        ({"step": "0"}, {}, "The first step is step 1; the scene begins there."),
+        ({"step": "-7"}, {}, "The first step is step 1; the scene begins there."),
+        ({"schedule": "Ascending"}, {"schedule": "ascending"},
+         "schedule = “Ascending” is none of lockstep, ascending, descending; "
+         "the scene shows ascending."),
+        ({"inputs": "🎲"}, {}, "inputs = “?” is none of random, counting; the scene shows random."),
+        ({"colour": "red"}, {}, "The address of this kernel has no “colour”; it is left out."),
+        ({"DEPTH": "4"}, {}, "The address of this kernel has no “DEPTH”; it is left out."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_and_the_nearest_is_shown(
+    query: dict[str, str], changed: dict[str, object], said: str
+) -> None:
+    view, sentences = from_query(query)
+    assert sentences == (said,)
+    assert view == dataclasses.replace(View(), **changed)  # type: ignore[arg-type]
+
+
+def test_a_name_that_is_alike_leads_to_the_kernel() -> None:
+    view, said = from_query({"kernel": "registrs"})
+    assert view.kernel == "registers"
+    assert said[0].startswith("kernel = “registrs” is none of uncoalesced, naive, tiled")
+
+
+def test_a_block_that_no_gpu_takes_becomes_the_nearest_that_one_takes() -> None:
+    query = {"kernel": "registers", "TILE": "128", "DEPTH": "8", "EACH": "2"}
+    view, said = from_query(query)
+    assert view.defines == (("TILE", 128), ("DEPTH", 8), ("EACH", 4))
+    assert said == (
+        "A block with TILE = 128, DEPTH = 8, EACH = 2 has more than the 1,024 threads that a GPU "
+        "takes; the scene shows TILE = 128, DEPTH = 8, EACH = 4.",
+    )
+
+
+def test_the_last_of_several_values_counts() -> None:
+    view, said = from_query({"M": ["3", "5"], "N": ["7"], "K": []})
+    assert (view.M, view.N, view.K) == (5, 7, 8)
+    assert said[0] == "“M” is given 2 times; the last counts."
+    assert len(said) == 2  # K has no value
+
+
+@pytest.mark.parametrize(
+    ("step", "steps", "shown", "said"),
+    [
+        (0, 41, 0, ()),
+        (40, 41, 40, ()),
+        (41, 41, 40, ("The recording has 41 steps; the scene shows the last of them.",)),
+        (10**9, 1200, 1199, ("The recording has 1,200 steps; the scene shows the last of them.",)),
+        (-1, 41, 0, ("The first step is step 1; the scene begins there.",)),
+        (0, 0, 0, ()),
+    ],
+)
+def test_a_step_beyond_the_recording_is_its_last(
+    step: int, steps: int, shown: int, said: tuple[str, ...]
+) -> None:
+    view, sentences = clamped(View(step=step), (2, 2, 1), (4, 4, 1), steps)
+    assert (view.step, sentences) == (shown, said)
+
+
+def test_focus_is_kept_within_the_launch() -> None:
+    view, said = clamped(View(block=(5, 1), thread=(3, 9)), (2, 2, 1), (4, 4, 1), 10)
+    assert (view.block, view.thread) == ((1, 1), (3, 3))
+    assert len(said) == 2
+
+
+def test_any_address_whatever_gives_a_view_and_sentences() -> None:
+    choose = random.Random(2)  # noqa: S311  # likewise
+    macros = sorted({macro for entry in catalogue().values() for macro in entry.defines})
+    names = [*PLAIN, *macros]
+    words = [*GARBAGE, *catalogue(), *SCHEDULES, *(switch.edit.key for switch in SWITCHES)]
+    for _ in range(600):
+        query: dict[str, str | list[str]] = {}
+        for name in choose.sample(names, choose.randint(0, 8)):
+            text = choose.choice(words)
+            if choose.random() < 0.3:
+                text = "".join(chr(choose.randrange(0x11_0000)) for _ in range(9))
+            query[name] = text if choose.random() < 0.9 else [text, choose.choice(words)]
+        if choose.random() < 0.2:
+            query[choose.choice(words)] = choose.choice(words)
+        view, said = from_query(query)
+        assert valid(view), query
+        for sentence in said:
+            assert sentence.endswith("."), query
+            assert sentence.isprintable(), query
+            assert len(sentence) < 400, query
+        kept, nothing = from_query(to_query(view))
+        assert kept == view
+        assert not nothing
+
+
+@pytest.mark.parametrize("text", GARBAGE)
+@pytest.mark.parametrize("name", ["kernel", "M", "inputs", "edits", "TILE", "<b>[x](y)</b>"])
+def test_no_sentence_carries_markup(name: str, text: str) -> None:
+    for sentence in from_query({name: text})[1]:
+        quoted = sentence.split("“")[1].split("”")[0] if "“" in sentence else ""
+        assert not MARKUP & set(quoted)
+        assert "www." not in sentence

@@ -1,0 +1,208 @@
+"""Switches that edit a kernel's text: what they change, and what the simulator says of it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection
+
+import numpy as np
+import pytest
+
+from simulator import Report, catalogue, compile_kernel, simulate
+from simulator.source import blank_comments
+from ui.edits import SWITCHES, Change, applied, changes, edits, retyped
+
+SIZES = [(8, 8, 8), (1, 1, 1), (5, 9, 7), (13, 3, 18)]
+OFFERED = {
+    "uncoalesced": "double",
+    "naive": "double",
+    "tiled": "first-barrier second-barrier pad transpose double",
+    "tiled_double": "first-barrier second-barrier pad transpose float",
+    "transposed": "first-barrier second-barrier pad double",
+    "padded": "first-barrier second-barrier double",
+    "swizzled": "first-barrier second-barrier pad double",
+    "rows": "first-barrier second-barrier double",
+    "registers": "first-barrier second-barrier double",
+    "vectors": "first-barrier second-barrier",
+    "pipelined": "barrier",
+    "warptiles": "",
+}
+BARRIERS = ("first-barrier", "second-barrier", "barrier")
+HARMLESS = [
+    (name, combination)
+    for name, keys in OFFERED.items()
+    for count in range(1, 4)
+    for combination in itertools.combinations(
+        [key for key in keys.split() if key not in BARRIERS], count
+    )
+]
+BROKEN = [(name, key) for name, keys in OFFERED.items() for key in keys.split() if key in BARRIERS]
+
+
+def run(name: str, keys: Collection[str], M: int, N: int, K: int) -> tuple[Report, np.ndarray]:
+    """An edited kernel's report at its first setting for a screen, and NumPy's product."""
+    entry = retyped(catalogue()[name], keys)
+    setting = entry.teaching[0]
+    kernel = compile_kernel(applied(entry.source(**setting), keys), entry.kernel)
+    random = np.random.default_rng((M, N, K))
+    A, B = random.integers(0, 10, (M, K)), random.integers(0, 10, (K, N))
+    C = np.full((M, N), np.nan)
+    arguments = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
+    return simulate(kernel, entry.launch(arguments, **setting)), A @ B
+
+
+def code(text: str) -> str:
+    """The code of a text, without comments, its kernel's own name and the breaks of its lines."""
+    bare = re.sub(r"\b(?:tiled_double|tiled|transposed|padded)\b", "NAME", blank_comments(text))
+    return " ".join(bare.split())
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_only_edits_that_apply_are_offered(name: str) -> None:
+    assert [edit.key for edit in edits(catalogue()[name].source())] == OFFERED[name].split()
+
+
+def test_every_kernel_of_the_catalogue_is_in_the_table() -> None:
+    assert set(OFFERED) == set(catalogue())
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "same"),
+    [
+        ("tiled", ("transpose",), "transposed"),
+        ("tiled", ("transpose", "pad"), "padded"),
+        ("transposed", ("pad",), "padded"),
+        ("tiled", ("double",), "tiled_double"),
+        ("tiled_double", ("float",), "tiled"),
+        ("tiled_double", ("float", "pad", "transpose"), "padded"),
+    ],
+)
+def test_edits_lead_from_one_kernel_of_the_catalogue_to_another(
+    name: str, keys: tuple[str, ...], same: str
+) -> None:
+    assert code(applied(catalogue()[name].source(), keys)) == code(catalogue()[same].source())
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_order_does_not_matter_and_lines_keep_their_numbers(name: str) -> None:
+    text = catalogue()[name].source()
+    for count in range(len(OFFERED[name].split()) + 1):
+        for keys in itertools.combinations(OFFERED[name].split(), count):
+            made = applied(text, keys)
+            assert made.count("\n") == text.count("\n")
+            assert all(applied(text, order) == made for order in itertools.permutations(keys))
+
+
+@pytest.mark.parametrize(("name", "keys"), HARMLESS)
+def test_an_edit_that_keeps_the_kernel_right_gives_numpys_product(
+    name: str, keys: tuple[str, ...]
+) -> None:
+    for sizes in SIZES:
+        report, product = run(name, keys, *sizes)
+        assert np.array_equal(report.arrays["C"], product), sizes
+        assert not report.hazards
+        wanted = "float64" if "double" in keys else "float32"
+        if not {"double", "float"} & set(keys):
+            wanted = catalogue()[name].element
+        assert report.arrays["C"].dtype == wanted
+
+
+@pytest.mark.parametrize(("name", "key"), BROKEN)
+def test_a_kernel_without_a_barrier_is_reported_where_it_breaks(name: str, key: str) -> None:
+    text = catalogue()[name].source(**catalogue()[name].teaching[0])
+    removed = [change.line for change in changes(text, applied(text, [key]))]
+    assert len(removed) == 1
+    report, _ = run(name, [key], 16, 16, 24)
+    races = [hazard for hazard in report.hazards if len(hazard.lines) == 2]
+    kinds = {hazard.kind for hazard in races}
+    if key == "first-barrier":
+        assert "read-after-write" in kinds
+        assert all(h.lines[0] < removed[0] < h.lines[1] for h in races)
+    elif key == "second-barrier":
+        assert kinds == {"write-after-read"}
+        assert all(h.lines[1] < h.lines[0] < removed[0] for h in races)
+    else:
+        assert kinds == {"read-after-write", "write-after-read"}
+
+
+def test_without_any_barrier_both_races_are_reported() -> None:
+    report, _ = run("tiled", ["second-barrier", "first-barrier"], 8, 8, 8)
+    assert {h.kind for h in report.hazards} >= {"read-after-write", "write-after-read"}
+
+
+def test_a_removed_barrier_stays_readable_in_its_line() -> None:
+    text = catalogue()["tiled"].source()
+    line = next(n for n, at in enumerate(text.splitlines(), 1) if at.strip() == "__syncthreads();")
+    assert changes(text, applied(text, ["first-barrier"])) == (
+        Change(line, "        __syncthreads();", "        // __syncthreads(); removed"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wanted"),
+    [
+        ("a\nb\nc", "a\nb\nc", ()),
+        ("a\nb\nc", "a\nB\nc", (Change(2, "b", "B"),)),
+        ("a\nc", "a\nb\nc", (Change(2, None, "b"),)),
+        ("a\nb\nc", "a\nc", (Change(2, "b", None),)),
+        ("", "a", (Change(1, None, "a"),)),
+    ],
+)
+def test_changes_name_the_lines_of_the_new_text(
+    before: str, after: str, wanted: tuple[Change, ...]
+) -> None:
+    assert changes(before, after) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "said"),
+    [
+        ("naive", "pad", "does not apply to this kernel"),
+        ("warptiles", "first-barrier", "does not apply to this kernel"),
+        ("tiled", "float", "does not apply to this kernel"),
+        ("tiled", "nonsense", "'nonsense' is no edit"),
+    ],
+)
+def test_an_edit_that_does_not_apply_is_refused(name: str, key: str, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        applied(catalogue()[name].source(), [key])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "// __syncthreads();\n// float Bs[TILE][TILE];",
+        "/* float x = 0.0f;\n__syncthreads();\n*/",
+        "if (x) __syncthreads();\n",  # not alone in its line
+        "__shared__ float Bs[TILE][DEPTH];\nBs[ty][tx] = a;\nx = Bs[k][tx]; float4 v;",
+        "float x = fmaf(a, b, c);",
+        "double x; float y;",
+    ],
+)
+def test_a_text_that_is_not_surely_understood_is_left_alone(text: str) -> None:
+    assert edits(text) == ()
+
+
+@pytest.mark.parametrize("use", ["Bs[k][tx]", "&Bs[0][0]", "Bs[ty][tx]", "Bs[k + 1][tx]"])
+def test_transposing_is_offered_only_if_every_use_of_the_tile_is_known(use: str) -> None:
+    text = catalogue()["tiled"].source()
+    other = text.replace("float acc = 0.0f;", f"float acc = 0.0f; auto other = {use};")
+    assert other != text
+    assert "transpose" in {edit.key for edit in edits(text)}
+    assert "transpose" not in {edit.key for edit in edits(other)}
+
+
+def test_numbers_change_with_their_type_and_comments_do_not() -> None:
+    text = "// float 0.0f\nfloat x = 0.0f + .5f + 1.e-3F + 2 + 0x1f + a.f + x1.0f;\n"
+    made = "// float 0.0f\ndouble x = 0.0 + .5 + 1.e-3 + 2 + 0x1f + a.f + x1.0f;\n"
+    assert applied(text, ["double"]) == made
+    text = "double y = 0.0 + 1e-3 + 2 + a.x + b[3];  // 1.0\n"
+    assert applied(text, ["float"]) == "float y = 0.0f + 1e-3f + 2 + a.x + b[3];  // 1.0\n"
+
+
+def test_every_switch_says_what_it_does_in_a_sentence() -> None:
+    for switch in SWITCHES:
+        assert re.fullmatch(r"[A-Z][^.]*\.", switch.edit.explains)
+        assert re.fullmatch(r"[a-z-]+", switch.edit.key)

@@ -1,0 +1,205 @@
+"""The scene as a file with its keys, and the counters as a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from playwright.sync_api import Page
+
+from simulator import Launch, catalogue, compile_kernel, record, simulate
+from simulator.counters import FIELDS, IDEAL_FIELDS
+from tests.browser.app import browser
+from ui import export, scene
+from ui.address import View
+from ui.presets import launch, source
+
+STOPS = {"inner": [0, 1, 2, 4], "outer": [0, 2, 4], "barrier": [0, 3, 4], "steps": 5}
+
+
+def table(view: View) -> tuple[list[dict[str, str]], str]:
+    """The rows of a view's counters, and the kernel's text."""
+    kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
+    written = export.counters_csv(simulate(kernel, launch(view)), kernel.text)
+    return list(csv.DictReader(io.StringIO(written))), kernel.text
+
+
+@pytest.mark.parametrize(
+    "view",
+    [View(), View(kernel="transposed", M=9, N=5, K=7), View(edits=("double", "pad")),
+     View(kernel="naive", defines=()), View(kernel="warptiles", defines=(
+         ("WARPS_DOWN", 1), ("WARPS_ACROSS", 1), ("ROWS", 4), ("COLUMNS", 4), ("DEPTH", 4)))],
+)  # fmt: skip
+def test_the_table_holds_simulates_counters_by_line(view: View) -> None:
+    rows, text = table(view)
+    kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
+    report = simulate(kernel, launch(view))
+    *lines, total = rows
+    assert [int(row["line"]) for row in lines] == list(report.lines)
+    for row in lines:
+        counts = report.lines[int(row["line"])]
+        assert {name: int(row[name]) for name in (*FIELDS, *IDEAL_FIELDS)} == counts
+        assert row["source"] == text.splitlines()[int(row["line"]) - 1]
+    assert total["line"] == "total"
+    assert {name: int(total[name]) for name in FIELDS} == report.counters
+    for name in IDEAL_FIELDS:
+        assert int(total[name]) == sum(int(row[name]) for row in lines)
+
+
+def test_the_table_of_the_smallest_example_is_as_counted_by_hand() -> None:
+    rows, _ = table(View(M=4, N=4, K=4, defines=(("TILE", 2),)))
+    by_line = {row["source"].strip().partition(" ")[0]: row for row in rows}
+    # Four blocks of one warp each, two outer iterations: a load of A and one of B in each. Two
+    # rows of four floats fill a sector, so that a tile of 2 x 2 lies in one.
+    assert by_line["As[ty][tx]"]["global_load_requests"] == "8"
+    assert by_line["As[ty][tx]"]["global_load_sectors"] == "8"
+    assert by_line["As[ty][tx]"]["shared_store_requests"] == "8"
+    assert by_line["acc"]["shared_load_requests"] == "32"  # of As and Bs, for two k each
+    assert by_line["C[row"]["global_store_requests"] == "4"
+    assert rows[-1]["global_load_requests"] == "16"
+
+
+def test_source_with_commas_and_quotes_stays_one_cell() -> None:
+    text = '__global__ void k(float* A)\n{\n    A[0, threadIdx.x] = 1.0f; // "one", and\n}\n'
+    kernel = compile_kernel(text, "k")
+    report = simulate(kernel, Launch((1, 1, 1), (32, 1, 1), {"A": np.zeros(32, np.float32)}))
+    written = export.counters_csv(report, kernel.text)
+    rows = list(csv.reader(io.StringIO(written)))
+    assert {len(row) for row in rows} == {2 + len(FIELDS) + len(IDEAL_FIELDS)}
+    assert rows[1][:2] == ["3", '    A[0, threadIdx.x] = 1.0f; // "one", and']
+    assert '"    A[0, threadIdx.x] = 1.0f; // ""one"", and"' in written
+
+
+def five_steps() -> go.Figure:
+    """A figure of five frames, each with only what changed, as the scene's."""
+
+    def frame(n: int, traces: dict[int, str], path: str) -> go.Frame:
+        return go.Frame(
+            name=str(n), traces=list(traces),
+            data=[go.Scatter(text=[text]) for text in traces.values()],
+            layout={"title": {"text": f"<b>Step {n + 1} of 5</b> · <i>x &lt; y</i>"},
+                    "shapes": [{"path": path}]},
+        )  # fmt: skip
+
+    return go.Figure(
+        data=[go.Scatter(x=[1], y=[y], mode="text", text=["start"]) for y in (1, 2)],
+        layout={
+            "width": 800, "height": 400, "title": {"text": "Step 1 of 5"},
+            "paper_bgcolor": "#123456", "font": {"color": "#fedcba"},
+            "shapes": [{"type": "path", "path": "M0,0L1,0", "line": {"color": "red"}}],
+            "sliders": [{"steps": [{"label": "1", "method": "skip"}]}],
+        },
+        frames=[
+            frame(0, {0: "a0", 1: "b0"}, "M0,0L1,0"),
+            frame(1, {0: "a1"}, "M0,0L1,1"),
+            frame(2, {1: "b2"}, "M0,0L1,2"),
+            frame(3, {0: "a3", 1: "</script><b>b3"}, "M0,0L1,3"),
+            frame(4, {0: "a4"}, "M0,0L1,4"),
+        ],
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    """A page in a browser; nothing it opens may ask for anything else or write an error."""
+    errors: list[str] = []
+    with browser() as launched:
+        opened = launched.new_page(viewport={"width": 1280, "height": 720})
+        opened.on("console", lambda said: errors.append(said.text) if said.type == "error" else 0)
+        opened.on("pageerror", lambda error: errors.append(str(error)))
+        opened.on("request", lambda asked: None if asked.url.startswith(("file:", "data:", "blob:"))
+                  else errors.append(asked.url))  # fmt: skip
+        yield opened
+    assert errors == []
+
+
+def opened(page: Page, folder: Path, content: str) -> Page:
+    file = folder / "scene.html"
+    file.write_text(content, encoding="utf-8")
+    page.goto(file.as_uri())
+    page.wait_for_selector("#told:not(:empty)")
+    return page
+
+
+def state(page: Page) -> tuple[str, list[str], str, str]:
+    """The drawn title, the drawn texts, the drawn shape, and what is told to a screen reader."""
+    return (
+        page.locator(".gtitle").text_content() or "",
+        page.locator(".textpoint").all_text_contents(),
+        page.evaluate("document.getElementById('scene').layout.shapes[0].path"),
+        page.locator("#told").text_content() or "",
+    )
+
+
+@pytest.mark.browser
+def test_each_step_is_right_from_any_other(page: Page, tmp_path: Path) -> None:
+    opened(page, tmp_path, export.html(five_steps(), STOPS, "Five </title> steps"))
+    assert page.title() == "Five </title> steps"
+    texts = [["a0", "b0"], ["a1", "b0"], ["a1", "b2"], ["a3", "</script>b3"], ["a4", "</script>b3"]]
+    for key, step in (
+        ("", 1), ("ArrowRight", 2), ("ArrowRight", 3), ("ArrowRight", 4), ("ArrowRight", 5),
+        ("ArrowRight", 5), ("ArrowLeft", 4), ("Home", 1), ("ArrowLeft", 1), ("End", 5),
+        ("PageUp", 3), ("PageUp", 1), ("PageDown", 3), ("b", 4), ("B", 5), ("Home", 1),
+        ("Shift+ArrowRight", 2), ("Shift+ArrowRight", 3), ("Shift+ArrowRight", 5),
+        ("Shift+ArrowLeft", 3), ("Control+ArrowRight", 3), ("x", 3),
+    ):  # fmt: skip
+        if key:
+            page.keyboard.press(key)
+        title, shown, path, told = state(page)
+        assert title.startswith(f"Step {step} of 5"), key
+        assert sorted(shown) == sorted(texts[step - 1]), key
+        assert path == f"M0,0L1,{step - 1}", key
+        assert told == f"Step {step} of 5 · x < y", key
+
+
+@pytest.mark.browser
+def test_buttons_slider_and_space_do_the_same(page: Page, tmp_path: Path) -> None:
+    opened(page, tmp_path, export.html(five_steps(), STOPS, "Five steps"))
+    for name, step in (
+        ("Last step", 5), ("Statement back", 4), ("First step", 1), ("Statement forward", 2),
+    ):  # fmt: skip
+        page.get_by_role("button", name=name).click()
+        assert state(page)[0].startswith(f"Step {step} of 5")
+    page.get_by_role("slider", name="Step").fill("3")
+    assert state(page)[1] == ["a3", "</script>b3"]
+    page.get_by_role("slider", name="Step").blur()
+    page.keyboard.press("Home")
+    page.keyboard.press(" ")
+    page.wait_for_function("document.getElementById('told').textContent.startsWith('Step 3')")
+    page.keyboard.press(" ")
+    assert page.locator(".slider-container").count() == 0  # one slider, not two
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 52, 86)"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_scene_itself_steps_forward_and_back(page: Page, tmp_path: Path, theme: str) -> None:
+    view = View(M=4, N=4, K=4, defines=(("TILE", 2),))
+    recording = record(compile_kernel(source(view), "tiled"), launch(view))
+    figure = scene.figure(recording, 0, theme)
+    opened(page, tmp_path, export.html(figure, scene.navigation(recording), "Tiled"))
+    first = state(page)
+    assert first[0].startswith("Step 1 of")
+    picture = page.screenshot()
+    page.keyboard.press("ArrowRight")
+    assert state(page)[0].startswith("Step 2 of")
+    page.keyboard.press("ArrowLeft")
+    assert state(page) == first
+    for _ in range(9):
+        page.keyboard.press("ArrowRight")
+    there = state(page)
+    assert page.screenshot() != picture
+    page.keyboard.press("PageDown")
+    page.keyboard.press("End")
+    for _ in range(len(recording.steps) - 10):
+        page.keyboard.press("ArrowLeft")
+    assert state(page) == there
+    page.keyboard.press("Home")
+    assert state(page) == first
+    assert page.screenshot() == picture
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

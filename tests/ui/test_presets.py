@@ -1,0 +1,245 @@
+"""Presets: each opens, runs, and shows what its sentence claims."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from simulator import Recording, Report, Step, catalogue, compile_kernel, record, simulate
+from simulator.record import StepAccess
+from simulator.transactions import wavefronts
+from ui.address import View, clamped, from_query, to_query
+from ui.presets import Preset, inputs, launch, presets, source
+
+PRESETS = {preset.name: preset for preset in presets()}
+
+
+@functools.cache
+def recorded(view: View) -> Recording:
+    kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
+    return record(kernel, launch(view), (*view.block, 0), view.schedule)
+
+
+@functools.cache
+def simulated(view: View) -> Report:
+    kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
+    return simulate(kernel, launch(view))
+
+
+def shown(preset: Preset) -> Step:
+    return recorded(preset.view).steps[preset.view.step]
+
+
+def focus(preset: Preset) -> int:
+    """The focused thread's number in its block."""
+    return preset.view.thread[0] + preset.view.thread[1] * launch(preset.view).block[0]
+
+
+def access(step: Step, kind: str, name: str) -> StepAccess:
+    return next(one for one in step.accesses if (one.kind, one.name) == (kind, name))
+
+
+def loads(view: View, thread: int) -> int:
+    """Values that a thread loads from global memory."""
+    found = [a for step in recorded(view).steps for a in step.accesses]
+    return sum(a.kind == "load" and a.space == "global" and bool(a.active[thread]) for a in found)
+
+
+def two_by_two(preset: Preset) -> None:
+    view = preset.view
+    assert (launch(view).threads, loads(view, 0)) == (4, 4)
+    assert loads(View(kernel="naive", M=4, N=4, K=4, defines=()), 0) == 8
+
+
+def sixteen(preset: Preset) -> None:
+    steps = recorded(preset.view).steps
+    assert preset.view.block == (1, 2)
+    for t in range(4):
+        inside = [s for s in steps if s.loops and s.loops[0].iteration == t]
+        for name, rows, columns in (
+            ("A", range(32, 48), range(16 * t, 16 * t + 16)),
+            ("B", range(16 * t, 16 * t + 16), range(16, 32)),
+        ):
+            read = next(a for s in inside for a in s.accesses if a.name == name)
+            cells = {divmod(int(offset) // 4, 64) for offset in read.offsets}
+            assert cells == {(r, c) for r in rows for c in columns}
+    assert max(s.loops[0].iteration for s in steps if s.loops and s.accesses) == 3
+
+
+def numeric(preset: Preset) -> None:
+    step = shown(preset)
+    assert np.array_equal(step.shared["As"], [[1, 2], [5, 6]])
+    assert np.array_equal(step.shared["Bs"], [[16, 15], [12, 11]])
+    assert focus(preset) == 0
+    assert step.registers["acc"][0] == 40
+    assert step.loops[0].iteration == 0
+    after = recorded(preset.view).steps[step.number + 1 :]
+    assert not any(s.accesses for s in after if s.loops and s.loops[0].iteration == 0)
+
+
+def degree(preset: Preset) -> tuple[int, int]:
+    """Wavefronts of warp 0's read of Bs at the step shown, and the banks it falls into."""
+    read = access(shown(preset), "load", "Bs")
+    base = 32 * 32 * 4  # Bs lies behind As, which has as many whole rows of banks
+    addresses = base + read.offsets[None, :32]
+    active = read.active[None, :32]
+    assert active.all()
+    banks = {int(address) // 4 % 32 for address in addresses[0]}
+    return int(wavefronts(addresses, active, 4, "load")[0]), len(banks)
+
+
+def transposed(preset: Preset) -> None:
+    assert degree(preset) == (32, 1)
+    counts = simulated(preset.view).lines[shown(preset).line]
+    # 32 x 32 reads of As, a broadcast each, and as many of Bs.
+    assert counts["shared_load_requests"] == 2 * 1024
+    assert counts["shared_load_wavefronts"] == 1024 + 32 * 1024
+
+
+def padded(preset: Preset) -> None:
+    assert degree(preset) == (1, 32)
+    counts = simulated(preset.view).lines[shown(preset).line]
+    assert counts["shared_load_wavefronts"] == counts["shared_load_requests"] == 2 * 1024
+
+
+def ragged(preset: Preset) -> None:
+    step, view = shown(preset), preset.view
+    assert launch(view).grid == (2, 2, 1)
+    assert view.block == (1, 1)
+    A, B = inputs(view)["A"], inputs(view)["B"]
+    tile_of_a, tile_of_b = np.zeros((4, 4)), np.zeros((4, 4))
+    tile_of_a[:2], tile_of_b[:, :3] = A[4:, :4], B[:4, 4:]
+    assert np.array_equal(step.shared["As"], tile_of_a)
+    assert np.array_equal(step.shared["Bs"], tile_of_b)
+    store = access(recorded(view).steps[-1], "store", "C")
+    assert (int(store.active.sum()), store.active.size, store.width) == (6, 16, 8)
+
+
+def both_barriers(preset: Preset) -> None:
+    step = shown(preset)
+    assert step.kind == "barrier"
+    assert np.flatnonzero(step.active).tolist() == list(range(32))
+    assert step.written["Bs"][:4].all()
+    assert not step.written["Bs"][4:].any()
+    following = recorded(preset.view).steps[step.number + 1]
+    assert np.flatnonzero(following.active).tolist() == list(range(32, 64))
+
+
+def wrong_read(preset: Preset, cell: tuple[int, int], value: int, right: int) -> None:
+    """The focused thread reads `value` from a cell of Bs, where `right` belongs."""
+    read, thread = access(shown(preset), "load", "Bs"), focus(preset)
+    assert read.active[thread]
+    assert divmod(int(read.offsets[thread]) // 4, 8) == cell
+    assert read.values[thread] == value
+    whole = recorded(dataclasses.replace(preset.view, edits=()))
+    place = [(one.variable, one.iteration) for one in shown(preset).loops]
+    same = next(
+        s for s in whole.steps
+        if s.active[thread] and s.accesses and s.loops
+        and [(one.variable, one.iteration) for one in s.loops] == place
+    )  # fmt: skip
+    assert access(same, "load", "Bs").values[thread] == right
+
+
+def first_barrier(preset: Preset) -> None:
+    assert preset.view.thread == (0, 3)
+    wrong_read(preset, (4, 0), 8, 1)
+    B = inputs(preset.view)["B"]
+    assert (B[4, 0], B[12, 0]) == (8, 1)  # the same row of two tiles, one below the other
+    kinds = {hazard.kind for hazard in simulated(preset.view).hazards}
+    assert kinds == {"read-after-write", "uninitialized-read"}
+
+
+def second_barrier(preset: Preset) -> None:
+    assert preset.view.thread == (0, 4)
+    wrong_read(preset, (0, 0), 2, 5)
+    B = inputs(preset.view)["B"]
+    assert (B[8, 0], B[0, 0]) == (2, 5)
+    assert {hazard.kind for hazard in simulated(preset.view).hazards} == {"write-after-read"}
+
+
+CLAIMS: dict[str, Callable[[Preset], None]] = {
+    "4 × 4 in tiles of 2 × 2": two_by_two,
+    "64 × 64 in tiles of 16 × 16": sixteen,
+    "By numbers: 1·16 + 2·12": numeric,
+    "Transposed: a bank conflict": transposed,
+    "Padded: no conflict": padded,
+    "Double, with ragged edges": ragged,
+    "Both barriers": both_barriers,
+    "First barrier removed": first_barrier,
+    "Second barrier removed": second_barrier,
+}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_preset_shows_what_it_says(name: str) -> None:
+    CLAIMS[name](PRESETS[name])
+
+
+def test_every_preset_has_its_claim_tested() -> None:
+    assert [preset.name for preset in presets()] == list(CLAIMS)
+
+
+@pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset.name)
+def test_a_preset_is_a_view_that_an_address_keeps(preset: Preset) -> None:
+    view = preset.view
+    assert from_query(to_query(view)) == (view, ())
+    recording = recorded(view)
+    grid, block = recording.launch.grid, recording.launch.block
+    assert clamped(view, grid, block, len(recording.steps)) == (view, ())
+    assert preset.text.endswith(".")
+
+
+@pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset.name)
+def test_a_preset_gives_numpys_product_unless_a_barrier_is_gone(preset: Preset) -> None:
+    given, report = inputs(preset.view), simulated(preset.view)
+    right = np.array_equal(report.arrays["C"], given["A"] @ given["B"])
+    assert right == (not preset.view.edits)
+    assert right == (not report.hazards)
+
+
+def test_the_conflict_is_worst_with_the_largest_tile() -> None:
+    usual = PRESETS["Transposed: a bank conflict"].view
+    ways = {}
+    for tile in (2, 4, 8, 16, 32):
+        view = dataclasses.replace(usual, defines=(("TILE", tile),))
+        counts = simulated(view).lines[27]
+        half = counts["shared_load_requests"] // 2  # the other half are broadcasts of As
+        ways[tile] = (counts["shared_load_wavefronts"] - half) / half
+    assert ways == {2: 1, 4: 1, 8: 2, 16: 8, 32: 32}
+
+
+@pytest.mark.parametrize(
+    ("view", "element"),
+    [
+        (View(), "float32"),
+        (View(edits=("double",)), "float64"),
+        (View(kernel="tiled_double"), "float64"),
+        (View(kernel="tiled_double", edits=("float",)), "float32"),
+    ],
+)
+def test_inputs_hold_what_the_edited_kernel_takes(view: View, element: str) -> None:
+    given = inputs(view)
+    assert {given[name].dtype.name for name in "ABC"} == {element}
+    assert simulated(view).arrays["C"].dtype == element
+    assert np.array_equal(simulated(view).arrays["C"], given["A"] @ given["B"])
+
+
+def test_random_inputs_are_small_whole_numbers_and_always_the_same() -> None:
+    view = View(M=64, N=63, K=62)
+    given = inputs(view)
+    assert [given[name].shape for name in "ABC"] == [(64, 62), (62, 63), (64, 63)]
+    for name in "AB":
+        assert set(np.unique(given[name])) == set(range(10))
+        assert np.array_equal(given[name], inputs(view)[name])
+    assert not given["C"].any()
+
+
+def test_counting_inputs_count() -> None:
+    given = inputs(View(M=2, K=3, N=2, inputs="counting"))
+    assert given["A"].tolist() == [[1, 2, 3], [4, 5, 6]]
+    assert given["B"].tolist() == [[6, 5], [4, 3], [2, 1]]
