@@ -64,12 +64,28 @@ class Entry:
         text = (FOLDER / self.file).read_text(encoding="utf-8")
         return set_defines(text, {name: str(value) for name, value in chosen.items()})[0]
 
+    def produces(self, **chosen: int) -> tuple[int, int]:
+        """Rows and columns of C that one block produces."""
+        values = {name: options[0] for name, options in self.defines.items()} | chosen
+        return evaluate(self.rows, values), evaluate(self.columns, values)
+
     def shape(self, M: int, N: int, **chosen: int) -> tuple[Dim3, Dim3]:
         """Grid and block, each in x, y, z, that cover an M x N product."""
         values = {name: options[0] for name, options in self.defines.items()} | chosen
-        rows, columns = evaluate(self.rows, values), evaluate(self.columns, values)
+        rows, columns = self.produces(**chosen)
         grid = dim3(-(-N // columns), -(-M // rows))
         return grid, dim3(*(evaluate(size, values) for size in self.block))
+
+    def tile(self, **chosen: int) -> tuple[int, int, int] | None:
+        """Rows and columns of C that a block produces, and how much of K it takes at a time.
+
+        None for a kernel without tiles: one with neither a macro DEPTH nor TILE.
+        """
+        values = {name: options[0] for name, options in self.defines.items()} | chosen
+        depth = values.get("DEPTH", values.get("TILE"))
+        if depth is None:
+            return None
+        return *self.produces(**chosen), depth
 
     def launch(self, arguments: Mapping[str, Any], **chosen: int) -> Launch:
         """The launch for `arguments`: A, B, C (arrays) and M, N, K (whole numbers).

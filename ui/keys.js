@@ -1,29 +1,33 @@
 // The scene's keyboard and buttons: they run Plotly's own frames in the page, without the server.
 const SCENE = ".st-key-scene";
+const STAGE = ".st-key-stage"; // what holds the scene, as wide as the page leaves it
 const PAUSE_MS = 450; // after the last step, before Python hears of it
+const MARGIN = 8; // pixels under the scene
+const LOWEST = 360; // pixels; a window that is lower scrolls
+const PRESENTING = "presenting"; // the body's class while only the scene is shown
+const STAYS = ["play", "svg", "png", "present", "leave"]; // what does not end the playing
 
-function plot() {
-  const found = document.querySelector(`${SCENE} .js-plotly-plot`);
-  return found && found._transitionData && found._transitionData._frames.length ? found : null;
+// The plot of a scene, once Plotly has drawn it: for a moment the one before it is there as well.
+function plot(scene) {
+  const drawn = [...document.querySelectorAll(`${SCENE} .js-plotly-plot`)];
+  return drawn.find((gd) => gd.layout?.meta?.scene === scene && gd._transitionData?._frames.length);
 }
 
-// Frame n as a whole: of each trace that changes, what the last frame up to n says of it.
-function whole(gd, n) {
+// What each changing text says at frame n: the last frame up to n that tells of its trace.
+function textsAt(gd, n) {
   const frames = gd._transitionData._frames;
-  if (gd.__tilewiseFrames !== frames[0]) {
+  if (gd.__tilewiseFrames !== frames) {
     const changes = new Map();
     frames.forEach((frame, at) => {
       frame.traces.forEach((trace, i) => {
         if (!changes.has(trace)) changes.set(trace, []);
-        changes.get(trace).push([at, frame.data[i]]);
+        changes.get(trace).push([at, frame.data[i].text]);
       });
     });
-    gd.__tilewiseFrames = frames[0];
+    gd.__tilewiseFrames = frames;
     gd.__tilewiseChanges = changes;
-    gd.__tilewiseShown = new Map();
   }
-  const data = [];
-  const traces = [];
+  const texts = [];
   for (const [trace, history] of gd.__tilewiseChanges) {
     let low = 0;
     let high = history.length - 1;
@@ -32,16 +36,62 @@ function whole(gd, n) {
       if (history[middle][0] <= n) low = middle;
       else high = middle - 1;
     }
-    if (gd.__tilewiseShown.get(trace) === history[low][0]) continue;
-    gd.__tilewiseShown.set(trace, history[low][0]);
-    data.push(history[low][1]);
-    traces.push(trace);
+    texts.push([trace, history[low][1]]);
   }
-  return { data, traces, layout: frames[n].layout };
+  return texts;
+}
+
+const ENTITIES = { "&lt;": "<", "&gt;": ">", "&amp;": "&" };
+
+// Write a text into an SVG node: plain, or with parts in <b>, the only markup that changes.
+function write(node, text) {
+  const parts = text.split(/<\/?b>/);
+  const plain = parts.map((part) => part.replace(/&(lt|gt|amp);/g, (one) => ENTITIES[one]));
+  if (parts.length === 1) {
+    node.textContent = plain[0];
+    return;
+  }
+  node.replaceChildren(
+    ...plain.map((part, i) => {
+      const span = document.createElementNS("http://www.w3.org/2000/svg", "tspan");
+      span.textContent = part;
+      if (i % 2) span.style.fontWeight = "bold";
+      return span;
+    }),
+  );
+}
+
+// The text nodes of a trace, by point.
+function nodesOf(gd, trace) {
+  const drawn = gd.calcdata[trace]?.[0]?.node3;
+  const found = [];
+  drawn?.selectAll("g.textpoint").each(function (point) {
+    found[point.i] = this.querySelector("text");
+  });
+  return found;
+}
+
+// Show frame n: texts go straight into the nodes that Plotly drew and shapes through its relayout,
+// for a redraw of all traces would take ten times as long. Plotly's own data is kept in step.
+function draw(gd, n) {
+  for (const [trace, texts] of textsAt(gd, n)) {
+    const before = gd.data[trace].text;
+    if (before === texts) continue;
+    const nodes = nodesOf(gd, trace);
+    texts.forEach((text, i) => {
+      if (text !== before[i] && nodes[i]) write(nodes[i], text);
+    });
+    gd.data[trace].text = texts;
+  }
+  const { title, shapes } = gd._transitionData._frames[n].layout;
+  gd.layout.title.text = title.text;
+  const heading = gd.querySelector(".gtitle");
+  if (heading) write(heading, title.text);
+  window.Plotly.relayout(gd, { shapes: gd.layout.shapes.map((one, i) => ({ ...one, ...shapes[i] })) });
 }
 
 export default function (component) {
-  const { data, parentElement, setStateValue } = component;
+  const { data, parentElement, setStateValue, setTriggerValue } = component;
   const state = (parentElement.__tilewise ??= { step: data.start, timer: null, report: null });
   if (state.scene !== data.scene) {
     state.scene = data.scene;
@@ -50,23 +100,31 @@ export default function (component) {
   const last = data.steps - 1;
   let closed = false;
 
+  function tell() {
+    state.report = null;
+    setStateValue("at", [data.scene, state.step]);
+  }
+
   function report() {
     clearTimeout(state.report);
-    state.report = setTimeout(() => setStateValue("step", state.step), PAUSE_MS);
+    state.report = setTimeout(tell, PAUSE_MS);
+  }
+
+  // Before anything else is clicked or entered Python hears of the step: a focus keeps it.
+  function flush() {
+    if (state.report === null) return;
+    clearTimeout(state.report);
+    tell();
   }
 
   function show(n) {
-    const gd = plot();
+    const gd = plot(data.scene);
     if (!gd || !window.Plotly) return;
     state.step = Math.max(0, Math.min(last, n));
     if (state.step >= gd._transitionData._frames.length) return;
     const number = parentElement.querySelector("input");
     if (number && document.activeElement !== number) number.value = state.step + 1;
-    window.Plotly.animate(gd, whole(gd, state.step), {
-      mode: "immediate",
-      transition: { duration: 0 },
-      frame: { duration: 0, redraw: true },
-    });
+    draw(gd, state.step);
     const live = parentElement.querySelector("[aria-live]");
     const title = gd._transitionData._frames[state.step].layout.title.text;
     if (live) live.textContent = title.replace(/<[^>]*>/g, "");
@@ -96,6 +154,22 @@ export default function (component) {
     parentElement.querySelector("[data-do=play]").textContent = "Pause";
   }
 
+  // The picture at its own size, whatever the window's.
+  function save(format) {
+    const gd = plot(data.scene);
+    if (!gd) return;
+    const { width, height } = gd._fullLayout;
+    const filename = `tilewise-step-${state.step + 1}`;
+    window.Plotly.downloadImage(gd, { format, width, height, filename, scale: format === "png" ? 2 : 1 });
+  }
+
+  function present(on) {
+    document.body.classList.toggle(PRESENTING, on);
+    if (on) document.documentElement.requestFullscreen?.().catch(() => {});
+    else if (document.fullscreenElement) document.exitFullscreen();
+    fit();
+  }
+
   const actions = {
     first: () => show(0),
     "outer-back": () => along(data.outer, false),
@@ -107,10 +181,14 @@ export default function (component) {
     "outer-forward": () => along(data.outer, true),
     barrier: () => along(data.barrier, true),
     last: () => show(last),
+    svg: () => save("svg"),
+    png: () => save("png"),
+    present: () => present(!document.body.classList.contains(PRESENTING)),
+    leave: () => present(false),
   };
   const keys = {
     ArrowLeft: "back", ArrowRight: "forward", PageUp: "outer-back", PageDown: "outer-forward",
-    Home: "first", End: "last", " ": "play", b: "barrier", B: "barrier",
+    Home: "first", End: "last", " ": "play", b: "barrier", B: "barrier", p: "present", P: "present", Escape: "leave",
   };
 
   function pressed(event) {
@@ -123,62 +201,62 @@ export default function (component) {
     if (event.shiftKey && name === "forward") name = "inner-forward";
     if (!name) return;
     event.preventDefault();
-    if (name !== "play") pause();
+    if (!STAYS.includes(name)) pause();
     actions[name]();
   }
 
-  // The sheet is drawn for one width and scaled as a whole to the page's.
+  // The sheet is drawn for one size and scaled as a whole to what the window leaves it.
   function fit() {
-    const gd = document.querySelector(`${SCENE} .js-plotly-plot`);
-    const box = document.querySelector(SCENE);
-    if (!gd || !box || !gd._fullLayout) return;
-    const scale = box.parentElement.clientWidth / gd._fullLayout.width;
-    gd.style.transformOrigin = "top left";
-    gd.style.transform = `scale(${scale})`;
-    box.style.height = `${gd._fullLayout.height * scale}px`;
-    box.style.overflow = "hidden";
+    const gd = plot(data.scene);
+    const stage = document.querySelector(STAGE);
+    if (!gd || !stage || !gd._fullLayout) return;
+    const { width, height } = gd._fullLayout;
+    const room = window.innerHeight - Math.max(0, stage.getBoundingClientRect().top) - MARGIN;
+    const scale = Math.min(stage.clientWidth / width, Math.max(room, LOWEST) / height);
+    const aside = Math.max(0, (stage.clientWidth - width * scale) / 2);
+    gd.style.transformOrigin = "top left"; // of the plot: Streamlit measures what is around it
+    gd.style.transform = `translate(${aside}px) scale(${scale})`;
+    stage.style.height = `${height * scale}px`;
   }
 
   function clicked(event) {
     const point = event.points?.[0];
     if (!point) return;
+    const [row, column] = point.pointIndex;
     if (point.data.name === "timeline") {
       pause();
-      show(point.pointIndex[1]);
-    } else if (point.data.name === "threads") {
-      setStateValue("thread", point.pointIndex[0] * data.columns + point.pointIndex[1]);
+      show(column);
+    } else if (point.data.name) {
+      flush();
+      setTriggerValue("clicked", [point.data.name, row, column]);
     }
   }
 
   // Plotly draws when it is ready; wait for this scene's figure, then take up the step.
   function attach() {
     if (closed) return;
-    const gd = plot();
-    const ready = gd && gd._transitionData._frames.length === data.steps;
-    if (!ready) return void setTimeout(attach, 40);
+    const gd = plot(data.scene);
+    if (!gd) return void setTimeout(attach, 40);
     fit();
     if (gd.__tilewiseScene !== data.scene) {
       gd.__tilewiseScene = data.scene;
-      gd.__tilewiseShown = new Map();
       gd.__tilewiseFrames = null;
       gd.removeAllListeners?.("plotly_click");
       gd.removeAllListeners?.("plotly_animatingframe");
       gd.on("plotly_click", clicked);
       gd.on("plotly_animatingframe", (event) => {
         if (event.name === null || event.name === undefined || event.name === "null") return;
-        gd.__tilewiseShown = new Map(); // Plotly's own slider or play moved the picture
         state.step = Number(event.name);
         report();
       });
       if (state.step) show(state.step);
-      else gd.__tilewiseShown = new Map();
     }
     gd.dataset.ready = data.scene;
   }
 
   for (const button of parentElement.querySelectorAll("button")) {
     button.onclick = () => {
-      if (button.dataset.do !== "play") pause();
+      if (!STAYS.includes(button.dataset.do)) pause();
       actions[button.dataset.do]();
     };
   }
@@ -195,14 +273,22 @@ export default function (component) {
     parentElement.querySelector("[data-total]").textContent = `of ${data.steps}`;
   }
   document.addEventListener("keydown", pressed);
+  document.addEventListener("pointerdown", flush, true);
+  // Plotly's own pause ends its play with a rejected promise that nobody waits for.
+  const pausing = (event) => event.reason === undefined && event.preventDefault();
+  window.addEventListener("unhandledrejection", pausing);
+  window.addEventListener("resize", fit);
   const watcher = new ResizeObserver(fit);
-  const box = document.querySelector(SCENE);
-  if (box) watcher.observe(box.parentElement);
+  const stage = document.querySelector(STAGE);
+  if (stage) watcher.observe(stage);
   attach();
   return () => {
     closed = true;
     pause();
     watcher.disconnect();
+    window.removeEventListener("unhandledrejection", pausing);
+    window.removeEventListener("resize", fit);
     document.removeEventListener("keydown", pressed);
+    document.removeEventListener("pointerdown", flush, true);
   };
 }

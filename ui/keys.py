@@ -31,28 +31,34 @@ HTML = """
   <button data-do="barrier" title="Next barrier (B)" aria-label="Next barrier">barrier ▶</button>
   <button data-do="last" title="Last step (End)" aria-label="Last step">▶|</button>
   <button data-do="play" title="Play or pause (Space)" aria-label="Play or pause">Play</button>
-  <label>at <select aria-label="Steps a second">
-    <option value="1">1</option><option value="2" selected>2</option>
-    <option value="5">5</option><option value="10">10</option></select> a second</label>
+  <select aria-label="Steps a second" title="Steps a second">
+    <option value="1">1 / s</option><option value="2" selected>2 / s</option>
+    <option value="5">5 / s</option><option value="10">10 / s</option></select>
   <label>step <input type="number" min="1" aria-label="Go to step"></label>
   <span data-total></span>
+  <span class="group" role="group" aria-label="Picture">
+    <button data-do="svg" title="This step as an SVG file">SVG</button>
+    <button data-do="png" title="This step as a PNG file">PNG</button></span>
+  <button data-do="present" title="Only the scene, as large as it goes (P; Escape ends)"
+    aria-label="Present">Present</button>
   <span class="live" aria-live="polite"></span>
 </div>
 """
 CSS = """
-.bar { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; font: 15px sans-serif;
+.bar { display: flex; flex-wrap: wrap; gap: 4px; align-items: center; font: 14px sans-serif;
   color: var(--st-text-color); }
-.bar button, .bar input, .bar select { font: inherit; color: inherit; height: 34px;
+.bar button, .bar input, .bar select { box-sizing: border-box; height: 30px;
+  font: inherit; color: inherit;
   background: var(--st-secondary-background-color); border: 1px solid var(--st-border-color);
-  border-radius: 6px; padding: 0 10px; }
+  border-radius: 6px; padding: 0 7px; }
 .group { display: inline-flex; align-items: center; gap: 4px; border: 1px solid
-  var(--st-border-color); border-radius: 8px; padding: 0 2px; height: 38px; }
-.group button { border: 0; height: 30px; }
-.bar button { cursor: pointer; min-width: 40px; }
+  var(--st-border-color); border-radius: 8px; padding: 0 1px; height: 32px; }
+.group button { border: 0; height: 26px; min-width: 30px; padding: 0 6px; }
+.bar button { cursor: pointer; min-width: 30px; }
 .bar button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
 .bar button:focus-visible { outline: 2px solid var(--st-primary-color); }
-.bar input { width: 72px; }
-.bar label { margin-left: 6px; }
+.bar input { width: 58px; }
+.bar label { margin-left: 2px; }
 .live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 """
 
@@ -67,14 +73,14 @@ def _component() -> Any:
 def keys(scene: str, navigation: Mapping[str, Any], start: int, key: str = "keys") -> Any:
     """Draw the buttons and listen to the keyboard.
 
-    scene names the figure that is shown, so that another one begins at `start`; navigation is
-    scene.navigation's. The result's `step` is the step shown, from 0, and `thread` the thread
-    that was clicked, or None.
+    scene names the figure that is shown, which begins at step `start`; navigation is
+    scene.navigation's. The result's `at` is the scene and the step that are shown, or None before
+    the first key; `clicked` is what was just clicked, as the trace's name, row and column, or None.
     """
     return _component()(
         key=key,
         data={"scene": scene, "start": start, **navigation},
-        default={"step": start, "thread": None},
-        on_step_change=lambda: None,
-        on_thread_change=lambda: None,
+        default={"at": None},
+        on_at_change=lambda: None,
+        on_clicked_change=lambda: None,
     )

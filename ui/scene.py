@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import plotly.graph_objects as go
 
 from simulator import Recording, Step
+from simulator.findings import Hazard
+from simulator.steps import GRANULARITIES, boundaries
 from ui.palette import PALETTES, Palette
 from ui.panels.canvas import HEIGHT, SANS, WIDTH, Shape, Trace
 from ui.panels.matrices import MatricesPanel
@@ -16,7 +18,7 @@ from ui.panels.shared import SharedPanel
 from ui.panels.source import SourcePanel
 from ui.panels.threads import ThreadsPanel
 from ui.panels.timeline import TimelinePanel
-from ui.story import Story, inner_iteration, outer_iteration, starts, tell
+from ui.story import Story, inner_iteration, outer_iteration, tell
 
 SLIDER_STOPS = 24  # each further stop of Plotly's slider makes every step slower
 PLAY_MS = 400
@@ -32,10 +34,10 @@ class Panel(Protocol):
         """Traces drawn once."""
 
     def changing(self, step: Step) -> list[Trace]:
-        """Traces whose "text" or "z" differs from step to step."""
+        """Texts that differ from step to step; their places and looks do not."""
 
     def shapes(self, step: Step) -> list[Shape]:
-        """Highlights."""
+        """Fills and highlights."""
 
 
 def panels(story: Story, palette: Palette) -> list[Panel]:
@@ -50,19 +52,31 @@ def panels(story: Story, palette: Palette) -> list[Panel]:
     ]
 
 
-def figure(recording: Recording, thread: int, theme: str = "light") -> go.Figure:
+def figure(
+    recording: Recording,
+    thread: int,
+    theme: str = "light",
+    tile: tuple[int, int, int] | None = None,
+    hazards: tuple[Hazard, ...] = (),
+) -> go.Figure:
     """The scene of a recorded block with one thread in focus, at its first step.
 
     Frame n, named str(n), holds the title, the moved shapes and the changed traces of step n.
     Those at the slider's stops hold every trace that ever changes, so that a jump there is right.
     """
-    return go.Figure(plain(recording, thread, theme), skip_invalid=False)
+    return go.Figure(plain(recording, thread, theme, tile, hazards), skip_invalid=False)
 
 
-def plain(recording: Recording, thread: int, theme: str = "light") -> dict[str, Any]:
+def plain(
+    recording: Recording,
+    thread: int,
+    theme: str = "light",
+    tile: tuple[int, int, int] | None = None,
+    hazards: tuple[Hazard, ...] = (),
+) -> dict[str, Any]:
     """The same as plain data: "data", "layout", "frames"."""
     palette = PALETTES[theme]
-    story = tell(recording, thread)
+    story = tell(recording, thread, tile, hazards)
     parts = panels(story, palette)
     steps = recording.steps
     static = [trace for part in parts for trace in part.static()]
@@ -74,12 +88,14 @@ def plain(recording: Recording, thread: int, theme: str = "light") -> dict[str, 
     for step, traces, moved in zip(steps, states, shapes, strict=True):
         before = states[step.number - 1] if step.number and step.number not in stops else None
         changed = [
-            i for i, trace in enumerate(traces) if before is None or _differs(trace, before[i])
+            i
+            for i, trace in enumerate(traces)
+            if before is None or trace["text"] != before[i]["text"]
         ]
         frames.append(
             {
                 "name": str(step.number),
-                "data": [_update(traces[i]) for i in changed],
+                "data": [{"type": "scatter", "text": traces[i]["text"]} for i in changed],
                 "traces": [len(static) + i for i in changed],
                 "layout": {
                     "title": {"text": title(story, step)},
@@ -108,38 +124,25 @@ def title(story: Story, step: Step) -> str:
             variable = loop.variable.name if loop.variable else "iteration"
             parts.append(f"{name} {variable} = {iteration}")
     parts.append(f"line {step.line}")
+    found = [hazard.kind for hazard in story.hazards if step.line in hazard.lines]
+    if found:
+        parts.append(f"⚠ {found[0]}")
     return " · ".join(parts)
 
 
 def slider_stops(story: Story) -> list[int]:
     """The steps that the slider stops at: outer iterations if they are few, else evenly spread."""
     last = len(story.recording.steps) - 1
-    outer = starts(story, "outer")
+    outer = list(boundaries(story.recording, "outer"))
     if len(outer) <= SLIDER_STOPS:
         return outer
     return sorted({round(i * last / (SLIDER_STOPS - 1)) for i in range(SLIDER_STOPS)})
 
 
-def navigation(recording: Recording, thread: int) -> dict[str, Any]:
-    """What the keys need: the number of steps, and where inner and outer iterations begin."""
-    story = tell(recording, thread)
-    return {
-        "steps": len(recording.steps),
-        "inner": starts(story, "inner"),
-        "outer": starts(story, "outer"),
-        "barrier": starts(story, "barrier"),
-    }
-
-
-def _update(trace: Trace) -> Trace:
-    """What a frame says of a trace: its cells or its texts."""
-    key = "z" if "z" in trace else "text"
-    return {"type": trace["type"], key: trace[key]}
-
-
-def _differs(trace: Trace, before: Trace) -> bool:
-    key = "z" if "z" in trace else "text"
-    return bool(trace[key] != before[key])
+def navigation(recording: Recording) -> dict[str, Any]:
+    """What the keys need: the number of steps, and where each way of going on begins anew."""
+    ways = {way: list(boundaries(recording, way)) for way in GRANULARITIES if way != "statement"}
+    return {"steps": len(recording.steps), **ways}
 
 
 def _varying(shapes: list[list[Shape]]) -> list[tuple[str, ...]]:
@@ -173,6 +176,7 @@ def _layout(story: Story, palette: Palette, shapes: list[Shape]) -> Mapping[str,
         "hovermode": "closest",
         "dragmode": False,
         "uirevision": "scene",
+        "meta": navigation(story.recording),
         "xaxis": {**hidden, "range": [0, WIDTH]},
         "yaxis": {**hidden, "range": [HEIGHT, 0]},
         "title": {

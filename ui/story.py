@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from simulator import Recording, Step
+from simulator.findings import Hazard
 from simulator.record import StepAccess
 from simulator.tree import Barrier, Loop
 from simulator.walk import walk
@@ -22,7 +23,8 @@ class Story:
     outer and inner are the loops that position steps: the outermost one, and the one within it.
     phases names what each step is: load, compute, barrier, store or other. tiles maps a global
     array to the outer iteration that first reads each of its cells for this block, -1 where none
-    does; needed maps it to the cells that the focused thread's own result depends on.
+    does. tile is the rows and columns of C that a block produces, and the depth of K that it takes
+    at a time, for a kernel that has tiles; hazards are those of the whole launch.
     """
 
     recording: Recording
@@ -31,7 +33,8 @@ class Story:
     inner: Loop | None
     phases: tuple[str, ...]
     tiles: dict[str, Array]
-    needed: dict[str, Array]
+    tile: tuple[int, int, int] | None = None
+    hazards: tuple[Hazard, ...] = ()
 
     @property
     def iterations(self) -> int:
@@ -47,7 +50,12 @@ class Story:
         return {"A": (M, K), "B": (K, N), "C": (M, N)}
 
 
-def tell(recording: Recording, thread: int) -> Story:
+def tell(
+    recording: Recording,
+    thread: int,
+    tile: tuple[int, int, int] | None = None,
+    hazards: tuple[Hazard, ...] = (),
+) -> Story:
     """Read a recording once for all that its panels ask."""
     loops = [s for s in walk(recording.kernel.body) if isinstance(s, Loop)]
     outer = loops[0] if loops else None
@@ -57,12 +65,11 @@ def tell(recording: Recording, thread: int) -> Story:
         inner = within[0] if within else None
     story = Story(
         recording, thread, outer, inner, tuple(_phase(step, inner) for step in recording.steps),
-        {}, {},
+        {}, tile, hazards,
     )  # fmt: skip
     for name, (rows, columns) in story.shapes.items():
         if name != "C":
             story.tiles[name] = np.full(rows * columns, -1)
-            story.needed[name] = np.zeros(rows * columns, np.bool_)
     for step in recording.steps:
         iteration = outer_iteration(story, step)
         for access in step.accesses:
@@ -74,19 +81,7 @@ def tell(recording: Recording, thread: int) -> Story:
                     tiles[fresh] = iteration
                 elif iteration is not None:
                     tiles[cells[tiles[cells] < 0]] = 0
-    _mark_needed(story)
     return story
-
-
-def _mark_needed(story: Story) -> None:
-    """The row of A and the column of B that meet in the focused thread's cell of C."""
-    rows, columns = story.shapes["C"]
-    cell = focus_cell(story)
-    if cell is None:
-        return
-    depth = story.shapes["A"][1]
-    story.needed["A"].reshape(rows, depth)[cell[0]] = True
-    story.needed["B"].reshape(depth, columns)[:, cell[1]] = True
 
 
 def focus_cell(story: Story) -> tuple[int, int] | None:
@@ -94,7 +89,6 @@ def focus_cell(story: Story) -> tuple[int, int] | None:
     for step in story.recording.steps:
         for access in step.accesses:
             if access.kind == "store" and access.name == "C" and access.active[story.thread]:
-                cell = int(access.offsets[story.thread]) // 4 // (access.width // 4 or 1)
                 size = access.width if access.values.ndim == 1 else access.values.itemsize
                 cell = int(access.offsets[story.thread]) // size
                 return divmod(cell, story.shapes["C"][1])
@@ -143,19 +137,19 @@ def _iteration(step: Step, loop: Loop | None) -> int | None:
     return None
 
 
-def starts(story: Story, kind: str) -> list[int]:
-    """Step numbers at which a new "inner" or "outer" iteration begins, or a "barrier" stands."""
-    found = [0]
-    before: Any = None
-    for step in story.recording.steps:
-        if kind == "barrier":
-            if isinstance(step.statement, Barrier):
-                found.append(step.number)
-            continue
-        now = (outer_iteration(story, step), inner_iteration(story, step))
-        key = now[0] if kind == "outer" else now
-        if key != before and step.number:
-            found.append(step.number)
-        before = key
-    last = len(story.recording.steps) - 1
-    return sorted({*found, last})
+def writer(recording: Recording, name: str, cell: int, step: int | None = None) -> int | None:
+    """The thread that last wrote a cell of an array up to a step (or ever); else the first to."""
+    steps = recording.steps
+    last = len(steps) - 1 if step is None else step
+    for one in (*reversed(steps[: last + 1]), *steps[last + 1 :]):
+        for access in one.accesses:
+            if access.kind == "load" or access.name != name:
+                continue
+            count = access.values.shape[1] if access.values.ndim > 1 else 1
+            first = access.offsets // access.values.itemsize
+            found = np.flatnonzero(
+                access.active & access.in_bounds & (first <= cell) & (cell < first + count)
+            )
+            if found.size:
+                return int(found[-1])
+    return None

@@ -4,178 +4,332 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from simulator import Kernel, LaunchError, Recording, SourceError, catalogue, compile_kernel, record
+from simulator import (
+    Kernel,
+    LaunchError,
+    Recording,
+    Report,
+    SourceError,
+    catalogue,
+    compile_kernel,
+    record,
+    simulate,
+)
 from simulator.catalogue import Entry
-from ui import scene
+from ui import export, presets, scene
+from ui.address import INPUTS, LARGEST, SCHEDULES, Place, View, clamped, from_query, to_query
+from ui.edits import changes, edits, retyped
 from ui.keys import keys
+from ui.panels.canvas import WIDTH
+from ui.story import writer
 
-LARGEST = 64  # rows and columns of a matrix on the screen
-SMALLEST_VALUES, LARGEST_VALUES = 0, 9  # of A and B: numbers that a class can add in its head
-DEFAULTS = {"M": 8, "N": 8, "K": 8, "TILE": 4}
+SIZES = {
+    "M": "rows of A and C", "N": "columns of B and C", "K": "columns of A and rows of B",
+}  # fmt: skip
+SCHEDULE_NAMES = {
+    "lockstep": "All at once", "ascending": "Warp by warp", "descending": "Last warp first",
+}  # fmt: skip
+INPUT_NAMES = {"random": "Random digits", "counting": "1, 2, 3, …"}
 
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What a visitor has chosen to see."""
-
-    kernel: str
-    M: int
-    N: int
-    K: int
-    defines: tuple[tuple[str, int], ...]
-    block: tuple[int, int, int]
-    thread: tuple[int, int, int]
+# The scene needs the height that Streamlit leaves empty above a page.
+STYLE = f"""<style>
+.stMainBlockContainer {{ padding: 3.6rem 1rem 0; }}
+.stMainBlockContainer > .stVerticalBlock {{ gap: .5rem; }}
+.st-key-stage {{ overflow: hidden; }}
+.st-key-scene {{ width: {WIDTH}px !important; max-width: none; flex: none; align-self: start; }}
+.stSidebar .stVerticalBlock {{ gap: .55rem; }}
+.stSidebarHeader {{ height: 2.2rem; margin: 0; }}
+.st-key-hazards summary {{ min-height: 0; padding-block: .3rem; }}
+body.presenting :is(.stAppHeader, .stSidebar, .st-key-hazards, .st-key-keys) {{ display: none; }}
+body.presenting .stMainBlockContainer {{ padding: 0 .5rem; }}
+</style>"""
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def compiled(name: str, defines: tuple[tuple[str, int], ...]) -> Kernel:
-    """One kernel of the catalogue with its macros set."""
-    entry = catalogue()[name]
-    return compile_kernel(entry.source(**dict(defines)), entry.kernel, filename=entry.file)
+def compiled(text: str, name: str, file: str) -> Kernel:
+    """A kernel's text as the simulator runs it."""
+    return compile_kernel(text, name, filename=file)
 
 
-def inputs(M: int, N: int, K: int) -> dict[str, Any]:
-    """A and B of small whole numbers, the same for the same sizes, and C of zeros."""
-    random = np.random.default_rng((M, N, K))
-    top = LARGEST_VALUES + 1
-    return {
-        "A": random.integers(SMALLEST_VALUES, top, (M, K)).astype(np.float32),
-        "B": random.integers(SMALLEST_VALUES, top, (K, N)).astype(np.float32),
-        "C": np.zeros((M, N), np.float32),
-        "M": M, "N": N, "K": K,
-    }  # fmt: skip
+def kernel_of(view: View) -> Kernel:
+    """The view's kernel with its macros set and its edits made."""
+    entry = catalogue()[view.kernel]
+    return compiled(presets.source(view), entry.kernel, entry.file)
+
+
+def ran(view: View) -> View:
+    """The part of a view that decides what is recorded."""
+    return replace(view, thread=(0, 0), step=0)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Running the kernel…")
-def recorded(choice: Choice) -> Recording:
+def recorded(view: View) -> Recording:
     """The chosen block, every step of it. SourceError and LaunchError are for the page to say."""
-    entry, chosen = catalogue()[choice.kernel], dict(choice.defines)
-    launch = entry.launch(inputs(choice.M, choice.N, choice.K), **chosen)
-    return record(compiled(choice.kernel, choice.defines), launch, choice.block)
+    return record(kernel_of(view), presets.launch(view), (*view.block, 0), view.schedule)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Drawing…")
-def drawn(choice: Choice, theme: str) -> tuple[go.Figure, Mapping[str, Any]]:
-    """The scene, and what its keys need."""
-    recording = recorded(choice)
-    thread = linear(choice.thread, recording.launch.block)
-    return scene.figure(recording, thread, theme), scene.navigation(recording, thread)
+@st.cache_resource(max_entries=16, show_spinner=False)
+def reported(view: View) -> Report:
+    """Counters and hazards of the whole launch."""
+    return simulate(kernel_of(view), presets.launch(view))
 
 
-def linear(place: tuple[int, int, int], sizes: tuple[int, int, int]) -> int:
-    """A place in x, y, z as one number."""
-    return place[0] + sizes[0] * (place[1] + sizes[1] * place[2])
+@st.cache_resource(max_entries=8, show_spinner="Drawing…")
+def drawn(view: View, theme: str) -> go.Figure:
+    """The scene of a view, whatever its step."""
+    recording = recorded(ran(view))
+    tile = catalogue()[view.kernel].tile(**dict(view.defines))
+    hazards = reported(replace(ran(view), block=(0, 0), schedule="lockstep")).hazards
+    figure = scene.figure(recording, _linear(view.thread, recording), theme, tile, hazards)
+    figure.layout.meta |= {"scene": named(view, theme)}
+    return figure
 
 
-def whole(label: str, low: int, high: int, default: int, key: str, help_: str) -> int:
-    """A whole number between two bounds, kept while it fits them."""
-    kept = st.session_state.get(key, default)
-    value = min(max(kept if isinstance(kept, int) else default, low), high)
-    st.session_state[key] = value
-    if low == high:
-        st.number_input(label, low, high + 1, disabled=True, key=key, help=help_)
-        return low
-    return int(st.number_input(label, low, high, step=1, key=key, help=help_))
+def named(view: View, theme: str) -> str:
+    """What tells one figure from another."""
+    return hashlib.sha256(repr((replace(view, step=0), theme)).encode()).hexdigest()[:16]
 
 
-def choose() -> tuple[Choice, Entry]:
-    """Draw the controls and give what is chosen."""
+def _linear(thread: Place, recording: Recording) -> int:
+    return thread[0] + recording.launch.block[0] * thread[1]
+
+
+# The controls' state: the view is kept beside them, for a control that is not drawn forgets.
+
+
+def opened() -> View:
+    """The view that is asked for: a new address's, else the one that is shown."""
+    query = st.query_params.to_dict()
+    if "view" not in st.session_state or query != st.session_state["address"]:
+        view, said = from_query(query)
+        show(view, said)
+    elif "kernel" not in st.session_state:  # back from another page
+        show(st.session_state["view"], ())
+    wanted = st.session_state.pop("wanted", None)
+    if wanted is not None:
+        show(*wanted)
+    return st.session_state["view"]  # type: ignore[no-any-return]  # show() put a View there
+
+
+def show(view: View, said: tuple[str, ...]) -> None:
+    """Set every control to a view, and say what was not as it was asked for."""
+    state = st.session_state
+    state["view"], state["said"] = view, said
+    state["kernel"], state["schedule"], state["inputs"] = view.kernel, view.schedule, view.inputs
+    for size in SIZES:
+        state[size] = getattr(view, size)
+    for macro, value in view.defines:
+        state[f"{view.kernel}_{macro}"] = value
+    for edit in edits(catalogue()[view.kernel].source(**dict(view.defines))):
+        state[f"edit_{edit.key}"] = edit.key in view.edits
+    state["block_x"], state["block_y"] = view.block
+    state["thread_x"], state["thread_y"] = view.thread
+
+
+def want(view: View) -> None:
+    """Show a view from the next run on."""
+    st.session_state["wanted"] = (view, ())
+
+
+def choose(before: View) -> View:
+    """Draw the controls in the sidebar and give what is chosen."""
     entries = catalogue()
-    columns = st.columns([3.2, 1, 1, 1, 1.2, 1, 1, 1, 1], vertical_alignment="bottom")
-    with columns[0]:
-        default = list(entries).index("tiled") if "tiled" in entries else 0
-        name = st.selectbox(
-            "Kernel", list(entries), index=default, key="kernel",
-            format_func=lambda one: entries[one].title,
-        )  # fmt: skip
+    known = presets.presets()
+    with st.popover("Presets", icon=":material/auto_awesome:", width="stretch"):
+        for preset in known:
+            st.button(preset.name, on_click=want, args=(preset.view,), help=preset.text,
+                      width="stretch", key=f"preset_{preset.name}")  # fmt: skip
+    name = st.selectbox(
+        "Kernel", list(entries), key="kernel", format_func=lambda one: entries[one].title
+    )
     entry = entries[name]
+    st.caption(entry.teaches)
     sizes = {}
-    helps = {
-        "M": "rows of A and C", "N": "columns of B and C",
-        "K": "columns of A and rows of B",
-    }  # fmt: skip
-    for column, size in zip(columns[1:4], "MNK", strict=True):
+    for column, (size, help_) in zip(st.columns(3), SIZES.items(), strict=True):
         with column:
-            sizes[size] = whole(size, 1, LARGEST, DEFAULTS[size], size, helps[size])
-    defines = []
-    with columns[4]:
-        for macro, options in entry.defines.items():
-            options = tuple(sorted(options))
-            default = options.index(DEFAULTS[macro]) if DEFAULTS.get(macro) in options else 0
-            value = st.selectbox(
-                macro, options, index=default, key=f"{name}_{macro}",
-                help=f"#define {macro} in the source",
-            )  # fmt: skip
-            defines.append((macro, int(value)))
-        if not entry.defines:
-            st.selectbox("TILE", ["–"], disabled=True, help="This kernel has no tile")
+            sizes[size] = whole(size, 1, LARGEST, size, help_)
+    defines = macros(name, entry)
+    text = entry.source(**dict(defines))
     grid, block = entry.shape(sizes["M"], sizes["N"], **dict(defines))
-    places = []
-    for column, label, high, help_ in (
-        (columns[5], "Block x", grid[0], "which block of the grid to watch"),
-        (columns[6], "Block y", grid[1], "which block of the grid to watch"),
-        (columns[7], "Thread x", block[0], "the focused thread within the block"),
-        (columns[8], "Thread y", block[1], "the focused thread within the block"),
+    columns = st.columns(2)
+    focus = []
+    for i, (label, high, help_) in enumerate(
+        (
+            ("Block x", grid[0], "which block of the grid to watch"),
+            ("Block y", grid[1], "which block of the grid to watch"),
+            ("Thread x", block[0], "the focused thread within the block"),
+            ("Thread y", block[1], "the focused thread within the block"),
+        )
     ):
-        with column:
-            key = label.lower().replace(" ", "_")
-            places.append(whole(label, 0, high - 1, 0, key, help_))
-    choice = Choice(
-        name, sizes["M"], sizes["N"], sizes["K"], tuple(defines),
-        (places[0], places[1], 0), (places[2], places[3], 0),
+        with columns[i % 2]:
+            focus.append(whole(label, 0, high - 1, label.lower().replace(" ", "_"), help_))
+    st.markdown("**What if**")
+    chosen = tuple(
+        edit.key
+        for edit in edits(text)
+        if st.checkbox(edit.label, key=f"edit_{edit.key}", help=edit.explains)
+    )
+    schedule = st.selectbox(
+        "The block's warps run", SCHEDULES, key="schedule", format_func=SCHEDULE_NAMES.__getitem__,
+        help="A race shows its wrong value only in some orders of the warps.",
     )  # fmt: skip
-    return choice, entry
+    given = st.selectbox("A and B hold", INPUTS, key="inputs", format_func=INPUT_NAMES.__getitem__)
+    view = View(
+        name, sizes["M"], sizes["N"], sizes["K"], defines, chosen, (focus[0], focus[1]),
+        (focus[2], focus[3]), before.step, schedule, given,
+    )  # fmt: skip
+    if ran(view) != ran(before):
+        view = replace(view, step=0)  # another run begins at its first step
+    if view != before:
+        st.session_state["said"] = ()
+    return view
 
 
-# The scene needs the height that Streamlit leaves empty above a page.
-LESS_MARGIN = """<style>
-.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1rem;
-  padding-left: 1.5rem; padding-right: 1.5rem; }
-</style>"""
+def macros(name: str, entry: Entry) -> tuple[tuple[str, int], ...]:
+    """The macros' selectors, each at what the kernel is first shown with."""
+    columns = st.columns(2)
+    defines = []
+    for i, (macro, offered) in enumerate(entry.defines.items()):
+        key = f"{name}_{macro}"
+        st.session_state.setdefault(key, entry.teaching[0][macro])
+        with columns[i % 2]:
+            value = st.selectbox(
+                macro, sorted(offered), key=key, help=f"#define {macro} in the source"
+            )
+        defines.append((macro, int(value)))
+    return tuple(defines)
+
+
+def whole(label: str, low: int, high: int, key: str, help_: str) -> int:
+    """A whole number between two bounds, kept while it fits them."""
+    kept = st.session_state.get(key, low)
+    st.session_state[key] = min(max(kept if isinstance(kept, int) else low, low), high)
+    fixed = low == high
+    field = st.number_input(label, low, high + fixed, step=1, key=key, help=help_, disabled=fixed)
+    return low if fixed else int(field)
 
 
 def page() -> None:
     """Draw the page."""
-    st.html(LESS_MARGIN)
-    moved = st.session_state.pop("clicked_thread", None)
-    if moved is not None:
-        st.session_state["thread_x"], st.session_state["thread_y"] = moved
-    choice, entry = choose()
+    st.html(STYLE)
+    before = opened()
+    with st.sidebar:
+        view = choose(before)
     theme = "dark" if st.context.theme.type == "dark" else "light"
     try:
-        figure, navigation = drawn(choice, theme)
+        figure, recording = drawn(replace(view, step=0), theme), recorded(ran(view))
+        report = reported(replace(ran(view), block=(0, 0), schedule="lockstep"))
     except (SourceError, LaunchError) as error:
         st.error(f"This cannot be run: {error}", icon=":material/error:")
         return
-    story = (choice.kernel, choice.M, choice.N, choice.K, choice.defines, choice.block)
-    if st.session_state.get("story") != story:  # another run begins at its first step
-        st.session_state["story"] = story
-        st.session_state["step"] = 0
-    start = min(st.session_state.get("step", 0), navigation["steps"] - 1)
-    name = hashlib.sha256(repr((choice, theme)).encode()).hexdigest()[:16]
-    block = recorded(choice).launch.block
-    told = keys(name, {**navigation, "columns": block[0]}, start)
-    if told.step is not None:
-        st.session_state["step"] = int(told.step)
-    clicked = told.thread
-    if clicked is not None and clicked != st.session_state.get("last_clicked"):
-        st.session_state["last_clicked"] = clicked
-        x, y = int(clicked) % block[0], int(clicked) // block[0] % block[1]
-        st.session_state["clicked_thread"] = (x, y)
-        st.rerun()
-    st.plotly_chart(
-        figure, key="scene", theme=None, width="content", config={"displayModeBar": False},
-        alt=f"{entry.title}: the kernel's source, matrices A, B and C, shared memory and its "
-        "banks, the block's threads, and a timeline, at one step of the kernel.",
+    launch = recording.launch
+    view, said = clamped(view, launch.grid, launch.block, len(recording.steps))
+    st.session_state["view"] = view
+    st.session_state["said"] = (*st.session_state["said"], *said)
+    remember(view)
+    if st.session_state["said"]:
+        st.warning(" ".join(st.session_state["said"]), icon=":material/info:")
+    with st.container(key="hazards"):
+        warn(report)
+    navigation = scene.navigation(recording)
+    move(view, theme, navigation)
+    entry = catalogue()[view.kernel]
+    with st.container(key="stage"):
+        st.plotly_chart(
+            figure, key="scene", theme=None, width="content", config={"displayModeBar": False},
+            alt=f"{entry.title}: the kernel's source, matrices A, B and C, shared memory and its "
+            "banks, the block's threads, and a timeline, at one step of the kernel.",
+        )  # fmt: skip
+    with st.sidebar:
+        show_edit(view)
+        offer(view, figure, navigation, report)
+
+
+def remember(view: View) -> None:
+    """Write the view into the address, from which a link reopens it."""
+    st.session_state["address"] = to_query(view)
+    st.query_params.from_dict(st.session_state["address"])
+
+
+def warn(report: Report) -> None:
+    """What a correct kernel never does: the first in a line, all of them on demand."""
+    found = report.hazards
+    if not found:
+        return
+    more = f" And {len(found) - 1} more." if len(found) > 1 else ""
+    with st.expander(f":red[**{found[0].message}**{more}]", icon=":material/warning:"):
+        for hazard in found:
+            st.write(f"**{hazard.kind}**, {hazard.count:,} times: {hazard.message}")
+            if hazard.wrong_order:
+                st.caption(hazard.wrong_order)
+
+
+def show_edit(view: View) -> None:
+    """The lines that the edits changed."""
+    before = catalogue()[view.kernel].source(**dict(view.defines))
+    found = changes(before, presets.source(view))
+    if not found:
+        return
+    with st.expander("What the edit changed", expanded=False):
+        st.code(
+            "\n".join(
+                f"{change.line:>3} - {change.old}\n{change.line:>3} + {change.new}"
+                for change in found
+            ),
+            language="diff",
+        )
+
+
+def offer(view: View, figure: go.Figure, navigation: Mapping[str, Any], report: Report) -> None:
+    """What can be taken along: the animation, and the counters. Pictures are the keys' to give."""
+    title = catalogue()[view.kernel].title
+    name = f"tilewise-{view.kernel}-{view.M}x{view.N}x{view.K}"
+    st.download_button(
+        "Animation, one HTML file", lambda: export.html(figure, navigation, title),
+        f"{name}.html", "text/html", icon=":material/movie:", on_click="ignore", width="stretch",
     )  # fmt: skip
-    st.caption(f"**{entry.title}.** {entry.teaches}")
+    st.download_button(
+        "Counters by line, CSV", export.counters_csv(report, presets.source(view)),
+        f"{name}.csv", "text/csv", icon=":material/table:", on_click="ignore", width="stretch",
+    )  # fmt: skip
+
+
+@st.fragment
+def move(view: View, theme: str, navigation: Mapping[str, Any]) -> None:
+    """The keys; a step only tells where the scene is, a click moves the focus."""
+    name = named(view, theme)
+    told = keys(name, navigation, st.session_state["view"].step)
+    if told.at is not None and told.at[0] == name:
+        step = min(int(told.at[1]), navigation["steps"] - 1)
+        st.session_state["view"] = replace(st.session_state["view"], step=step)
+        remember(st.session_state["view"])
+    if told.clicked:
+        want(focused(st.session_state["view"], *told.clicked))
+        st.rerun()
+
+
+def focused(view: View, name: str, row: int, column: int) -> View:
+    """The view with its focus on the clicked thread, cell of C or cell of shared memory."""
+    recording = recorded(ran(view))
+    across = recording.launch.block[0]
+    row, column = int(row), int(column)
+    thread: int | None = row * across + column
+    if name == "C":
+        entry = retyped(catalogue()[view.kernel], view.edits)
+        rows, columns = entry.produces(**dict(view.defines))
+        view = replace(view, block=(column // columns, row // rows))
+        thread = writer(recorded(ran(view)), "C", row * view.N + column)
+    elif name != "threads":
+        array = name.removeprefix("shared:")
+        width = recording.steps[view.step].shared[array].shape[-1]
+        thread = writer(recording, array, row * width + column, view.step)
+    return view if thread is None else replace(view, thread=(thread % across, thread // across))
 
 
 page()

@@ -14,6 +14,9 @@ WIDTH, HEIGHT = 1600, 900
 MONO = "ui-monospace, 'Cascadia Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 SANS = "'Source Sans Pro', 'Source Sans 3', 'DejaVu Sans', Arial, sans-serif"
 
+SPACE = "\u00a0"
+CLEAR = "rgba(0,0,0,0)"
+
 Trace = dict[str, Any]
 Shape = dict[str, Any]
 
@@ -62,12 +65,25 @@ class Grid:
         return self.left + (column + 0.5) * self.size, self.top + (row + 0.5) * self.size
 
 
-def outline(path: str, colour: str, width: float = 3, fill: str = "rgba(0,0,0,0)") -> Shape:
-    """A moving highlight; an empty path gives one that is not seen."""
+def outline(
+    path: str,
+    colour: str,
+    width: float = 3,
+    fill: str = CLEAR,
+    layer: str = "above",
+    dash: str = "solid",
+) -> Shape:
+    """A highlight or a fill, above or below all traces; an empty path is not seen."""
     return {
-        "type": "path", "path": path or "M0,0Z", "line": {"color": colour, "width": width},
-        "fillcolor": fill, "layer": "above",
+        "type": "path", "path": path or "M0,0Z",
+        "line": {"color": colour, "width": width, "dash": dash}, "fillcolor": fill, "layer": layer,
     }  # fmt: skip
+
+
+def target(grid: Grid, name: str) -> Trace:
+    """Cells that are not seen and that a click finds: the trace's name, then row and column."""
+    cells = [[0] * grid.columns for _ in range(grid.rows)]
+    return heat(grid, cells, [CLEAR]) | {"name": name, "hoverinfo": "none"}
 
 
 def heat(grid: Grid, values: Sequence[Sequence[int]], colours: Sequence[str], **more: Any) -> Trace:
@@ -93,10 +109,15 @@ def words(
     family: str = MONO,
     **more: Any,
 ) -> Trace:
-    """Texts at places on the sheet."""
+    """Texts at places on the sheet.
+
+    An empty one becomes a space that does not break: Plotly keeps no node for none, and a key's
+    step writes into the nodes that are there.
+    """
     return {
         "type": "scatter", "mode": "text", "x": [x for x, _ in places],
-        "y": [y for _, y in places], "text": list(texts), "textposition": align,
+        "y": [y for _, y in places], "text": [text or SPACE for text in texts],
+        "textposition": align,
         "textfont": {"size": size, "color": colour, "family": family}, "hoverinfo": "skip",
         "cliponaxis": False, **more,
     }  # fmt: skip

@@ -6,31 +6,60 @@ import numpy as np
 
 from simulator import Step
 from ui.palette import Palette
-from ui.panels.canvas import SANS, Grid, Shape, Trace, heat, lines, number, outline, words
-from ui.story import Story, cells_of, focus_cell, outer_iteration
+from ui.panels.canvas import (
+    CLEAR,
+    SANS,
+    Grid,
+    Shape,
+    Trace,
+    heat,
+    lines,
+    number,
+    outline,
+    target,
+    words,
+)
+from ui.story import Array, Story, cells_of, focus_cell, outer_iteration
 
-LEFT, TOP, RIGHT, BOTTOM = 622, 66, 1122, 812
+LEFT, TOP, RIGHT, BOTTOM = 622, 40, 1122, 816
 GAP, LABEL = 34, 26
 LARGEST_CELL = 46
-TEXT_CELLS = 64  # more texts than an 8 x 8 matrix has slow a step down
-SMALLEST_TEXT = 17  # pixels of a cell that a number fits in
+SMALLEST_TEXT = 15  # pixels of a cell that a number fits in
+EXPLAINED = {
+    "A": "A as it lies in global memory. Each tile that this block<br>reads has the colour of the "
+    "outer iteration that reads it first.",
+    "B": "B as it lies in global memory. Each tile that this block<br>reads has the colour of the "
+    "outer iteration that reads it first.",
+    "C": "C as it lies in global memory, with what this block has<br>stored so far. What other "
+    "blocks store is not shown: they<br>run at the same time, in no order that can be told.",
+}
 
 
 class MatricesPanel:
-    """The three matrices with the block's tiles in their iterations' colours."""
+    """The three matrices with the block's tiles in their iterations' colours.
+
+    Where the kernel's tile reaches past an edge of A or B, the zeros that it holds there are
+    shown beyond it.
+    """
 
     def __init__(self, story: Story, palette: Palette) -> None:
         self._story, self._palette = story, palette
         shapes = story.shapes
         (M, K), (_, N) = shapes["A"], shapes["B"]
+        rows, columns, depth = story.tile or (1, 1, 1)
+        self._padded = {
+            "A": (_whole(M, rows), _whole(K, depth)), "B": (_whole(K, depth), _whole(N, columns)),
+            "C": (_whole(M, rows), _whole(N, columns)),
+        }  # fmt: skip
+        (high, across), (_, wide) = self._padded["A"], self._padded["B"]
         size = min(
-            (RIGHT - LEFT - GAP) / (K + N),
-            (BOTTOM - TOP - GAP - 2 * LABEL) / (K + M),
+            (RIGHT - LEFT - GAP) / (across + wide),
+            (BOTTOM - TOP - GAP - 2 * LABEL) / (across + high),
             LARGEST_CELL,
         )
-        left = LEFT + (RIGHT - LEFT - GAP - size * (K + N)) / 2
-        top = TOP + LABEL
-        b_left, c_top = left + K * size + GAP, top + K * size + GAP + LABEL - 8
+        left = LEFT + (RIGHT - LEFT - GAP - size * (across + wide)) / 2
+        top = TOP + LABEL + (BOTTOM - TOP - GAP - 2 * LABEL - size * (across + high)) / 2
+        b_left, c_top = left + across * size + GAP, top + across * size + GAP + LABEL - 8
         self.grids = {
             "A": Grid(left, c_top, size, M, K),
             "B": Grid(b_left, top, size, K, N),
@@ -40,110 +69,149 @@ class MatricesPanel:
         self._start = {
             name: np.asarray(story.recording.arguments[name]).reshape(-1) for name in "ABC"
         }
+        last = story.recording.steps[-1].stored.get("C") if story.recording.steps else None
+        none = np.zeros(0, np.int64)
+        self._block = none if last is None else np.flatnonzero(np.asarray(last).reshape(-1))
+        self._tiles = [self._current(t) for t in range(story.iterations)]
 
     def static(self) -> list[Trace]:
         """A and B with their tiles, every border, every name."""
         palette, story = self._palette, self._story
         traces: list[Trace] = []
         colours = [palette.cell, *palette.tiles]
+        size = self._text_size()
         for name in "AB":
             grid, tiles = self.grids[name], story.tiles[name]
             fill = np.where(tiles < 0, 0, tiles % len(palette.tiles) + 1)
             traces.append(heat(grid, fill.reshape(grid.rows, grid.columns).tolist(), colours))
-            traces.append(lines(grid, self._tile(name), palette.line))
-            if self._has_text(grid):
+            traces.append(lines(grid, self._borders(name), palette.line))
+            if size:
                 places = [grid.centre(*divmod(i, grid.columns)) for i in range(tiles.size)]
-                texts = [number(v) for v in self._start[name]]
-                traces.append(words(places, texts, self._text_size(grid), palette.ink))
-        grids = [self.grids[name] for name in "ABC"]
+                traces.append(words(places, [number(v) for v in self._start[name]], size,
+                                    palette.ink))  # fmt: skip
+            beyond = self._beyond(name) if size else []
+            traces.append(words([grid.centre(*cell) for cell in beyond], ["0"] * len(beyond),
+                                size or 1, palette.faint))  # fmt: skip
+        grid = self.grids["C"]
+        traces += [lines(grid, (grid.rows, grid.columns), palette.line), target(grid, "C")]
         sizes = {name: "×".join(map(str, shape)) for name, shape in story.shapes.items()}
         names = [
-            f"<b>{name}</b>  {sizes[name]}, {'this block’s tile' if name == 'C' else 'global'}"
-            if grid.columns * grid.size > 150 else f"<b>{name}</b>  {sizes[name]}"
-            for name, grid in zip("ABC", grids, strict=True)
-        ]  # fmt: skip
+            f"<b>{name}</b>  {sizes[name]}"
+            + (", global" if self.grids[name].columns * self.grids[name].size > 150 else "")
+            for name in "ABC"
+        ]
         traces.append(
-            words([(g.left, g.top - 14) for g in grids], names, 15, palette.ink, "middle right",
-                  SANS)
+            words([(g.left, g.top - 14) for g in self.grids.values()], names, 16, palette.ink,
+                  "middle right", SANS, hoverinfo="text", hovertext=list(EXPLAINED.values()))
         )  # fmt: skip
         return traces
 
     def changing(self, step: Step) -> list[Trace]:
-        """C: its borders, what the block has stored, and the cells it works for."""
-        palette, grid = self._palette, self.grids["C"]
+        """What the block has stored in C."""
+        grid, size = self.grids["C"], self._text_size()
+        if not size:
+            return []
         stored = step.stored.get("C")
-        written = np.zeros(grid.rows * grid.columns, np.int64)
-        written[self._block_cells()] = 1
+        done = np.zeros(grid.rows * grid.columns, np.bool_)
         if stored is not None:
-            written[np.asarray(stored).reshape(-1)] = 2
-        colours = [palette.cell, palette.idle, palette.done]
-        traces = [heat(grid, written.reshape(grid.rows, -1).tolist(), colours)]
-        if self._has_text(grid):
-            places = [grid.centre(*divmod(i, grid.columns)) for i in range(written.size)]
-            values = np.asarray(step.outputs.get("C", self._start["C"])).reshape(-1)
-            shown = [
-                number(v) if done == 2 else "" for v, done in zip(values, written, strict=True)
-            ]
-            traces.append(words(places, shown, self._text_size(grid), palette.ink))
-        return traces
+            done = np.asarray(stored).reshape(-1)
+        values = np.asarray(step.outputs.get("C", self._start["C"])).reshape(-1)
+        cells = self._block.tolist()
+        places = [grid.centre(*divmod(i, grid.columns)) for i in cells]
+        texts = [number(values[i]) if done[i] else "" for i in cells]
+        return [words(places, texts, size, self._palette.ink)]
 
     def shapes(self, step: Step) -> list[Shape]:
         """The current tiles, the focused thread's row and column, and the cells touched now."""
         palette, story = self._palette, self._story
         iteration = outer_iteration(story, step)
         edge = palette.tile_edge(iteration or 0)
-        tiles = focus = ""
-        if iteration is not None:
-            for name in "AB":
-                current = np.flatnonzero(story.tiles[name] == iteration)
-                tiles += self._bounds(self.grids[name], current)
+        focus = ""
+        a, b, c = (self.grids[name] for name in "ABC")
         if self._focus is not None:
             row, column = self._focus
-            a, b, c = (self.grids[name] for name in "ABC")
-            focus = a.box(row, 0, 1, a.columns) + b.box(0, column, b.rows, 1)
-            focus += c.box(row, column)
+            focus = a.box(row, 0, 1, a.columns) + b.box(0, column, b.rows, 1) + c.box(row, column)
         now = mine = ""
         for access in step.accesses:
             if access.space == "global" and access.name in self.grids:
                 grid = self.grids[access.name]
                 now += grid.boxes(cells_of(access).tolist())
                 mine += grid.boxes(cells_of(access, story.thread).tolist())
-        block = self._bounds(self.grids["C"], self._block_cells())
+        stored = step.stored.get("C")
+        done = [] if stored is None else np.flatnonzero(np.asarray(stored).reshape(-1)).tolist()
+        beyond = "".join(self._outside(name) for name in "AB")
         return [
-            outline(block, palette.faint, 2),
-            outline(tiles, edge, 3.5),
+            outline(c.box(0, 0, c.rows, c.columns), palette.line, 0, palette.cell, "below"),
+            outline(_bounds(c, self._block), palette.faint, 2, palette.idle, "below"),
+            outline(c.boxes(done), palette.line, 0, palette.done, "below"),
+            outline(beyond, palette.line, 1, CLEAR, dash="dot"),
+            outline("" if iteration is None else self._tiles[iteration], edge, 3.5),
             outline(now, palette.ink, 2.5),
             outline(focus, palette.focus, 2),
-            outline(mine, palette.focus, 4, palette.focus_fill if mine else "rgba(0,0,0,0)")
-            | {"layer": "above", "opacity": 0.75},
+            outline(mine, palette.focus, 4, palette.focus_fill, "below"),
+            outline(mine, palette.focus, 4),
         ]
 
-    def _block_cells(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """The cells of C that the block ends up storing."""
-        last = self._story.recording.steps[-1].stored.get("C")
-        if last is None:
-            return np.zeros(0, np.int64)
-        return np.flatnonzero(np.asarray(last).reshape(-1))
+    def _current(self, iteration: int) -> str:
+        """The tiles of A and B of one outer iteration."""
+        tiles = self._story.tiles
+        return "".join(
+            _bounds(self.grids[name], np.flatnonzero(tiles[name] == iteration)) for name in "AB"
+        )
 
-    def _bounds(self, grid: Grid, cells: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
-        """The rectangle around cells."""
-        if not cells.size:
-            return ""
-        rows, columns = np.divmod(cells, grid.columns)
-        top, left = int(rows.min()), int(columns.min())
-        return grid.box(top, left, int(rows.max()) - top + 1, int(columns.max()) - left + 1)
-
-    def _tile(self, name: str) -> tuple[int, int]:
-        """Rows and columns of the first iteration's tile of A or B; the whole where it is none."""
-        grid, tiles = self.grids[name], self._story.tiles[name]
-        first = np.flatnonzero(tiles == 0)
-        if not first.size or self._story.iterations < 2:
+    def _borders(self, name: str) -> tuple[int, int]:
+        """Rows and columns between two borders: a tile's where the kernel has tiles."""
+        grid, tile = self.grids[name], self._story.tile
+        if tile is None:
             return grid.rows, grid.columns
-        rows, columns = np.divmod(first, grid.columns)
-        return int(np.ptp(rows)) + 1, int(np.ptp(columns)) + 1
+        rows, columns, depth = tile
+        return (rows, depth) if name == "A" else (depth, columns)
 
-    def _has_text(self, grid: Grid) -> bool:
-        return grid.size >= SMALLEST_TEXT and grid.rows * grid.columns <= TEXT_CELLS
+    def _beyond(self, name: str) -> list[tuple[int, int]]:
+        """Row and column of the cells of tiles that lie outside a matrix."""
+        grid, (rows, columns) = self.grids[name], self._padded[name]
+        return [
+            (row, column) for row in range(rows) for column in range(columns)
+            if row >= grid.rows or column >= grid.columns
+        ]  # fmt: skip
 
-    def _text_size(self, grid: Grid) -> float:
-        return min(17.0, grid.size * 0.42)
+    def _outside(self, name: str) -> str:
+        """The outline of what tiles cover beyond a matrix's right and lower edge."""
+        grid, (rows, columns) = self.grids[name], self._padded[name]
+        path = ""
+        if columns > grid.columns:
+            path += grid.box(0, grid.columns, rows, columns - grid.columns)
+        if rows > grid.rows:
+            path += grid.box(grid.rows, 0, rows - grid.rows, grid.columns)
+        return path
+
+    def _text_size(self) -> float:
+        """The size of a cell's number, or 0 where a number would not be readable."""
+        size = self.grids["A"].size
+        if size < SMALLEST_TEXT:
+            return 0
+        longest = max((len(number(v)) for name in "AB" for v in self._start[name]), default=1)
+        return min(17.0, size * 0.5, size * 1.35 / max(longest, self._longest_sum()))
+
+    def _longest_sum(self) -> int:
+        """Characters of the longest number that the block stores in C."""
+        steps = self._story.recording.steps
+        last = steps[-1].outputs.get("C") if steps else None
+        if last is None:
+            return 1
+        flat = np.asarray(last).reshape(-1)[self._block]
+        return max((len(number(v)) for v in flat), default=1)
+
+
+def _whole(size: int, tile: int) -> int:
+    """A size rounded up to whole tiles."""
+    return -(-size // tile) * tile
+
+
+def _bounds(grid: Grid, cells: Array) -> str:
+    """The rectangle around cells."""
+    if not cells.size:
+        return ""
+    rows, columns = np.divmod(cells, grid.columns)
+    top, left = int(rows.min()), int(columns.min())
+    return grid.box(top, left, int(rows.max()) - top + 1, int(columns.max()) - left + 1)

@@ -1,4 +1,4 @@
-"""The focused thread in words: where it is, what it just did, and what its registers hold."""
+"""The focused thread in words: what it just did, part by part, and what its registers hold."""
 
 from __future__ import annotations
 
@@ -7,14 +7,27 @@ import textwrap
 
 import numpy as np
 
-from simulator import Step, narrate
+from simulator import Recording, Step, narrate
+from simulator.launch import WARP_SIZE
+from simulator.parts import Piece, parts
 from ui.palette import Palette
 from ui.panels.canvas import MONO, SANS, Shape, Trace, number, words
+from ui.panels.paths import hover
 from ui.story import Story
 
-LEFT, TOP = 28, 660
-SENTENCE_LINES, REGISTER_LINES = 3, 2
-SENTENCE_WIDTH, REGISTER_WIDTH = 58, 66
+LEFT, TOP, RIGHT = 28, 586, 588
+SENTENCE_TOP, SENTENCE_LINES, SENTENCE_WIDTH = 614, 2, 64
+WARP_TOP, WARP_LINES, WARP_WIDTH = 664, 3, 84
+LIST_TOP, LIST_LINES, LIST_STEP = 728, 6, 17
+REGISTER_WIDTH = 25
+PARTS_LEFT, PART_WIDTH = 236, 54
+MATTERS = (("load", "store", "atomic", "assign", "value"), ("load", "store", "atomic", "assign"))
+HOVER = (
+    "The statement as the focused thread ran it, with the numbers it had; then what its warp asked "
+    "of memory; then the thread's registers, and the statement opened into its parts in the order "
+    "in which they happen: index, address, bank or sector, value. Simplified: where the list is "
+    "short of room, plain reads of registers and then results of operators are left out."
+)
 
 
 class WordsPanel:
@@ -30,33 +43,74 @@ class WordsPanel:
         place = (thread % x, thread // x % y, thread // (x * y))[: 3 if z > 1 else 2]
         block = self._story.recording.block[: 3 if self._story.recording.launch.grid[2] > 1 else 2]
         said = f"<b>Thread ({_list(place)}) of block ({_list(block)})</b>"
-        return [words([(LEFT, TOP)], [said], 19, self._palette.focus, "middle right", SANS)]
+        return [words([(LEFT, TOP)], [said], 19, self._palette.focus, "middle right", SANS,
+                      hoverinfo="text", hovertext=[hover(HOVER)])]  # fmt: skip
 
     def changing(self, step: Step) -> list[Trace]:
-        """The sentence, and the registers."""
-        said = narrate.sentence(self._story.recording, step, self._story.thread)
-        said = said.split(": ", 1)[-1] if step.active[self._story.thread] else said
+        """The thread's sentence, the warp's, the registers, and the statement's parts."""
+        recording, thread, palette = self._story.recording, self._story.thread, self._palette
+        said = narrate.sentence(recording, step, thread)
+        said = said.split(": ", 1)[-1] if step.active[thread] else said
         said = said[0].upper() + said[1:] if " = " not in said else said
-        sentence = _wrapped(said, SENTENCE_WIDTH, SENTENCE_LINES)
-        registers = _wrapped(self._registers(step), REGISTER_WIDTH, REGISTER_LINES)
-        spots = [(LEFT, TOP + 32 + 25 * i) for i in range(SENTENCE_LINES)]
-        more = [(LEFT, TOP + 116 + 22 * i) for i in range(REGISTER_LINES)]
+        warp = narrate.warp_sentence(recording, step, thread // WARP_SIZE)
+        rows = (
+            (LEFT, SENTENCE_TOP, 24, _wrapped(said, SENTENCE_WIDTH, SENTENCE_LINES), 17,
+             palette.ink, SANS),
+            (LEFT, WARP_TOP, 19, _wrapped(warp, WARP_WIDTH, WARP_LINES), 14, palette.faint, SANS),
+            (LEFT, LIST_TOP, LIST_STEP,
+             _wrapped(registers(step, thread), REGISTER_WIDTH, LIST_LINES), 13, palette.faint,
+             MONO),
+            (PARTS_LEFT, LIST_TOP, LIST_STEP, self._parts(step), 13, palette.ink, SANS),
+        )  # fmt: skip
         return [
-            words(spots, sentence, 17, self._palette.ink, "middle right", SANS),
-            words(more, registers, 13, self._palette.faint, "middle right", MONO),
-        ]
+            words([(x, top + apart * i) for i in range(len(texts))], texts, size, colour,
+                  "middle right", family)
+            for x, top, apart, texts, size, colour, family in rows
+        ]  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:
         """None: this panel only speaks."""
         return []
 
-    def _registers(self, step: Step) -> str:
-        shown = []
-        for name, values in step.registers.items():
-            value = values[self._story.thread]
-            if np.ndim(value) == 0 and name not in ("M", "N", "K"):
-                shown.append(f"{name}={number(value)}")
-        return "  ".join(shown)
+    def _parts(self, step: Step) -> list[str]:
+        """The parts that fit; what is left out is counted."""
+        pieces = parts(self._story.recording, step, self._story.thread)
+        shown = chosen(pieces)
+        lines = [textwrap.shorten(_line(piece), PART_WIDTH, placeholder=" …") for piece in shown]
+        if len(lines) > LIST_LINES:
+            lines = [*lines[: LIST_LINES - 1], f"and {len(lines) - LIST_LINES + 1} more"]
+        lines += [""] * (LIST_LINES - len(lines))
+        return [html.escape(line, quote=False) for line in lines]
+
+
+def opened(recording: Recording, step: Step, thread: int) -> list[str]:
+    """A statement's parts as one thread ran them, a line each, in order; none where it was idle."""
+    return [_line(piece) for piece in parts(recording, step, thread)]
+
+
+def chosen(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """The parts to show where there is no room for all: accesses and results first."""
+    for kinds in MATTERS:
+        if len(pieces) > LIST_LINES:
+            pieces = tuple(piece for piece in pieces if piece.kind in kinds)
+    return pieces
+
+
+def registers(step: Step, thread: int) -> str:
+    """The thread's plain variables and what they hold after a step, without the sizes."""
+    shown = []
+    for name, values in step.registers.items():
+        value = values[thread]
+        if np.ndim(value) == 0 and name not in ("M", "N", "K"):
+            shown.append(f"{name}={number(value)}")
+    return "  ".join(shown)
+
+
+def _line(piece: Piece) -> str:
+    said = piece.said
+    if piece.cell is None or said.startswith(piece.text):
+        return said
+    return f"{piece.text}: {said.replace(f' of {piece.cell.array}', '')}"
 
 
 def _wrapped(text: str, width: int, count: int) -> list[str]:

@@ -1,49 +1,68 @@
-"""Shared memory: each array as rows and columns, and the same words in their 32 banks."""
+"""Shared memory: each array as the source declares it, coloured by the iteration that wrote it."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from simulator import Step
-from simulator.record import StepAccess
-from simulator.transactions import BANK_BYTES, BANKS, wavefronts
+from ui.intervals import unordered
 from ui.palette import Palette
-from ui.panels.canvas import SANS, Grid, Shape, Trace, heat, lines, number, outline, words
+from ui.panels.canvas import (
+    SANS,
+    Grid,
+    Shape,
+    Trace,
+    lines,
+    number,
+    outline,
+    target,
+    words,
+)
+from ui.panels.paths import fill, hatch, hover
 from ui.story import Array, Story, cells_of, outer_iteration
 
-LEFT, TOP, RIGHT, BOTTOM = 1152, 66, 1580, 316
+LEFT, TOP, RIGHT, BOTTOM = 1152, 40, 1580, 290
+NOTE = 20  # under the arrays: what is wrong with an access
 GAP, LABEL = 26, 26
-LARGEST_CELL = 56
-TEXT_CELLS = 64
+PLANE_BORDER = 5
+LETTER = 6.9  # pixels of a letter in what a title adds; the title's own are larger
+LARGEST_CELL = 52
+TEXT_CELLS = 256
 SMALLEST_TEXT = 20
-BANK_TOP, BANK_HEIGHT = 386, 44
-ACCESSES = 2  # of one statement, each with its strip of banks
-WARP = 32
+SMALLEST_BORDER = 5
+STACKED_GAIN = 1.15  # arrays stand side by side unless this much is won by stacking them
+HOVER = (
+    "The block's shared arrays, row by row as the source declares them; an array of three "
+    "dimensions shows its first as blocks one under another. A cell has the colour of the outer "
+    "iteration that wrote it last; a diagonal marks one that nothing has written yet, padding "
+    "above all. Outlined: what all threads of the block touch at this statement, the focused "
+    "thread's in its own colour. Dashed: a cell that another thread wrote or read since the last "
+    "barrier, or that is read before it was written; the hardware decides what such an access "
+    "sees. Simplified: the recording runs the block's warps in lockstep."
+)
 
 
 class SharedPanel:
-    """The block's shared arrays and what a warp's instruction touches in their banks."""
+    """The block's shared arrays and what its threads touch in them."""
 
     def __init__(self, story: Story, palette: Palette) -> None:
         self._story, self._palette = story, palette
-        self.grids: dict[str, Grid] = {}
-        shared = story.recording.steps[0].shared if story.recording.steps else {}
-        self._offsets = _offsets(story)
-        width = (RIGHT - LEFT - GAP * (len(shared) - 1)) / max(1, len(shared))
-        left: float = LEFT
-        for name, contents in shared.items():
-            columns = contents.shape[-1]
-            rows = contents.size // max(1, columns)
-            size = min(width / columns, (BOTTOM - TOP - LABEL) / max(1, rows), LARGEST_CELL)
-            self.grids[name] = Grid(left, TOP + LABEL, size, rows, columns)
-            left += width + GAP
+        steps = story.recording.steps
+        shared = steps[0].shared if steps else {}
+        self.grids = _layout({name: contents.shape for name, contents in shared.items()})
         self._iterations = self._written_in()
+        self._said: dict[tuple[int, int], list[str]] = {}
+        self._sizes = {name: self._text_size(name) for name in self.grids if self._has_text(name)}
+        self._wrong = unordered(story.recording)
 
     def _written_in(self) -> list[dict[str, Array]]:
         """For each step and array, the outer iteration that each cell was last written in."""
-        now = {name: np.full(g.rows * g.columns, -1) for name, g in self.grids.items()}
+        steps = self._story.recording.steps
+        now = {name: np.full(steps[0].shared[name].size, -1) for name in self.grids}
         found = []
-        for step in self._story.recording.steps:
+        for step in steps:
             for access in step.accesses:
                 if access.kind != "load" and access.name in now and access.space == "shared":
                     changed = now[access.name].copy()
@@ -53,7 +72,7 @@ class SharedPanel:
         return found
 
     def static(self) -> list[Trace]:
-        """Names, borders and the banks' numbers."""
+        """Names, borders, and what a click finds."""
         palette = self._palette
         if not self.grids:
             place = ((LEFT + RIGHT) / 2, (TOP + BOTTOM) / 2)
@@ -61,137 +80,171 @@ class SharedPanel:
                           family=SANS)]  # fmt: skip
         traces = [
             words(
-                [(g.left, g.top - 14) for g in self.grids.values()],
-                [f"<b>{name}</b>  shared" for name in self.grids], 15, palette.ink,
-                "middle right", SANS,
+                [(grid.left, grid.top - 14) for grid in self.grids.values()],
+                [self._title(name) for name in self.grids], 15, palette.ink, "middle right", SANS,
+                hoverinfo="text", hovertext=[hover(HOVER)] * len(self.grids),
             )
         ]  # fmt: skip
-        bank = (RIGHT - LEFT) / BANKS
-        numbers = [(LEFT + (i + 0.5) * bank, BANK_TOP - 30) for i in range(0, BANKS, 4)]
-        traces.append(
-            words([(LEFT, BANK_TOP - 50)], ["<b>The words in their 32 banks</b>, one warp"], 15,
-                  palette.ink, "middle right", SANS)
-        )  # fmt: skip
-        traces.append(words(numbers, [str(i) for i in range(0, BANKS, 4)], 11, palette.faint))
-        for strip in range(ACCESSES):
-            top = BANK_TOP + strip * (BANK_HEIGHT + 26)
-            traces.append(
-                lines(Grid(LEFT, top - 18, bank, 1, BANKS), (1, 1), palette.line, 1)
-                | {"y": _strip_borders(top)}
-            )
+        for name, grid in self.grids.items():
+            if grid.size >= SMALLEST_BORDER:
+                traces.append(lines(grid, (1, 1), palette.paper, 1))
+            plane = _plane(self._shape(name))
+            if plane[0] < grid.rows:
+                traces.append(lines(grid, plane, palette.paper, PLANE_BORDER))
+            traces.append(lines(grid, (grid.rows, grid.columns), palette.line, 1.5))
+            traces.append(target(grid, f"shared:{name}"))
         return traces
 
     def changing(self, step: Step) -> list[Trace]:
-        """The cells with the colour of the iteration that wrote them, and what banks cost."""
+        """The values where cells are large enough, and what is wrong with an access."""
         palette = self._palette
         traces: list[Trace] = []
-        colours = [palette.cell, *palette.tiles]
         for name, grid in self.grids.items():
-            written = self._iterations[step.number][name]
-            fill = np.where(written < 0, 0, written % len(palette.tiles) + 1)
-            traces.append(heat(grid, fill.reshape(grid.rows, grid.columns).tolist(), colours))
-            if grid.size >= SMALLEST_TEXT and grid.rows * grid.columns <= TEXT_CELLS:
-                values = step.shared[name].reshape(-1)
-                known = step.written[name].reshape(-1)
-                texts = [number(v) if k else "" for v, k in zip(values, known, strict=True)]
-                places = [grid.centre(*divmod(i, grid.columns)) for i in range(values.size)]
-                traces.append(words(places, texts, min(20, grid.size * 0.42), palette.ink))
+            if name not in self._sizes:
+                continue
+            texts = self._texts(step, name)
+            places = [grid.centre(*divmod(i, grid.columns)) for i in range(len(texts))]
+            traces.append(words(places, texts, self._sizes[name], palette.ink))
         if self.grids:
-            said = [self._said(access) for access in self._accesses(step)]
-            said += [""] * (ACCESSES - len(said))
-            places = [
-                (LEFT, BANK_TOP + i * (BANK_HEIGHT + 26) + BANK_HEIGHT - 8) for i in range(ACCESSES)
-            ]
-            traces.append(words(places, said, 13, palette.ink, "middle right", SANS))
+            place = (LEFT, BOTTOM - 6)
+            traces.append(words([place], [self._note(step)], 14, palette.focus, "middle right",
+                                SANS))  # fmt: skip
         return traces
 
     def shapes(self, step: Step) -> list[Shape]:
-        """The words touched now, the focused thread's among them, and the same in their banks."""
+        """The cells' fills, what was never written, and the words touched now."""
+        if not self.grids:
+            return []
         palette = self._palette
-        now = mine = ""
-        for access in self._accesses(step):
-            grid = self.grids[access.name]
-            now += grid.boxes(cells_of(access).tolist())
-            mine += grid.boxes(cells_of(access, self._story.thread).tolist())
-        shapes = [
-            outline(now, palette.ink, 2.5),
-            outline(mine, palette.focus, 4.5),
+        fills = [""] * len(palette.tiles)
+        whole = padding = never = now = mine = wrong = ""
+        for name, grid in self.grids.items():
+            written = self._iterations[step.number][name]
+            classes = np.where(written < 0, -1, written % len(palette.tiles))
+            touched, own = np.zeros(classes.size, np.bool_), np.zeros(classes.size, np.bool_)
+            bad = np.zeros(classes.size, np.bool_)
+            for access in step.accesses:
+                if access.space == "shared" and access.name == name:
+                    touched[cells_of(access)] = True
+                    own[cells_of(access, self._story.thread)] = True
+            bad[self._wrong[step.number].get(name, np.zeros(0, np.int64))] = True
+            for tile in {*classes.tolist()} - {-1}:
+                fills[tile] += fill(grid, classes == tile)
+            whole += fill(grid, np.ones(classes.size, np.bool_))
+            unused = self._iterations[-1][name] < 0  # for good: a path that never varies
+            padding += hatch(grid, unused)
+            never += hatch(grid, (classes < 0) & ~unused)
+            now += fill(grid, touched)
+            mine += fill(grid, own)
+            wrong += fill(grid, bad)
+        below = [
+            outline(path, colour, 0, colour, "below")
+            for path, colour in zip([whole, *fills], [palette.cell, *palette.tiles], strict=True)
         ]
-        accesses = self._accesses(step)
-        for strip in range(ACCESSES):
-            path = self._strip(accesses[strip], strip) if strip < len(accesses) else ""
-            fill = palette.bank if path else "rgba(0,0,0,0)"
-            shapes.append(outline(path, palette.paper, 0.5, fill))
-        return shapes
+        return [
+            *below,
+            outline(padding, palette.faint, 0.8, layer="below"),
+            outline(never, palette.faint, 0.8, layer="below"),
+            outline(now, palette.ink, 2.5),
+            outline(mine, palette.focus, 4),
+            outline(wrong, palette.focus, 3, dash="dot"),
+        ]
 
-    def _accesses(self, step: Step) -> list[StepAccess]:
-        return [a for a in step.accesses if a.space == "shared" and a.name in self.grids][:ACCESSES]
+    def _texts(self, step: Step, name: str) -> list[str]:
+        """An array's values, none where nothing was written; steps share what did not change."""
+        values, known = step.shared[name], step.written[name]
+        key = (id(values), id(known))
+        if key not in self._said:
+            pairs = zip(values.reshape(-1).tolist(), known.reshape(-1).tolist(), strict=True)
+            self._said[key] = [number(value) if written else "" for value, written in pairs]
+        return self._said[key]
 
-    def _warp(self, access: StepAccess) -> tuple[Array, Array]:
-        """Byte addresses [1, 32] and activity of the focused thread's warp."""
-        first = self._story.thread // WARP * WARP
-        addresses = access.offsets[first : first + WARP] + self._offsets[access.name]
-        active = (access.active & access.in_bounds)[first : first + WARP]
-        missing = WARP - addresses.size
-        return np.pad(addresses, (0, missing))[None], np.pad(active, (0, missing))[None]
+    def _title(self, name: str) -> str:
+        """The array as it is declared, and how many of its columns are padding."""
+        shape = self._shape(name)
+        written = self._story.recording.steps[-1].written[name]
+        used = np.flatnonzero(written.reshape(-1, shape[-1]).any(axis=0))
+        padding = shape[-1] - 1 - int(used.max()) if used.size else 0
+        columns = "column" if padding == 1 else "columns"
+        size = "".join(f"[{length}]" for length in shape)
+        room = self._room(name) - GAP / 2 - 1.3 * LETTER * (len(name) + len(size))
+        offered = (f"{padding} {columns} of padding", f"{padding} padding") if padding else (
+            "shared memory", "shared")  # fmt: skip
+        more = next((text for text in offered if LETTER * len(text) < room), "")
+        return f"<b>{name}</b>{size}  <span style='font-size:13px'>{more}</span>"
 
-    def _strip(self, access: StepAccess, strip: int) -> str:
-        """Each word in its bank, words of one bank stacked."""
-        addresses, active = self._warp(access)
-        words_ = sorted(
-            {
-                int(a) // BANK_BYTES + i
-                for a, on in zip(addresses[0], active[0], strict=True)
-                if on
-                for i in range(max(1, access.width // BANK_BYTES))
-            }
-        )
-        stack: dict[int, int] = {}
-        for word in words_:
-            stack[word % BANKS] = stack.get(word % BANKS, 0) + 1
-        deepest = max(stack.values(), default=1)
-        height = (BANK_HEIGHT - 24) / deepest
-        bank = (RIGHT - LEFT) / BANKS
-        top = BANK_TOP + strip * (BANK_HEIGHT + 26) - 18
-        path = ""
-        for number_, depth in stack.items():
-            for level in range(depth):
-                grid = Grid(LEFT + number_ * bank + 1, top + level * height + 0.5, 1, 1, 1)
-                x, y, w, h = grid.left, grid.top, bank - 2, height - 1
-                path += f"M{x:g},{y:g}L{x + w:g},{y:g}L{x + w:g},{y + h:g}L{x:g},{y + h:g}Z"
-        return path
+    def _room(self, name: str) -> float:
+        """Pixels from an array's left edge to what stands beside it."""
+        left = self.grids[name].left
+        return min((g.left for g in self.grids.values() if g.left > left), default=RIGHT) - left
 
-    def _said(self, access: StepAccess) -> str:
-        addresses, active = self._warp(access)
-        lanes = int(active.sum())
-        if not lanes:
-            return f"{access.kind} {access.name}: no active lane in this warp"
-        distinct = len({int(a) for a in addresses[active]})
-        cost = int(wavefronts(addresses, active, access.width, access.kind)[0])
-        least = max(1, -(-distinct * access.width // (BANKS * BANK_BYTES)))
-        noun = "wavefront" if cost == 1 else "wavefronts"
-        verdict = "no conflict" if cost <= least else f"{cost}-way conflict"
-        shared = f"{distinct} words" if distinct != 1 else "1 word"
-        return (
-            f"<b>{access.kind} {access.name}</b>: {lanes} lanes, {shared}, "
-            f"<b>{cost} {noun}</b>, {verdict}"
-        )
+    def _note(self, step: Step) -> str:
+        """A sentence where an access is not ordered by a barrier."""
+        wrong = self._wrong[step.number]
+        if not wrong:
+            return ""
+        unset = sum(int((self._iterations[step.number][name][c] < 0).sum())
+                    for name, c in wrong.items())  # fmt: skip
+        count = sum(cells.size for cells in wrong.values()) - unset
+        said = []
+        if unset:
+            said.append(f"{unset} {_cells(unset)} read before anything was written there")
+        if count:
+            said.append(f"{count} {_cells(count)} shared with no barrier between")
+        return f"<b>⚠ {'; '.join(said)}</b>"
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        """An array's dimensions as the source declares them."""
+        return tuple(self._story.recording.steps[0].shared[name].shape)
+
+    def _has_text(self, name: str) -> bool:
+        grid = self.grids[name]
+        return grid.size >= SMALLEST_TEXT and grid.rows * grid.columns <= TEXT_CELLS
+
+    def _text_size(self, name: str) -> float:
+        """As large as the longest number allows that the array ever holds."""
+        kept = {id(step.shared[name]): step.shared[name] for step in self._story.recording.steps}
+        distinct = np.unique(np.concatenate([values.reshape(-1) for values in kept.values()]))
+        longest = max(len(number(value)) for value in distinct.tolist())
+        size = self.grids[name].size
+        return round(min(22.0, size * 0.6, size * 0.94 / (0.602 * longest)), 1)
 
 
-def _offsets(story: Story) -> dict[str, int]:
-    """Where each shared array begins in its block's shared memory, in bytes."""
-    offset, found = 0, {}
-    for variable in story.recording.shared:
-        found[variable.name] = offset
-        if not variable.dynamic:
-            offset += -(-variable.ctype.size // 16) * 16
+def _cells(count: int) -> str:
+    return "cell" if count == 1 else "cells"
+
+
+def _plane(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Rows and columns of an array's last two dimensions."""
+    return (shape[-2] if len(shape) > 1 else 1), shape[-1]
+
+
+def _layout(shapes: dict[str, tuple[int, ...]]) -> dict[str, Grid]:
+    """A grid for each array, its planes one under another, all with cells of one size."""
+    if not shapes:
+        return {}
+    columns = {name: shape[-1] for name, shape in shapes.items()}
+    rows = {name: math.prod(shape) // shape[-1] for name, shape in shapes.items()}
+    width, height = RIGHT - LEFT, BOTTOM - TOP - NOTE
+    gaps = GAP * (len(shapes) - 1)
+    beside = min(
+        (width - gaps) / sum(columns.values()), (height - LABEL) / max(rows.values()), LARGEST_CELL
+    )
+    stacked = min(
+        width / max(columns.values()),
+        (height - LABEL * len(shapes)) / sum(rows.values()),
+        LARGEST_CELL,
+    )
+    if stacked > beside * STACKED_GAIN:
+        found, top = {}, float(TOP)
+        for name in shapes:
+            found[name] = Grid(LEFT, top + LABEL, stacked, rows[name], columns[name])
+            top = found[name].bottom
+        return found
+    left = float(LEFT)
+    spare = max(0.0, width - gaps - beside * sum(columns.values())) / len(shapes)
+    found = {}
+    for name in shapes:
+        found[name] = Grid(left, TOP + LABEL, beside, rows[name], columns[name])
+        left = found[name].right + GAP + spare
     return found
-
-
-def _strip_borders(top: float) -> list[float | None]:
-    """The heights of a strip's borders: its two long sides, then every bank's side."""
-    low, high = top - 18, top - 18 + BANK_HEIGHT - 24
-    heights: list[float | None] = [low, low, None, high, high, None]
-    for _ in range(BANKS + 1):
-        heights += [low, high, None]
-    return heights

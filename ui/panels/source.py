@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 
-from simulator import Step
+from simulator import Recording, Step
 from simulator.tree import Loop
 from ui.palette import Palette
-from ui.panels.canvas import MONO, Shape, Trace, outline, words
+from ui.panels.canvas import CLEAR, MONO, SANS, Shape, Trace, outline, words
+from ui.panels.paths import box, hover
 from ui.story import Story
 
-LEFT, TOP, RIGHT = 28, 66, 588
-BOTTOM = 626
-MOST_LINES = 46
+LEFT, TOP, RIGHT = 28, 74, 588
+BOTTOM = 560
+MOST_LINES = 38  # that are shown at once: more would be too small to read
+WINDOW = 30  # lines shown of a longer text
 LINE_HEIGHT = 19.5
+LARGEST = 13.5
+CODE, COUNTS = 32, 36  # where the code begins, and what the counts need at its end
+BEYOND = 612  # as far as a line may reach that has no count
+LETTER = 0.605  # of a letter's height is its width
+WIDEST, COUNTED_WIDEST = 76, 68  # letters of a line without and with a count; more are cut
+HOVER = (
+    "The kernel's own text: what the simulator runs is what you read. Marked is the line of this "
+    "step; the bars at the left stand beside the loops that are running, the outer one in the "
+    "colour of its iteration. At the right is how often a line has run so far. A long text is "
+    "shown in part and follows the steps, with half of its indentation."
+)
 TOKENS = re.compile(
     r"(?P<comment>//[^\n]*)|(?P<macro>^\s*#\w+)|(?P<number>\b\d[\w.]*)|(?P<word>[A-Za-z_]\w*)"
 )
@@ -63,7 +77,11 @@ KEYWORDS = frozenset(
 
 
 class SourcePanel:
-    """The lines of one kernel, from its first that is no comment; long ones are shown in part."""
+    """The lines of one kernel, from its first that is no comment; long ones are shown in part.
+
+    A text that fits stays as it is. Of a longer one each step shows a window, whose first line
+    changes only when the current line would leave it.
+    """
 
     def __init__(self, story: Story, palette: Palette) -> None:
         self._story, self._palette = story, palette
@@ -71,72 +89,179 @@ class SourcePanel:
         first = next(
             (i for i, line in enumerate(text) if line.strip() and not line.startswith("//")), 0
         )
-        span = story.recording.kernel.span
-        if len(text) - first > MOST_LINES:
-            first = max(first, span.line - 1)
         self._first = first + 1
-        self._lines = text[first : first + MOST_LINES]
-        self._height = min(LINE_HEIGHT, (BOTTOM - TOP) / max(1, len(self._lines)))
-        self._size = min(13.0, self._height * 0.72)
-        longest = max((len(line) for line in self._lines), default=1)
-        self._size = min(self._size, (RIGHT - LEFT - 44) / (0.605 * longest))
+        self._lines = [line.replace("\t", "    ") for line in text[first:]]
+        self._moves = len(self._lines) > MOST_LINES
+        if self._moves:
+            self._lines = [_narrowed(line) for line in self._lines]
+        self._shown = min(len(self._lines), WINDOW if self._moves else MOST_LINES)
+        self._starts = self._windows()
+        self._height = min(LINE_HEIGHT, (BOTTOM - TOP) / max(1, self._shown))
+        self._counts = runs(story.recording)
+        self._counted = sorted(self._counts[-1])
+        self._lines = [
+            _cut(line, COUNTED_WIDEST if self._first + i in self._counts[-1] else WIDEST)
+            for i, line in enumerate(self._lines)
+        ]
+        self._size = round(min(LARGEST, self._height * 0.76, self._widest()), 2)
+        self._layers = [_layers(line) for line in self._lines] if self._moves else []
+
+    def _widest(self) -> float:
+        """The size of letters at which every line has room, beside its count if it has one."""
+        counted = {line - self._first for line in self._counted}
+        rooms = (
+            ((RIGHT - COUNTS if i in counted else BEYOND) - LEFT - CODE) / max(1, len(line))
+            for i, line in enumerate(self._lines)
+        )
+        return min(rooms, default=LARGEST) / LETTER
+
+    def _windows(self) -> list[int]:
+        """For each step the index of the first line shown."""
+        found, start, last = [], 0, len(self._lines) - self._shown
+        for step in self._story.recording.steps:
+            at = step.line - self._first
+            if not start + 1 <= at < start + self._shown - 1:
+                start = min(max(0, at - self._shown // 3), max(0, last))
+            found.append(start)
+        return found
 
     def static(self) -> list[Trace]:
-        """Line numbers and coloured lines."""
-        palette = self._palette
-        heights = [self._y(i) for i in range(len(self._lines))]
-        numbers = [str(self._first + i) for i in range(len(self._lines))]
+        """The name, and a text that does not move: line numbers and coloured lines."""
+        palette, kernel = self._palette, self._story.recording.kernel
+        traces = [
+            words([(LEFT, TOP - 12)], [f"<b>{html.escape(kernel.name)}</b>"], 15, palette.ink,
+                  "middle right", SANS, hoverinfo="text", hovertext=[hover(HOVER)])
+        ]  # fmt: skip
+        if self._moves:
+            return traces
+        numbers = [str(self._first + i) for i in range(self._shown)]
+        texts = [self._coloured(line) for line in self._lines]
         return [
-            words([(LEFT + 24, y) for y in heights], numbers, self._size * 0.85, palette.faint,
+            *traces,
+            words(self._places(LEFT + 24), numbers, self._size * 0.85, palette.faint,
                   "middle left"),
-            words([(LEFT + 34, y) for y in heights], [self._coloured(x) for x in self._lines],
-                  self._size, palette.ink, "middle right", MONO),
+            words(self._places(LEFT + CODE), texts, self._size, palette.ink, "middle right", MONO),
         ]  # fmt: skip
 
     def changing(self, step: Step) -> list[Trace]:
-        """Nothing: highlights are shapes."""
-        return []
+        """How often each line has run, and a text that moves: one trace for each colour."""
+        palette = self._palette
+        counts = self._counts[step.number]
+        if not self._moves:
+            places = [(RIGHT - 2, self._y(line - self._first)) for line in self._counted]
+            said = [f"{counts[line]}×" if counts.get(line) else "" for line in self._counted]
+            return [words(places, said, max(11.0, self._size * 0.9), palette.faint, "middle left")]
+        start = self._starts[step.number]
+        numbers = range(self._first + start, self._first + start + self._shown)
+        said = [f"{counts[line]}×" if counts.get(line) else "" for line in numbers]
+        layers = self._layers[start : start + self._shown]
+        colours = (palette.ink, palette.keyword, palette.number, palette.comment)
+        return [
+            words(self._places(RIGHT - 2), said, max(11.0, self._size * 0.9), palette.faint,
+                  "middle left"),
+            words(self._places(LEFT + 24), [str(n) for n in numbers], self._size * 0.85,
+                  palette.faint, "middle left"),
+            *(
+                words(self._places(LEFT + CODE), [line[i] for line in layers], self._size, colour,
+                      "middle right", MONO)
+                for i, colour in enumerate(colours)
+            ),
+        ]  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:
         """The current line, and a bar beside each loop that runs."""
         palette, height = self._palette, self._height
-        y = self._y(step.line - self._first) - height / 2
-        here = f"M{LEFT + 4},{y:g}L{RIGHT},{y:g}L{RIGHT},{y + height:g}L{LEFT + 4},{y + height:g}Z"
-        current = outline(here, palette.focus, 0, palette.current_line) | {"layer": "below"}
+        start = self._starts[step.number]
+        y = self._y(step.line - self._first - start) - height / 2
+        here = box(LEFT + 4, y, RIGHT, y + height)
+        shapes = [outline(here, palette.focus, 0, palette.current_line, "below")]
         running = {id(position.loop): position.iteration for position in step.loops}
-        shapes = [current]
         for offset, loop in ((0, self._story.outer), (6, self._story.inner)):
             iteration = None if loop is None else running.get(id(loop))
-            path = "" if loop is None or iteration is None else self._bar(loop, LEFT - 8 + offset)
+            path = ""
+            if loop is not None and iteration is not None:
+                path = self._bar(loop, LEFT - 10 + offset, start)
             colour = palette.tile_edge(iteration or 0) if offset == 0 else palette.focus
-            shapes.append(outline(path, colour, 0, colour if path else "rgba(0,0,0,0)"))
+            shapes.append(outline(path, colour, 0, colour if path else CLEAR))
         return shapes
 
-    def _bar(self, loop: Loop, x: float) -> str:
-        top = self._y(loop.span.line - self._first) - self._height / 2
-        bottom = self._y(loop.span.end_line - self._first) + self._height / 2
-        return f"M{x},{top:g}L{x + 4},{top:g}L{x + 4},{bottom:g}L{x},{bottom:g}Z"
+    def _bar(self, loop: Loop, x: float, start: int) -> str:
+        """A bar beside a loop's lines, as far as they are shown."""
+        first = max(0, loop.span.line - self._first - start)
+        last = min(self._shown - 1, loop.span.end_line - self._first - start)
+        if first > last:
+            return ""
+        return box(x, self._y(first) - self._height / 2, x + 4, self._y(last) + self._height / 2)
+
+    def _places(self, x: float) -> list[tuple[float, float]]:
+        return [(x, self._y(i)) for i in range(self._shown)]
 
     def _y(self, line: float) -> float:
-        return TOP + (min(max(line, 0), len(self._lines)) + 0.5) * self._height
+        return round(TOP + (min(max(line, 0), self._shown - 1) + 0.5) * self._height, 2)
 
     def _coloured(self, line: str) -> str:
         palette = self._palette
-        parts, at = [], 0
-        for found in TOKENS.finditer(line):
-            kind, token = found.lastgroup, found[0]
-            colour = {
-                "comment": palette.comment, "number": palette.number, "macro": palette.keyword,
-            }.get(kind or "")  # fmt: skip
-            if kind == "word" and token in KEYWORDS:
-                colour = palette.keyword
-            parts.append(_spaced(line[at : found.start()]))
-            text = _spaced(token)
-            parts.append(f"<span style='color:{colour}'>{text}</span>" if colour else text)
-            at = found.end()
-        parts.append(_spaced(line[at:]))
+        colours = {
+            "keyword": palette.keyword, "number": palette.number, "comment": palette.comment,
+        }  # fmt: skip
+        parts = []
+        for kind, text in _tokens(line):
+            spaced = html.escape(text, quote=False).replace(" ", "\u00a0")
+            colour = colours.get(kind)
+            parts.append(f"<span style='color:{colour}'>{spaced}</span>" if colour else spaced)
         return "".join(parts)
 
 
-def _spaced(text: str) -> str:
-    return html.escape(text, quote=False).replace(" ", "\u00a0").replace("\t", "\u00a0" * 4)
+def runs(recording: Recording) -> list[dict[int, int]]:
+    """How often each line has run, up to and with each step.
+
+    Of a line with several parts, such as a for, the part that has run most often counts.
+    """
+    found: list[dict[int, int]] = []
+    parts: dict[tuple[int, str], int] = {}
+    now: dict[int, int] = {}
+    for step in recording.steps:
+        part = (id(step.statement), step.kind)
+        parts[part] = parts.get(part, 0) + 1
+        if parts[part] > now.get(step.line, 0):
+            now = now | {step.line: parts[part]}
+        found.append(now)
+    return found
+
+
+def _tokens(line: str) -> Iterator[tuple[str, str]]:
+    """A line cut into pieces: "keyword", "number", "comment" or "plain", and the text."""
+    at = 0
+    for found in TOKENS.finditer(line):
+        kind = {"comment": "comment", "number": "number", "macro": "keyword"}.get(
+            found.lastgroup or ""
+        )
+        if found.lastgroup == "word" and found[0] in KEYWORDS:
+            kind = "keyword"
+        if kind:
+            if found.start() > at:
+                yield "plain", line[at : found.start()]
+            yield kind, found[0]
+            at = found.end()
+    if at < len(line):
+        yield "plain", line[at:]
+
+
+def _layers(line: str) -> list[str]:
+    """The line once for each colour, with spaces where another colour's text stands."""
+    found = {"plain": "", "keyword": "", "number": "", "comment": ""}
+    for kind, text in _tokens(line):
+        for layer in found:
+            found[layer] += text if layer == kind else " " * len(text)
+    return [html.escape(text.rstrip(), quote=False)
+            for text in found.values()]  # fmt: skip
+
+
+def _narrowed(line: str) -> str:
+    """A line with half of its indentation."""
+    bare = line.lstrip(" ")
+    return " " * ((len(line) - len(bare)) // 2) + bare
+
+
+def _cut(line: str, most: int) -> str:
+    return line if len(line) <= most else line[: most - 1] + "…"

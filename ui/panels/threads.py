@@ -1,104 +1,346 @@
-"""The block's threads: each with its accumulator, by warps, and what memory has moved so far."""
+"""The block's threads by warps: each one's sum, who is idle or waits, and what it has loaded."""
 
 from __future__ import annotations
+
+import functools
 
 import numpy as np
 
 from simulator import Step
-from simulator.ctype import Scalar
-from simulator.tree import Assign, Evaluate, Name
-from simulator.walk import walk
+from simulator.ctype import ArrayOf, Scalar
+from simulator.launch import WARP_SIZE
+from simulator.tree import Assign, Barrier, Binary, Evaluate, Expression, Index, Name, Variable
+from simulator.walk import expressions_of, subexpressions
 from ui.palette import Palette
-from ui.panels.canvas import SANS, Grid, Shape, Trace, heat, lines, number, outline, words
-from ui.story import Story
+from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, target, words
+from ui.panels.paths import across, box, fill, hatch, hover
+from ui.story import Array, Story
 
-LEFT, TOP, RIGHT, BOTTOM = 1152, 552, 1580, 812
+LEFT, TOP, RIGHT, BOTTOM = 1152, 560, 1580, 812
 LABEL = 26
-GRID_RIGHT = 1416
+LEGEND = 20
+GRID_RIGHT = 1410  # of the threads, where their sums fit into their cells
+THREADS_RIGHT, SUMS_LEFT = 1262, 1284  # where a thread has an array of sums of its own
+BARS_LEFT, BAR_HEIGHT = 1436, 26
 LARGEST_CELL = 62
-TEXT_CELLS = 64
-SMALLEST_TEXT = 22
-WARP = 32
+LARGEST_SUM = 40
+TEXT_CELLS = 256
+SMALLEST_TEXT = 20
+SMALLEST_BORDER = 5
+FEWER = 1.05  # times: less is no saving
+WRAPPED = 8  # columns of a block of one long row
+THREADS_HOVER = (
+    "Every thread of the block, threadIdx.x to the right, y (and z) down; a block of one long row "
+    "is wrapped. Heavy lines part the warps of 32. The number is what the thread's sum holds "
+    "after this statement. A diagonal marks a thread that is not active at this statement, a bar "
+    "at the foot one that has come to the barrier. Simplified: all warps are shown at the same "
+    "statement."
+)
+SUMS_HOVER = (
+    "The sums that the focused thread keeps in registers, as the source declares the array. "
+    "Outlined: what this statement changed."
+)
+LOADS_HOVER = (
+    "Elements that the block's threads have loaded from global memory so far: a float4 counts as "
+    "four, an access out of bounds not at all. Naive: what the naive kernel would have loaded for "
+    "the products done so far, two elements for each. Simplified: caches are left out, and where "
+    "a tile reaches over a matrix's edge its products with zeros are spread evenly over the whole."
+)
 
 
 class ThreadsPanel:
-    """One cell a thread of the block, x to the right, y (and z) down."""
+    """One cell a thread of the block; beside them the focused thread's sums, and the counters."""
 
     def __init__(self, story: Story, palette: Palette) -> None:
         self._story, self._palette = story, palette
         x, y, z = story.recording.launch.block
-        size = min(
-            (GRID_RIGHT - LEFT) / x, (BOTTOM - TOP - LABEL) / (y * z), LARGEST_CELL
+        rows, columns = (y * z, x) if y * z > 1 or x <= WRAPPED else (-(-x // WRAPPED), WRAPPED)
+        self._sums = accumulator(story)
+        self._name = self._sums.name if self._sums else None
+        each = _dimensions(self._sums)
+        right = THREADS_RIGHT if each else GRID_RIGHT
+        height = BOTTOM - TOP - LABEL - LEGEND
+        size = min((right - LEFT) / columns, height / rows, LARGEST_CELL)
+        self.grid = Grid(LEFT, TOP + LABEL, size, rows, columns)
+        self._own: Grid | None = None
+        if each:
+            down, wide = each[0] if len(each) > 1 else each[-1], each[-1] if len(each) > 1 else 1
+            size = min((GRID_RIGHT - SUMS_LEFT) / wide, height / down, LARGEST_SUM)
+            self._own = Grid(SUMS_LEFT, TOP + LABEL, size, down, wide)
+        self._has_text = (
+            not each and self.grid.size >= SMALLEST_TEXT and x * y * z <= TEXT_CELLS
+            and self._name is not None
         )  # fmt: skip
-        self.grid = Grid(LEFT, TOP + LABEL, size, y * z, x)
-        self._name = accumulator(story)
-        self._has_text = size >= SMALLEST_TEXT and x * y * z <= TEXT_CELLS
-        self._loads = self._count()
+        self._held = held(story, self._sums)
+        self.loads = global_loads(story)
+        self.naive = naive_loads(story)
 
     def static(self) -> list[Trace]:
-        """Names and borders; a thicker one between warps."""
+        """Names and borders; a heavier one between warps."""
         palette, grid = self._palette, self.grid
-        threads = grid.rows * grid.columns
-        warps = -(-threads // WARP)
-        what = f"<b>{self._name}</b> of" if self._name else "<b>Threads</b>:"
-        title = f"{what} {threads} threads, {warps} warp{'s' if warps > 1 else ''}"
-        every = max(1, WARP // grid.columns) if threads > WARP else grid.rows
-        return [
-            words([(LEFT, TOP + LABEL - 14)], [title], 15, palette.ink, "middle right", SANS),
-            lines(grid, (every, grid.columns), palette.line, 2),
-            words([(GRID_RIGHT + 24, TOP + LABEL - 14)], ["<b>Loads so far</b>"], 15, palette.ink,
-                  "middle right", SANS),
+        threads = self._story.recording.launch.threads
+        warps = -(-threads // WARP_SIZE)
+        inside = f"<b>{threads} threads</b>"
+        if self._own is None:
+            inside += f", {warps} warp{'s' if warps > 1 else ''}"
+            inside = f"<b>{self._name}</b> of {inside}" if self._name else inside
+        title = TOP + LABEL - 14
+        names = [(grid.left, title, inside, THREADS_HOVER)]
+        if self._own is not None:
+            names.append((self._own.left, title, f"its <b>{self._name}</b>", SUMS_HOVER))
+        names.append((BARS_LEFT, title, "<b>Global loads</b>", LOADS_HOVER))
+        traces = [
+            words(
+                [(x, y) for x, y, _, _ in names], [text for *_, text, _ in names], 15, palette.ink,
+                "middle right", SANS, hoverinfo="text", hovertext=[hover(why) for *_, why in names],
+            )
         ]  # fmt: skip
+        for one in (grid, self._own):
+            if one is not None:
+                if one.size >= SMALLEST_BORDER:
+                    traces.append(lines(one, (1, 1), palette.paper, 1))
+                traces.append(lines(one, (one.rows, one.columns), palette.line, 1.5))
+        if threads > WARP_SIZE:
+            traces.append(self._warps())
+        traces.append(target(grid, "threads"))
+        return traces
 
     def changing(self, step: Step) -> list[Trace]:
-        """Who is active, what each accumulator holds, and the loads counted."""
+        """The sums, who is active, and the loads counted."""
         palette, grid = self._palette, self.grid
-        fill = np.where(step.active, 1, 0)
-        fill[self._story.thread] = 2
-        colours = [palette.cell, palette.idle, palette.focus_fill]
-        traces = [heat(grid, fill.reshape(grid.rows, grid.columns).tolist(), colours)]
+        traces: list[Trace] = []
+        sums = self._held[step.number]
         if self._has_text:
-            values = step.registers.get(self._name) if self._name else None
-            texts = [""] * fill.size if values is None else [number(v) for v in values]
-            places = [grid.centre(*divmod(i, grid.columns)) for i in range(fill.size)]
-            traces.append(words(places, texts, min(19, grid.size * 0.34), palette.ink))
-        from_global, from_shared = self._loads[step.number]
-        places = [(GRID_RIGHT + 24, TOP + LABEL + 20 + 27 * i) for i in range(4)]
-        told = [f"global <b>{from_global:,}</b>", "", "", ""]
-        if self._story.recording.shared:
-            told[1] = f"shared <b>{from_shared:,}</b>"
-            if from_shared and from_global:
-                told[2] = f"<b>{from_shared / from_global:.1f}×</b> fewer from"
-                told[3] = "global than naive"
-        traces.append(words(places, told, 15, palette.ink, "middle right", SANS))
+            count = self._story.recording.launch.threads
+            texts = [""] * count if sums is None else [number(v) for v in sums.tolist()]
+            places = [grid.centre(*divmod(i, grid.columns)) for i in range(count)]
+            traces.append(words(places, texts, self._text_size, palette.ink))
+        if self._own is not None:
+            own = self._own
+            count = own.rows * own.columns
+            values = [] if sums is None else sums[self._story.thread].reshape(-1).tolist()
+            texts = [number(v) for v in values] if len(values) == count else [""] * count
+            places = [own.centre(*divmod(i, own.columns)) for i in range(count)]
+            if own.size >= SMALLEST_TEXT:
+                traces.append(words(places, texts, self._text_size, palette.ink))
+        traces.append(words([(LEFT, BOTTOM - 7)], [self._legend(step)], 13, palette.faint,
+                            "middle right", SANS))  # fmt: skip
+        mine, naive = self.loads[step.number], self.naive[step.number]
+        places = [(BARS_LEFT, TOP + LABEL + 12 + 50 * i) for i in range(2)]
+        name = self._story.recording.kernel.name
+        told = [f"naive <b>{naive:,}</b>", f"{'it' if name == 'naive' else name} <b>{mine:,}</b>"]
+        traces.append(words(places, told, 14, palette.ink, "middle right", SANS))
+        places = [(BARS_LEFT, TOP + LABEL + 122 + 22 * i) for i in range(2)]
+        traces.append(words(places, self._saved(step), 15, palette.ink, "middle right", SANS))
         return traces
 
     def shapes(self, step: Step) -> list[Shape]:
-        """The focused thread."""
-        row, column = divmod(self._story.thread, self.grid.columns)
-        return [outline(self.grid.box(row, column), self._palette.focus, 4)]
+        """Who is active, who waits, the focused thread, and the two counters as bars."""
+        palette, grid = self._palette, self.grid
+        row, column = divmod(self._story.thread, grid.columns)
+        waits = ""
+        if isinstance(step.statement, Barrier):
+            waits = self._feet(np.flatnonzero(step.active))
+        changed = cells = ""
+        if self._own is not None:
+            cells = fill(self._own, np.ones(self._own.rows * self._own.columns, np.bool_))
+            changed = self._changed(step)
+        thickness = max(1.5, grid.size * 0.12)
+        most = max(1, *self.loads[-1:], *self.naive[-1:])
+        scale = (RIGHT - BARS_LEFT) / most
+        bars = [
+            box(BARS_LEFT, top, BARS_LEFT + scale * count, top + BAR_HEIGHT - 4) if count else ""
+            for count, top in (
+                (self.naive[step.number], TOP + LABEL + 22),
+                (self.loads[step.number], TOP + LABEL + 72),
+            )
+        ]
+        return [
+            outline(fill(grid, self._cells(~step.active)), palette.cell, 0, palette.cell, "below"),
+            outline(fill(grid, self._cells(step.active)), palette.idle, 0, palette.idle, "below"),
+            outline(cells, palette.idle, 0, palette.idle, "below"),
+            outline(grid.box(row, column), palette.focus_fill, 0, palette.focus_fill, "below"),
+            outline(hatch(grid, self._cells(~step.active)), palette.faint, 0.8, layer="below"),
+            outline(waits, palette.phases["barrier"], thickness),
+            outline(changed, palette.focus, 3),
+            outline(grid.box(row, column), palette.focus, 4 if grid.size > 12 else 2),
+            outline(bars[0], palette.faint, 0, palette.phases["compute"], "below"),
+            outline(bars[1], palette.faint, 0, palette.phases["store"], "below"),
+        ]
 
-    def _count(self) -> list[tuple[int, int]]:
-        """Threads' loads from global and from shared memory, up to each step."""
-        found, from_global, from_shared = [], 0, 0
-        for step in self._story.recording.steps:
-            for access in step.accesses:
-                if access.kind == "load":
-                    active = int((access.active & access.in_bounds).sum())
-                    from_global += active if access.space == "global" else 0
-                    from_shared += active if access.space == "shared" else 0
-            found.append((from_global, from_shared))
+    @functools.cached_property
+    def _text_size(self) -> float:
+        """As large as the longest sum allows that any thread ever holds."""
+        size = (self._own or self.grid).size
+        kept = {id(sums): sums for sums in self._held if sums is not None}
+        if not kept:
+            return min(20.0, size * 0.5)
+        own = slice(None) if self._own is None else self._story.thread
+        values = np.unique(np.concatenate([sums[own].reshape(-1) for sums in kept.values()]))
+        longest = max(len(number(value)) for value in values.tolist())
+        return round(min(20.0, size * 0.5, size * 0.94 / (0.602 * longest)), 1)
+
+    def _cells(self, chosen: Array) -> Array:
+        """Chosen threads [T] as cells; a last row may have fewer threads than cells."""
+        found = np.zeros(self.grid.rows * self.grid.columns, np.bool_)
+        found[: chosen.size] = chosen
         return found
 
+    def _feet(self, threads: Array) -> str:
+        grid, path = self.grid, ""
+        for thread in threads.tolist():
+            row, column = divmod(thread, grid.columns)
+            x, y = grid.left + column * grid.size, grid.top + (row + 0.86) * grid.size
+            path += across(x + 0.2 * grid.size, x + 0.8 * grid.size, y)
+        return path
 
-def accumulator(story: Story) -> str | None:
-    """The float variable that the innermost loop adds to, if there is one in registers."""
-    within = story.inner or story.outer
-    for statement in walk(within.body if within else story.recording.kernel.body):
-        match statement:
-            case Evaluate(expression=Assign(place=Name(variable=variable), operator="+")):
-                if isinstance(variable.ctype, Scalar) and variable.ctype.is_float:
-                    return variable.name
-            case _:
-                pass
+    def _changed(self, step: Step) -> str:
+        """The focused thread's sums that differ from the step before."""
+        now, before = self._held[step.number], self._held[max(0, step.number - 1)]
+        if self._own is None or now is None or before is None or now is before:
+            return ""
+        thread = self._story.thread
+        differs: Array = now[thread] != before[thread]
+        return fill(self._own, differs.reshape(-1))
+
+    def _warps(self) -> Trace:
+        """A line after each warp, stepped where a warp ends within a row."""
+        grid = self.grid
+        x: list[float | None] = []
+        y: list[float | None] = []
+        for first in range(WARP_SIZE, self._story.recording.launch.threads, WARP_SIZE):
+            row, column = divmod(first, grid.columns)
+            top, across_ = grid.top + row * grid.size, grid.left + column * grid.size
+            x += [grid.left, across_, across_, grid.right, None]
+            y += (
+                [top + grid.size, top + grid.size, top, top, None] if column else [top] * 4 + [None]
+            )
+        return {
+            "type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip",
+            "line": {"color": self._palette.faint, "width": 2},
+        }  # fmt: skip
+
+    def _legend(self, step: Step) -> str:
+        """How many take part, in words: a colour alone would not do."""
+        active, all_ = int(step.active.sum()), step.active.size
+        if isinstance(step.statement, Barrier):
+            return f"{active} of {all_} have come to the barrier"
+        return f"{active} of {all_} active" if active < all_ else f"all {all_} active"
+
+    def _saved(self, step: Step) -> list[str]:
+        """How many times fewer loads than the naive kernel, now and in the end."""
+        mine, naive = self.loads[step.number], self.naive[step.number]
+        last = self.naive[-1] / self.loads[-1] if self.loads[-1] else 0.0
+        end = f"{_times(last)} at the end" if last >= FEWER else ""
+        if not mine or not naive:
+            return ["", end]
+        if naive < mine * FEWER:
+            return ["not yet fewer" if end else "no fewer", end]
+        return [f"saved <b>{_times(naive / mine)}</b>", end]
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f}".removesuffix(".0") + "×"
+
+
+def global_loads(story: Story) -> list[int]:
+    """Elements that the block's threads have loaded from global memory, up to each step."""
+    found, count = [], 0
+    for step in story.recording.steps:
+        for access in step.accesses:
+            if access.kind == "load" and access.space == "global":
+                components = access.values.shape[1] if access.values.ndim > 1 else 1
+                count += int((access.active & access.in_bounds).sum()) * components
+        found.append(count)
+    return found
+
+
+def naive_loads(story: Story) -> list[int]:
+    """Elements the naive kernel would have loaded for the products done, up to each step.
+
+    It loads two for each product that a cell of C needs; products with a tile's padding, which
+    it does not do, are spread evenly.
+    """
+    recording = story.recording
+    products = np.cumsum([_products(step) for step in recording.steps]).tolist()
+    stored = recording.steps[-1].stored.get("C") if recording.steps else None
+    cells = 0 if stored is None else int(np.count_nonzero(stored))
+    needed = cells * int(recording.arguments["K"])
+    if not products or not products[-1]:
+        return [0] * len(products)
+    return [round(2 * needed * done / products[-1]) for done in products]
+
+
+def _products(step: Step) -> int:
+    """The threads' products of two floating-point numbers at one step.
+
+    A product that is fused with a sum has no value of its own: all who run the statement do it.
+    """
+    done = {id(part.expression): int(part.active.sum()) for part in step.parts}
+    return sum(
+        done.get(id(one), int(step.active.sum()))
+        for root in expressions_of(step.statement)
+        for one in subexpressions(root)
+        if isinstance(one, Binary) and one.operator == "*" and _is_float(one)
+    )
+
+
+def _is_float(expression: Expression) -> bool:
+    return isinstance(expression.ctype, Scalar) and expression.ctype.is_float
+
+
+def accumulator(story: Story) -> Variable | None:
+    """The float variable, or array of them, in registers that a loop adds to, if there is one."""
+    sums = (_added(step.statement) for step in story.recording.steps)
+    return next((variable for variable in sums if variable is not None), None)
+
+
+def held(story: Story, variable: Variable | None) -> list[Array | None]:
+    """What a variable holds after each step, one entry a thread; None before it is there.
+
+    Where a step cannot see it, as in a function that was given the array, its stores tell.
+    """
+    found: list[Array | None] = []
+    now: Array | None = None
+    for step in story.recording.steps:
+        if variable is not None:
+            seen = step.registers.get(variable.name)
+            if seen is not None:
+                now = seen
+            elif now is not None:
+                now = _stored(now, step, variable.name)
+        found.append(now)
+    return found
+
+
+def _stored(held_: Array, step: Step, name: str) -> Array:
+    """An array that every thread has of its own, with what one step stores to it."""
+    for access in step.accesses:
+        if access.space == "local" and access.name == name and access.kind != "load":
+            threads = np.flatnonzero(access.active & access.in_bounds)
+            components = access.values.shape[1] if access.values.ndim > 1 else 1
+            cells = access.offsets[threads] // (access.width // components)
+            held_ = held_.copy()
+            flat = held_.reshape(held_.shape[0], -1)
+            for i in range(components):
+                values = access.values[threads] if components == 1 else access.values[threads, i]
+                flat[threads, cells + i] = values
+    return held_
+
+
+def _added(statement: object) -> Variable | None:
+    match statement:
+        case Evaluate(expression=Assign(place=place, operator="+") as sum_) if _is_float(sum_):
+            while isinstance(place, Index):
+                place = place.base
+            if isinstance(place, Name) and place.variable.space in ("register", "local"):
+                return place.variable
+        case _:
+            pass
     return None
+
+
+def _dimensions(variable: Variable | None) -> tuple[int, ...]:
+    """The lengths of an array variable; () for a plain one."""
+    ctype = variable.ctype if variable is not None else None
+    return ctype.shape if isinstance(ctype, ArrayOf) else ()

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from simulator import Step
+from ui.intervals import unordered
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
+from ui.panels.paths import box, hover, px
 from ui.story import Story, outer_iteration
 
 LEFT, RIGHT, TOP, BOTTOM = 28, 1580, 852, 880
 NAMES = ("load", "compute", "barrier", "store", "other")
+HAZARD = "hazard"
+HOVER = (
+    "All steps of the recorded block, one column each, by what the statement is for: a click jumps "
+    "there. The thin row above has the colour of the outer iteration. A hazard is a step that no "
+    "correct kernel has: an access to shared memory that no barrier orders or that reads what was "
+    "never written, one outside its array or misaligned, a barrier that some miss. Simplified: a column is one statement, however "
+    "long the hardware takes for it."
+)
 
 
 class TimelinePanel:
@@ -16,6 +26,7 @@ class TimelinePanel:
 
     def __init__(self, story: Story, palette: Palette) -> None:
         self._story, self._palette = story, palette
+        self._hazards = troubled(story)
         self._width = (RIGHT - LEFT) / max(1, len(story.recording.steps))
 
     def static(self) -> list[Trace]:
@@ -31,13 +42,18 @@ class TimelinePanel:
             self._row(colours, edges, TOP - 9, TOP - 3),
         ]
         used = [name for name in NAMES[:-1] if name in story.phases]
-        at, places, texts, fills = LEFT, [], [], []
+        at, places, texts = LEFT, [], []
         for name in used:
             places.append((at, TOP - 22))
-            texts.append(f"■ {name}")
-            fills.append(palette.phases[name])
+            texts.append(_key("■", palette.phases[name], name))
             at += 34 + 9 * len(name)
-        traces.append(words(places, texts, 13, fills, "middle right", SANS))
+        if any(self._hazards):
+            places.append((at, TOP - 22))
+            texts.append(_key("▼", palette.focus, HAZARD))
+        traces.append(
+            words(places, texts, 13, palette.ink, "middle right", SANS, hoverinfo="text",
+                  hovertext=[hover(HOVER)] * len(places))
+        )  # fmt: skip
         return traces
 
     def changing(self, step: Step) -> list[Trace]:
@@ -45,11 +61,19 @@ class TimelinePanel:
         return []
 
     def shapes(self, step: Step) -> list[Shape]:
-        """The marker."""
+        """The marker, and the steps with hazards."""
+        palette = self._palette
         x = LEFT + (step.number + 0.5) * self._width
-        left, right, top, low = x - 2, x + 2, TOP - 12, BOTTOM + 6
-        path = f"M{left:g},{top}L{right:g},{top}L{right:g},{low}L{left:g},{low}Z"
-        return [outline(path, self._palette.paper, 1, self._palette.focus)]
+        here = box(x - 2, TOP - 12, x + 2, BOTTOM + 6)
+        hazards = ""
+        for i, wrong in enumerate(self._hazards):
+            if wrong:
+                at = LEFT + (i + 0.5) * self._width
+                hazards += f"M{px(at - 5)},{TOP - 16}H{px(at + 5)}L{px(at)},{TOP - 8}Z"
+        return [
+            outline(hazards, palette.paper, 0.5, palette.focus),
+            outline(here, palette.paper, 1, palette.focus),
+        ]
 
     def _row(self, values: list[list[int]], colours: list[str], top: float, low: float) -> Trace:
         steps = len(colours)
@@ -61,3 +85,24 @@ class TimelinePanel:
             "y": [top, low], "zmin": -0.5, "zmax": steps - 0.5, "colorscale": scale,
             "showscale": False, "hoverinfo": "skip", "xgap": 0.5 if self._width > 3 else 0,
         }  # fmt: skip
+
+
+def troubled(story: Story) -> list[bool]:
+    """For each step, whether it does what no correct kernel does."""
+    elsewhere = {
+        (line, kind)
+        for hazard in story.hazards
+        for line in hazard.lines
+        if (kind := hazard.kind) in ("divergent-barrier", "misaligned")
+    }
+    return [
+        bool(wrong)
+        or any(bool((access.active & ~access.in_bounds).any()) for access in step.accesses)
+        or (step.line, "misaligned") in elsewhere
+        or ((step.line, "divergent-barrier") in elsewhere and not step.active.all())
+        for step, wrong in zip(story.recording.steps, unordered(story.recording), strict=True)
+    ]
+
+
+def _key(mark: str, colour: str, name: str) -> str:
+    return f"<span style='color:{colour}'>{mark}</span> {name}"

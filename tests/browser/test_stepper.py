@@ -1,0 +1,172 @@
+"""The stepper in a browser: what its keys, buttons and clicks do to the picture."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.app import STEPPER
+from tests.browser.conftest import Open
+
+pytestmark = pytest.mark.browser
+
+
+def ready(page: Page) -> Page:
+    page.wait_for_selector(STEPPER, timeout=60_000)
+    return page
+
+
+def where(page: Page) -> tuple[int, int]:
+    """The step and the number of steps that the chart's title tells."""
+    title = page.locator(".st-key-scene .gtitle").text_content() or ""
+    found = re.match(r"Step (\d+) of (\d+)", title)
+    assert found, title
+    return int(found[1]), int(found[2])
+
+
+def picture(page: Page) -> bytes:
+    return page.locator(".st-key-stage").screenshot(animations="disabled")
+
+
+def test_arrow_keys_step_forward_and_back(visit: Open) -> None:
+    page = ready(visit())
+    pictures = [picture(page)]
+    for number in range(2, 40):
+        page.keyboard.press("ArrowRight")
+        assert where(page)[0] == number
+        if number % 6 == 0:
+            pictures.append(picture(page))
+    assert len(set(pictures)) == len(pictures), "every sixth step looks different"
+    for number in range(38, 0, -1):
+        page.keyboard.press("ArrowLeft")
+        assert where(page)[0] == number
+        if number % 6 == 0:
+            assert picture(page) == pictures[number // 6], f"step {number}, come back to"
+    assert picture(page) == pictures[0]
+
+
+def test_every_key_goes_where_its_name_says(visit: Open) -> None:
+    page = ready(visit())
+    last = where(page)[1]
+    stops = page.evaluate("document.querySelector('.st-key-scene .js-plotly-plot').layout.meta")
+    for keys, expected in (
+        (["End"], last),
+        (["ArrowRight"], last),
+        (["Home"], 1),
+        (["ArrowLeft"], 1),
+        (["PageDown"], stops["outer"][1] + 1),
+        (["PageDown"], stops["outer"][2] + 1),
+        (["PageUp"], stops["outer"][1] + 1),
+        (["Home", "b"], stops["barrier"][1] + 1),
+        (["B"], stops["barrier"][2] + 1),
+        (["Home", "Shift+ArrowRight"], stops["inner"][1] + 1),
+        (["Shift+ArrowRight"], stops["inner"][2] + 1),
+        (["Shift+ArrowLeft"], stops["inner"][1] + 1),
+    ):
+        for key in keys:
+            page.keyboard.press(key)
+        assert where(page)[0] == expected, keys
+
+
+def test_buttons_say_their_key_and_do_the_same(visit: Open) -> None:
+    page = ready(visit())
+    for name, key, step in (
+        ("Statement forward", "Right", 2),
+        ("Last step", "End", where(page)[1]),
+        ("Statement back", "Left", where(page)[1] - 1),
+        ("First step", "Home", 1),
+    ):
+        button = page.get_by_role("button", name=name, exact=True)
+        assert key in (button.get_attribute("title") or "")
+        button.click()
+        assert where(page)[0] == step
+
+
+def test_space_plays_and_pauses(visit: Open) -> None:
+    page = ready(visit())
+    page.get_by_label("Steps a second").select_option("10")
+    page.keyboard.press("Space")
+    page.wait_for_function(
+        "parseInt(document.querySelector('.st-key-scene .gtitle').textContent.slice(5)) > 4"
+    )
+    page.keyboard.press("Space")
+    stopped = where(page)[0]
+    page.wait_for_timeout(500)
+    assert where(page)[0] == stopped < where(page)[1]
+
+
+def test_a_number_jumps_and_nonsense_does_not(visit: Open) -> None:
+    page = ready(visit())
+    field = page.get_by_label("Go to step")
+    for typed, expected in (("17", 17), ("100000", where(page)[1]), ("-5", 1), ("", 1)):
+        field.fill(typed)
+        field.press("Enter")
+        assert where(page)[0] == expected
+
+
+def test_plotlys_own_play_and_slider_agree_with_the_keys(visit: Open) -> None:
+    page = ready(visit())
+    page.locator(".st-key-scene .updatemenu-button").first.click()
+    page.wait_for_function(
+        "parseInt(document.querySelector('.st-key-scene .gtitle').textContent.slice(5)) > 2"
+    )
+    page.locator(".st-key-scene .updatemenu-button").nth(1).click()
+    page.wait_for_timeout(600)
+    here = where(page)[0]
+    page.keyboard.press("ArrowRight")
+    assert where(page)[0] == here + 1
+    shown = picture(page)
+    page.keyboard.press("Home")
+    for _ in range(here):
+        page.keyboard.press("ArrowRight")
+    assert where(page)[0] == here + 1
+    page.mouse.move(0, 0)
+    assert picture(page) == shown
+
+
+def test_a_step_is_announced(visit: Open) -> None:
+    page = ready(visit())
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[aria-live]").filter(has_text="Step 2 of")).to_have_count(1)
+
+
+def test_another_size_begins_anew_and_a_focus_keeps_the_step(visit: Open) -> None:
+    page = ready(visit())
+    for _ in range(9):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(900)  # until the server knows the step
+    before = page.get_attribute(STEPPER, "data-ready") or ""
+    field = page.get_by_label("Thread x", exact=True)
+    field.fill("2")
+    field.press("Enter")
+    expect(page.locator(f".js-plotly-plot[data-ready='{before}']")).to_have_count(0)
+    ready(page)
+    assert where(page)[0] == 10
+    assert "Thread (2, 0)" in page.locator(".st-key-scene").inner_text()
+    field = page.get_by_label("K", exact=True)
+    field.fill("3")
+    field.press("Enter")
+    page.wait_for_function(
+        "document.querySelector('.st-key-scene .gtitle').textContent.startsWith('Step 1 of')"
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080), (3840, 2160)])
+def test_the_scene_fits_its_window(visit: Open, width: int, height: int, scheme: str) -> None:
+    page = ready(visit("", width, height, scheme))
+    box = page.locator(".st-key-scene .js-plotly-plot").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width + 1
+    assert box["y"] + box["height"] <= height + 1
+    assert box["width"] > width * 0.6, "and is as large as that allows"
+
+
+def test_the_gpu_page_opens(visit: Open) -> None:
+    page = ready(visit())
+    page.get_by_role("link", name="GPU").click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
+    page.wait_for_selector(".js-plotly-plot")

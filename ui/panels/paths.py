@@ -1,0 +1,97 @@
+"""Many cells or marks as one short path: a scene has few shapes, and each says much."""
+
+from __future__ import annotations
+
+import functools
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ui.panels.canvas import Grid
+
+Array = np.ndarray[Any, Any]
+Rectangle = tuple[int, int, int, int]  # row, column, rows, columns
+HOVER_WIDTH = 60
+
+
+def px(value: float) -> str:
+    """A length on the sheet, to a tenth of a pixel."""
+    return f"{round(value, 1):g}"
+
+
+def box(left: float, top: float, right: float, bottom: float) -> str:
+    """A rectangle."""
+    return f"M{px(left)},{px(top)}H{px(right)}V{px(bottom)}H{px(left)}Z"
+
+
+def across(left: float, right: float, y: float) -> str:
+    """A level line: as wide as a mark is tall, it is the mark."""
+    return f"M{px(left)},{px(y)}H{px(right)}"
+
+
+def down(x: float, top: float, bottom: float) -> str:
+    """An upright line."""
+    return f"M{px(x)},{px(top)}V{px(bottom)}"
+
+
+def fill(grid: Grid, chosen: Array) -> str:
+    """The cells where `chosen` [rows * columns] is true, neighbours joined."""
+    return _filled(grid, np.ascontiguousarray(chosen, np.bool_).tobytes())
+
+
+def hatch(grid: Grid, chosen: Array) -> str:
+    """A diagonal through each cell where `chosen` [rows * columns] is true, neighbours joined."""
+    return _hatched(grid, np.ascontiguousarray(chosen, np.bool_).tobytes())
+
+
+@functools.lru_cache(maxsize=4096)
+def _filled(grid: Grid, chosen: bytes) -> str:
+    parts = []
+    for row, column, rows, columns in _rectangles(grid, chosen):
+        left, top = grid.left + column * grid.size, grid.top + row * grid.size
+        parts.append(box(left, top, left + columns * grid.size, top + rows * grid.size))
+    return "".join(parts)
+
+
+@functools.lru_cache(maxsize=4096)
+def _hatched(grid: Grid, chosen: bytes) -> str:
+    parts = []
+    for row, column, rows, columns in _rectangles(grid, chosen):
+        left, bottom = grid.left + column * grid.size, grid.top + (row + rows) * grid.size
+        for diagonal in range(rows + columns - 1):  # counted from the upper left corner
+            low = min(diagonal + 1, rows)
+            right = min(diagonal + 1, columns)
+            from_left, to_top = diagonal + 1 - low, diagonal + 1 - right
+            parts.append(
+                f"M{px(left + from_left * grid.size)},{px(bottom - (rows - low) * grid.size)}"
+                f"L{px(left + right * grid.size)},{px(bottom - (rows - to_top) * grid.size)}"
+            )
+    return "".join(parts)
+
+
+def _rectangles(grid: Grid, chosen: bytes) -> Iterable[Rectangle]:
+    """Chosen cells as few rectangles: runs of a row, joined with the same runs below."""
+    mask = np.frombuffer(chosen, np.bool_).reshape(grid.rows, grid.columns)
+    if mask.all():
+        return [(0, 0, grid.rows, grid.columns)] if mask.size else []
+    edges = np.diff(np.pad(mask, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    rows, starts = np.nonzero(edges == 1)
+    ends = np.nonzero(edges == -1)[1]
+    found: list[Rectangle] = []
+    growing: dict[tuple[int, int], tuple[int, int]] = {}  # a run: its first row, rows so far
+    for row, start, end in zip(rows.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        first, height = growing.get((start, end), (row, 0))
+        if first + height == row:
+            growing[start, end] = (first, height + 1)
+        else:
+            found.append((first, start, height, end - start))
+            growing[start, end] = (row, 1)
+    found += [(first, start, h, end - start) for (start, end), (first, h) in growing.items()]
+    return found
+
+
+def hover(text: str) -> str:
+    """A panel's explanation as its title shows it."""
+    return "<br>".join(textwrap.wrap(text, HOVER_WIDTH))
