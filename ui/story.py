@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,6 @@ from simulator import Recording, Step
 from simulator.findings import Hazard
 from simulator.record import StepAccess
 from simulator.tree import Barrier, Loop
-from simulator.walk import walk
 
 Array = np.ndarray[Any, Any]
 
@@ -20,7 +20,8 @@ Array = np.ndarray[Any, Any]
 class Story:
     """A recording as the scene shows it, for one focused thread.
 
-    outer and inner are the loops that position steps: the outermost one, and the one within it.
+    outer and inner are the loops that position steps: the outermost one that most of them are in,
+    and the one directly within it.
     phases names what each step is: load, compute, barrier, store or other. tiles maps a global
     array to the outer iteration that first reads each of its cells for this block, -1 where none
     does. tile is the rows and columns of C that a block produces, and the depth of K that it takes
@@ -57,12 +58,8 @@ def tell(
     hazards: tuple[Hazard, ...] = (),
 ) -> Story:
     """Read a recording once for all that its panels ask."""
-    loops = [s for s in walk(recording.kernel.body) if isinstance(s, Loop)]
-    outer = loops[0] if loops else None
-    inner = None
-    if outer is not None:
-        within = [s for s in walk(outer.body) if isinstance(s, Loop)]
-        inner = within[0] if within else None
+    outer = _longest(recording, None)
+    inner = _longest(recording, outer) if outer is not None else None
     story = Story(
         recording, thread, outer, inner, tuple(_phase(step, inner) for step in recording.steps),
         {}, tile, hazards,
@@ -82,6 +79,20 @@ def tell(
                 elif iteration is not None:
                     tiles[cells[tiles[cells] < 0]] = 0
     return story
+
+
+def _longest(recording: Recording, around: Loop | None) -> Loop | None:
+    """The outermost loop that most steps are in; directly within another where one is given."""
+    steps: Counter[int] = Counter()
+    loops: dict[int, Loop] = {}
+    for step in recording.steps:
+        nest = [position.loop for position in step.loops]
+        if around is not None:
+            nest = nest[1:] if nest and nest[0] is around else []
+        if nest:
+            steps[id(nest[0])] += 1
+            loops[id(nest[0])] = nest[0]
+    return loops[steps.most_common(1)[0][0]] if steps else None
 
 
 def focus_cell(story: Story) -> tuple[int, int] | None:

@@ -96,7 +96,7 @@ def heat(grid: Grid, values: Sequence[Sequence[int]], colours: Sequence[str], **
         "type": "heatmap", "z": values, "x0": grid.left + grid.size / 2, "dx": grid.size,
         "y0": grid.top + grid.size / 2, "dy": grid.size, "zmin": -0.5, "zmax": steps - 0.5,
         "colorscale": scale, "showscale": False, "hoverinfo": "skip",
-        "xgap": 1 if grid.size > 5 else 0, "ygap": 1 if grid.size > 5 else 0, **more,
+        "xgap": 1 if grid.size > 9 else 0, "ygap": 1 if grid.size > 9 else 0, **more,
     }  # fmt: skip
 
 

@@ -20,8 +20,8 @@ from ui.story import Story
 LEFT, TOP, RIGHT, BOTTOM = 1152, 300, 1580, 546
 HALF = 203
 MARGIN = 22  # left of a card: the lanes' numbers
-SAID = (331, 348, 364)  # the heights of a headline's lines
-CARD, CARD_BOTTOM = 375, 483
+SAID = (332, 350, 367)  # the heights of a headline's lines
+CARD, CARD_BOTTOM = 379, 483
 STACKS = 498
 TALLY_TOP, TALLY_STEP, TALLY_LINES = 350, 26, 7
 SHOWN = 2
@@ -71,7 +71,7 @@ class RequestsPanel:
     def static(self) -> list[Trace]:
         """The title."""
         said = f"<b>Warp {self.warp} asks memory</b>"
-        return [words([(LEFT, TOP + 10)], [said], 15, self._palette.ink, "middle right", SANS,
+        return [words([(LEFT, TOP + 10)], [said], 16, self._palette.ink, "middle right", SANS,
                       hoverinfo="text", hovertext=[hover(HOVER)])]  # fmt: skip
 
     def changing(self, step: Step) -> list[Trace]:
@@ -96,12 +96,12 @@ class RequestsPanel:
             else:
                 said = [first, second, third]
             places = [(slot.left, y) for y in SAID]
-            traces.append(words(places[:1], said[:1], 15 if slot is WHOLE else 14, palette.ink,
+            traces.append(words(places[:1], said[:1], 16 if slot is WHOLE else 15, palette.ink,
                                 "middle right", SANS))  # fmt: skip
-            traces.append(words(places[1 : len(said)], said[1:], 13, palette.ink, "middle right",
+            traces.append(words(places[1 : len(said)], said[1:], 14, palette.ink, "middle right",
                                 SANS))  # fmt: skip
             numbers, texts = self._numbers(slot, request)
-            traces.append(words(numbers, texts if shared else [""] * len(texts), 11, palette.faint,
+            traces.append(words(numbers, texts if shared else [""] * len(texts), 12, palette.faint,
                                 family=SANS))  # fmt: skip
         return traces
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import textwrap
 
@@ -17,10 +18,10 @@ from ui.story import Story
 
 LEFT, TOP, RIGHT = 28, 586, 588
 SENTENCE_TOP, SENTENCE_LINES, SENTENCE_WIDTH = 614, 2, 64
-WARP_TOP, WARP_LINES, WARP_WIDTH = 664, 3, 84
-LIST_TOP, LIST_LINES, LIST_STEP = 728, 6, 17
+WARP_TOP, WARP_LINES, WARP_WIDTH = 662, 3, 82
+LIST_TOP, LIST_LINES, LIST_STEP = 724, 6, 17.5
 REGISTER_WIDTH = 25
-PARTS_LEFT, PART_WIDTH = 236, 54
+PARTS_LEFT, PART_WIDTH = 246, 52
 MATTERS = (("load", "store", "atomic", "assign", "value"), ("load", "store", "atomic", "assign"))
 HOVER = (
     "The statement as the focused thread ran it, with the numbers it had; then what its warp asked "
@@ -58,9 +59,9 @@ class WordsPanel:
              palette.ink, SANS),
             (LEFT, WARP_TOP, 19, _wrapped(warp, WARP_WIDTH, WARP_LINES), 14, palette.faint, SANS),
             (LEFT, LIST_TOP, LIST_STEP,
-             _wrapped(registers(step, thread), REGISTER_WIDTH, LIST_LINES), 13, palette.faint,
+             _wrapped(registers(step, thread), REGISTER_WIDTH, LIST_LINES), 14, palette.faint,
              MONO),
-            (PARTS_LEFT, LIST_TOP, LIST_STEP, self._parts(step), 13, palette.ink, SANS),
+            (PARTS_LEFT, LIST_TOP, LIST_STEP, self._parts(step), 14, palette.ink, SANS),
         )  # fmt: skip
         return [
             words([(x, top + apart * i) for i in range(len(texts))], texts, size, colour,
@@ -76,7 +77,7 @@ class WordsPanel:
         """The parts that fit; what is left out is counted."""
         pieces = parts(self._story.recording, step, self._story.thread)
         shown = chosen(pieces)
-        lines = [textwrap.shorten(_line(piece), PART_WIDTH, placeholder=" …") for piece in shown]
+        lines = [_shortened(_brief(piece)) for piece in shown]
         if len(lines) > LIST_LINES:
             lines = [*lines[: LIST_LINES - 1], f"and {len(lines) - LIST_LINES + 1} more"]
         lines += [""] * (LIST_LINES - len(lines))
@@ -107,17 +108,43 @@ def registers(step: Step, thread: int) -> str:
 
 
 def _line(piece: Piece) -> str:
-    said = piece.said
-    if piece.cell is None or said.startswith(piece.text):
-        return said
-    return f"{piece.text}: {said.replace(f' of {piece.cell.array}', '')}"
+    """What a part did, after its text in the source where it is an access."""
+    if piece.cell is None or piece.said.startswith(piece.text):
+        return piece.said
+    return f"{piece.text}: {_said(piece)}"
 
 
+def _brief(piece: Piece) -> str:
+    """The same, without the source's text where there is no room for it."""
+    line = _line(piece)
+    return line if len(line) <= PART_WIDTH else _said(piece)
+
+
+def _said(piece: Piece) -> str:
+    """What a part did; the array that its cell names is not named again."""
+    return piece.said if piece.cell is None else piece.said.replace(f" of {piece.cell.array}", "")
+
+
+@functools.lru_cache(maxsize=4096)  # a warp says the same at many steps
 def _wrapped(text: str, width: int, count: int) -> list[str]:
     """At most `count` lines; what does not fit ends in an ellipsis."""
-    found = textwrap.wrap(text, width, max_lines=count, placeholder=" …", break_long_words=True)
+    found = [text]
+    if len(text) > width:
+        found = textwrap.wrap(text, width, max_lines=count, placeholder=" …")
     found += [""] * (count - len(found))
     return [html.escape(line, quote=False).replace("  ", "\u00a0 ") for line in found]
+
+
+def _shortened(line: str) -> str:
+    """A line that fits: without the stages between what is reckoned and what comes of it."""
+    if len(line) <= PART_WIDTH:
+        return line
+    if " = " not in line:
+        return textwrap.shorten(line, PART_WIDTH, placeholder=" …")
+    first, *_, last = line.split(" = ")
+    room = PART_WIDTH - len(f" = {last}")
+    first = first if len(first) <= room else f"{first[: max(0, room - 2)].rstrip()} …"
+    return f"{first} = {last}"
 
 
 def _list(place: tuple[int, ...]) -> str:

@@ -27,7 +27,7 @@ LEFT, TOP, RIGHT, BOTTOM = 1152, 40, 1580, 290
 NOTE = 20  # under the arrays: what is wrong with an access
 GAP, LABEL = 26, 26
 PLANE_BORDER = 5
-LETTER = 6.9  # pixels of a letter in what a title adds; the title's own are larger
+LETTER = 7.3  # pixels of a letter in what a title adds; the title's own are larger
 LARGEST_CELL = 52
 TEXT_CELLS = 256
 SMALLEST_TEXT = 20
@@ -40,7 +40,7 @@ HOVER = (
     "above all. Outlined: what all threads of the block touch at this statement, the focused "
     "thread's in its own colour. Dashed: a cell that another thread wrote or read since the last "
     "barrier, or that is read before it was written; the hardware decides what such an access "
-    "sees. Simplified: the recording runs the block's warps in lockstep."
+    "sees. Simplified: the values are those of one order of the warps, of many."
 )
 
 
@@ -81,7 +81,7 @@ class SharedPanel:
         traces = [
             words(
                 [(grid.left, grid.top - 14) for grid in self.grids.values()],
-                [self._title(name) for name in self.grids], 15, palette.ink, "middle right", SANS,
+                self._titles(), 16, palette.ink, "middle right", SANS,
                 hoverinfo="text", hovertext=[hover(HOVER)] * len(self.grids),
             )
         ]  # fmt: skip
@@ -107,7 +107,7 @@ class SharedPanel:
             traces.append(words(places, texts, self._sizes[name], palette.ink))
         if self.grids:
             place = (LEFT, BOTTOM - 6)
-            traces.append(words([place], [self._note(step)], 14, palette.focus, "middle right",
+            traces.append(words([place], [self._note(step)], 15, palette.focus, "middle right",
                                 SANS))  # fmt: skip
         return traces
 
@@ -159,19 +159,30 @@ class SharedPanel:
             self._said[key] = [number(value) if written else "" for value, written in pairs]
         return self._said[key]
 
-    def _title(self, name: str) -> str:
-        """The array as it is declared, and how many of its columns are padding."""
-        shape = self._shape(name)
+    def _titles(self) -> list[str]:
+        """Each array as it is declared, and how many of its columns are padding."""
+        sizes = {name: "".join(f"[{n}]" for n in self._shape(name)) for name in self.grids}
+        offered = {name: self._kinds(name) for name in self.grids}
+        fits = 0  # the longest words for which every title has room
+        for name, kinds in offered.items():
+            room = self._room(name) - GAP / 2 - 1.3 * LETTER * len(name + sizes[name])
+            fits = max(fits, sum(LETTER * len(kind) >= room for kind in kinds))
+        return [
+            f"<b>{name}</b>{sizes[name]}  "
+            f"<span style='font-size:14px'>{[*kinds, ''][min(fits, len(kinds))]}</span>"
+            for name, kinds in offered.items()
+        ]
+
+    def _kinds(self, name: str) -> tuple[str, ...]:
+        """What an array is, in fewer and fewer letters."""
         written = self._story.recording.steps[-1].written[name]
-        used = np.flatnonzero(written.reshape(-1, shape[-1]).any(axis=0))
-        padding = shape[-1] - 1 - int(used.max()) if used.size else 0
-        columns = "column" if padding == 1 else "columns"
-        size = "".join(f"[{length}]" for length in shape)
-        room = self._room(name) - GAP / 2 - 1.3 * LETTER * (len(name) + len(size))
-        offered = (f"{padding} {columns} of padding", f"{padding} padding") if padding else (
-            "shared memory", "shared")  # fmt: skip
-        more = next((text for text in offered if LETTER * len(text) < room), "")
-        return f"<b>{name}</b>{size}  <span style='font-size:13px'>{more}</span>"
+        columns = written.shape[-1]
+        used = np.flatnonzero(written.reshape(-1, columns).any(axis=0))
+        padding = columns - 1 - int(used.max()) if used.size else 0
+        if not padding:
+            return "shared memory", "shared"
+        noun = "column" if padding == 1 else "columns"
+        return f"{padding} {noun} of padding", f"{padding} padding"
 
     def _room(self, name: str) -> float:
         """Pixels from an array's left edge to what stands beside it."""

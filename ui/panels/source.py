@@ -13,16 +13,16 @@ from ui.panels.canvas import CLEAR, MONO, SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, hover
 from ui.story import Story
 
-LEFT, TOP, RIGHT = 28, 74, 588
+LEFT, TOP, RIGHT = 28, 74, 614
 BOTTOM = 560
 MOST_LINES = 38  # that are shown at once: more would be too small to read
 WINDOW = 30  # lines shown of a longer text
 LINE_HEIGHT = 19.5
 LARGEST = 13.5
-CODE, COUNTS = 32, 36  # where the code begins, and what the counts need at its end
-BEYOND = 612  # as far as a line may reach that has no count
+NUMBERS, CODE = 18, 27  # from the left edge: where the lines' numbers end and the code begins
+COUNTED, BEYOND = 586, 612  # as far as a line may reach, and one that has no count
 LETTER = 0.605  # of a letter's height is its width
-WIDEST, COUNTED_WIDEST = 76, 68  # letters of a line without and with a count; more are cut
+WIDEST = 76  # letters of a line; more are cut
 HOVER = (
     "The kernel's own text: what the simulator runs is what you read. Marked is the line of this "
     "step; the bars at the left stand beside the loops that are running, the outer one in the "
@@ -97,12 +97,10 @@ class SourcePanel:
         self._shown = min(len(self._lines), WINDOW if self._moves else MOST_LINES)
         self._starts = self._windows()
         self._height = min(LINE_HEIGHT, (BOTTOM - TOP) / max(1, self._shown))
+        self._heights = [self._y(i) for i in range(self._shown)]
         self._counts = runs(story.recording)
         self._counted = sorted(self._counts[-1])
-        self._lines = [
-            _cut(line, COUNTED_WIDEST if self._first + i in self._counts[-1] else WIDEST)
-            for i, line in enumerate(self._lines)
-        ]
+        self._lines = [_cut(line) for line in self._lines]
         self._size = round(min(LARGEST, self._height * 0.76, self._widest()), 2)
         self._layers = [_layers(line) for line in self._lines] if self._moves else []
 
@@ -110,7 +108,7 @@ class SourcePanel:
         """The size of letters at which every line has room, beside its count if it has one."""
         counted = {line - self._first for line in self._counted}
         rooms = (
-            ((RIGHT - COUNTS if i in counted else BEYOND) - LEFT - CODE) / max(1, len(line))
+            ((COUNTED if i in counted else BEYOND) - LEFT - CODE) / max(1, len(line))
             for i, line in enumerate(self._lines)
         )
         return min(rooms, default=LARGEST) / LETTER
@@ -129,7 +127,7 @@ class SourcePanel:
         """The name, and a text that does not move: line numbers and coloured lines."""
         palette, kernel = self._palette, self._story.recording.kernel
         traces = [
-            words([(LEFT, TOP - 12)], [f"<b>{html.escape(kernel.name)}</b>"], 15, palette.ink,
+            words([(LEFT, TOP - 12)], [f"<b>{html.escape(kernel.name)}</b>"], 16, palette.ink,
                   "middle right", SANS, hoverinfo="text", hovertext=[hover(HOVER)])
         ]  # fmt: skip
         if self._moves:
@@ -138,7 +136,7 @@ class SourcePanel:
         texts = [self._coloured(line) for line in self._lines]
         return [
             *traces,
-            words(self._places(LEFT + 24), numbers, self._size * 0.85, palette.faint,
+            words(self._places(LEFT + NUMBERS), numbers, self._size * 0.85, palette.faint,
                   "middle left"),
             words(self._places(LEFT + CODE), texts, self._size, palette.ink, "middle right", MONO),
         ]  # fmt: skip
@@ -159,7 +157,7 @@ class SourcePanel:
         return [
             words(self._places(RIGHT - 2), said, max(11.0, self._size * 0.9), palette.faint,
                   "middle left"),
-            words(self._places(LEFT + 24), [str(n) for n in numbers], self._size * 0.85,
+            words(self._places(LEFT + NUMBERS), [str(n) for n in numbers], self._size * 0.85,
                   palette.faint, "middle left"),
             *(
                 words(self._places(LEFT + CODE), [line[i] for line in layers], self._size, colour,
@@ -173,7 +171,7 @@ class SourcePanel:
         palette, height = self._palette, self._height
         start = self._starts[step.number]
         y = self._y(step.line - self._first - start) - height / 2
-        here = box(LEFT + 4, y, RIGHT, y + height)
+        here = box(LEFT + 1, y, RIGHT, y + height)
         shapes = [outline(here, palette.focus, 0, palette.current_line, "below")]
         running = {id(position.loop): position.iteration for position in step.loops}
         for offset, loop in ((0, self._story.outer), (6, self._story.inner)):
@@ -194,7 +192,7 @@ class SourcePanel:
         return box(x, self._y(first) - self._height / 2, x + 4, self._y(last) + self._height / 2)
 
     def _places(self, x: float) -> list[tuple[float, float]]:
-        return [(x, self._y(i)) for i in range(self._shown)]
+        return [(x, y) for y in self._heights]
 
     def _y(self, line: float) -> float:
         return round(TOP + (min(max(line, 0), self._shown - 1) + 0.5) * self._height, 2)
@@ -263,5 +261,5 @@ def _narrowed(line: str) -> str:
     return " " * ((len(line) - len(bare)) // 2) + bare
 
 
-def _cut(line: str, most: int) -> str:
-    return line if len(line) <= most else line[: most - 1] + "…"
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDEST else line[: WIDEST - 1] + "…"

@@ -8,7 +8,7 @@ import numpy as np
 
 from simulator import Step
 from simulator.ctype import ArrayOf, Scalar
-from simulator.launch import WARP_SIZE
+from simulator.launch import WARP_SIZE, Dim3
 from simulator.tree import Assign, Barrier, Binary, Evaluate, Expression, Index, Name, Variable
 from simulator.walk import expressions_of, subexpressions
 from ui.palette import Palette
@@ -20,7 +20,7 @@ LEFT, TOP, RIGHT, BOTTOM = 1152, 560, 1580, 812
 LABEL = 26
 LEGEND = 20
 GRID_RIGHT = 1410  # of the threads, where their sums fit into their cells
-THREADS_RIGHT, SUMS_LEFT = 1262, 1284  # where a thread has an array of sums of its own
+FEWEST_SUMS, MOST_SUMS, SUMS_GAP = 64, 126, 22  # pixels across for a thread's own sums
 BARS_LEFT, BAR_HEIGHT = 1436, 26
 LARGEST_CELL = 62
 LARGEST_SUM = 40
@@ -33,8 +33,8 @@ THREADS_HOVER = (
     "Every thread of the block, threadIdx.x to the right, y (and z) down; a block of one long row "
     "is wrapped. Heavy lines part the warps of 32. The number is what the thread's sum holds "
     "after this statement. A diagonal marks a thread that is not active at this statement, a bar "
-    "at the foot one that has come to the barrier. Simplified: all warps are shown at the same "
-    "statement."
+    "at the foot one that has come to the barrier and waits. Simplified: the warps run all as one, "
+    "or one after another up to a barrier; the hardware mixes them in an order of its own."
 )
 SUMS_HOVER = (
     "The sums that the focused thread keeps in registers, as the source declares the array. "
@@ -53,25 +53,28 @@ class ThreadsPanel:
 
     def __init__(self, story: Story, palette: Palette) -> None:
         self._story, self._palette = story, palette
-        x, y, z = story.recording.launch.block
-        rows, columns = (y * z, x) if y * z > 1 or x <= WRAPPED else (-(-x // WRAPPED), WRAPPED)
+        x, y, z = block = story.recording.launch.block
+        columns = across_of(block)
+        rows = -(-x * y * z // columns)
         self._sums = accumulator(story)
         self._name = self._sums.name if self._sums else None
         each = _dimensions(self._sums)
-        right = THREADS_RIGHT if each else GRID_RIGHT
+        down, wide = (each[0], each[-1]) if len(each) > 1 else (*each, 1, 1)[:2]
+        beside = min(MOST_SUMS, max(FEWEST_SUMS, LARGEST_SUM * wide)) if each else 0
+        right = GRID_RIGHT - beside - (SUMS_GAP if each else 0)
         height = BOTTOM - TOP - LABEL - LEGEND
         size = min((right - LEFT) / columns, height / rows, LARGEST_CELL)
         self.grid = Grid(LEFT, TOP + LABEL, size, rows, columns)
         self._own: Grid | None = None
         if each:
-            down, wide = each[0] if len(each) > 1 else each[-1], each[-1] if len(each) > 1 else 1
-            size = min((GRID_RIGHT - SUMS_LEFT) / wide, height / down, LARGEST_SUM)
-            self._own = Grid(SUMS_LEFT, TOP + LABEL, size, down, wide)
+            size = min(beside / wide, height / down, LARGEST_SUM)
+            self._own = Grid(GRID_RIGHT - beside, TOP + LABEL, size, down, wide)
         self._has_text = (
             not each and self.grid.size >= SMALLEST_TEXT and x * y * z <= TEXT_CELLS
             and self._name is not None
         )  # fmt: skip
         self._held = held(story, self._sums)
+        self._waiting = waiting(story)
         self.loads = global_loads(story)
         self.naive = naive_loads(story)
 
@@ -91,7 +94,7 @@ class ThreadsPanel:
         names.append((BARS_LEFT, title, "<b>Global loads</b>", LOADS_HOVER))
         traces = [
             words(
-                [(x, y) for x, y, _, _ in names], [text for *_, text, _ in names], 15, palette.ink,
+                [(x, y) for x, y, _, _ in names], [text for *_, text, _ in names], 16, palette.ink,
                 "middle right", SANS, hoverinfo="text", hovertext=[hover(why) for *_, why in names],
             )
         ]  # fmt: skip
@@ -123,24 +126,22 @@ class ThreadsPanel:
             places = [own.centre(*divmod(i, own.columns)) for i in range(count)]
             if own.size >= SMALLEST_TEXT:
                 traces.append(words(places, texts, self._text_size, palette.ink))
-        traces.append(words([(LEFT, BOTTOM - 7)], [self._legend(step)], 13, palette.faint,
+        traces.append(words([(LEFT, BOTTOM - 7)], [self._legend(step)], 14, palette.faint,
                             "middle right", SANS))  # fmt: skip
         mine, naive = self.loads[step.number], self.naive[step.number]
         places = [(BARS_LEFT, TOP + LABEL + 12 + 50 * i) for i in range(2)]
         name = self._story.recording.kernel.name
-        told = [f"naive <b>{naive:,}</b>", f"{'it' if name == 'naive' else name} <b>{mine:,}</b>"]
-        traces.append(words(places, told, 14, palette.ink, "middle right", SANS))
+        told = [f"naive <b>{naive:,}</b>", f"{'here' if name == 'naive' else name} <b>{mine:,}</b>"]
+        traces.append(words(places, told, 15, palette.ink, "middle right", SANS))
         places = [(BARS_LEFT, TOP + LABEL + 122 + 22 * i) for i in range(2)]
-        traces.append(words(places, self._saved(step), 15, palette.ink, "middle right", SANS))
+        traces.append(words(places, self._saved(step), 16, palette.ink, "middle right", SANS))
         return traces
 
     def shapes(self, step: Step) -> list[Shape]:
         """Who is active, who waits, the focused thread, and the two counters as bars."""
         palette, grid = self._palette, self.grid
         row, column = divmod(self._story.thread, grid.columns)
-        waits = ""
-        if isinstance(step.statement, Barrier):
-            waits = self._feet(np.flatnonzero(step.active))
+        waits = self._feet(np.flatnonzero(self._waiting[step.number]))
         changed = cells = ""
         if self._own is not None:
             cells = fill(self._own, np.ones(self._own.rows * self._own.columns, np.bool_))
@@ -223,9 +224,11 @@ class ThreadsPanel:
     def _legend(self, step: Step) -> str:
         """How many take part, in words: a colour alone would not do."""
         active, all_ = int(step.active.sum()), step.active.size
+        waits = int(self._waiting[step.number].sum())
         if isinstance(step.statement, Barrier):
-            return f"{active} of {all_} have come to the barrier"
-        return f"{active} of {all_} active" if active < all_ else f"all {all_} active"
+            return f"{waits} of {all_} have come to the barrier"
+        said = f"{active} of {all_} active" if active < all_ else f"all {all_} active"
+        return f"{said}, {waits} wait at the barrier" if waits else said
 
     def _saved(self, step: Step) -> list[str]:
         """How many times fewer loads than the naive kernel, now and in the end."""
@@ -237,6 +240,12 @@ class ThreadsPanel:
         if naive < mine * FEWER:
             return ["not yet fewer" if end else "no fewer", end]
         return [f"saved <b>{_times(naive / mine)}</b>", end]
+
+
+def across_of(block: Dim3) -> int:
+    """How many threads of a block stand in a row: threadIdx.x, or less where all are in one."""
+    x, y, z = block
+    return x if y * z > 1 else min(x, WRAPPED)
 
 
 def _times(ratio: float) -> str:
@@ -293,6 +302,20 @@ def accumulator(story: Story) -> Variable | None:
     """The float variable, or array of them, in registers that a loop adds to, if there is one."""
     sums = (_added(step.statement) for step in story.recording.steps)
     return next((variable for variable in sums if variable is not None), None)
+
+
+def waiting(story: Story) -> list[Array]:
+    """For each step, which threads [T] have come to the barrier and wait there for the others."""
+    found: list[Array] = []
+    nobody = now = np.zeros(story.recording.launch.threads, np.bool_)
+    interval = 0
+    for step in story.recording.steps:
+        if step.interval != interval and not isinstance(step.statement, Barrier):
+            now, interval = nobody, step.interval
+        if isinstance(step.statement, Barrier):
+            now = now | step.active
+        found.append(now)
+    return found
 
 
 def held(story: Story, variable: Variable | None) -> list[Array | None]:

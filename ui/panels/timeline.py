@@ -16,8 +16,8 @@ HOVER = (
     "All steps of the recorded block, one column each, by what the statement is for: a click jumps "
     "there. The thin row above has the colour of the outer iteration. A hazard is a step that no "
     "correct kernel has: an access to shared memory that no barrier orders or that reads what was "
-    "never written, one outside its array or misaligned, a barrier that some miss. Simplified: a column is one statement, however "
-    "long the hardware takes for it."
+    "never written, one outside its array or misaligned, a barrier that some miss. Simplified: "
+    "a column is one statement, however long the hardware takes for it."
 )
 
 
@@ -26,8 +26,17 @@ class TimelinePanel:
 
     def __init__(self, story: Story, palette: Palette) -> None:
         self._story, self._palette = story, palette
-        self._hazards = troubled(story)
         self._width = (RIGHT - LEFT) / max(1, len(story.recording.steps))
+        self._hazards = self._marks(troubled(story))
+
+    def _marks(self, hazards: list[bool]) -> str:
+        """A triangle above each step that is wrong."""
+        path = ""
+        for i, wrong in enumerate(hazards):
+            if wrong:
+                at = LEFT + (i + 0.5) * self._width
+                path += f"M{px(at - 5)},{TOP - 16}H{px(at + 5)}L{px(at)},{TOP - 8}Z"
+        return path
 
     def static(self) -> list[Trace]:
         """Both rows and the key to their colours."""
@@ -46,12 +55,12 @@ class TimelinePanel:
         for name in used:
             places.append((at, TOP - 22))
             texts.append(_key("■", palette.phases[name], name))
-            at += 34 + 9 * len(name)
-        if any(self._hazards):
+            at += 36 + 9 * len(name)
+        if self._hazards:
             places.append((at, TOP - 22))
             texts.append(_key("▼", palette.focus, HAZARD))
         traces.append(
-            words(places, texts, 13, palette.ink, "middle right", SANS, hoverinfo="text",
+            words(places, texts, 14, palette.ink, "middle right", SANS, hoverinfo="text",
                   hovertext=[hover(HOVER)] * len(places))
         )  # fmt: skip
         return traces
@@ -65,13 +74,8 @@ class TimelinePanel:
         palette = self._palette
         x = LEFT + (step.number + 0.5) * self._width
         here = box(x - 2, TOP - 12, x + 2, BOTTOM + 6)
-        hazards = ""
-        for i, wrong in enumerate(self._hazards):
-            if wrong:
-                at = LEFT + (i + 0.5) * self._width
-                hazards += f"M{px(at - 5)},{TOP - 16}H{px(at + 5)}L{px(at)},{TOP - 8}Z"
         return [
-            outline(hazards, palette.paper, 0.5, palette.focus),
+            outline(self._hazards, palette.paper, 0.5, palette.focus),
             outline(here, palette.paper, 1, palette.focus),
         ]
 
