@@ -1,4 +1,4 @@
-"""The GPU from a terminal: what is here, a comparison with cuBLAS, a recording."""
+"""The GPU from a terminal: what is here, a comparison with cuBLAS, its limits, a recording."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gpu import recorded
-from gpu.compare import choose, request, variants
+from gpu import bits, hardware, limits, recorded
+from gpu.compare import request, with_simulated
+from gpu.contestant import Contestant, choose, variants
 from gpu.device import Device, Status, status_from
-from gpu.result import Comparison, KernelResult, comparison_from
+from gpu.limits import limits_from
+from gpu.program import ToolError
+from gpu.result import Comparison, comparison_from
+from gpu.tables import limits_table, table
 from gpu.worker import Worker, WorkerError
 from simulator.catalogue import catalogue
-from simulator.tree import LaunchError
+from simulator.tree import LaunchError, SourceError
 
 # What a recording holds: squares to see speed against size, one oblong, one ragged.
 RECORDED_SIZES = (
@@ -28,6 +32,8 @@ RECORDED_SIZES = (
     (8192, 6144, 4096),
     (4095, 4097, 1023),
 )
+COUNTED_SIZES = ((1024, 1024, 1024), (4096, 4096, 4096), (4095, 4097, 1023))
+BITS_SIZE = (100, 72, 36)  # ragged for every tile, and a second's work for the simulator
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     worker = Worker()
     try:
         return int(options.run(options, worker))
-    except (WorkerError, LaunchError, OSError) as error:
+    except (WorkerError, LaunchError, SourceError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -48,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m gpu", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="status|compare|record")
+    commands = parser.add_subparsers(required=True, metavar="status|compare|bits|limits|record")
     status = commands.add_parser("status", help="which GPU is here, or what is missing")
     status.add_argument("--json", action="store_true", help="print one JSON object")
     status.set_defaults(run=_status)
@@ -59,11 +65,28 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--json", action="store_true", help="print one JSON object")
     compare.set_defaults(run=_compare)
 
+    bits = commands.add_parser("bits", help="compare C with the simulator's, bit for bit")
+    for name, extent in zip("mnk", BITS_SIZE, strict=True):
+        bits.add_argument(f"--{name}", type=int, default=extent, help=f"default {extent}")
+    bits.set_defaults(run=_bits)
+
+    limits = commands.add_parser("limits", help="measure ceilings and latencies of this GPU")
+    limits.add_argument("--json", action="store_true", help="print one JSON object")
+    limits.set_defaults(run=_limits)
+
     record = commands.add_parser("record", help="measure every kernel and keep the figures")
     record.add_argument("--folder", type=Path, default=recorded.FOLDER, help="where to write")
     record.set_defaults(run=_record)
 
-    for command in (compare, record):
+    for command in (status, compare, bits, limits, record):
+        command.add_argument(
+            "--gpu", type=int, default=0, metavar="NUMBER", help="which one, as status lists them"
+        )
+    for command in (compare, bits, limits, record):
+        command.add_argument(
+            "--limit", type=float, default=300.0, help="seconds that a job may take"
+        )
+    for command in (compare, bits, record):
         command.add_argument(
             "--kernels",
             help="names with commas between; tiled:TILE=32 sets a macro of one. Default: all",
@@ -72,14 +95,11 @@ def _parser() -> argparse.ArgumentParser:
             "-D", dest="defines", action="append", default=[], metavar="NAME=VALUE",
             help="set a macro in every kernel that has it",
         )  # fmt: skip
-        command.add_argument(
-            "--limit", type=float, default=300.0, help="seconds a comparison may take"
-        )
     return parser
 
 
 def _status(options: argparse.Namespace, worker: Worker) -> int:
-    found = worker.submit({"job": "status"}, 60).wait()
+    found = worker.submit({"job": "status", "gpu": options.gpu}, 60).wait()
     if options.json:
         print(json.dumps(found, indent=1))
     status = status_from(found)
@@ -88,6 +108,9 @@ def _status(options: argparse.Namespace, worker: Worker) -> int:
         return 2
     if not options.json:
         print(_describe(status.device))
+        if len(status.devices) > 1:
+            for number, name in enumerate(status.devices):
+                print(f"{f'--gpu {number}:':17}{name}")
     return 0
 
 
@@ -98,37 +121,102 @@ def _explain(status: Status) -> None:
             print(f"  {status.missing.command}", file=sys.stderr)
 
 
-def _usable(worker: Worker) -> bool:
-    status = status_from(worker.submit({"job": "status"}, 60).wait())
+def _usable(options: argparse.Namespace, worker: Worker) -> bool:
+    found = worker.submit({"job": "status", "gpu": options.gpu}, 60).wait()
+    status = status_from(found)
     _explain(status)
     return status.device is not None
 
 
 def _compare(options: argparse.Namespace, worker: Worker) -> int:
     size = (options.m, options.n, options.k)
-    job = request(size, [choose(name, size, _defines(options)) for name in _names(options)])
-    if not _usable(worker):
+    contestants = [choose(name, size, _defines(options)) for name in _names(options)]
+    if not _usable(options, worker):
         return 2
-    found = worker.submit(job, options.limit).wait(_tell)
-    comparison = comparison_from(dict(found))
-    print(json.dumps(found, indent=1) if options.json else _table(comparison))
+    comparison = _compared(options, worker, size, contestants)
+    print(json.dumps(comparison.to_json(), indent=1) if options.json else table(comparison))
     return 0 if comparison.verified else 1
 
 
-def _record(options: argparse.Namespace, worker: Worker) -> int:
-    if not _usable(worker):
+def _compared(
+    options: argparse.Namespace,
+    worker: Worker,
+    size: tuple[int, int, int],
+    contestants: Sequence[Contestant],
+) -> Comparison:
+    job = request(size, contestants, options.gpu)
+    found = dict(worker.submit(job, options.limit).wait(_tell))
+    return with_simulated(comparison_from(found), lambda message, _done=None, /: _tell(message))
+
+
+def _bits(options: argparse.Namespace, worker: Worker) -> int:
+    size = (options.m, options.n, options.k)
+    contestants = [choose(name, size, _defines(options)) for name in _names(options)]
+    if not _usable(options, worker):
         return 2
-    comparisons, begun = [], datetime.now(UTC)
+    verdicts = _judged(options, worker, size, contestants)
+    return 0 if all(verdict.identical for verdict in verdicts) else 1
+
+
+def _judged(
+    options: argparse.Namespace,
+    worker: Worker,
+    size: tuple[int, int, int],
+    contestants: Sequence[Contestant],
+) -> list[bits.BitVerdict]:
+    """Each kernel's two Cs beside each other, told as they are found."""
+    print("Bit for bit, M, N, K = {}, {}, {}".format(*size))
+    verdicts = []
+    for contestant in contestants:
+        job = bits.request(contestant, size, bits.fresh_seed(), options.gpu)
+        found = worker.submit(job, options.limit).wait(_tell)
+        verdict = bits.judge(job, found)
+        print(f"{contestant.name + ':':24}{verdict.sentence}")
+        verdicts.append(verdict)
+    return verdicts
+
+
+def _limits(options: argparse.Namespace, worker: Worker) -> int:
+    if not _usable(options, worker):
+        return 2
+    found = worker.submit(limits.request(options.gpu), options.limit).wait(_tell)
+    print(json.dumps(found, indent=1) if options.json else limits_table(limits_from(found)))
+    return 0
+
+
+def _record(options: argparse.Namespace, worker: Worker) -> int:
+    if not _usable(options, worker):
+        return 2
+    begun = datetime.now(UTC)
+    names = _names(options) if options.kernels else variants()
+    found = limits_from(worker.submit(limits.request(options.gpu), options.limit).wait(_tell))
+    print(limits_table(found), end="\n\n")
+    few = [choose(name, BITS_SIZE, _defines(options)) for name in names]
+    verdicts = _judged(options, worker, BITS_SIZE, few)
+    comparisons = []
     for size in RECORDED_SIZES:
         print("M, N, K = {}, {}, {}".format(*size), file=sys.stderr)
-        names = _names(options) if options.kernels else variants()
-        job = request(size, [choose(name, size, _defines(options)) for name in names])
-        comparison = comparison_from(dict(worker.submit(job, options.limit).wait(_tell)))
-        print(_table(comparison), end="\n\n")
+        contestants = [choose(name, size, _defines(options)) for name in names]
+        comparison = _compared(options, worker, size, contestants)
+        print(table(comparison), end="\n\n")
+        if size in COUNTED_SIZES and hardware.available():
+            comparison = _counted(comparison, contestants, options.gpu)
         comparisons.append(comparison)
-        path = recorded.write(comparisons, options.folder, begun)  # kept if the next is cut off
+        # Kept if what comes next is cut off.
+        path = recorded.write(comparisons, options.folder, begun, found, verdicts)
     print(f"Wrote {path}")
-    return 0 if all(comparison.verified for comparison in comparisons) else 1
+    right = all(comparison.verified for comparison in comparisons)
+    return 0 if right and all(verdict.identical for verdict in verdicts) else 1
+
+
+def _counted(comparison: Comparison, contestants: Sequence[Contestant], gpu: int) -> Comparison:
+    """The comparison with the hardware's counters, or as it is where the profiler cannot."""
+    _tell("Reading the hardware's counters with ncu")
+    try:
+        return hardware.with_counters(comparison, contestants, gpu)
+    except ToolError as error:
+        _tell(f"No hardware counters: {error}")
+        return comparison
 
 
 def _names(options: argparse.Namespace) -> list[str]:
@@ -165,28 +253,6 @@ def _describe(device: Device) -> str:
         "CuPy": device.cupy,
     }
     return "\n".join(f"{name + ':':17}{value}" for name, value in rows.items())
-
-
-def _table(comparison: Comparison) -> str:
-    lines = [
-        "{} x {} x {} (M, N, K) on {}".format(*comparison.size, comparison.device.name),
-        f"{'kernel':16}{'verified':>9}{'ms':>10}{'p20':>10}{'p80':>10}{'TFLOP/s':>9}"
-        f"{'of cuBLAS':>11}{'max error':>11}{'bound':>9}",
-    ]
-    return "\n".join(lines + [_row(kernel) for kernel in comparison.kernels])
-
-
-def _row(kernel: KernelResult) -> str:
-    if kernel.ms is None or kernel.ms_spread is None:
-        return f"{kernel.name:16}{'no':>9}  {kernel.verdict}"
-    low, high = kernel.ms_spread
-    error = "none" if kernel.max_rel_error is None else f"{kernel.max_rel_error:.2g}"
-    row = (
-        f"{kernel.name:16}{'yes' if kernel.verified else 'NO':>9}{kernel.ms:10.4f}{low:10.4f}"
-        f"{high:10.4f}{kernel.tflops or 0:9.2f}{kernel.cublas_ratio or 0:11.1%}"
-        f"{error:>11}{kernel.error_bound or 0:9.2g}"
-    )
-    return row if kernel.verified else f"{row}\n    {kernel.verdict}"
 
 
 if __name__ == "__main__":

@@ -2,125 +2,37 @@
 
 from __future__ import annotations
 
+import bisect
+import contextlib
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gpu.compile import Loaded, compile_text, element_type, load
+from gpu.contestant import Contestant, check_size, contestant_from, to_json
 from gpu.device import Device
+from gpu.predict import NotPredictedError, predict
+from gpu.progress import Progress, part
 from gpu.result import Comparison, KernelResult
 from gpu.timing import FLUSH_BYTES, Timing, measure
 from gpu.verify import CHUNK, MARGIN, Verdict, judge, random_inputs, reference, scale
-from simulator.catalogue import catalogue
-from simulator.launch import Dim3, dim3
 from simulator.tree import LaunchError, SourceError
 
-Progress = Callable[[str], None]
-
-LARGEST = 2**31 - 1  # kernels index with int
+LARGEST_SQUARE = 46341  # one more than the largest whose elements int counts
 CUBLAS = {"float32": "cublas", "float64": "cublas-double"}
 
 
-@dataclass(frozen=True, slots=True)
-class Contestant:
-    """One kernel of a run: the text that is compiled and how it is launched."""
-
-    name: str
-    text: str
-    kernel: str
-    grid: Dim3
-    block: Dim3
-    defines: Mapping[str, str]
-
-
-def choose(
-    wanted: str, size: tuple[int, int, int], defines: Mapping[str, str] | None = None
-) -> Contestant:
-    """The contestant for "tiled" or "tiled:TILE=32" from the catalogue, for M, N, K.
-
-    `defines` are macros set in every kernel that has them. LaunchError names what is wrong.
-    """
-    name, *settings = wanted.split(":")
-    entry = catalogue().get(name)
-    if entry is None:
-        raise LaunchError(
-            f"There is no kernel {name!r}; the catalogue has {', '.join(catalogue())}."
-        )
-    own = dict(_setting(setting) for setting in settings)
-    for macro in own:
-        if macro not in entry.defines:
-            known = ", ".join(entry.defines) or "none"
-            raise LaunchError(f"Kernel {name} has no macro {macro}; its macros: {known}.")
-    given = {key: value for key, value in (defines or {}).items() if key in entry.defines}
-    chosen: dict[str, int] = {}
-    for macro, value in (given | own).items():
-        if not value.isdecimal() or int(value) not in entry.defines[macro]:
-            offered = ", ".join(map(str, sorted(entry.defines[macro])))
-            raise LaunchError(f"{macro}={value} is not offered for {name}; choose from {offered}.")
-        chosen[macro] = int(value)
-    check_size(size)
-    grid, block = entry.shape(size[0], size[1], **chosen)
-    if grid[1] > 65535 or grid[2] > 65535:
-        raise LaunchError(f"{name} needs {grid[1]:,} blocks in y; a GPU takes 65,535.")
-    values = {macro: str(chosen.get(macro, offer[0])) for macro, offer in entry.defines.items()}
-    return Contestant(wanted, entry.source(**chosen), entry.kernel, grid, block, values)
-
-
-def variants() -> list[str]:
-    """Each kernel in each setting that is worth measuring, as `choose` takes it."""
-    names = []
-    for entry in catalogue().values():
-        for chosen in entry.speed:
-            usual = {macro: values[0] for macro, values in entry.defines.items()}
-            own = [f"{macro}={value}" for macro, value in chosen.items() if value != usual[macro]]
-            names.append(":".join([entry.name, *own]))
-    return names
-
-
-def _setting(text: str) -> tuple[str, str]:
-    macro, equals, value = text.partition("=")
-    if not (macro and equals and value):
-        raise LaunchError(f"{text!r} is no setting; write MACRO=VALUE.")
-    return macro, value
-
-
-def check_size(size: Sequence[int]) -> None:
-    """LaunchError unless M, N and K are sizes that a kernel can index."""
-    M, N, K = size
-    for name, value in zip("MNK", size, strict=True):
-        if value < 1:
-            raise LaunchError(f"{name} is {value}; it must be at least 1.")
-    for matrix, rows, columns in (("A", M, K), ("B", K, N), ("C", M, N)):
-        if rows * columns > LARGEST:
-            raise LaunchError(
-                f"{matrix} would have {rows * columns:,} elements; the kernels count them with "
-                f"int, up to {LARGEST:,}. Choose smaller sizes."
-            )
-
-
-def request(size: Sequence[int], contestants: Sequence[Contestant]) -> dict[str, Any]:
-    """The worker's job for a comparison, as JSON takes it."""
+def request(size: Sequence[int], contestants: Sequence[Contestant], gpu: int = 0) -> dict[str, Any]:
+    """The worker's job for a comparison on GPU number `gpu`, as JSON takes it."""
     return {
         "job": "compare",
+        "gpu": gpu,
         "size": list(size),
-        "kernels": [dataclasses.asdict(contestant) for contestant in contestants],
+        "kernels": [to_json(contestant) for contestant in contestants],
     }
-
-
-def contestant_from(found: Mapping[str, Any]) -> Contestant:
-    """A Contestant from its JSON object."""
-    return Contestant(
-        str(found["name"]),
-        str(found["text"]),
-        str(found["kernel"]),
-        dim3(*found["grid"]),
-        dim3(*found["block"]),
-        {str(key): str(value) for key, value in found["defines"].items()},
-    )
 
 
 def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -129,13 +41,10 @@ def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     A kernel that does not compile is a result with an `error`; a kernel that breaks the CUDA
     context raises CuPy's error, and the process must end.
     """
-    from gpu.probe import status
+    from gpu.probe import use
 
-    progress("Looking at the GPU")
-    found = status()
-    if found.device is None:
-        sentence = found.missing.sentence if found.missing else "no GPU can be used."
-        raise LaunchError(sentence)
+    progress("Looking at the GPU", 0.0)
+    device = use(int(job.get("gpu", 0)))
     M, N, K = size = (int(job["size"][0]), int(job["size"][1]), int(job["size"][2]))
     check_size(size)
     contestants = [contestant_from(kernel) for kernel in job["kernels"]]
@@ -148,12 +57,29 @@ def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         except SourceError as error:
             failed[contestant.name] = _failure(contestant, str(error))
     results: dict[str, KernelResult] = {}
-    for element, group in by_type.items():
-        results |= _run(size, group, element, found.device, progress)
+    for place, (element, group) in enumerate(by_type.items()):
+        share = part(progress, place / len(by_type), (place + 1) / len(by_type))
+        results |= _run(size, group, element, device, share)
     order = [contestant.name for contestant in contestants]
     order += [name for name in CUBLAS.values() if name in results]
     rows = tuple((results | failed)[name] for name in order)
-    return Comparison(found.device, (M, N, K), rows).to_json()
+    return Comparison(device, (M, N, K), rows).to_json()
+
+
+def with_simulated(comparison: Comparison, progress: Progress) -> Comparison:
+    """The comparison with the simulator's counters of each kernel that has a text, where it can.
+
+    They are computed here and not on the GPU.
+    """
+    rows = []
+    for kernel in comparison.kernels:
+        if kernel.source is not None and kernel.simulated is None and kernel.error is None:
+            progress(f"Counting the transactions of {kernel.name} in the simulator")
+            with contextlib.suppress(NotPredictedError):
+                counted = predict(kernel.name, kernel.source, kernel.defines, comparison.size)
+                kernel = dataclasses.replace(kernel, simulated=counted)
+        rows.append(kernel)
+    return dataclasses.replace(comparison, kernels=tuple(rows))
 
 
 def _run(
@@ -167,16 +93,18 @@ def _run(
     import cupy
 
     M, N, K = size
-    _check_memory(size, element, cupy)
+    free = int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
+    check_memory(size, element, free)
     loaded: dict[str, Loaded] = {}
     results: dict[str, KernelResult] = {}
-    for contestant in contestants:
-        progress(f"Compiling {contestant.name}")
+    compiling, checking = part(progress, 0.0, 0.1), part(progress, 0.1, 0.4)
+    for place, contestant in enumerate(contestants):
+        compiling(f"Compiling {contestant.name}", place / len(contestants))
         try:
             loaded[contestant.name] = _compile(contestant, device)
         except (SourceError, LaunchError) as error:
             results[contestant.name] = _failure(contestant, str(error))
-    progress("Filling A and B with fresh random numbers")
+    checking("Filling A and B with fresh random numbers", 0.0)
     host_a, host_b = random_inputs(M, N, K, element)
     typical = scale(host_a, host_b)
     A, B = cupy.asarray(host_a), cupy.asarray(host_b)
@@ -189,11 +117,11 @@ def _run(
         if contestant.name in loaded
     }
     launches[CUBLAS[element]] = lambda: cupy.matmul(A, B, out=C)
-    progress("Computing the float64 product")
+    checking("Computing the float64 product", 0.1)
     product = reference(cupy, A, B)
     verdicts: dict[str, Verdict] = {}
-    for name, launch in launches.items():
-        progress(f"Running {name} and checking its C")
+    for place, (name, launch) in enumerate(launches.items()):
+        checking(f"Running {name} and checking its C", 0.2 + 0.8 * place / len(launches))
         padded.fill(math.nan)
         launch()
         cupy.cuda.get_current_stream().synchronize()
@@ -201,7 +129,7 @@ def _run(
         strayed = not bool(cupy.isnan(edges).all())
         verdicts[name] = judge(cupy, C, product, typical, K, strayed)
     del product
-    timings = measure(launches, progress)
+    timings = measure(launches, part(progress, 0.4, 1.0))
     baseline = timings[CUBLAS[element]].ms
     by_name = {contestant.name: contestant for contestant in contestants}
     for name, timing in timings.items():
@@ -212,18 +140,29 @@ def _run(
     return results
 
 
-def _check_memory(size: tuple[int, int, int], element: str, cupy: Any) -> None:
+def memory_needed(size: tuple[int, int, int], element: str) -> int:
+    """Bytes on the GPU that a comparison takes: A, B, C, the float64 product and the flushed L2."""
     M, N, K = size
     width = np.dtype(element).itemsize
     matrices = width * (M * K + K * N + M * N)
     product = 8 * (M * N + K * (min(M, CHUNK) + min(N, CHUNK)) + 4 * min(M, CHUNK) * N)
-    needed = matrices + product + FLUSH_BYTES
-    free = int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
-    if needed > free:
-        raise LaunchError(
-            f"M, N, K = {M:,}, {N:,}, {K:,} need about {needed / 1e9:.1f} GB on the GPU, "
-            f"and {free / 1e9:.1f} GB are free. Choose smaller sizes."
-        )
+    return matrices + product + FLUSH_BYTES
+
+
+def check_memory(size: tuple[int, int, int], element: str, free: int) -> None:
+    """LaunchError where a comparison takes more than `free` bytes, with a size that fits."""
+    needed = memory_needed(size, element)
+    if needed <= free:
+        return
+    fitting = bisect.bisect_right(
+        range(LARGEST_SQUARE), free, key=lambda extent: memory_needed((extent,) * 3, element)
+    )
+    most = (fitting - 1) // 64 * 64
+    advice = f"M = N = K = {most:,} fits" if most > 0 else "Close what else uses it"
+    raise LaunchError(
+        f"M, N, K = {', '.join(f'{extent:,}' for extent in size)} need about "
+        f"{needed / 1e9:.1f} GB on the GPU, and {free / 1e9:.1f} GB are free. {advice}."
+    )
 
 
 def _compile(contestant: Contestant, device: Device) -> Loaded:

@@ -86,12 +86,14 @@ class Missing:
 class Status:
     """The GPU that can be used, or what is missing; `parts` tells what of each part was found.
 
-    A part's finding is True, False, or None where it could not be asked.
+    A part's finding is True, False, or None where it could not be asked. devices names every GPU
+    of the machine, in the order of their numbers.
     """
 
     device: Device | None
     missing: Missing | None
     parts: Mapping[str, bool | None]
+    devices: tuple[str, ...] = ()
 
 
 def peak_fp32_tflops(
@@ -245,6 +247,7 @@ def status_from(found: Mapping[str, Any]) -> Status:
         device_from(device) if device else None,
         Missing(**missing) if missing else None,
         dict(found.get("parts", {})),
+        tuple(found.get("devices", ())),
     )
 
 

@@ -19,6 +19,7 @@ CUDA_ERRORS = {
     701: "the block needs more registers or shared memory than a multiprocessor has",
     702: "the kernel ran longer than the system lets it (launch timeout)",
     710: "an assert in the kernel failed",
+    714: "the GPU's hardware met an error in the kernel's stack",
     715: "the kernel executed an illegal instruction",
     716: "the kernel read or wrote at an address that is not a multiple of the access's size",
     717: "the kernel used an address of the wrong memory space",
@@ -26,6 +27,7 @@ CUDA_ERRORS = {
     719: "the kernel failed while running (launch failure); "
     "reading or writing outside shared memory is the usual cause",
     720: "too many blocks for a cooperative launch",
+    721: "the GPU met a hardware error; restart the machine if it comes again",
     802: "the GPU is not ready yet",
     999: "the driver reports an unknown error",
 }

@@ -21,14 +21,45 @@ from gpu.device import (
     parts_of,
     peak_fp32_tflops,
 )
+from simulator.tree import LaunchError
 
 
 def status(index: int = 0) -> Status:
-    """What this machine has. Starts CUDA where it can, so call it in a process of its own."""
+    """What this machine has. Starts CUDA where it can, so call it in a process of its own.
+
+    LaunchError where there are GPUs, but none of number `index`.
+    """
     probe = take_probe()
     missing = find_missing(probe)
-    device = None if missing else describe(index, probe)
-    return Status(device, missing, parts_of(probe))
+    if missing:
+        return Status(None, missing, parts_of(probe))
+    check_index(index, probe.devices)
+    return Status(describe(index, probe), None, parts_of(probe), _names(probe.devices))
+
+
+def check_index(index: int, count: int) -> None:
+    """LaunchError unless one of `count` GPUs has the number `index`."""
+    if not 0 <= index < count:
+        here = "one GPU, number 0" if count == 1 else f"{count} GPUs, numbers 0 to {count - 1}"
+        raise LaunchError(f"There is no GPU number {index}: this machine shows {here}.")
+
+
+def use(index: int) -> Device:
+    """Make GPU number `index` the one that this process works on. LaunchError if it cannot be."""
+    found = status(index)
+    if found.device is None:
+        raise LaunchError(found.missing.sentence if found.missing else "No GPU can be used.")
+    import cupy
+
+    cupy.cuda.Device(index).use()
+    return found.device
+
+
+def _names(count: int) -> tuple[str, ...]:
+    from cupy.cuda import runtime
+
+    names = [runtime.getDeviceProperties(index)["name"] for index in range(count)]
+    return tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names)
 
 
 def take_probe() -> Probe:
@@ -132,11 +163,11 @@ def describe(index: int, probe: Probe) -> Device:
         handle = cublas.create()
         library = int(cublas.getVersion(handle))
         cublas.destroy(handle)
-    name, capability = properties["name"], (properties["major"], properties["minor"])
+    capability = (properties["major"], properties["minor"])
     clock, memory_clock = attribute("ClockRate") / 1e3, attribute("MemoryClockRate") / 1e3
     multiprocessors, bus = attribute("MultiProcessorCount"), attribute("GlobalMemoryBusWidth")
     return Device(
-        name=name.decode() if isinstance(name, bytes) else str(name),
+        name=_names(index + 1)[index],
         compute_capability="{}.{}".format(*capability),
         multiprocessors=multiprocessors,
         memory_bytes=memory,

@@ -74,7 +74,7 @@ def measure_patterns(folder: Path) -> dict[str, Any]:
     text.write_text(patterns.source(chosen), encoding="utf-8")
     nvcc(str(text), "-o", str(program))
     rows = []
-    for pattern, (name, counters) in zip(chosen, profiled(program, COSTS), strict=True):
+    for pattern, (name, counters) in zip(chosen, profiled([str(program)], COSTS), strict=True):
         if name != patterns.kernel_name(pattern):
             raise ToolError(f"The profiler's rows are out of order at {pattern.name}: {name}.")
         prefix = f"{pattern.space}_{pattern.kind}_"
@@ -92,7 +92,7 @@ def measure_cases(folder: Path) -> dict[str, Any]:
     chosen = profile_cases.cases()
     program = build(chosen, folder)
     rows = []
-    for case, (_, measured) in zip(chosen, profiled(program), strict=True):
+    for case, (_, measured) in zip(chosen, profiled([str(program)]), strict=True):
         simulated = simulated_counters(case)
         row = {"name": case.name, "form": case.form, "simulated": simulated, "measured": measured}
         rows.append(row)
@@ -109,18 +109,24 @@ def simulated_counters(case: Case) -> dict[str, int]:
 
 
 def profiled(
-    program: Path, counters: Sequence[str] = tuple(METRICS)
+    program: Sequence[str],
+    counters: Sequence[str] = tuple(METRICS),
+    options: Sequence[str] = OPTIONS,
+    folder: Path | None = None,
 ) -> list[tuple[str, dict[str, int]]]:
-    """Each launch's kernel and counters, in order, as Nsight Compute saw them."""
+    """Each launch's kernel and counters, in order, as Nsight Compute saw them.
+
+    program is a command line, run in `folder` if given; options are the profiler's.
+    """
     metrics = ",".join(METRICS[name] for name in counters)
     command = [
-        "ncu", *OPTIONS, "--csv", "--page", "raw", "--print-units", "base",
-        "--metrics", metrics, str(program),
+        "ncu", *options, "--csv", "--page", "raw", "--print-units", "base",
+        "--metrics", metrics, *program,
     ]  # fmt: skip
-    done = run(command, PROFILER_SECONDS)
+    done = run(command, PROFILER_SECONDS, folder)
     rows = launches(done.stdout)
     if done.returncode or not rows or "failed:" in done.stdout:
-        raise ToolError(f"ncu could not profile {program.name}:\n{done.stdout}{done.stderr}")
+        raise ToolError(f"ncu could not profile {program[0]}:\n{done.stdout}{done.stderr}")
     return rows
 
 

@@ -202,7 +202,9 @@ def nvcc(*arguments: str) -> None:
         raise ToolError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
 
 
-def run(command: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str]:
+def run(
+    command: Sequence[str], seconds: float, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run a command to its end; ToolError if it is missing, EndlessError if it does not end.
 
     What the command has started ends with it: a kernel that waits for ever would keep the GPU.
@@ -210,7 +212,7 @@ def run(command: Sequence[str], seconds: float) -> subprocess.CompletedProcess[s
     try:
         process = subprocess.Popen(  # noqa: S603  # our own command lines, no shell
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            start_new_session=True,
+            start_new_session=True, cwd=folder,
         )  # fmt: skip
     except FileNotFoundError:
         raise ToolError(

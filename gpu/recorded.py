@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Sequence
@@ -10,7 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from gpu.bits import BitVerdict, verdict_from
 from gpu.device import Device
+from gpu.limits import Limits, limits_from
 from gpu.result import Comparison, comparison_from
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "recorded"
@@ -19,12 +22,17 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """Comparisons measured on one device on one day; `when` is in UTC."""
+    """Comparisons measured on one device on one day; `when` is in UTC.
+
+    limits and bits are None and empty in a recording made before these were measured.
+    """
 
     file: str
     when: datetime
     device: Device
     comparisons: tuple[Comparison, ...]
+    limits: Limits | None = None
+    bits: tuple[BitVerdict, ...] = ()
 
     @property
     def sizes(self) -> tuple[tuple[int, int, int], ...]:
@@ -45,15 +53,28 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "gpu"
 
 
-def write(comparisons: Sequence[Comparison], folder: Path, when: datetime) -> Path:
-    """Write a recording of at least one comparison; its path."""
+def write(
+    comparisons: Sequence[Comparison],
+    folder: Path,
+    when: datetime,
+    limits: Limits | None = None,
+    bits: Sequence[BitVerdict] = (),
+) -> Path:
+    """Write a recording of at least one comparison; its path.
+
+    Its keys `ceilings`, `latency` and `bits` are there where these were measured.
+    """
     device = comparisons[0].device
-    recording = {
+    recording: dict[str, Any] = {
         "format": FORMAT,
         "recorded": when.astimezone(UTC).isoformat(timespec="seconds"),
         "device": comparisons[0].to_json()["device"],
         "comparisons": [comparison.to_json() for comparison in comparisons],
     }
+    if limits:
+        recording |= dataclasses.asdict(limits)
+    if bits:
+        recording["bits"] = [dataclasses.asdict(verdict) for verdict in bits]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{slug(device.name)}.json"
     path.write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
@@ -76,9 +97,15 @@ def read(path: Path) -> RecordedRun:
         if when.tzinfo is None:
             raise ValueError("Its date has no time zone.")
         read_comparisons = tuple(comparison_from(comparison) for comparison in comparisons)
+        limits = limits_from(found) if "ceilings" in found or "latency" in found else None
+        bits = found.get("bits", [])
+        if not isinstance(bits, list):
+            raise ValueError("Its verdicts on bits are no list.")
+        verdicts = tuple(verdict_from(verdict) for verdict in bits)
     except ValueError as error:
         raise ValueError(f"{path.name} is not a recording: {error}") from None
-    return RecordedRun(path.name, when, read_comparisons[0].device, read_comparisons)
+    device = read_comparisons[0].device
+    return RecordedRun(path.name, when, device, read_comparisons, limits, verdicts)
 
 
 def recordings(folder: Path = FOLDER) -> Recordings:

@@ -7,9 +7,15 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpu.device import Device, device_from
+from simulator.counters import FIELDS
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Record = TypeVar("Record", bound="DataclassInstance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +28,8 @@ class KernelResult:
     second if A and B were read once and C written once. max_rel_error, rel_norm_error and
     error_bound: see gpu.verify. registers and local_bytes are a thread's, shared_bytes a block's;
     occupancy is resident threads over the most there can be. error: why it could not run.
+    simulated: the simulator's counters of the same launch (gpu.predict); counters: the same as the
+    hardware counted them (gpu.hardware).
     """
 
     name: str
@@ -47,6 +55,8 @@ class KernelResult:
     defines: Mapping[str, str] = field(default_factory=dict)
     source: str | None = None
     error: str | None = None
+    simulated: Mapping[str, int] | None = None
+    counters: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +103,35 @@ def comparison_from(found: Any) -> Comparison:
 
 
 def _kernel_from(found: Any) -> KernelResult:
+    kernel = record_from(KernelResult, found, "A kernel")
+    for counters in (kernel.simulated, kernel.counters):
+        absent = [name for name in FIELDS if counters is not None and name not in counters]
+        if absent:
+            raise ValueError(f"The counters of {kernel.name} lack {', '.join(absent)}.")
+    return kernel
+
+
+def record_from(kind: type[Record], found: Any, what: str) -> Record:
+    """A dataclass of plain fields from its JSON object; `what` names it in a ValueError's sentence.
+
+    Keys that it has no field for are passed over.
+    """
     if not isinstance(found, dict):
-        raise ValueError("Each kernel of a comparison is an object.")
-    hints = typing.get_type_hints(KernelResult)
+        raise ValueError(f"{what} is an object.")
+    hints = typing.get_type_hints(kind)
     values: dict[str, Any] = {}
-    for item in fields(KernelResult):
+    for item in fields(kind):
         if item.name not in found:
             if item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING:
-                raise ValueError(f"A kernel lacks {item.name}.")
+                raise ValueError(f"{what} lacks {item.name}.")
             continue
         value = found[item.name]
         if isinstance(value, list):
             value = tuple(value)
         if not _fits(value, hints[item.name]):
-            raise ValueError(f"A kernel's {item.name} is {found[item.name]!r}.")
+            raise ValueError(f"{what}'s {item.name} is {found[item.name]!r}.")
         values[item.name] = value
-    return KernelResult(**values)
+    return kind(**values)
 
 
 def _fits(value: Any, hint: Any) -> bool:
@@ -123,7 +146,9 @@ def _fits(value: Any, hint: Any) -> bool:
             and all(_fits(part, one) for part, one in zip(value, arguments, strict=True))
         )
     if origin is not None:
-        return isinstance(value, Mapping)
+        return isinstance(value, Mapping) and all(
+            _fits(part, arguments[1]) for part in value.values()
+        )
     if hint is float:
         return isinstance(value, (int, float)) and not isinstance(value, bool)
     if hint is int:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from gpu.progress import Progress
 
 FLUSH_BYTES = 256 * 2**20  # larger than any GPU's L2
 WARM_UP_SECONDS = 0.1  # clocks rise within it
 FEWEST_ROUNDS = 20
 MOST_ROUNDS = 200
 TARGET_MS = 200.0
+TELL_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +42,7 @@ def rounds(slowest_ms: float) -> int:
     return min(MOST_ROUNDS, max(FEWEST_ROUNDS, math.ceil(TARGET_MS / slowest_ms)))
 
 
-def measure(
-    launches: Mapping[str, Callable[[], object]], progress: Callable[[str], None]
-) -> dict[str, Timing]:
+def measure(launches: Mapping[str, Callable[[], object]], progress: Progress) -> dict[str, Timing]:
     """Time each launch on the current device; the launches only queue work.
 
     All contestants run once a round, starting with another one each round, so that a drift of
@@ -69,16 +70,49 @@ def measure(
     began = time.perf_counter()
     while not estimates or time.perf_counter() - began < WARM_UP_SECONDS:
         for name in names:
-            progress(f"Warming up {name}")
+            progress(f"Warming up {name}", 0.0)
             pair = run(name)
             pair[1].synchronize()
             estimates[name] = elapsed(pair)
     count = rounds(max(estimates.values()))
-    progress(f"Timing {', '.join(names)} in turn, {count} rounds")
-    queued: dict[str, list[tuple[cupy.cuda.Event, cupy.cuda.Event]]] = {name: [] for name in names}
+    queued: list[tuple[str, tuple[cupy.cuda.Event, cupy.cuda.Event]]] = []
+    told = Told(progress, len(names), count)
+    for name in turns(names, count):
+        queued.append((name, run(name)))
+        while told.ended < len(queued) and queued[told.ended][1][1].done:
+            told.next(queued[told.ended][0])
+    for name, pair in queued[told.ended :]:
+        pair[1].synchronize()
+        told.next(name)
+    samples: dict[str, list[float]] = {name: [] for name in names}
+    for name, pair in queued:
+        samples[name].append(elapsed(pair))
+    return {name: summarise(taken) for name, taken in samples.items()}
+
+
+def turns(names: Sequence[str], count: int) -> Iterator[str]:
+    """Each name once in each of `count` rounds, every round starting with the next one."""
     for turn in range(count):
         for place in range(len(names)):
-            name = names[(turn + place) % len(names)]
-            queued[name].append(run(name))
-    cupy.cuda.get_current_stream().synchronize()
-    return {name: summarise([elapsed(pair) for pair in pairs]) for name, pairs in queued.items()}
+            yield names[(turn + place) % len(names)]
+
+
+class Told:
+    """Tells of the runs that have ended, at most ten times a second: no reader sees more."""
+
+    def __init__(self, progress: Progress, contestants: int, count: int) -> None:
+        self.ended = 0
+        self._progress = progress
+        self._contestants = contestants
+        self._count = count
+        self._next = 0.0
+
+    def next(self, name: str) -> None:
+        """One more run has ended, of the kernel `name`."""
+        now = time.perf_counter()
+        if now >= self._next:
+            self._next = now + TELL_SECONDS
+            turn = self.ended // self._contestants + 1
+            share = self.ended / (self._contestants * self._count)
+            self._progress(f"Timing {name}, round {turn} of {self._count}", share)
+        self.ended += 1

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gpu.faults import explain
+from gpu.progress import Progress
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = (sys.executable, "-m", "gpu.worker")
@@ -34,7 +35,7 @@ TRUE_FP32 = {
 }
 
 Phase = Literal["waiting", "running", "done", "failed", "cancelled"]
-Handler = Callable[[Mapping[str, Any], Callable[[str], None]], Mapping[str, Any]]
+Handler = Callable[[Mapping[str, Any], Progress], Mapping[str, Any]]
 
 
 class WorkerError(Exception):
@@ -43,11 +44,15 @@ class WorkerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """Where a job stands: `message` is a sentence, `before` how many jobs are ahead of it."""
+    """Where a job stands: `message` is a sentence, `before` how many jobs are ahead of it.
+
+    done is the share of a running job that is done, 0 to 1, None where it does not tell.
+    """
 
     phase: Phase
     message: str
     before: int = 0
+    done: float | None = None
     result: Mapping[str, Any] | None = None
 
     @property
@@ -198,7 +203,8 @@ class Worker:
             if message.get("id") != self._number:
                 continue
             if "progress" in message:
-                job.move(JobState("running", str(message["progress"])))
+                share = message.get("done")
+                job.move(JobState("running", str(message["progress"]), done=share))
                 compiling = job.state.message.startswith("Compiling")
                 phase_end = time.monotonic() + COMPILE_SECONDS if compiling else deadline
             elif "result" in message:
@@ -301,8 +307,8 @@ def serve(handlers: Mapping[str, Handler]) -> None:
         request = requests.get()
         number = request.get("id")
 
-        def progress(text: str, number: Any = number) -> None:
-            answer({"id": number, "progress": text})
+        def progress(text: str, done: float | None = None, /, number: Any = number) -> None:
+            answer({"id": number, "progress": text, "done": done})
 
         try:
             answer({"id": number, "result": handlers[request["job"]](request, progress)})
@@ -315,19 +321,31 @@ def serve(handlers: Mapping[str, Handler]) -> None:
                 os._exit(1)
 
 
-def _status(_request: Mapping[str, Any], _progress: Callable[[str], None]) -> Mapping[str, Any]:
+def _status(request: Mapping[str, Any], _progress: Progress) -> Mapping[str, Any]:
     import dataclasses
 
     from gpu.probe import status
 
-    return dataclasses.asdict(status())
+    return dataclasses.asdict(status(int(request.get("gpu", 0))))
 
 
-def _compare(request: Mapping[str, Any], progress: Callable[[str], None]) -> Mapping[str, Any]:
+def _compare(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
     from gpu.compare import compare
 
     return compare(request, progress)
 
 
+def _product(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
+    from gpu.bits import product
+
+    return product(request, progress)
+
+
+def _limits(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
+    from gpu.limits import limits
+
+    return limits(request, progress)
+
+
 if __name__ == "__main__":
-    serve({"status": _status, "compare": _compare})
+    serve({"status": _status, "compare": _compare, "product": _product, "limits": _limits})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
 
 # Okabe and Ito's palette, told apart by colour-blind readers and visible on light and dark.
@@ -22,13 +23,13 @@ ROOM = 1.55  # the axis's length over the longest bar, for the text behind it
 
 
 def label(kernel: KernelResult) -> str:
-    """The kernel's name as readers see it: "tiled, TILE 32"."""
+    """The kernel's name as readers see it: "tiled, TILE 32"; without a long list of settings."""
     if kernel.name == "cublas":
         return "cuBLAS"
     if kernel.name == "cublas-double":
         return "cuBLAS, double"
     name, *settings = kernel.name.split(":")
-    if not settings and kernel.defines:
+    if not settings and len(kernel.defines) == 1:
         settings = [f"{macro}={value}" for macro, value in kernel.defines.items()]
     return ", ".join([name, *(setting.replace("=", " ") for setting in settings)])
 
@@ -57,6 +58,11 @@ def measured(comparison: Comparison) -> list[KernelResult]:
 def colour_of(kernel: KernelResult, place: int) -> str:
     """Grey for cuBLAS; the kernels in the palette's order."""
     return CUBLAS_COLOUR if kernel.name.startswith("cublas") else COLOURS[place % len(COLOURS)]
+
+
+def marker_of(place: int) -> str:
+    """A marker that no other of the first 36 kernels has in the same colour."""
+    return MARKERS[(place + place // len(COLOURS)) % len(MARKERS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +119,10 @@ def cublas_share(comparison: Comparison, ink: str = INK) -> go.Figure:
     return figure
 
 
-def against_size(comparisons: Sequence[Comparison], ink: str = INK) -> go.Figure:
-    """TFLOP/s of each kernel over M = N = K, from the square comparisons of one device."""
+def against_size(
+    comparisons: Sequence[Comparison], ink: str = INK, of_time: bool = False
+) -> go.Figure:
+    """TFLOP/s of each kernel, or its milliseconds, over M = N = K of one device's comparisons."""
     squares = sorted(
         (one for one in comparisons if len(set(one.size)) == 1), key=lambda one: one.size[0]
     )
@@ -122,17 +130,18 @@ def against_size(comparisons: Sequence[Comparison], ink: str = INK) -> go.Figure
     for one in squares:
         for kernel in measured(one):
             points.setdefault(kernel.name, []).append((one.size[0], kernel))
+    unit = "ms" if of_time else "TFLOP/s"
     figure = go.Figure()
     for place, line in enumerate(points.values()):
         kernel = line[0][1]
         figure.add_scatter(
             x=[size for size, _ in line],
-            y=[kernel.tflops for _, kernel in line],
+            y=[kernel.ms if of_time else kernel.tflops for _, kernel in line],
             name=label(kernel),
             mode="lines+markers",
             line={"color": colour_of(kernel, place), "width": 3},
-            marker={"symbol": MARKERS[place % len(MARKERS)], "size": 11},
-            hovertemplate="%{y:.2f} TFLOP/s<extra>" + label(kernel) + "</extra>",
+            marker={"symbol": marker_of(place), "size": 11},
+            hovertemplate=f"%{{y:.3g}} {unit}<extra>{label(kernel)}</extra>",
         )
     font = {"size": AXIS_SIZE, "color": ink}
     sizes = [one.size[0] for one in squares]
@@ -140,9 +149,13 @@ def against_size(comparisons: Sequence[Comparison], ink: str = INK) -> go.Figure
         type="log", title="M = N = K", tickvals=sizes, ticktext=[f"{size:,}" for size in sizes],
         tickfont=font, title_font=font,
     )  # fmt: skip
-    figure.update_yaxes(title="TFLOP/s", rangemode="tozero", tickfont=font, title_font=font)
+    figure.update_yaxes(
+        title=unit, rangemode="tozero", tickfont=font, title_font=font,
+        **({"type": "log", "dtick": 1} if of_time else {}),
+    )  # fmt: skip
     figure.update_layout(
-        height=430, margin={"l": 60, "r": 20, "t": 20, "b": 60}, hovermode="x unified",
+        height=max(430, 90 + 31 * len(points)), margin={"l": 60, "r": 20, "t": 20, "b": 60},
+        hovermode="closest",
         legend={"font": {"size": LABEL_SIZE, "color": ink}},
     )  # fmt: skip
     return figure
@@ -231,11 +244,29 @@ def _row(kernel: KernelResult) -> dict[str, str]:
         "Of cuBLAS": shown(kernel.cublas_ratio, ".1f", 100) + ("%" if kernel.cublas_ratio else ""),
         "Of peak": shown(kernel.peak_share, ".1f", 100) + ("%" if kernel.peak_share else ""),
         "GB/s": shown(kernel.gb_per_s, ",.0f"),
-        "Error": shown(kernel.max_rel_error, ".2g"),
+        "Error, largest": shown(kernel.max_rel_error, ".2g"),
+        "Error, norm": shown(kernel.rel_norm_error, ".2g"),
         "Bound": shown(kernel.error_bound, ".2g"),
+    }
+
+
+def resources(comparison: Comparison) -> list[dict[str, str]]:
+    """One row a kernel with a text: what it takes of the GPU, and its simulated transactions."""
+    return [_resources(kernel) for kernel in comparison.kernels if kernel.source is not None]
+
+
+def _resources(kernel: KernelResult) -> dict[str, str]:
+    def shown(value: float | None, form: str) -> str:
+        return "–" if value is None else format(value, form)
+
+    counted = kernel.simulated
+    return {
+        "Kernel": label(kernel),
         "Registers": shown(kernel.registers, "d"),
         "Shared, bytes": shown(kernel.shared_bytes, ",d"),
         "Occupancy": shown(kernel.occupancy, ".0%"),
+        "Global sectors": f"{global_sectors(counted):,}" if counted else "not predicted",
+        "Shared wavefronts": f"{shared_wavefronts(counted):,}" if counted else "not predicted",
     }
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gpu.bits import packed, simulated_product
+from gpu.contestant import contestant_from
+from gpu.probe import check_index
+from gpu.progress import Progress
 from gpu.worker import serve
 from simulator.tree import LaunchError
 
 Request = Mapping[str, Any]
-Progress = Callable[[str], None]
 CANNED = Path(__file__).with_name("comparison.json")
 
 
@@ -64,27 +67,57 @@ def hog(_request: Request, progress: Progress) -> dict[str, Any]:
     return {"took": len(kept)}
 
 
-def status(_request: Request, _progress: Progress) -> dict[str, Any]:
+def status(request: Request, _progress: Progress) -> dict[str, Any]:
+    """As many GPUs as FAKE_GPUS says, each named by its number but the first."""
     device = json.loads(CANNED.read_text(encoding="utf-8"))["device"]
-    return {"device": device, "missing": None, "parts": {}}
+    count, index = int(os.environ.get("FAKE_GPUS", "1")), int(request.get("gpu", 0))
+    check_index(index, count)
+    names = [device["name"], *(f"{device['name']} {number}" for number in range(1, count))]
+    device = device | {"name": names[index]}
+    return {"device": device, "missing": None, "parts": {}, "devices": names}
 
 
 def compare(request: Request, progress: Progress) -> dict[str, Any]:
     """The canned comparison under the names and the size that were asked for."""
     canned: dict[str, Any] = json.loads(CANNED.read_text(encoding="utf-8"))
     names = [kernel["name"] for kernel in request["kernels"]]
-    for name in names:
-        progress(f"Running {name} and checking its C")
+    for place, name in enumerate(names):
+        progress(f"Running {name} and checking its C", place / len(names))
         time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
     by_name = {kernel["name"]: kernel for kernel in canned["kernels"]}
-    canned["kernels"] = [by_name.get(name, by_name["tiled"] | {"name": name}) for name in names]
+    canned["kernels"] = [
+        by_name.get(one["name"], by_name["tiled"] | {"name": one["name"]})
+        | {"source": one["text"], "defines": one["defines"]}
+        for one in request["kernels"]
+    ]
     canned["kernels"].append(by_name["cublas"])
-    return canned | {"size": request["size"]}
+    device = canned["device"] | {"name": status(request, progress)["device"]["name"]}
+    return canned | {"size": request["size"], "device": device}
+
+
+def product(request: Request, progress: Progress) -> dict[str, Any]:
+    """The simulator's own C; the text "wrong" in FAKE_BITS turns the last bit of C[1, 2]."""
+    contestant = contestant_from(request["kernel"])
+    progress(f"Running {contestant.name} for its C", 0.5)
+    M, N, K = request["size"]
+    C = simulated_product(contestant, (M, N, K), request["seed"])
+    if os.environ.get("FAKE_BITS") == "wrong":
+        C.view(f"u{C.dtype.itemsize}")[1, 2] ^= 1
+    return {"C": packed(C)}
+
+
+def limits(_request: Request, progress: Progress) -> dict[str, Any]:
+    progress("Running multiply-adds alone", 0.2)
+    return {
+        "ceilings": {"fp32_tflops": 0.9, "dram_gb_s": 50.0, "l2_gb_s": 150.0},
+        "latency": {"register": 4.0, "shared": 29.0, "l1": 39.0, "l2": 288.0, "dram": 686.0},
+    }
 
 
 JOBS = {
     "echo": echo, "sleep": sleep, "die": die, "cuda": cuda, "refuse": refuse, "fault": fault,
-    "hog": hog, "status": status, "compare": compare,
+    "hog": hog, "status": status, "compare": compare, "product": product,
+    "limits": limits,
 }  # fmt: skip
 
 if __name__ == "__main__":

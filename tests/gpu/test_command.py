@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from gpu.__main__ import main
-from gpu.compare import choose
+from gpu.contestant import choose
 from gpu.recorded import recordings
 from simulator.tree import LaunchError
 
@@ -33,7 +33,9 @@ def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_gpu")
-@pytest.mark.parametrize("command", [["status"], ["compare", "--json"], ["record"]])
+@pytest.mark.parametrize(
+    "command", [["status"], ["compare", "--json"], ["bits"], ["limits"], ["record"]]
+)
 def test_without_a_gpu(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command) == 2
     told = capsys.readouterr()
@@ -60,6 +62,34 @@ def test_compare_prints_one_object(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("with_gpu")
+def test_transactions_of_the_launch_are_in_the_json_and_the_table(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    size = ["--m", "64", "--n", "64", "--k", "64", "--kernels", "tiled"]
+    assert main(["compare", *size, "--json"]) == 0
+    kernels = json.loads(capsys.readouterr().out)["kernels"]
+    assert kernels[0]["simulated"]["global_load_sectors"] == 2 * 64**3 // 16 // 8
+    assert kernels[-1]["simulated"] is None
+    assert main(["compare", *size]) == 0
+    assert f"{2 * 64**3 // 16 // 8 + 64 * 64 // 8:,}" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("with_gpu")
+def test_one_of_several_gpus_is_chosen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FAKE_GPUS", "2")
+    assert main(["status", "--gpu", "1"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("GPU:             Test GPU 1,")
+    assert "--gpu 0:         Test GPU\n" in told
+    assert main(["compare", "--gpu", "1", "--kernels", "tiled", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["device"]["name"] == "Test GPU 1"
+    assert main(["compare", "--gpu", "2"]) == 2
+    assert "There is no GPU number 2" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("with_gpu")
 def test_a_kernel_that_is_not_verified(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "--kernels", "naive,tiled"]) == 1
     table = capsys.readouterr().out
@@ -72,7 +102,12 @@ def test_record_writes_what_can_be_read(tmp_path, capsys) -> None:  # type: igno
     assert main(["record", "--folder", str(tmp_path), "--kernels", "tiled"]) == 0
     found = recordings(tmp_path)
     assert found.problems == ()
-    assert found.runs[0].file == "test-gpu.json"
+    run = found.runs[0]
+    assert run.file == "test-gpu.json"
+    assert run.limits is not None
+    assert run.limits.latency.dram == 686
+    assert [(verdict.name, verdict.identical) for verdict in run.bits] == [("tiled", True)]
+    assert run.comparisons[0].kernels[0].simulated
     assert (4096, 4096, 4096) in found.runs[0].sizes
     assert "Wrote" in capsys.readouterr().out
 

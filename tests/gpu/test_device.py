@@ -17,6 +17,8 @@ from gpu.device import (
     peak_fp32_tflops,
     status_from,
 )
+from gpu.probe import check_index
+from simulator.tree import LaunchError
 
 FINE = Probe(
     driver_cuda=13000, cupy="14.2.0", cupy_package="cupy-cuda12x", device_status=0, devices=1,
@@ -108,3 +110,26 @@ def test_a_status_survives_json() -> None:
 def test_a_device_without_a_name_is_refused() -> None:
     with pytest.raises(ValueError, match="lacks name"):
         device_from({})
+
+
+@pytest.mark.parametrize(
+    ("index", "count", "told"),
+    [
+        (0, 1, None),
+        (3, 4, None),
+        (1, 1, "no GPU number 1: this machine shows one GPU, number 0"),
+        (8, 8, "no GPU number 8: this machine shows 8 GPUs, numbers 0 to 7"),
+        (-1, 2, "no GPU number -1"),
+    ],
+)
+def test_a_gpu_is_chosen_by_its_number(index: int, count: int, told: str | None) -> None:
+    if told is None:
+        check_index(index, count)
+    else:
+        with pytest.raises(LaunchError, match=told):
+            check_index(index, count)
+
+
+def test_a_status_names_every_gpu() -> None:
+    status = Status(None, None, {"driver": True}, ("A", "B"))
+    assert status_from(json.loads(json.dumps(dataclasses.asdict(status)))) == status

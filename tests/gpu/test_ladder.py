@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu.compare import Contestant, choose, request
+from gpu.compare import request
+from gpu.contestant import Contestant, choose
 from gpu.result import comparison_from
 from gpu.worker import Worker
 from simulator.catalogue import catalogue

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from gpu.__main__ import main
-from gpu.compare import Contestant, choose, request
+from gpu.compare import request
+from gpu.contestant import Contestant, choose
 from gpu.result import Comparison, comparison_from
 from gpu.worker import Job, Worker, WorkerError
 from simulator.ctype import Array

@@ -11,6 +11,10 @@ from typing import Any
 import pytest
 
 from gpu import recorded
+from gpu.bits import BitVerdict, Difference
+from gpu.ceilings import Ceilings
+from gpu.latency import Latency
+from gpu.limits import Limits
 from gpu.result import Comparison, comparison_from
 
 CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))
@@ -51,6 +55,16 @@ def test_recordings_come_newest_first(tmp_path: Path, comparison: Comparison) ->
     assert found.problems == ()
 
 
+def test_limits_and_bits_are_recorded_too(tmp_path: Path, comparison: Comparison) -> None:
+    limits = Limits(Ceilings(60.5, 4000.0, 9000.0), Latency(4.0, 29.0, 39.0, 288.0, 686.0))
+    first = Difference(1, 2, "nan", "0.5", "0x7fc00000", "0x3f000000")
+    bits = [BitVerdict("naive", (4, 5, 6), 0, None), BitVerdict("tiled", (4, 5, 6), 3, first)]
+    path = recorded.write([comparison], tmp_path, datetime(2026, 1, 2, tzinfo=UTC), limits, bits)
+    assert {"ceilings", "latency", "bits"} <= set(json.loads(path.read_text(encoding="utf-8")))
+    run = recorded.read(path)
+    assert (run.limits, run.bits) == (limits, tuple(bits))
+
+
 def damaged(**changes: Any) -> dict[str, Any]:
     whole = {"format": 1, "recorded": "2026-01-02T03:04:05+00:00", "comparisons": [CANNED]}
     return whole | changes
@@ -76,6 +90,11 @@ def kernel(**changes: Any) -> list[dict[str, Any]]:
         (json.dumps(damaged(comparisons=kernel(ms="fast"))), "ms is 'fast'"),
         (json.dumps(damaged(comparisons=kernel(ms_spread=[1]))), "ms_spread"),
         (json.dumps(damaged(comparisons=kernel(verified=1))), "verified"),
+        (json.dumps(damaged(comparisons=kernel(simulated={"a": 1}))), "lack global_load_requests"),
+        (json.dumps(damaged(comparisons=kernel(counters={"a": "x"}))), "counters is"),
+        (json.dumps(damaged(latency={})), "ceilings"),
+        (json.dumps(damaged(bits={})), "no list"),
+        (json.dumps(damaged(bits=[{"name": "x"}])), "verdict on bits lacks size"),
     ],
 )
 def test_a_damaged_recording_is_a_sentence(tmp_path: Path, text: str, told: str) -> None:

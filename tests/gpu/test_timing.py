@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
-from gpu.timing import Timing, rounds, summarise
+from gpu import timing
+from gpu.progress import part
+from gpu.timing import Timing, Told, rounds, summarise, turns
 
 
 def test_the_median_and_its_spread() -> None:
@@ -16,3 +20,32 @@ def test_the_median_and_its_spread() -> None:
 )
 def test_slow_kernels_run_twenty_times(slowest_ms: float, count: int) -> None:
     assert rounds(slowest_ms) == count
+
+
+def test_kernels_take_turns_and_each_begins_a_round() -> None:
+    order = list(turns("abc", 6))
+    assert order[:6] == ["a", "b", "c", "b", "c", "a"]
+    assert Counter(order) == {"a": 6, "b": 6, "c": 6}
+    assert Counter(order[::3]) == {"a": 2, "b": 2, "c": 2}
+
+
+def test_what_has_ended_is_told_with_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[tuple[str, float | None]] = []
+    monkeypatch.setattr(timing, "TELL_SECONDS", 0.0)
+    whole = part(lambda message, done=None, /: heard.append((message, done)), 0.5, 1.0)
+    told = Told(whole, 2, 2)
+    for name in turns("ab", 2):
+        told.next(name)
+    assert heard == [
+        ("Timing a, round 1 of 2", 0.5), ("Timing b, round 1 of 2", 0.625),
+        ("Timing b, round 2 of 2", 0.75), ("Timing a, round 2 of 2", 0.875),
+    ]  # fmt: skip
+
+
+def test_no_more_is_told_than_a_reader_sees() -> None:
+    heard: list[str] = []
+    told = Told(lambda message, _done=None, /: heard.append(message), 1, 1000)
+    for _ in range(1000):
+        told.next("a")
+    assert told.ended == 1000
+    assert len(heard) < 1000

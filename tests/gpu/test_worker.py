@@ -36,6 +36,17 @@ def test_progress_is_heard(fake: Worker) -> None:
     assert job.state.phase == "done"
 
 
+def test_the_share_that_is_done_is_heard(fake: Worker) -> None:
+    job = fake.submit({"job": "limits"}, 20)
+    seen = set()
+    while not job.state.finished:
+        seen.add((job.state.message, job.state.done))
+        time.sleep(0.001)
+    assert {done for message, done in seen if message.startswith("Running")} <= {0.2}
+    assert all(done is None for message, done in seen if message.startswith("Starting"))
+    assert job.wait()["latency"]["shared"] == 29.0
+
+
 def test_a_hanging_job_is_ended_at_its_limit_and_the_next_runs(fake: Worker) -> None:
     before = process_of(fake)
     started = time.monotonic()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpu.result import Comparison, comparison_from
+from simulator.counters import FIELDS
 from ui import charts
 
 CANNED = Path(__file__).parent.parent / "gpu" / "comparison.json"
@@ -81,8 +82,22 @@ def test_a_kernel_that_did_not_run_has_a_row_and_no_bar(failed: Comparison) -> N
 def test_the_table_holds_the_figures(comparison: Comparison) -> None:
     rows = charts.table(comparison)
     assert rows[1]["Of cuBLAS"] == "25.0%"
+    assert rows[0]["Error, largest"] == "0.4"
+    assert rows[0]["Error, norm"] == "4e-07"
+
+
+def test_resources_hold_the_simulated_transactions(comparison: Comparison) -> None:
+    counted = dict.fromkeys(FIELDS, 1000) | {"global_store_sectors": 5}
+    naive, tiled, cublas = (
+        dataclasses.replace(kernel, source=kernel.source if kernel.name == "cublas" else "text")
+        for kernel in comparison.kernels
+    )
+    tiled = dataclasses.replace(tiled, simulated=counted)
+    rows = charts.resources(dataclasses.replace(comparison, kernels=(naive, tiled, cublas)))
+    assert [row["Kernel"] for row in rows] == ["naive", "tiled, TILE 16"]
     assert rows[1]["Shared, bytes"] == "2,048"
-    assert rows[2]["Registers"] == "–"
+    assert (rows[1]["Global sectors"], rows[1]["Shared wavefronts"]) == ("1,005", "2,000")
+    assert rows[0]["Global sectors"] == "not predicted"
 
 
 def test_the_summary_names_the_fastest_right_kernel(comparison: Comparison) -> None:
@@ -101,6 +116,17 @@ def test_speed_against_size_takes_squares_in_order(comparison: Comparison) -> No
     assert [trace.name for trace in figure.data] == ["naive", "tiled, TILE 16", "cuBLAS"]
     assert list(figure.data[0].x) == [256, 1024]
     assert len({trace.marker.symbol for trace in figure.data}) == 3
+    of_time = charts.against_size(
+        [dataclasses.replace(comparison, size=one) for one in sizes], of_time=True
+    )
+    assert list(of_time.data[1].y) == [2.0, 2.0]
+    assert of_time.layout.yaxis.title.text == "ms"
+
+
+def test_no_two_of_many_kernels_look_alike(comparison: Comparison) -> None:
+    kernel = comparison.kernels[0]
+    looks = {(charts.colour_of(kernel, place), charts.marker_of(place)) for place in range(36)}
+    assert len(looks) == 36
 
 
 def test_colours_are_told_apart(comparison: Comparison) -> None:

@@ -145,6 +145,95 @@ def test_sizes_that_do_not_fit_are_a_sentence(monkeypatch: pytest.MonkeyPatch) -
     assert not page.exception
 
 
+def test_too_small_a_gpu_is_told_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened(monkeypatch, FAKE)
+    for name in "MNK":
+        page.number_input(key=f"compare_{name}").set_value(32768)
+    page.run()
+    assert "are free. M = N = K = " in page.error[0].value
+    assert page.button(key="compare_run").disabled
+
+
+def test_the_transactions_of_the_launch_are_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened(monkeypatch, FAKE)
+    page.multiselect(key="compare_kernels").set_value(["tiled"]).run()
+    page.button(key="compare_run").click().run()
+    settled(page)
+    row = page.table[1].value.iloc[0]
+    assert row["Global sectors"] == f"{2 * 4096**3 // 16 // 8 + 4096**2 // 8:,}"
+    assert any("No hardware counters" in text.value for text in page.markdown)
+
+
+def test_one_of_several_gpus_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_GPUS", "2")
+    page = opened(monkeypatch, FAKE)
+    assert page.selectbox(key="compare_gpu").options == ["0: Test GPU", "1: Test GPU 1"]
+    page.selectbox(key="compare_gpu").select(1).run()
+    assert any("**Test GPU 1**" in text.value for text in page.markdown)
+    page.button(key="compare_run").click().run()
+    settled(page)
+    assert page.session_state["compare_result"].device.name == "Test GPU 1"
+
+
+def test_the_bar_names_the_kernel_that_runs_and_the_place_in_the_queue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FAKE_SECONDS", "30")
+    page = opened(monkeypatch, FAKE)
+    page.multiselect(key="compare_kernels").set_value(["naive", "tiled"]).run()
+    page.button(key="compare_run").click().run()
+    job = page.session_state["compare_job"]
+    while not job.state.message.startswith("Running naive"):
+        time.sleep(0.1)
+    page.run()
+    assert "Running naive and checking its C" in told(page)
+    other = opened_again()
+    other.button(key="compare_run").click().run()
+    assert "Waiting for one job before this one" in told(other)
+    for one in (other, page):
+        one.session_state["compare_job"].cancel()
+        settled(one)
+
+
+def opened_again() -> AppTest:
+    """The page as another visitor meets it, with the same GPU process."""
+    return AppTest.from_file(PAGE, default_timeout=60).run()
+
+
+def told(page: AppTest) -> str:
+    """What the progress bar says."""
+    return str(page.get("progress")[0].proto.text)
+
+
+@pytest.mark.parametrize(
+    ("what", "verdict"), [("right", "Identical"), ("wrong", "row 1, column 2")]
+)
+def test_two_cs_are_compared_bit_for_bit(
+    monkeypatch: pytest.MonkeyPatch, what: str, verdict: str
+) -> None:
+    pytest.importorskip("clang.cindex", reason="libclang is not installed")
+    monkeypatch.setenv("FAKE_BITS", what)
+    page = opened(monkeypatch, FAKE)
+    page.selectbox(key="bits_kernel").select("tiled").run()
+    page.button(key="bits_run").click().run()
+    settled(page)
+    assert not page.exception
+    assert any("100 × 72 × 36" in text.value for text in page.subheader)
+    spoken = [*page.success, *page.error]
+    assert len(spoken) == 1
+    assert verdict in spoken[0].value
+
+
+def test_limits_are_measured_and_kept_for_the_roofline(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened(monkeypatch, FAKE)
+    page.button(key="compare_limits_run").click().run()
+    settled(page)
+    assert [metric.value for metric in page.metric] == ["0.9 TFLOP/s", "150 GB/s", "50 GB/s"]
+    page.button(key="compare_run").click().run()
+    settled(page)
+    assert any("measured on this GPU" in text.value for text in page.caption)
+
+
 def test_a_gpu_process_that_dies_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened(monkeypatch, (sys.executable, "-c", "raise SystemExit(3)"))
     assert any("GPU process ended" in text.value for text in page.markdown)

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
-from gpu import recorded
-from gpu.compare import Contestant, choose, request, variants
+from gpu import bits, limits, recorded
+from gpu.bits import BitVerdict
+from gpu.compare import check_memory, request
+from gpu.contestant import Contestant, choose, variant_title, variants
 from gpu.device import Device, Missing, Status, status_from
+from gpu.limits import Limits, limits_from
 from gpu.result import Comparison, comparison_from
 from gpu.worker import Job, Worker, WorkerError
 from simulator.catalogue import catalogue
-from simulator.tree import LaunchError
+from simulator.tree import LaunchError, SourceError
 from ui import charts
+from ui.pages.results import ink, show, show_bits, show_limits
 
 LIMIT_SECONDS = 120
 LARGEST = 32768
+LARGEST_BITS = 1024  # M, N and K whose product the simulator computes within seconds
+BITS_SIZE = (100, 72, 36)
 JOB, RESULT, PROBLEM = "compare_job", "compare_result", "compare_problem"
-INKS = {"light": "#1d2330", "dark": "#f2f3f5"}
+BITS, LIMITS, GPU = "compare_bits", "compare_limits", "compare_gpu"
 NAMES = {"driver": "Driver", "device": "GPU"}
 MARKS: Mapping[bool | None, str] = {
     True: ":material/check_circle: found",
@@ -35,10 +41,10 @@ def worker() -> Worker:
 
 
 @st.cache_data(show_spinner="Looking for a GPU…")
-def found_status() -> dict[str, Any]:
+def found_status(gpu: int) -> dict[str, Any]:
     """Ask the GPU process what is here; a process that fails is a reason like any other."""
     try:
-        return dict(worker().submit({"job": "status"}, 60).wait())
+        return dict(worker().submit({"job": "status", "gpu": gpu}, 60).wait())
     except WorkerError as error:
         missing = {
             "part": "device", "what": "a working GPU process", "sentence": str(error),
@@ -61,9 +67,10 @@ def page() -> None:
         "a float64 product on fresh random inputs, and timed beside NVIDIA's own "
         "matrix product, cuBLAS, in true FP32."
     )
-    status = status_from(found_status())
+    gpu = int(st.session_state.get(GPU, 0))
+    status = status_from(found_status(gpu))
     if status.device is not None:
-        live(status.device)
+        live(status.device, status.devices, gpu)
         st.divider()
     else:
         explain(status)
@@ -85,58 +92,103 @@ def explain(status: Status) -> None:
         st.button("Look again", icon=":material/refresh:", on_click=look_again)
 
 
-def live(device: Device) -> None:
+def live(device: Device, devices: Sequence[str], gpu: int) -> None:
     """Choose kernels and a size, run them, and show what came out."""
+    if len(devices) > 1:
+        st.selectbox(
+            "GPU", range(len(devices)), key=GPU,
+            format_func=lambda number: f"{number}: {devices[number]}",
+        )  # fmt: skip
     peak = device.peak_fp32_tflops
     st.markdown(
         f"**{device.name}**, {device.multiprocessors} multiprocessors"
         + (f", {peak:.1f} TFLOP/s FP32 peak" if peak else "")
         + f", driver {device.driver or device.driver_cuda}, CuPy {device.cupy}"
     )
-    contestants, size = controls()
+    contestants, size = controls(device)
     job: Job | None = st.session_state.get(JOB)
     if job is not None and job.state.finished:
         settle(job)
         job = None
-    if st.button(
-        "Run beside cuBLAS", type="primary", icon=":material/play_arrow:",
-        disabled=job is not None or not contestants, key="compare_run",
+    runs, compares, measures = st.columns([2, 2, 2])
+    busy = job is not None
+    if runs.button(
+        "Run beside cuBLAS", type="primary", icon=":material/play_arrow:", width="stretch",
+        disabled=busy or not contestants, key="compare_run",
     ):  # fmt: skip
-        job = worker().submit(request(size, contestants), LIMIT_SECONDS)
-        st.session_state[JOB] = job
-        st.session_state[RESULT] = st.session_state[PROBLEM] = None
-        st.rerun()
+        begin(request(size, contestants, gpu))
+    with compares.popover(
+        "Compare bit for bit", icon=":material/rule:", width="stretch", disabled=busy
+    ):
+        ask_bits(gpu)
+    if measures.button(
+        "Measure this GPU's limits", icon=":material/speed:", width="stretch",
+        disabled=busy, key="compare_limits_run",
+    ):  # fmt: skip
+        begin(limits.request(gpu))
     if job is not None:
         follow()
     if st.session_state.get(PROBLEM):
         st.error(st.session_state[PROBLEM])
+    found: Limits | None = st.session_state.get(LIMITS, {}).get(gpu)
     result: Comparison | None = st.session_state.get(RESULT)
     if result is not None:
-        show(result, "live")
+        show(result, found, "live")
+    verdict: BitVerdict | None = st.session_state.get(BITS)
+    if verdict is not None:
+        show_bits([verdict])
+    if found is not None:
+        show_limits(found, "live")
     sources(contestants)
 
 
-def controls() -> tuple[list[Contestant], tuple[int, int, int]]:
-    """Kernels and M, N, K; no contestants where they do not fit together."""
+def begin(job: Mapping[str, Any]) -> None:
+    """Hand a job to the GPU process and draw the page with it under way."""
+    st.session_state[JOB] = worker().submit(job, LIMIT_SECONDS)
+    st.session_state[PROBLEM] = None
+    if job["job"] == "compare":
+        st.session_state[RESULT] = None
+    st.rerun()
+
+
+def ask_bits(gpu: int) -> None:
+    """Choose a kernel and a small size for which both Cs are computed."""
+    st.markdown(
+        "The simulator and the GPU multiply the same random matrices; their Cs are compared bit "
+        "for bit. The size must be one that the simulator computes within seconds."
+    )
+    name = st.selectbox("Kernel", variants(), key="bits_kernel", format_func=variant_title)
+    M, N, K = (
+        int(column.number_input(axis, 1, LARGEST_BITS, usual, step=1, key=f"bits_{axis}"))
+        for column, axis, usual in zip(st.columns(3), "MNK", BITS_SIZE, strict=True)
+    )
+    if st.button("Compare", type="primary", key="bits_run", width="stretch"):
+        try:
+            job = bits.request(choose(name, (M, N, K)), (M, N, K), bits.fresh_seed(), gpu)
+        except LaunchError as error:
+            st.error(str(error))
+        else:
+            begin(job)
+
+
+def controls(device: Device) -> tuple[list[Contestant], tuple[int, int, int]]:
+    """Kernels and M, N, K; no contestants where they do not fit together or on the GPU."""
     offered = variants()
     chosen = st.multiselect(
-        "Kernels", offered, default=offered[-1:], key="compare_kernels", format_func=title
+        "Kernels", offered, default=offered[-1:], key="compare_kernels", format_func=variant_title
     )
     M, N, K = (
         int(column.number_input(name, 1, LARGEST, 4096, step=1, key=f"compare_{name}"))
         for column, name in zip(st.columns(3), "MNK", strict=True)
     )
     try:
+        for name in chosen:
+            element = catalogue()[name.split(":")[0]].element
+            check_memory((M, N, K), element, device.memory_bytes)
         return [choose(name, (M, N, K)) for name in chosen], (M, N, K)
     except LaunchError as error:
         st.error(str(error))
         return [], (M, N, K)
-
-
-def title(variant: str) -> str:
-    """What a kernel is called, with the macros that are set in it."""
-    name, *settings = variant.split(":")
-    return ", ".join([catalogue()[name].title, *(one.replace("=", " ") for one in settings)])
 
 
 @st.fragment(run_every=0.5)
@@ -147,7 +199,7 @@ def follow() -> None:
         st.rerun()
         return
     left, right = st.columns([5, 1], vertical_alignment="center")
-    left.info(f"{job.state.message} …", icon=":material/hourglass_top:")
+    left.progress(job.state.done or 0.0, text=f"{job.state.message} …")
     if right.button("Cancel", icon=":material/stop:", key="compare_cancel", width="stretch"):
         job.cancel()
 
@@ -156,36 +208,22 @@ def settle(job: Job) -> None:
     """Keep what an ended job gave, or why it gave nothing."""
     st.session_state[JOB] = None
     try:
-        st.session_state[RESULT] = comparison_from(dict(job.wait()))
-    except (WorkerError, ValueError) as error:
+        keep(job.request, job.wait())
+    except (WorkerError, ValueError, SourceError, LaunchError) as error:
         st.session_state[PROBLEM] = str(error)
 
 
-def ink() -> str:
-    """The colour of text on the visitor's theme."""
-    return INKS.get(st.context.theme.type or "light", INKS["light"])
-
-
-def show(comparison: Comparison, key: str) -> None:
-    """A comparison: a sentence, bars, and every figure in a table."""
-    st.markdown(charts.summary(comparison))
-    for kernel in comparison.kernels:
-        if not kernel.verified:
-            st.warning(f"{charts.label(kernel)}: {kernel.verdict}")
-    if charts.measured(comparison):
-        names = ("Speed", "Time", "Share of cuBLAS")
-        figures = (charts.throughput, charts.times, charts.cublas_share)
-        for tab, name, figure in zip(st.tabs(names), names, figures, strict=True):
-            tab.plotly_chart(
-                figure(comparison, ink()), key=f"{key}_{name}", alt=charts.description(comparison)
-            )
-    st.table(charts.table(comparison), border="horizontal")
-    st.caption(
-        "Times are medians of at least 20 launches with the L2 cache emptied before each, all "
-        "kernels in turn; the spread is the 20th to 80th percentile. Error: the largest error of "
-        "an element over the typical size of one; bound: what float32 rounding explains for this "
-        "K. GB/s counts A and B read once and C written once."
-    )
+def keep(job: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+    """Keep a job's result; a product is held against the simulator's first."""
+    match job["job"]:
+        case "compare":
+            st.session_state[RESULT] = comparison_from(dict(found))
+        case "limits":
+            known = st.session_state.get(LIMITS, {})
+            st.session_state[LIMITS] = known | {job["gpu"]: limits_from(found)}
+        case "product":
+            with st.spinner("The simulator computes its C …"):
+                st.session_state[BITS] = bits.judge(job, found)
 
 
 def sources(contestants: list[Contestant]) -> None:
@@ -221,14 +259,22 @@ def recordings(beside_live: bool) -> None:
         key="recorded_size",
     )  # fmt: skip
     comparison = run.comparisons[sizes[name]]
-    show(comparison, "recorded")
+    show(comparison, run.limits, "recorded")
     if len({size for size in run.sizes if len(set(size)) == 1}) > 1:
-        st.subheader("Speed against size", anchor=False)
-        st.plotly_chart(
-            charts.against_size(run.comparisons, ink()), key="recorded_sizes",
-            alt="TFLOP/s of each kernel for every recorded square size; the table above has the "
-            "figures of the chosen one.",
-        )  # fmt: skip
+        st.subheader("Against size", anchor=False)
+        for tab, name, of_time in zip(
+            st.tabs(["Speed", "Time"]), ("TFLOP/s", "Milliseconds"), (False, True), strict=True
+        ):
+            tab.plotly_chart(
+                charts.against_size(run.comparisons, ink(), of_time),
+                key=f"recorded_sizes_{name}",
+                alt=f"{name} of each kernel for every recorded square size; the table above has "
+                "the figures of the chosen one.",
+            )
+    if run.bits:
+        show_bits(run.bits)
+    if run.limits:
+        show_limits(run.limits, "recorded")
     if not beside_live:
         with st.expander("The text that ran"):
             texts = [kernel for kernel in comparison.kernels if kernel.source]

@@ -1,0 +1,206 @@
+"""Bit for bit: the C that the simulator computes beside the C that a GPU computes."""
+
+from __future__ import annotations
+
+import base64
+import io
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu.compile import compile_text, element_type, load
+from gpu.contestant import Contestant, check_size, contestant_from, to_json
+from gpu.progress import Progress
+from gpu.result import record_from
+from simulator.ctype import Array
+from simulator.tree import LaunchError
+
+SIMULATOR_SECONDS = 20.0
+SIMULATED_CELLS = 1024 * 1024  # of C at most: larger ones take the simulator minutes
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One element of C that is not the same: its place, both values, and their bits in hex.
+
+    All are texts, since a value may be no number that JSON has.
+    """
+
+    row: int
+    column: int
+    simulated: str
+    real: str
+    simulated_bits: str
+    real_bits: str
+
+
+@dataclass(frozen=True, slots=True)
+class BitVerdict:
+    """How a kernel's two Cs compare: how many elements, how many differ, the first that does."""
+
+    name: str
+    size: tuple[int, int, int]
+    differing: int
+    first: Difference | None
+
+    @property
+    def identical(self) -> bool:
+        """Whether every bit of C is the same."""
+        return self.differing == 0
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        cells = self.size[0] * self.size[1]
+        if self.first is None:
+            return f"Identical: all {cells:,} elements of C have the same bits."
+        one = self.first
+        return (
+            f"{self.differing:,} of {cells:,} elements differ, the first in row {one.row}, column "
+            f"{one.column}: the simulator has {one.simulated} ({one.simulated_bits}), the GPU "
+            f"{one.real} ({one.real_bits})."
+        )
+
+
+def verdict_from(found: Any) -> BitVerdict:
+    """A BitVerdict from its JSON object; ValueError, a sentence, where something is missing."""
+    what = "A verdict on bits"
+    if not isinstance(found, dict):
+        raise ValueError(f"{what} is an object.")
+    first = found.get("first")
+    if first is not None:
+        first = record_from(Difference, first, "A difference")
+    return record_from(BitVerdict, found | {"first": first}, what)
+
+
+def compare_bits(
+    name: str, size: tuple[int, int, int], simulated: Array, real: Array
+) -> BitVerdict:
+    """Hold two Cs [M, N] of one type against each other; the first difference is by row.
+
+    ValueError where they are not alike in shape and type. A NaN equals one of the same bits.
+    """
+    if simulated.shape != real.shape or simulated.dtype != real.dtype:
+        raise ValueError(
+            f"One C is {simulated.dtype} {list(simulated.shape)}, the other "
+            f"{real.dtype} {list(real.shape)}."
+        )
+    kind = np.dtype(f"u{simulated.dtype.itemsize}")
+    ours, theirs = (np.ascontiguousarray(C).view(kind) for C in (simulated, real))
+    differ = np.argwhere(ours != theirs)
+    if not differ.size:
+        return BitVerdict(name, size, 0, None)
+    row, column = (int(place) for place in differ[0])
+    digits = 2 * kind.itemsize + 2
+    first = Difference(
+        row, column, str(simulated[row, column]), str(real[row, column]),
+        f"{int(ours[row, column]):#0{digits}x}", f"{int(theirs[row, column]):#0{digits}x}",
+    )  # fmt: skip
+    return BitVerdict(name, size, len(differ), first)
+
+
+def inputs(seed: int, size: tuple[int, int, int], element: str) -> tuple[Array, Array]:
+    """A [M, K] and B [K, N], the same for the same seed in every process of this machine.
+
+    Their sizes go over seven powers of ten, so that sums round in every place there is.
+    """
+    M, N, K = size
+    rng = np.random.default_rng(seed)
+
+    def matrix(rows: int, columns: int) -> Array:
+        values = rng.standard_normal((rows, columns))
+        values *= 10.0 ** rng.integers(-3, 4, (rows, columns))
+        return values.astype(element)
+
+    return matrix(M, K), matrix(K, N)
+
+
+def fresh_seed() -> int:
+    """A seed that nobody has seen, small enough for JSON."""
+    return secrets.randbits(53)
+
+
+def request(contestant: Contestant, size: Sequence[int], seed: int, gpu: int = 0) -> dict[str, Any]:
+    """The worker's job for one product on GPU number `gpu`, as JSON takes it.
+
+    LaunchError where C is larger than the simulator should be asked for.
+    """
+    check_size(size)
+    if size[0] * size[1] > SIMULATED_CELLS:
+        raise LaunchError(
+            f"C would have {size[0] * size[1]:,} elements; to compare bits, the simulator "
+            f"computes up to {SIMULATED_CELLS:,}. Choose a smaller M or N."
+        )
+    return {
+        "job": "product", "gpu": gpu, "size": list(size), "seed": seed,
+        "kernel": to_json(contestant),
+    }  # fmt: skip
+
+
+def product(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Run the job that `request` describes on this process's GPU: {"C": NumPy's file, base64}."""
+    import cupy
+
+    from gpu.probe import use
+
+    progress("Looking at the GPU", 0.0)
+    device = use(int(job.get("gpu", 0)))
+    M, N, K = size = (int(job["size"][0]), int(job["size"][1]), int(job["size"][2]))
+    contestant = contestant_from(job["kernel"])
+    element = element_type(contestant.text, contestant.kernel)
+    progress(f"Compiling {contestant.name}", 0.2)
+    architecture = "sm_" + device.compute_capability.replace(".", "")
+    binary = compile_text(contestant.text, contestant.kernel, architecture, contestant.defines)
+    loaded = load(
+        binary, contestant.grid, contestant.block, device.threads_per_multiprocessor
+    )  # fmt: skip
+    progress(f"Running {contestant.name} for its C", 0.5)
+    A, B = (cupy.asarray(matrix) for matrix in inputs(int(job["seed"]), size, element))
+    C = cupy.full((M, N), np.nan, dtype=element)
+    numbers = (np.int32(M), np.int32(N), np.int32(K))
+    loaded.function(contestant.grid, contestant.block, (A, B, C, *numbers))
+    return {"C": packed(cupy.asnumpy(C))}
+
+
+def packed(array: Array) -> str:
+    """An array as text that JSON takes: NumPy's file format in base64."""
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=False)
+    return base64.b64encode(file.getvalue()).decode("ascii")
+
+
+def unpacked(text: str) -> Array:
+    """The array that `packed` made a text of."""
+    array: Array = np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False)
+    return array
+
+
+def simulated_product(contestant: Contestant, size: tuple[int, int, int], seed: int) -> Array:
+    """C [M, N] as the simulator computes it from the same inputs.
+
+    Raises SourceError or LaunchError, also where it takes longer than SIMULATOR_SECONDS.
+    """
+    from simulator import Launch, compile_kernel, simulate
+
+    M, N, K = size
+    A, B = inputs(seed, size, element_type(contestant.text, contestant.kernel))
+    C = np.full((M, N), np.nan, dtype=A.dtype)
+    kernel = compile_kernel(contestant.text, contestant.kernel, contestant.defines)
+    arguments = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
+    launch = Launch(contestant.grid, contestant.block, arguments)
+    result: Array = simulate(kernel, launch, seconds=SIMULATOR_SECONDS).arrays["C"].reshape(M, N)
+    return result
+
+
+def judge(job: Mapping[str, Any], found: Mapping[str, Any]) -> BitVerdict:
+    """Hold what `product` found for a job against the simulator's C of the same inputs.
+
+    Raises what simulated_product does.
+    """
+    size = (int(job["size"][0]), int(job["size"][1]), int(job["size"][2]))
+    contestant = contestant_from(job["kernel"])
+    simulated = simulated_product(contestant, size, int(job["seed"]))
+    return compare_bits(contestant.name, size, simulated, unpacked(str(found["C"])))

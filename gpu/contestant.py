@@ -1,0 +1,116 @@
+"""What takes part in a run: a kernel of the catalogue in one setting, launched for one size."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.catalogue import catalogue
+from simulator.launch import Dim3, dim3
+from simulator.tree import LaunchError
+
+LARGEST = 2**31 - 1  # kernels index with int
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """One kernel of a run: the text that is compiled and how it is launched."""
+
+    name: str
+    text: str
+    kernel: str
+    grid: Dim3
+    block: Dim3
+    defines: Mapping[str, str]
+
+
+def choose(
+    wanted: str, size: tuple[int, int, int], defines: Mapping[str, str] | None = None
+) -> Contestant:
+    """The contestant for "tiled" or "tiled:TILE=32" from the catalogue, for M, N, K.
+
+    `defines` are macros set in every kernel that has them. LaunchError names what is wrong.
+    """
+    name, *settings = wanted.split(":")
+    entry = catalogue().get(name)
+    if entry is None:
+        raise LaunchError(
+            f"There is no kernel {name!r}; the catalogue has {', '.join(catalogue())}."
+        )
+    own = dict(_setting(setting) for setting in settings)
+    for macro in own:
+        if macro not in entry.defines:
+            known = ", ".join(entry.defines) or "none"
+            raise LaunchError(f"Kernel {name} has no macro {macro}; its macros: {known}.")
+    given = {key: value for key, value in (defines or {}).items() if key in entry.defines}
+    chosen: dict[str, int] = {}
+    for macro, value in (given | own).items():
+        if not value.isdecimal() or int(value) not in entry.defines[macro]:
+            offered = ", ".join(map(str, sorted(entry.defines[macro])))
+            raise LaunchError(f"{macro}={value} is not offered for {name}; choose from {offered}.")
+        chosen[macro] = int(value)
+    check_size(size)
+    grid, block = entry.shape(size[0], size[1], **chosen)
+    if grid[1] > 65535 or grid[2] > 65535:
+        raise LaunchError(f"{name} needs {grid[1]:,} blocks in y; a GPU takes 65,535.")
+    values = {macro: str(chosen.get(macro, offer[0])) for macro, offer in entry.defines.items()}
+    return Contestant(wanted, entry.source(**chosen), entry.kernel, grid, block, values)
+
+
+def variants() -> list[str]:
+    """Each kernel in each setting that is worth measuring, as `choose` takes it."""
+    names = []
+    for entry in catalogue().values():
+        for chosen in entry.speed:
+            usual = {macro: values[0] for macro, values in entry.defines.items()}
+            own = [f"{macro}={value}" for macro, value in chosen.items() if value != usual[macro]]
+            names.append(":".join([entry.name, *own]))
+    return names
+
+
+def variant_title(variant: str) -> str:
+    """What the kernel of a variant is called, with the macros that are set in it."""
+    name, *settings = variant.split(":")
+    entry = catalogue().get(name)
+    title = entry.title if entry else name
+    return ", ".join([title, *(one.replace("=", " ") for one in settings)])
+
+
+def _setting(text: str) -> tuple[str, str]:
+    macro, equals, value = text.partition("=")
+    if not (macro and equals and value):
+        raise LaunchError(f"{text!r} is no setting; write MACRO=VALUE.")
+    return macro, value
+
+
+def check_size(size: Sequence[int]) -> None:
+    """LaunchError unless M, N and K are sizes that a kernel can index."""
+    M, N, K = size
+    for name, value in zip("MNK", size, strict=True):
+        if value < 1:
+            raise LaunchError(f"{name} is {value}; it must be at least 1.")
+    for matrix, rows, columns in (("A", M, K), ("B", K, N), ("C", M, N)):
+        if rows * columns > LARGEST:
+            raise LaunchError(
+                f"{matrix} would have {rows * columns:,} elements; the kernels count them with "
+                f"int, up to {LARGEST:,}. Choose smaller sizes."
+            )
+
+
+def to_json(contestant: Contestant) -> dict[str, Any]:
+    """The contestant as JSON takes it."""
+    return dataclasses.asdict(contestant)
+
+
+def contestant_from(found: Mapping[str, Any]) -> Contestant:
+    """A Contestant from its JSON object."""
+    return Contestant(
+        str(found["name"]),
+        str(found["text"]),
+        str(found["kernel"]),
+        dim3(*found["grid"]),
+        dim3(*found["block"]),
+        {str(key): str(value) for key, value in found["defines"].items()},
+    )

@@ -1,0 +1,98 @@
+"""What the hardware's own counters say of a comparison's kernels, where Nsight Compute is there.
+
+The profiler watches a process of its own, this file's `main`, which compiles each kernel as the
+comparison did and launches it once. Nothing else is launched there: arrays are filled by memset.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gpu.compile import compile_text, element_type, load
+from gpu.contestant import Contestant, contestant_from, to_json
+from gpu.profile import METRICS, profiled
+from gpu.program import ToolError
+from gpu.result import Comparison
+
+ROOT = Path(__file__).resolve().parent.parent
+# A launch is repeated within the process until all is counted: compiling anew takes longer.
+OPTIONS = ("--replay-mode", "kernel", "--clock-control", "none", "--cache-control", "none")
+PROGRAM = "import sys; from gpu.hardware import main; main(sys.argv[1])"
+
+
+def available() -> bool:
+    """Whether Nsight Compute's command line is on the PATH."""
+    return shutil.which("ncu") is not None
+
+
+def with_counters(
+    comparison: Comparison, contestants: Sequence[Contestant], gpu: int = 0
+) -> Comparison:
+    """The comparison with the hardware's counters of each contestant that was timed.
+
+    Raises ToolError where the profiler cannot do it.
+    """
+    timed = {kernel.name for kernel in comparison.kernels if kernel.ms}
+    chosen = [contestant for contestant in contestants if contestant.name in timed]
+    found = count(chosen, comparison.size, gpu) if chosen else {}
+    kernels = tuple(
+        dataclasses.replace(kernel, counters=found.get(kernel.name))
+        for kernel in comparison.kernels
+    )
+    return dataclasses.replace(comparison, kernels=kernels)
+
+
+def count(
+    contestants: Sequence[Contestant], size: tuple[int, int, int], gpu: int
+) -> dict[str, dict[str, int]]:
+    """Each of profile.METRICS by contestant, from one profiled launch of each; or ToolError."""
+    job = {"gpu": gpu, "size": list(size), "kernels": [to_json(one) for one in contestants]}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "job.json"
+        path.write_text(json.dumps(job), encoding="utf-8")
+        program = [sys.executable, "-c", PROGRAM, str(path)]
+        rows = profiled(program, options=OPTIONS, folder=ROOT)
+    return matched(contestants, rows)
+
+
+def matched(
+    contestants: Sequence[Contestant], rows: Sequence[tuple[str, Mapping[str, int]]]
+) -> dict[str, dict[str, int]]:
+    """The profiler's rows by contestant. ToolError unless they are those launches in that order."""
+    if [one.kernel for one in contestants] != [name for name, _ in rows]:
+        raise ToolError(
+            f"The profiler saw {', '.join(name for name, _ in rows) or 'nothing'}, not "
+            f"{', '.join(one.kernel for one in contestants)}."
+        )
+    for one, (_, counters) in zip(contestants, rows, strict=True):
+        absent = [name for name in METRICS if name not in counters]
+        if absent:
+            raise ToolError(f"The profiler did not count {', '.join(absent)} of {one.name}.")
+    return {one.name: dict(found) for one, (_, found) in zip(contestants, rows, strict=True)}
+
+
+def main(path: str) -> None:
+    """Launch each contestant of the job in the file at `path` once, for the profiler to see."""
+    import cupy
+
+    job = json.loads(Path(path).read_text(encoding="utf-8"))
+    M, N, K = job["size"]
+    device = cupy.cuda.Device(job["gpu"])
+    device.use()
+    for kernel in job["kernels"]:
+        one = contestant_from(kernel)
+        architecture = f"sm_{device.compute_capability}"
+        binary = compile_text(one.text, one.kernel, architecture, one.defines)
+        loaded = load(binary, one.grid, one.block, 1)
+        element = element_type(one.text, one.kernel)
+        A, B, C = (cupy.zeros(shape, dtype=element) for shape in ((M, K), (K, N), (M, N)))
+        loaded.function(one.grid, one.block, (A, B, C, np.int32(M), np.int32(N), np.int32(K)))
+        device.synchronize()

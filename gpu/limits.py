@@ -1,0 +1,48 @@
+"""The job that measures what a GPU's memories and cores give at best: ceilings and latencies."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpu import ceilings, latency
+from gpu.ceilings import Ceilings
+from gpu.latency import Latency
+from gpu.progress import Progress, part
+from gpu.result import record_from
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """A device's measured ceilings and latencies."""
+
+    ceilings: Ceilings
+    latency: Latency
+
+
+def request(gpu: int = 0) -> dict[str, Any]:
+    """The worker's job for GPU number `gpu`, as JSON takes it."""
+    return {"job": "limits", "gpu": gpu}
+
+
+def limits(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Run the job that `request` describes on this process's GPU: Limits as JSON."""
+    from gpu.probe import use
+
+    progress("Looking at the GPU", 0.0)
+    device = use(int(job.get("gpu", 0)))
+    found = Limits(
+        ceilings.measure(device, part(progress, 0.0, 0.5)),
+        latency.measure(device, part(progress, 0.5, 1.0)),
+    )
+    return dataclasses.asdict(found)
+
+
+def limits_from(found: Mapping[str, Any]) -> Limits:
+    """Limits from their JSON object; ValueError, a sentence, where something is missing."""
+    return Limits(
+        record_from(Ceilings, found.get("ceilings"), "The measured ceilings"),
+        record_from(Latency, found.get("latency"), "The measured latencies"),
+    )

@@ -1,0 +1,134 @@
+"""The simulator's counters of a launch of any size, solved from a few launches that are small.
+
+A kernel's blocks repeat: all that lie within C alike cost the same, and so does every step along K
+once a kernel's first steps are over. A counter is therefore linear in how many whole tiles M, N
+and K hold, each with the others fixed, as long as what is left over stays the same. Two launches
+along each extent then give it for every length, exactly and not as an estimate.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from simulator import compile_kernel
+from simulator.catalogue import Entry, catalogue
+from simulator.counters import Counters
+from simulator.launch import Launch
+from simulator.machine import Machine
+from simulator.transactions import SECTOR_BYTES
+from simulator.tree import Kernel, LaunchError, SourceError
+
+ALIGNED = 8  # rows of so many elements begin on a sector, and tiles of so many rows repeat
+BEGUN = 3  # whole tiles along K after which a pipeline is full, for every kernel here
+APART = 2  # whole tiles along N that keep a tile's rows a sector apart: closer, they may share one
+LIMIT_SECONDS = 20.0  # for one small launch; the largest of the catalogue take under two
+
+
+class NotPredictedError(Exception):
+    """A launch whose counters cannot be told: the sentence that says why."""
+
+
+def predict(
+    name: str, text: str, defines: Mapping[str, str], size: tuple[int, int, int]
+) -> Mapping[str, int]:
+    """Each of simulator.counters.FIELDS for a launch of M, N, K, as the simulator would count it.
+
+    name is the kernel's in the catalogue ("tiled", or "tiled:TILE=32"), which says how it is
+    launched; text is what ran, with its macros set; defines are their values. Raises
+    NotPredictedError.
+    """
+    return dict(_predict(name.split(":")[0], text, tuple(sorted(defines.items())), size))
+
+
+def global_sectors(counters: Mapping[str, int]) -> int:
+    """32-byte sectors of global memory that all loads and stores touch."""
+    return counters["global_load_sectors"] + counters["global_store_sectors"]
+
+
+def shared_wavefronts(counters: Mapping[str, int]) -> int:
+    """Passes through shared memory that all loads and stores take."""
+    return counters["shared_load_wavefronts"] + counters["shared_store_wavefronts"]
+
+
+def global_bytes(counters: Mapping[str, int]) -> int:
+    """Bytes of global memory that all loads and stores ask the caches for."""
+    return SECTOR_BYTES * global_sectors(counters)
+
+
+@functools.lru_cache(maxsize=512)
+def _predict(
+    name: str, text: str, defines: tuple[tuple[str, str], ...], size: tuple[int, int, int]
+) -> Mapping[str, int]:
+    entry = catalogue().get(name)
+    if entry is None:
+        raise NotPredictedError(f"The catalogue does not say how {name} is launched.")
+    try:
+        chosen = {macro: int(value) for macro, value in defines}
+        kernel = _compiled(text, entry.kernel)
+        return _solve(kernel, entry, chosen, size)
+    except (SourceError, LaunchError, ValueError) as error:
+        raise NotPredictedError(f"The simulator cannot run {name}: {error}") from None
+
+
+def _compiled(text: str, kernel: str) -> Kernel:
+    try:
+        return compile_kernel(text, kernel)
+    except ImportError:
+        raise NotPredictedError("libclang, which reads the kernel, is not installed.") from None
+
+
+def _solve(
+    kernel: Kernel, entry: Entry, chosen: Mapping[str, int], size: tuple[int, int, int]
+) -> Mapping[str, int]:
+    """The counters at `size` as a weighted sum of those of smaller launches."""
+    rows, columns, depth = entry.tile(**chosen) or (*entry.produces(**chosen), 1)
+    axes = (
+        samples(size[0], rows, 1, proportional=True),
+        samples(size[1], columns, APART, proportional=True),
+        samples(size[2], depth, BEGUN, proportional=False),
+    )
+    total: dict[str, int] = {}
+    for (M, down), (N, across), (K, along) in itertools.product(*axes):
+        for counter, count in simulated(kernel, entry, chosen, (M, N, K)).items():
+            total[counter] = total.get(counter, 0) + down * across * along * count
+    return total
+
+
+def samples(extent: int, tile: int, begun: int, proportional: bool) -> tuple[tuple[int, int], ...]:
+    """Smaller extents with the weights whose sum stands for `extent`.
+
+    All leave over what `extent` leaves over tiles of a multiple of ALIGNED; a counter is linear in
+    the number of whole ones from `begun` on, and proportional to it, if so said, where nothing is
+    left over.
+    """
+    unit = math.lcm(tile, ALIGNED)
+    whole, rest = divmod(extent, unit)
+    if proportional and not rest:
+        return ((unit, whole),)
+    if whole <= begun:
+        return ((extent, 1),)
+    first = begun * unit + rest
+    return ((first, begun + 1 - whole), (first + unit, whole - begun))
+
+
+def simulated(
+    kernel: Kernel, entry: Entry, chosen: Mapping[str, int], size: tuple[int, int, int]
+) -> Mapping[str, int]:
+    """The counters of a launch, counted by running every block of it.
+
+    A block's threads run as one, eight warps in little more than the time of one: what is counted
+    is the same for a kernel whose warps do not race.
+    """
+    M, N, K = size
+    grid, block = entry.shape(M, N, **chosen)
+    A, B, C = (np.zeros(shape, entry.element) for shape in ((M, K), (K, N), (M, N)))
+    arguments = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
+    counters = Counters()
+    launch = Launch(grid, block, arguments)
+    Machine(kernel, launch, [counters], "lockstep", seconds=LIMIT_SECONDS).run()
+    return counters.totals

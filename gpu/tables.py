@@ -1,0 +1,69 @@
+"""Figures as lines of text for a terminal."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from gpu.limits import Limits
+from gpu.predict import global_sectors, shared_wavefronts
+from gpu.result import Comparison, KernelResult
+
+
+def table(comparison: Comparison) -> str:
+    """A comparison as two tables: how fast and how right, and what each kernel takes."""
+    lines = [
+        "{} x {} x {} (M, N, K) on {}".format(*comparison.size, comparison.device.name),
+        f"{'kernel':20}{'verified':>9}{'ms':>10}{'p20':>10}{'p80':>10}{'TFLOP/s':>9}"
+        f"{'of cuBLAS':>11}{'of peak':>9}{'GB/s':>7}{'max error':>11}{'norm':>9}{'bound':>9}",
+        *(_speed(kernel) for kernel in comparison.kernels),
+    ]
+    taking = [_resources(kernel) for kernel in comparison.kernels if kernel.registers is not None]
+    if taking:
+        lines += [
+            f"{'':20}{'registers':>9}{'shared, B':>10}{'occupancy':>10}"
+            f"{'global sectors*':>18}{'shared wavefronts*':>20}",
+            *taking,
+            "* of this launch, as the simulator counts them",
+        ]
+    return "\n".join(lines)
+
+
+def _speed(kernel: KernelResult) -> str:
+    if kernel.ms is None or kernel.ms_spread is None:
+        return f"{kernel.name:20}{'no':>9}  {kernel.verdict}"
+    low, high = kernel.ms_spread
+    row = (
+        f"{kernel.name:20}{'yes' if kernel.verified else 'NO':>9}{kernel.ms:10.4f}{low:10.4f}"
+        f"{high:10.4f}{kernel.tflops or 0:9.2f}{kernel.cublas_ratio or 0:11.1%}"
+        f"{_told(kernel.peak_share, '.1%'):>9}{_told(kernel.gb_per_s, '.0f'):>7}"
+        f"{_told(kernel.max_rel_error, '.2g'):>11}{_told(kernel.rel_norm_error, '.2g'):>9}"
+        f"{_told(kernel.error_bound, '.2g'):>9}"
+    )
+    return row if kernel.verified else f"{row}\n    {kernel.verdict}"
+
+
+def _resources(kernel: KernelResult) -> str:
+    counted = kernel.simulated
+    sectors = f"{global_sectors(counted):,}" if counted else "not predicted"
+    wavefronts = f"{shared_wavefronts(counted):,}" if counted else "not predicted"
+    return (
+        f"{kernel.name:20}{_told(kernel.registers, 'd'):>9}{_told(kernel.shared_bytes, ',d'):>10}"
+        f"{_told(kernel.occupancy, '.0%'):>10}{sectors:>18}{wavefronts:>20}"
+    )
+
+
+def _told(value: float | None, form: str) -> str:
+    return "none" if value is None else format(value, form)
+
+
+def limits_table(limits: Limits) -> str:
+    """Ceilings and latencies, one a line."""
+    found = limits.ceilings
+    cycles = ", ".join(
+        f"{name} {value:.0f}" for name, value in dataclasses.asdict(limits.latency).items()
+    )
+    return (
+        f"Multiply-adds alone: {found.fp32_tflops:.1f} TFLOP/s. Copy through DRAM: "
+        f"{found.dram_gb_s:,.0f} GB/s, within the L2: {found.l2_gb_s:,.0f} GB/s.\n"
+        f"Latency in cycles: {cycles}."
+    )

@@ -1,0 +1,80 @@
+"""What a comparison needs before it runs, and what is added to it after."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from gpu.compare import check_memory, memory_needed, request, with_simulated
+from gpu.contestant import choose, contestant_from
+from gpu.result import comparison_from
+from simulator.tree import LaunchError
+
+CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))
+GIB = 2**30
+
+
+@pytest.mark.parametrize(
+    ("size", "element", "least"),
+    [
+        ((4096, 4096, 4096), "float32", (3 * 4 + 8) * 4096**2),
+        ((4096, 4096, 4096), "float64", (3 * 8 + 8) * 4096**2),
+        ((100, 50, 30000), "float32", 4 * (100 + 50) * 30000 + 8 * 150 * 30000),
+    ],
+)
+def test_the_memory_needed_holds_matrices_and_the_reference(
+    size: tuple[int, int, int], element: str, least: int
+) -> None:
+    assert least < memory_needed(size, element) < 2 * least + GIB
+
+
+def test_a_gpu_too_small_for_the_size_is_told_what_fits() -> None:
+    check_memory((4096, 4096, 4096), "float32", 2 * GIB)
+    with pytest.raises(LaunchError) as caught:
+        check_memory((40000, 40000, 40000), "float32", 8 * GIB)
+    told = str(caught.value)
+    assert told.startswith("M, N, K = 40,000, 40,000, 40,000 need about ")
+    assert "8.6 GB are free" in told
+    most = int(told.rpartition(" = ")[2].removesuffix(" fits.").replace(",", ""))
+    assert memory_needed((most,) * 3, "float32") <= 8 * GIB
+    assert memory_needed((most + 65,) * 3, "float32") > 8 * GIB
+
+
+def test_a_gpu_without_any_room_is_a_sentence() -> None:
+    with pytest.raises(LaunchError, match="Close what else uses it"):
+        check_memory((64, 64, 64), "float32", 1000)
+
+
+def test_a_job_names_its_gpu_and_its_kernels() -> None:
+    one = choose("tiled:TILE=8", (100, 50, 25))
+    job = json.loads(json.dumps(request((100, 50, 25), [one], 3)))
+    assert (job["job"], job["gpu"], job["size"]) == ("compare", 3, [100, 50, 25])
+    assert contestant_from(job["kernels"][0]) == one
+
+
+def test_each_kernel_gets_the_simulators_counters() -> None:
+    pytest.importorskip("clang.cindex", reason="libclang is not installed")
+    comparison = comparison_from(CANNED)
+    tiled = choose("tiled", comparison.size)
+    kernels = [
+        dataclasses.replace(comparison.kernels[0], source="int x;"),
+        dataclasses.replace(comparison.kernels[1], source=tiled.text, defines=tiled.defines),
+        comparison.kernels[2],
+    ]
+    heard: list[str] = []
+    found = with_simulated(
+        dataclasses.replace(comparison, kernels=tuple(kernels)),
+        lambda message, _done=None, /: heard.append(message),
+    )
+    assert [kernel.simulated is None for kernel in found.kernels] == [True, False, True]
+    M, N, K = comparison.size
+    counted = found.kernels[1].simulated
+    assert counted is not None
+    assert counted["global_load_sectors"] == 2 * M * N * K // 16 // 8
+    assert counted["shared_load_requests"] == 2 * M * N * K // 32
+    assert heard == [f"Counting the transactions of {name} in the simulator"
+                     for name in ("naive", "tiled")]  # fmt: skip
+    assert with_simulated(found, lambda *_: heard.clear()).kernels[1] == found.kernels[1]

@@ -1,0 +1,99 @@
+"""The profiler's rows matched with the kernels they are of."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from gpu import hardware
+from gpu.contestant import Contestant, choose
+from gpu.profile import METRICS
+from gpu.program import ToolError
+from gpu.result import Comparison, comparison_from
+
+CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))
+PROFILE = Path(__file__).parents[1] / "simulator" / "h200_profile.json"
+SIZE = (96, 64, 80)
+
+
+def contestants(*names: str) -> list[Contestant]:
+    return [choose(name, SIZE) for name in names]
+
+
+def counted(name: str) -> dict[str, int]:
+    """What an H200 counted of a kernel at SIZE."""
+    cases = json.loads(PROFILE.read_text(encoding="utf-8"))["cases"]
+    found: dict[str, int] = next(case["measured"] for case in cases if case["name"] == name)
+    return found
+
+
+def test_rows_are_of_the_kernels_in_order() -> None:
+    chosen = contestants("naive", "tiled", "tiled:TILE=32")
+    rows = [
+        ("naive", counted("naive, 96x64x80")),
+        ("tiled", counted("tiled TILE=16, 96x64x80")),
+        ("tiled", counted("tiled TILE=32, 96x64x80")),
+    ]
+    found = hardware.matched(chosen, rows)
+    assert found["tiled:TILE=32"] == counted("tiled TILE=32, 96x64x80")
+    assert found["tiled"] != found["tiled:TILE=32"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([], "saw nothing, not naive"),
+        ([("tiled", {})], "saw tiled, not naive"),
+        ([("naive", dict.fromkeys(METRICS, 1)), ("fill", {})], "saw naive, fill"),
+        ([("naive", {"global_load_sectors": 1})], "did not count global_load_requests"),
+    ],
+)
+def test_rows_of_something_else_are_refused(
+    rows: list[tuple[str, dict[str, int]]], told: str
+) -> None:
+    with pytest.raises(ToolError, match=told):
+        hardware.matched(contestants("naive"), rows)
+
+
+def test_only_kernels_that_ran_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    comparison: Comparison = comparison_from(CANNED)
+    broken = dataclasses.replace(comparison.kernels[0], ms=None, error="no")
+    comparison = dataclasses.replace(comparison, kernels=(broken, *comparison.kernels[1:]))
+    asked: list[str] = []
+
+    def count(chosen: list[Contestant], _size: object, _gpu: int) -> dict[str, dict[str, int]]:
+        asked.extend(one.name for one in chosen)
+        return {one.name: dict.fromkeys(METRICS, 5) for one in chosen}
+
+    monkeypatch.setattr(hardware, "count", count)
+    found = hardware.with_counters(comparison, contestants("naive", "tiled"))
+    assert asked == ["tiled"]
+    assert [kernel.counters is not None for kernel in found.kernels] == [False, True, False]
+    assert comparison_from(json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_a_missing_profiler_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert not hardware.available()
+    with pytest.raises(ToolError, match="ncu is not here"):
+        hardware.count(contestants("naive"), SIZE, 0)
+
+
+@pytest.mark.gpu
+def test_the_hardware_counts_the_sectors_that_the_simulator_predicts() -> None:
+    if not hardware.available():
+        pytest.skip("ncu is not installed")
+    from gpu.predict import predict
+
+    chosen = contestants("naive", "tiled", "registers")
+    try:
+        found = hardware.count(chosen, SIZE, 0)
+    except ToolError as error:
+        pytest.skip(f"ncu may not count here: {error}")
+    for one in chosen:
+        expected = predict(one.name, one.text, one.defines, SIZE)
+        for name in ("global_load_sectors", "global_store_sectors"):
+            assert found[one.name][name] == expected[name], (one.name, name)

@@ -1,0 +1,187 @@
+"""Counters of large launches: equal to a whole simulation's, to formulas, and to an H200's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu.contestant import variants
+from gpu.predict import NotPredictedError, global_bytes, predict, samples
+from simulator.catalogue import Entry, catalogue
+from simulator.counters import FIELDS, Counters
+from simulator.launch import Launch
+from simulator.machine import Machine
+
+pytest.importorskip("clang.cindex", reason="libclang is not installed")
+
+PROFILE = Path(__file__).parents[1] / "simulator" / "h200_profile.json"
+TEACHING = [
+    (entry.name, dict(chosen)) for entry in catalogue().values() for chosen in entry.teaching
+]
+SPEED = [(entry.name, dict(chosen)) for entry in catalogue().values() for chosen in entry.speed]
+# M, N, K in whole tiles (of a multiple of eight) and what is left over: larger than any launch
+# that the prediction itself looks at.
+BEYOND = [((3, 4, 7), (0, 0, 0)), ((3, 3, 6), (5, 3, 7)), ((4, 3, 5), (1, 4, 4))]
+FAST = [((2, 3, 5), (0, 0, 0)), ((3, 1, 6), (0, 0, 0))]
+FAST_RAGGED = ((2, 3, 5), (3, 1, 7))
+CHEAP = ("uncoalesced", "naive", "tiled", "padded", "rows")
+
+
+def extents(
+    entry: Entry, chosen: dict[str, int], whole: tuple[int, ...], rest: tuple[int, ...]
+) -> tuple[int, int, int]:
+    tile = entry.tile(**chosen) or (*entry.produces(**chosen), 1)
+    M, N, K = (
+        count * int(np.lcm(size, 8)) + left
+        for count, size, left in zip(whole, tile, rest, strict=True)
+    )
+    return M, N, K
+
+
+def counted(entry: Entry, chosen: dict[str, int], size: tuple[int, int, int]) -> dict[str, int]:
+    """Every block of the launch, warp after warp, as the simulator runs it anywhere else."""
+    from simulator import compile_kernel
+
+    M, N, K = size
+    rng = np.random.default_rng(0)
+    arguments = {
+        "A": rng.random((M, K)), "B": rng.random((K, N)), "C": np.zeros((M, N)),
+        "M": M, "N": N, "K": K,
+    }  # fmt: skip
+    kernel = compile_kernel(entry.source(**chosen), entry.kernel)
+    launch: Launch = entry.launch(arguments, **chosen)
+    counters = Counters()
+    Machine(kernel, launch, [counters]).run()
+    return dict(counters.totals)
+
+
+def predicted(entry: Entry, chosen: dict[str, int], size: tuple[int, int, int]) -> dict[str, int]:
+    defines = {macro: str(value) for macro, value in chosen.items()}
+    return dict(predict(entry.name, entry.source(**chosen), defines, size))
+
+
+@pytest.mark.parametrize(("whole", "rest"), BEYOND)
+@pytest.mark.parametrize(("name", "chosen"), TEACHING)
+def test_a_teaching_launch_is_predicted_exactly(
+    name: str, chosen: dict[str, int], whole: tuple[int, ...], rest: tuple[int, ...]
+) -> None:
+    entry = catalogue()[name]
+    size = extents(entry, chosen, whole, rest)
+    assert predicted(entry, chosen, size) == counted(entry, chosen, size)
+
+
+@pytest.mark.parametrize(("whole", "rest"), FAST)
+@pytest.mark.parametrize(("name", "chosen"), SPEED)
+def test_a_fast_launch_is_predicted_exactly(
+    name: str, chosen: dict[str, int], whole: tuple[int, ...], rest: tuple[int, ...]
+) -> None:
+    entry = catalogue()[name]
+    size = extents(entry, chosen, whole, rest)
+    assert predicted(entry, chosen, size) == counted(entry, chosen, size)
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_a_fast_ragged_launch_is_predicted_exactly(name: str) -> None:
+    entry = catalogue()[name]
+    chosen = dict(entry.speed[0])
+    size = extents(entry, chosen, *FAST_RAGGED)
+    assert predicted(entry, chosen, size) == counted(entry, chosen, size)
+
+
+@pytest.mark.parametrize(
+    ("name", "sectors"),
+    [
+        # a warp reads one sector of A and four of B a step, and stores four of C
+        ("naive", lambda M, N, K: M * N // 32 * (5 * K + 4)),
+        # each value of A once for TILE columns of C, of B once for TILE rows; eight a sector
+        ("tiled", lambda M, N, K: 2 * M * N * K // 16 // 8 + M * N // 8),
+        ("tiled:TILE=32", lambda M, N, K: 2 * M * N * K // 32 // 8 + M * N // 8),
+        ("tiled_double", lambda M, N, K: 2 * M * N * K // 16 // 4 + M * N // 4),
+        ("registers", lambda M, N, K: 2 * M * N * K // 128 // 8 + M * N // 8),
+    ],
+)
+def test_sectors_of_large_launches_follow_from_the_tiles(name, sectors) -> None:  # type: ignore[no-untyped-def]
+    own = name.partition("=")[2]
+    entry = catalogue()[name.split(":")[0]]
+    chosen = dict(entry.speed[0]) | ({"TILE": int(own)} if own else {})
+    for size in ((4096, 4096, 4096), (8192, 6144, 4096)):
+        if name == "registers":  # its stores of eight a thread are not of whole sectors at once
+            found = predicted(entry, chosen, size)
+            assert found["global_load_sectors"] == sectors(*size) - size[0] * size[1] // 8
+        else:
+            assert global_bytes(predicted(entry, chosen, size)) == 32 * sectors(*size)
+
+
+def test_predictions_are_what_an_h200_counted() -> None:
+    """Where the profile's text is the catalogue's own, in forms whose counters need no excuse."""
+    from gpu.profile_cases import explained
+
+    cases = json.loads(PROFILE.read_text(encoding="utf-8"))["cases"]
+    looked = 0
+    for case in cases:
+        settings, _, extent = case["name"].rpartition(", ")
+        name, *macros = settings.split(" ")
+        if name not in catalogue() or "," in settings:
+            continue
+        chosen = {macro: int(value) for macro, _, value in (one.partition("=") for one in macros)}
+        M, N, K = (int(number) for number in extent.split("x"))
+        found = predicted(catalogue()[name], chosen, (M, N, K))
+        for counter in FIELDS:
+            if not explained(case["name"], case["form"], counter):
+                assert found[counter] == case["measured"][counter], (case["name"], counter)
+                looked += 1
+    assert looked > 300
+
+
+@pytest.mark.parametrize(
+    ("extent", "tile", "begun", "proportional", "expected"),
+    [
+        (4096, 16, 1, True, ((16, 256),)),
+        (4095, 16, 1, True, ((31, -253), (47, 254))),
+        (16, 16, 1, True, ((16, 1),)),
+        (40, 16, 3, False, ((40, 1),)),
+        (4096, 16, 3, False, ((48, -252), (64, 253))),
+        (20, 4, 1, True, ((12, 0), (20, 1))),
+        (40, 16, 2, True, ((40, 1),)),
+        (32, 16, 2, True, ((16, 2),)),
+        (1, 1, 3, False, ((1, 1),)),
+    ],
+)
+def test_samples_stand_for_an_extent(
+    extent: int, tile: int, begun: int, proportional: bool, expected: tuple[tuple[int, int], ...]
+) -> None:
+    found = samples(extent, tile, begun, proportional)
+    assert found == expected
+    assert sum(length * weight for length, weight in found) == extent
+    assert {length % np.lcm(tile, 8) for length, _ in found} == {extent % np.lcm(tile, 8)}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("nobody", "", "does not say how nobody is launched"),
+        ("tiled", "int x;", "cannot run tiled"),
+        (
+            "naive",
+            'extern "C" __global__ void naive(float* A) { while (true) A[0] += 1; }',
+            "naive",
+        ),
+    ],
+)
+def test_what_cannot_be_predicted_is_a_sentence(name: str, text: str, told: str) -> None:
+    with pytest.raises(NotPredictedError, match=told):
+        predict(name, text, {}, (64, 64, 64))
+
+
+def test_every_variant_is_predicted_at_a_size_nobody_simulates() -> None:
+    from gpu.contestant import choose
+
+    for name in variants():
+        one = choose(name, (8192, 6144, 4096))
+        found = predict(one.name, one.text, one.defines, (8192, 6144, 4096))
+        assert set(found) == set(FIELDS)
+        assert all(count >= 0 for count in found.values())
+        assert found["global_load_sectors"] > 0

@@ -1,0 +1,81 @@
+"""How long a thread waits for a value, as measured, beside what notes on tiling often say."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+
+from gpu.latency import Latency
+from ui import charts
+
+NAMES: Mapping[str, str] = {
+    "register": "Register", "shared": "Shared memory", "l1": "L1", "l2": "L2", "dram": "DRAM",
+}  # fmt: skip
+# Cycles as teaching notes give them, from the least to the most that any of them says.
+CLAIMS: Mapping[str, tuple[int, int]] = {
+    "shared": (1, 10), "l1": (1, 5), "l2": (10, 20), "dram": (200, 500),
+}  # fmt: skip
+CLAIM_COLOUR = "#8a8f98"
+
+
+def figure(latency: Latency, ink: str = charts.INK) -> go.Figure:
+    """Cycles of each memory: a diamond as measured, a grey bar for what notes say; logarithmic."""
+    measured = dataclasses.asdict(latency)
+    rows = {name: row for row, name in enumerate(NAMES)}
+    drawn = go.Figure()
+    for number, (name, (least, most)) in enumerate(CLAIMS.items()):
+        drawn.add_scatter(
+            x=[least, most], y=[rows[name]] * 2, mode="lines", name="as notes often say",
+            legendgroup="claims", showlegend=number == 0,
+            line={"color": CLAIM_COLOUR, "width": 16},
+            hovertemplate=f"notes say {least} to {most} cycles<extra></extra>",
+        )  # fmt: skip
+    drawn.add_scatter(
+        x=list(measured.values()), y=[rows[name] for name in measured], mode="markers+text",
+        name="measured here", cliponaxis=False,
+        marker={"symbol": "diamond", "size": 16, "color": charts.COLOURS[1],
+                "line": {"width": 1.5, "color": ink}},
+        text=[f"   {cycles:,.0f} cycles" for cycles in measured.values()],
+        textposition="middle right", textfont={"size": charts.LABEL_SIZE, "color": ink},
+        hoverinfo="skip",
+    )  # fmt: skip
+    font = {"size": charts.AXIS_SIZE, "color": ink}
+    drawn.update_xaxes(
+        type="log", range=[-0.1, 4], tickvals=[1, 10, 100, 1000, 10000],
+        ticktext=["1", "10", "100", "1,000", "10,000"], tickfont=font,
+        title="cycles from asking to having, one load after another", title_font=font,
+    )  # fmt: skip
+    drawn.update_yaxes(
+        autorange="reversed", automargin=True, tickvals=list(rows.values()), zeroline=False,
+        ticktext=[f"{name} " for name in NAMES.values()],
+        tickfont={"size": charts.LABEL_SIZE, "color": ink},
+    )  # fmt: skip
+    drawn.update_layout(
+        height=380, margin={"l": 10, "r": 20, "t": 10, "b": 60},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom",
+                "font": {"size": charts.AXIS_SIZE, "color": ink}},
+    )  # fmt: skip
+    return drawn
+
+
+def table(latency: Latency) -> list[dict[str, str]]:
+    """One row a memory: measured cycles, and what notes say."""
+    return [
+        {
+            "Where": NAMES[name],
+            "Measured, cycles": f"{cycles:,.1f}",
+            "Notes say, cycles": "{} to {}".format(*CLAIMS[name]) if name in CLAIMS else "–",
+        }
+        for name, cycles in dataclasses.asdict(latency).items()
+    ]
+
+
+def description(latency: Latency) -> str:
+    """The picture in words."""
+    return "; ".join(
+        f"{row['Where']}: {row['Measured, cycles']} cycles measured, notes say "
+        f"{row['Notes say, cycles']}"
+        for row in table(latency)
+    )

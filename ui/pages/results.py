@@ -1,0 +1,140 @@
+"""What a run on a GPU gave, drawn on the page: pictures, tables and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from gpu.bits import BitVerdict
+from gpu.compare import with_simulated
+from gpu.contestant import variant_title
+from gpu.limits import Limits
+from gpu.result import Comparison
+from ui import charts, counted, latency, roofline
+
+INKS = {"light": "#1d2330", "dark": "#f2f3f5"}
+
+
+def ink() -> str:
+    """The colour of text on the visitor's theme."""
+    return INKS.get(st.context.theme.type or "light", INKS["light"])
+
+
+def show(comparison: Comparison, found: Limits | None, key: str) -> None:
+    """A comparison: a sentence, pictures, and every figure in tables."""
+    st.markdown(charts.summary(comparison))
+    for kernel in comparison.kernels:
+        if not kernel.verified:
+            st.warning(f"{charts.label(kernel)}: {kernel.verdict}")
+    names = ("Speed", "Time", "Share of cuBLAS", "Roofline", "Predicted and measured")
+    speed, taken, share, roof, both = st.tabs(names)
+    for tab, name, figure in (
+        (speed, "speed", charts.throughput),
+        (taken, "time", charts.times),
+        (share, "share", charts.cublas_share),
+    ):
+        tab.plotly_chart(
+            figure(comparison, ink()), key=f"{key}_{name}", alt=charts.description(comparison)
+        )
+    st.table(charts.table(comparison), border="horizontal")
+    st.caption(
+        "Times are medians of at least 20 launches with the L2 cache emptied before each, all "
+        "kernels in turn; the spread is the 20th to 80th percentile. Error: the largest error of "
+        "an element over the typical size of one, and the norm of all errors over C's; bound: "
+        "what rounding explains of the largest for this K. GB/s counts A and B read once and C "
+        "written once."
+    )
+    with st.spinner("The simulator counts each launch's transactions …"):
+        comparison = with_simulated(comparison, lambda *_: None)
+    if charts.resources(comparison):
+        st.table(charts.resources(comparison), border="horizontal")
+        st.caption(
+            "Global sectors of 32 bytes and passes through shared memory are the simulator's, for "
+            "this launch: solved exactly from launches of a few tiles."
+        )
+    with roof:
+        show_roofline(comparison, found, key)
+    with both:
+        show_counters(comparison, key)
+
+
+def show_roofline(comparison: Comparison, found: Limits | None, key: str) -> None:
+    """The kernels under the device's ceilings."""
+    if not roofline.points(comparison):
+        st.markdown("No float32 kernel of this run has a time and simulated bytes.")
+        return
+    st.plotly_chart(
+        roofline.roofline(comparison, found, ink()), key=f"{key}_roofline",
+        alt=roofline.description(comparison, found),
+    )  # fmt: skip
+    st.caption(
+        "Across: 2·M·N·K operations over the bytes of all global sectors that the simulator "
+        "counts. These are bytes that threads ask for: the caches answer most of them, so that a "
+        "kernel may lie above DRAM's line. "
+        + (
+            "The ceilings were measured on this GPU."
+            if found
+            else "The ceilings follow from its clocks, cores and bus; no kernel reaches them fully."
+        )
+    )
+
+
+def show_counters(comparison: Comparison, key: str) -> None:
+    """What the simulator predicts beside what the hardware counted, where it was asked."""
+    if not counted.counted(comparison):
+        st.markdown(
+            "No hardware counters were read in this run. `python -m gpu record` reads them where "
+            "NVIDIA's profiler `ncu` is installed and may count."
+        )
+        return
+    for what in counted.COUNTS:
+        st.plotly_chart(
+            counted.beside(comparison, what, ink()), key=f"{key}_{what}",
+            alt=counted.description(comparison, what),
+        )  # fmt: skip
+    st.table(counted.table(comparison), border="horizontal")
+    st.caption(
+        "The simulator counts the text as it is written. The compiler may read several "
+        "neighbours of a shared array at once, which takes fewer passes."
+    )
+
+
+def show_bits(verdicts: Sequence[BitVerdict]) -> None:
+    """Whether the simulator's C and the GPU's are the same in every bit."""
+    M, N, K = verdicts[0].size
+    st.subheader(f"Bit for bit, {M:,} × {N:,} × {K:,}", anchor=False)
+    differing = [verdict for verdict in verdicts if not verdict.identical]
+    same = [variant_title(verdict.name) for verdict in verdicts if verdict.identical]
+    if same:
+        st.success(
+            f"Identical: the simulator's C and the GPU's have the same bits. {'; '.join(same)}.",
+            icon=":material/check:",
+        )
+    for verdict in differing:
+        st.error(f"{variant_title(verdict.name)}: {verdict.sentence}", icon=":material/close:")
+
+
+def show_limits(found: Limits, key: str) -> None:
+    """The device's ceilings and latencies."""
+    best = found.ceilings
+    st.subheader("What this GPU's cores and memories give at best", anchor=False)
+    for column, name, value in zip(
+        st.columns(3),
+        ("Multiply-adds alone", "Copy within the L2", "Copy through DRAM"),
+        (
+            f"{best.fp32_tflops:.1f} TFLOP/s",
+            f"{best.l2_gb_s:,.0f} GB/s",
+            f"{best.dram_gb_s:,.0f} GB/s",
+        ),
+        strict=True,
+    ):
+        column.metric(name, value, border=True)
+    st.plotly_chart(
+        latency.figure(found.latency, ink()), key=f"{key}_latency",
+        alt=latency.description(found.latency),
+    )  # fmt: skip
+    st.caption(
+        "One thread follows pointers, each load waiting for the one before; a register's is the "
+        "wait of one multiply-add for another. Copies count bytes read and bytes written."
+    )
