@@ -1,0 +1,254 @@
+"""What the scene says of warps and threads: requests, sums, loads, words."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from simulator.parts import parts
+from simulator.requests import requests
+from simulator.tree import Barrier
+from tests.ui.stories import EACH, boxes, run, story
+from ui.palette import PALETTES
+from ui.panels.canvas import SPACE
+from ui.panels.paths import hatch
+from ui.panels.requests import RequestsPanel, headline, tallies
+from ui.panels.sentence import LIST_LINES, PART_WIDTH, WordsPanel, _shortened, chosen, opened
+from ui.panels.threads import (
+    ThreadsPanel,
+    accumulator,
+    global_loads,
+    held,
+    naive_loads,
+    waiting,
+)
+from ui.story import tell
+
+# Requests -----------------------------------------------------------------------------------
+
+
+def degree(addresses: list[int]) -> int:
+    """The most words of one bank, of 4-byte accesses."""
+    banks = defaultdict(set)
+    for address in addresses:
+        banks[address // 4 % 32].add(address // 4)
+    return max(len(words) for words in banks.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "tile", "index"),
+    [
+        ("tiled", 8, lambda tx, ty, k: k * 8 + tx),
+        ("tiled", 16, lambda tx, ty, k: k * 16 + tx),
+        ("transposed", 8, lambda tx, ty, k: tx * 8 + k),
+        ("transposed", 16, lambda tx, ty, k: tx * 16 + k),
+        ("transposed", 32, lambda tx, ty, k: tx * 32 + k),
+        ("padded", 16, lambda tx, ty, k: tx * 17 + k),
+        ("padded", 32, lambda tx, ty, k: tx * 33 + k),
+        ("swizzled", 16, lambda tx, ty, k: tx * 16 + (k ^ tx)),
+    ],
+)
+def test_the_headline_tells_the_conflict(name, tile, index):
+    recording = run(name, tile, tile, tile, defines={"TILE": tile})
+    step = next(s for s in recording.steps if {a.name for a in s.accesses} == {"As", "Bs"})
+    request = next(r for r in requests(recording, step, 0) if r.access.name == "Bs")
+    ways = degree([4 * index(lane % tile, lane // tile, 0) for lane in range(32)])
+    first, second, _ = headline(request)
+    assert first == f"<b>load Bs</b>: {f'{ways}-way' if ways > 1 else 'no'} conflict"
+    assert second == f"{ways} wavefront{'s' if ways > 1 else ''} for 1 request"
+
+
+@EACH
+def test_a_card_has_a_mark_for_each_word_of_each_lane(number):
+    told = story(number)
+    panel = RequestsPanel(told, PALETTES["light"])
+    for step in told.recording.steps[:: max(1, len(told.recording.steps) // 60)]:
+        asked = requests(told.recording, step, panel.warp)
+        if len(asked) != 1 or asked[0].access.space != "shared":
+            continue
+        request = asked[0]
+        marks = [box for shape in panel.shapes(step)[3:8] for box in boxes(seen(shape))]
+        bank = (1580 - 1152 - 22) / 32
+        on_card = [box for box in marks if box[1] < 484]
+        under = [box for box in marks if box[1] >= 484]
+        width = sum(right - left for left, _, right, _ in on_card)
+        assert width == pytest.approx(bank * (request.words >= 0).sum(), rel=0.01)
+        served = {
+            (turn, word)
+            for turn, words in zip(request.wavefronts.tolist(), request.words.tolist(), strict=True)
+            for word in words
+            if word >= 0
+        }
+        width = sum(right - left for left, _, right, _ in under)
+        assert width == pytest.approx(bank * len(served), rel=0.01)
+        assert len({round(top) for _, top, _, _ in under}) == request.passes
+
+
+def seen(shape) -> str:
+    return "" if shape["path"] == "M0,0Z" else shape["path"]
+
+
+@EACH
+def test_sectors_are_drawn_once_and_useful_bytes_are_filled(number):
+    told = story(number)
+    panel = RequestsPanel(told, PALETTES["light"])
+    for step in told.recording.steps:
+        asked = requests(told.recording, step, panel.warp)
+        if len(asked) != 1 or asked[0].access.space != "global":
+            continue
+        shapes = panel.shapes(step)
+        assert len(boxes(seen(shapes[2]))) == len(asked[0].sectors)
+        assert len(boxes(seen(shapes[0]))) == len(asked[0].lines)
+        wide = sum(b[2] - b[0] for shape in shapes[3:8] for b in boxes(seen(shape)))
+        assert wide / (1580 - 1152) * 128 == pytest.approx(asked[0].useful, rel=0.01)
+        said = " ".join(panel.changing(step)[3]["text"])
+        assert f"{asked[0].useful} of {asked[0].fetched} bytes useful" in said
+        return
+
+
+def test_the_tally_of_a_warp_adds_up():
+    recording = run("transposed", 16, 16, 32, defines={"TILE": 16})
+    said = tallies([requests(recording, step, 0) for step in recording.steps])
+    assert said[0] == ["Nothing asked of memory yet"]
+    assert said[-1][1:] == [
+        "load A: 2 requests, 8 sectors",
+        "store As: 2 requests, 2 wavefronts",
+        "load B: 2 requests, 8 sectors",
+        "store Bs: 2 requests, 16 wavefronts",
+        "load As: 32 requests, 32 wavefronts",
+        "load Bs: 32 requests, 256 wavefronts",
+    ]
+
+
+# Threads ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "M", "N", "K", "block", "defines", "mine", "naive"),
+    [
+        ("tiled", 8, 8, 8, (1, 1, 0), {"TILE": 4}, 2 * 4 * 8, 2 * 16 * 8),
+        ("tiled", 64, 64, 64, (0, 0, 0), {"TILE": 16}, 2 * 16 * 64, 2 * 256 * 64),
+        ("tiled", 5, 7, 3, (1, 1, 0), {"TILE": 4}, (1 + 3) * 3, 2 * 3 * 3),
+        ("tiled_double", 8, 8, 8, (0, 0, 0), {"TILE": 4}, 2 * 4 * 8, 2 * 16 * 8),
+        ("naive", 8, 32, 5, (0, 0, 0), {}, 2 * 256 * 5, 2 * 256 * 5),
+        ("registers", 8, 8, 8, (0, 0, 0), {"TILE": 8, "DEPTH": 4, "EACH": 2}, 128, 2 * 64 * 8),
+        ("vectors", 8, 8, 8, (0, 0, 0), {"TILE": 8, "DEPTH": 4, "EACH": 4}, 128, 2 * 64 * 8),
+        ("pipelined", 8, 8, 8, (0, 0, 0), {"TILE": 8, "DEPTH": 4, "EACH": 4}, 128, 2 * 64 * 8),
+    ],
+)
+def test_loads_are_those_of_the_closed_form(name, M, N, K, block, defines, mine, naive):
+    told = tell(run(name, M, N, K, block, defines), 0)
+    ours, theirs = global_loads(told), naive_loads(told)
+    assert (ours[-1], theirs[-1]) == (mine, naive)
+    assert ours == sorted(ours)
+    assert theirs == sorted(theirs)
+    texts = ThreadsPanel(told, PALETTES["light"]).changing(told.recording.steps[-1])
+    said = " ".join(text for trace in texts for text in trace["text"])
+    assert f"<b>{mine:,}</b>" in said
+    assert f"naive <b>{naive:,}</b>" in said
+
+
+def test_naive_loads_grow_with_each_product():
+    told = tell(run("tiled", 8, 8, 8, defines={"TILE": 4}), 0)
+    products = 0
+    for step, loads in zip(told.recording.steps, naive_loads(told), strict=True):
+        products += 16 * (sum(a.space == "shared" and a.kind == "load" for a in step.accesses) == 2)
+        assert loads == 2 * products
+
+
+@EACH
+def test_the_sums_end_as_the_blocks_part_of_the_product(number):
+    told = story(number)
+    variable = accumulator(told)
+    assert variable is not None
+    sums = held(told, variable)[-1]
+    last = told.recording.steps[-1]
+    arguments = told.recording.arguments
+    product = arguments["A"].astype(np.int64) @ arguments["B"].astype(np.int64)
+    stored = np.asarray(last.stored["C"]).reshape(product.shape)
+    ours = np.sort(np.asarray(sums, np.int64).reshape(-1))
+    inside = np.sort(product[stored])
+    assert ours[ours != 0].tolist() == inside[inside != 0].tolist()
+
+
+def test_who_waits_at_a_barrier_is_marked_and_counted():
+    told = tell(run("tiled", 8, 8, 8, defines={"TILE": 4}), 5)
+    panel = ThreadsPanel(told, PALETTES["light"])
+    for step in told.recording.steps:
+        feet = panel.shapes(step)[5]["path"]
+        barrier = isinstance(step.statement, Barrier)
+        assert len(re.findall(r"M[\d.]+,[\d.]+H", feet)) == (16 if barrier else 0)
+        said = [text for trace in panel.changing(step) for text in trace["text"]]
+        assert ("16 of 16 have come to the barrier" in said) == barrier
+
+
+def test_a_warp_waits_while_the_other_runs():
+    recording = run("tiled", 8, 8, 8, defines={"TILE": 8}, schedule="ascending")
+    waits = [int(threads.sum()) for threads in waiting(tell(recording, 0))]
+    barriers = [step.number for step in recording.steps if isinstance(step.statement, Barrier)]
+    assert len(barriers) == 4
+    for first, second in (barriers[:2], barriers[2:]):
+        assert waits[first - 1] == 0
+        assert set(waits[first:second]) == {32}
+        assert waits[second : second + 2] == [64, 0]
+    panel = ThreadsPanel(tell(recording, 0), PALETTES["light"])
+    said = [t for trace in panel.changing(recording.steps[barriers[0] + 1]) for t in trace["text"]]
+    assert "32 of 64 active, 32 wait at the barrier" in said
+
+
+def test_idle_threads_are_hatched():
+    told = tell(run("tiled", 5, 7, 3, (1, 1, 0), {"TILE": 4}), 0)
+    panel = ThreadsPanel(told, PALETTES["light"])
+    step = told.recording.steps[-1]
+    assert hatch(panel.grid, np.arange(16) >= 3) in [s["path"] for s in panel.shapes(step)]
+    assert "3 of 16 active" in panel.changing(step)[1]["text"]
+
+
+# Words --------------------------------------------------------------------------------------
+
+
+@EACH
+def test_a_statement_opens_into_its_parts(number):
+    told = story(number)
+    panel = WordsPanel(told, PALETTES["light"])
+    for step in told.recording.steps[:: max(1, len(told.recording.steps) // 20)]:
+        pieces = parts(told.recording, step, told.thread)
+        lines = opened(told.recording, step, told.thread)
+        assert len(lines) == len(pieces)
+        for piece, line in zip(pieces, lines, strict=True):
+            if piece.cell is not None and piece.cell.bank is not None:
+                assert f"bank {piece.cell.bank}" in line
+        kept = chosen(pieces)
+        accesses = [p for p in pieces if p.kind in ("load", "store", "atomic")]
+        assert all(piece in kept for piece in accesses)
+        shown = [text for text in panel.changing(step)[3]["text"] if text != SPACE]
+        assert len(shown) == min(len(kept), LIST_LINES)
+
+
+def test_the_thread_says_what_it_did_with_its_numbers():
+    recording = run("tiled", 4, 4, 4, defines={"TILE": 2})
+    told = tell(recording, 1)
+    step = next(s for s in recording.steps if {a.name for a in s.accesses} == {"As", "Bs"})
+    a, b = int(recording.arguments["A"][0, 0]), int(recording.arguments["B"][0, 1])
+    sentence = WordsPanel(told, PALETTES["light"]).changing(step)[0]["text"][0]
+    assert sentence == f"acc = 0 + As[0][0] × Bs[0][1] = 0 + {a} × {b} = {a * b}."
+    assert f"As[ty][k]: As[0][0] holds {a} (byte 0, bank 0)" in opened(recording, step, 1)
+    assert f"Bs[k][tx]: Bs[0][1] holds {b} (byte 4, bank 5)" in opened(recording, step, 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("k = 0 + 1 = 1", "k = 0 + 1 = 1"),
+        ("t < (K + TILE - 1) / TILE = 1 < (16 + 2 − 1) / 2 = true",
+         "t < (K + TILE - 1) / TILE = true"),
+        (f"{'x + ' * 20}x = 84", f"{'x + ' * 11}x … = 84"),
+        (f"{'word ' * 12}end", f"{'word ' * 10}…"),
+    ],
+)  # fmt: skip
+def test_a_part_too_long_for_its_line_keeps_its_result(line, shown):
+    assert _shortened(line) == shown
+    assert len(_shortened(line)) <= PART_WIDTH
