@@ -1,19 +1,21 @@
 // The scene's keyboard and buttons: they run Plotly's own frames in the page, without the server.
 const SCENE = ".st-key-scene";
 const STAGE = ".st-key-stage"; // what holds the scene, as wide as the page leaves it
+const QUIET_MS = 100; // after which Streamlit, which draws a figure twice, is done with it
 const PAUSE_MS = 450; // after the last step, before Python hears of it
 const MARGIN = 8; // pixels under the scene
 const LOWEST = 360; // pixels; a window that is lower scrolls
 const PRESENTING = "presenting"; // the body's class while only the scene is shown
 const STAYS = ["play", "svg", "png", "present", "leave"]; // what does not end the playing
 
-// The plot of a scene, once Plotly has drawn it: for a moment the one before it is there as well.
-function plot(scene) {
+// The plot of a scene's page, once Plotly has drawn it: for a moment the one before is there as well.
+function plot({ scene, first }) {
   const drawn = [...document.querySelectorAll(`${SCENE} .js-plotly-plot`)];
-  return drawn.find((gd) => gd.layout?.meta?.scene === scene && gd._transitionData?._frames.length);
+  return drawn.find(({ layout, _transitionData }) =>
+    layout?.meta?.scene === scene && layout.meta.first === first && _transitionData?._frames.length);
 }
 
-// What each changing text says at frame n: the last frame up to n that tells of its trace.
+// What each changing text says at the page's frame n: the last frame up to n that tells of its trace.
 function textsAt(gd, n) {
   const frames = gd._transitionData._frames;
   if (gd.__tilewiseFrames !== frames) {
@@ -71,7 +73,7 @@ function nodesOf(gd, trace) {
   return found;
 }
 
-// Show frame n: texts go straight into the nodes that Plotly drew and shapes through its relayout,
+// Show the page's frame n: texts go straight into the nodes that Plotly drew and shapes through its relayout,
 // for a redraw of all traces would take ten times as long. Plotly's own data is kept in step.
 function draw(gd, n) {
   for (const [trace, texts] of textsAt(gd, n)) {
@@ -93,16 +95,20 @@ function draw(gd, n) {
 export default function (component) {
   const { data, parentElement, setStateValue, setTriggerValue } = component;
   const state = (parentElement.__tilewise ??= { step: data.start, timer: null, report: null });
-  if (state.scene !== data.scene) {
+  const { stops, first, end } = data;
+  const last = stops.steps - 1;
+  const page = `${data.scene} ${first}`;
+  if (state.scene !== data.scene || state.order !== data.order) {
     state.scene = data.scene;
+    state.order = data.order;
     state.step = data.start;
   }
-  const last = data.steps - 1;
   let closed = false;
+  state.close?.(); // Streamlit calls again for other data, and cleans up only in the end
 
   function tell() {
     state.report = null;
-    setStateValue("at", [data.scene, state.step]);
+    setStateValue("at", [data.scene, data.order, state.step]);
   }
 
   function report() {
@@ -117,23 +123,31 @@ export default function (component) {
     tell();
   }
 
+  // A step that is not on this page is asked for: the figure then comes with another page. One
+  // that is not drawn yet is shown by settle().
   function show(n) {
-    const gd = plot(data.scene);
-    if (!gd || !window.Plotly) return;
     state.step = Math.max(0, Math.min(last, n));
-    if (state.step >= gd._transitionData._frames.length) return;
     const number = parentElement.querySelector("input");
     if (number && document.activeElement !== number) number.value = state.step + 1;
-    draw(gd, state.step);
+    if (!onPage()) {
+      clearTimeout(state.report);
+      return tell();
+    }
+    const gd = plot(data);
+    if (gd?.dataset.ready !== page) return;
+    const frame = state.step - first;
+    draw(gd, frame);
     const live = parentElement.querySelector("[aria-live]");
-    const title = gd._transitionData._frames[state.step].layout.title.text;
+    const title = gd._transitionData._frames[frame].layout.title.text;
     if (live) live.textContent = title.replace(/<[^>]*>/g, "");
     report();
   }
 
-  function along(stops, forward) {
-    if (forward) return show(stops.find((n) => n > state.step) ?? last);
-    return show([...stops].reverse().find((n) => n < state.step) ?? 0);
+  const onPage = () => first <= state.step && state.step < end;
+
+  function along(begins, forward) {
+    if (forward) return show(begins.find((n) => n > state.step) ?? last);
+    return show([...begins].reverse().find((n) => n < state.step) ?? 0);
   }
 
   function pause() {
@@ -145,18 +159,21 @@ export default function (component) {
 
   function play() {
     if (state.timer) return pause();
-    if (state.step >= last) state.step = -1;
+    if (state.step >= last) show(0);
     const pace = Number(parentElement.querySelector("select")?.value ?? 2);
-    state.timer = setInterval(() => {
-      if (state.step >= last) return pause();
-      show(state.step + 1);
-    }, 1000 / pace);
+    state.timer = setInterval(() => state.tick(), 1000 / pace);
     parentElement.querySelector("[data-do=play]").textContent = "Pause";
   }
 
+  state.tick = () => {
+    if (state.step >= last) return pause();
+    const turned = onPage() && plot(data)?.dataset.ready === page;
+    if (turned) show(state.step + 1);
+  };
+
   // The picture at its own size, whatever the window's.
   function save(format) {
-    const gd = plot(data.scene);
+    const gd = plot(data);
     if (!gd) return;
     const { width, height } = gd._fullLayout;
     const filename = `tilewise-step-${state.step + 1}`;
@@ -172,14 +189,14 @@ export default function (component) {
 
   const actions = {
     first: () => show(0),
-    "outer-back": () => along(data.outer, false),
-    "inner-back": () => along(data.inner, false),
+    "outer-back": () => along(stops.outer, false),
+    "inner-back": () => along(stops.inner, false),
     back: () => show(state.step - 1),
     play,
     forward: () => show(state.step + 1),
-    "inner-forward": () => along(data.inner, true),
-    "outer-forward": () => along(data.outer, true),
-    barrier: () => along(data.barrier, true),
+    "inner-forward": () => along(stops.inner, true),
+    "outer-forward": () => along(stops.outer, true),
+    barrier: () => along(stops.barrier, true),
     last: () => show(last),
     svg: () => save("svg"),
     png: () => save("png"),
@@ -207,7 +224,7 @@ export default function (component) {
 
   // The sheet is drawn for one size and scaled as a whole to what the window leaves it.
   function fit() {
-    const gd = plot(data.scene);
+    const gd = plot(data);
     const stage = document.querySelector(STAGE);
     if (!gd || !stage || !gd._fullLayout) return;
     const { width, height } = gd._fullLayout;
@@ -219,7 +236,7 @@ export default function (component) {
     stage.style.height = `${height * scale}px`;
   }
 
-  function clicked(event) {
+  state.clicked = (event) => {
     const point = event.points?.[0];
     if (!point) return;
     const [row, column] = point.pointIndex;
@@ -230,28 +247,42 @@ export default function (component) {
       flush();
       setTriggerValue("clicked", [point.data.name, row, column]);
     }
+  };
+
+  state.animating = ({ name }) => {
+    if (!/^\d+$/.test(name)) return; // Plotly's own pause
+    state.step = Number(name);
+    report();
+  };
+
+  // Once Plotly is quiet the picture is ready, and at its step if Streamlit has drawn it anew.
+  state.settle = (gd) => {
+    if (gd !== plot(data)) return;
+    gd.dataset.ready = page;
+    if (!onPage()) return; // that page was asked for when the step was chosen
+    const { title } = gd._transitionData._frames[state.step - first].layout;
+    if (gd.layout.title.text !== title.text) show(state.step);
+  };
+
+  function drawn(gd) {
+    clearTimeout(gd.__tilewiseQuiet);
+    gd.__tilewiseQuiet = setTimeout(() => state.settle(gd), QUIET_MS);
   }
 
-  // Plotly draws when it is ready; wait for this scene's figure, then take up the step.
+  // Plotly draws when it is ready; wait for this page's figure, then take up the step.
   function attach() {
     if (closed) return;
-    const gd = plot(data.scene);
+    const gd = plot(data);
     if (!gd) return void setTimeout(attach, 40);
     fit();
-    if (gd.__tilewiseScene !== data.scene) {
-      gd.__tilewiseScene = data.scene;
-      gd.__tilewiseFrames = null;
-      gd.removeAllListeners?.("plotly_click");
-      gd.removeAllListeners?.("plotly_animatingframe");
-      gd.on("plotly_click", clicked);
-      gd.on("plotly_animatingframe", (event) => {
-        if (event.name === null || event.name === undefined || event.name === "null") return;
-        state.step = Number(event.name);
-        report();
-      });
-      if (state.step) show(state.step);
-    }
-    gd.dataset.ready = data.scene;
+    if (gd.__tilewisePage === page) return state.settle(gd);
+    gd.__tilewisePage = page;
+    gd.__tilewiseFrames = null;
+    for (const name of ["plotly_click", "plotly_animatingframe"]) gd.removeAllListeners?.(name);
+    gd.on("plotly_click", (event) => state.clicked(event));
+    gd.on("plotly_animatingframe", (event) => state.animating(event));
+    gd.on("plotly_afterplot", () => drawn(gd));
+    drawn(gd);
   }
 
   for (const button of parentElement.querySelectorAll("button")) {
@@ -262,7 +293,7 @@ export default function (component) {
   }
   const jump = parentElement.querySelector("input");
   if (jump) {
-    jump.max = data.steps;
+    jump.max = stops.steps;
     jump.value = state.step + 1;
     jump.onchange = () => {
       pause();
@@ -270,10 +301,11 @@ export default function (component) {
       if (Number.isFinite(n)) show(n - 1);
       jump.blur();
     };
-    parentElement.querySelector("[data-total]").textContent = `of ${data.steps}`;
+    parentElement.querySelector("[data-total]").textContent = `of ${stops.steps}`;
   }
   document.addEventListener("keydown", pressed);
   document.addEventListener("pointerdown", flush, true);
+  document.addEventListener("focusin", flush);
   // Plotly's own pause ends its play with a rejected promise that nobody waits for.
   const pausing = (event) => event.reason === undefined && event.preventDefault();
   window.addEventListener("unhandledrejection", pausing);
@@ -282,13 +314,20 @@ export default function (component) {
   const stage = document.querySelector(STAGE);
   if (stage) watcher.observe(stage);
   attach();
-  return () => {
+  const close = () => {
     closed = true;
-    pause();
     watcher.disconnect();
     window.removeEventListener("unhandledrejection", pausing);
     window.removeEventListener("resize", fit);
     document.removeEventListener("keydown", pressed);
     document.removeEventListener("pointerdown", flush, true);
+    document.removeEventListener("focusin", flush);
+  };
+  state.close = close;
+  return () => {
+    close();
+    if (state.close !== close) return;
+    pause();
+    document.body.classList.remove(PRESENTING);
   };
 }

@@ -70,17 +70,29 @@ def _component() -> Any:
     return st.components.v2.component("tilewise_keys", html=HTML, css=CSS, js=script)
 
 
-def keys(scene: str, navigation: Mapping[str, Any], start: int, key: str = "keys") -> Any:
+def keys(
+    scene: str,
+    order: int,
+    navigation: Mapping[str, Any],
+    steps: range,
+    start: int,
+    key: str = "keys",
+) -> Any:
     """Draw the buttons and listen to the keyboard.
 
-    scene names the figure that is shown, which begins at step `start`; navigation is
-    scene.navigation's. The result's `at` is the scene and the step that are shown, or None before
-    the first key; `clicked` is what was just clicked, as the trace's name, row and column, or None.
+    scene names what is shown and steps those of its steps that the figure has; navigation is
+    scene.navigation's. The scene begins at step `start`, and goes there again for another order.
+    The result's `at` is the scene, the order and the step that is shown or, beyond the figure,
+    asked for; None before the first key. `clicked` is what was just clicked, as the trace's name,
+    row and column, or None.
     """
     return _component()(
         key=key,
-        data={"scene": scene, "start": start, **navigation},
+        data={
+            "scene": scene, "order": order, "first": steps.start, "end": steps.stop,
+            "start": start, "stops": dict(navigation),
+        },
         default={"at": None},
         on_at_change=lambda: None,
         on_clicked_change=lambda: None,
-    )
+    )  # fmt: skip

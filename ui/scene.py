@@ -1,7 +1,8 @@
-"""A recording as one Plotly figure: its frames are the steps, and only what changes is in them."""
+"""A recording as Plotly figures: their frames are the steps, and only what changes is in them."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -13,6 +14,7 @@ from simulator.steps import GRANULARITIES, boundaries
 from ui.palette import PALETTES, Palette
 from ui.panels.canvas import HEIGHT, SANS, WIDTH, Shape, Trace
 from ui.panels.matrices import MatricesPanel
+from ui.panels.requests import RequestsPanel
 from ui.panels.sentence import WordsPanel
 from ui.panels.shared import SharedPanel
 from ui.panels.source import SourcePanel
@@ -20,8 +22,10 @@ from ui.panels.threads import ThreadsPanel
 from ui.panels.timeline import TimelinePanel
 from ui.story import Story, inner_iteration, outer_iteration, tell
 
+PAGE = 400  # steps of one figure: under a megabyte, and drawn within a second
 SLIDER_STOPS = 24  # each further stop of Plotly's slider makes every step slower
 PLAY_MS = 400
+FOOT = 58  # pixels under the sheet, for Plotly's own play, pause and slider
 
 
 class Panel(Protocol):
@@ -46,10 +50,26 @@ def panels(story: Story, palette: Palette) -> list[Panel]:
         SourcePanel(story, palette),
         MatricesPanel(story, palette),
         SharedPanel(story, palette),
+        RequestsPanel(story, palette),
         ThreadsPanel(story, palette),
         WordsPanel(story, palette),
         TimelinePanel(story, palette),
     ]
+
+
+class Scene(go.Figure):  # type: ignore[misc]  # Plotly has no types
+    """A figure whose frames stay plain data.
+
+    Plotly checks what it takes, and a frame takes longer to check than to make. A test checks them.
+    """
+
+    def __init__(self, plain: dict[str, Any]) -> None:
+        super().__init__(plain["data"], plain["layout"], skip_invalid=False)
+        self._frames = plain["frames"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure as plain data: "data", "layout", "frames"."""
+        return {**super().to_dict(), "frames": self._frames}
 
 
 def figure(
@@ -58,13 +78,16 @@ def figure(
     theme: str = "light",
     tile: tuple[int, int, int] | None = None,
     hazards: tuple[Hazard, ...] = (),
-) -> go.Figure:
-    """The scene of a recorded block with one thread in focus, at its first step.
+    steps: range | None = None,
+) -> Scene:
+    """The scene of a recorded block with one thread in focus, at the first of some steps.
 
-    Frame n, named str(n), holds the title, the moved shapes and the changed traces of step n.
-    Those at the slider's stops hold every trace that ever changes, so that a jump there is right.
+    steps are those of one page, or None for the whole recording. Each has a frame, named by the
+    step's number from 0, with the title, the moved shapes and the changed traces of the step.
+    The first and those at the slider's stops hold every trace that changes, so that a jump there
+    is right. layout.meta holds `navigation` and "first", the number of the first frame's step.
     """
-    return go.Figure(plain(recording, thread, theme, tile, hazards), skip_invalid=False)
+    return Scene(plain(recording, thread, theme, tile, hazards, steps))
 
 
 def plain(
@@ -73,42 +96,46 @@ def plain(
     theme: str = "light",
     tile: tuple[int, int, int] | None = None,
     hazards: tuple[Hazard, ...] = (),
+    steps: range | None = None,
 ) -> dict[str, Any]:
     """The same as plain data: "data", "layout", "frames"."""
     palette = PALETTES[theme]
     story = tell(recording, thread, tile, hazards)
     parts = panels(story, palette)
-    steps = recording.steps
+    whole = range(len(recording.steps)) if steps is None else steps
+    shown = recording.steps[whole.start : whole.stop]
     static = [trace for part in parts for trace in part.static()]
-    states = [[trace for part in parts for trace in part.changing(step)] for step in steps]
-    shapes = [[shape for part in parts for shape in part.shapes(step)] for step in steps]
-    stops = set(slider_stops(story))
+    states = [[trace for part in parts for trace in part.changing(step)] for step in shown]
+    shapes = [[shape for part in parts for shape in part.shapes(step)] for step in shown]
+    ways = navigation(recording)
+    stops = slider_stops(ways["outer"], whole)
     varying = _varying(shapes)
     frames = []
-    for step, traces, moved in zip(steps, states, shapes, strict=True):
-        before = states[step.number - 1] if step.number and step.number not in stops else None
+    for at, step in enumerate(shown):
+        before = None if step.number in stops else states[at - 1]
         changed = [
             i
-            for i, trace in enumerate(traces)
+            for i, trace in enumerate(states[at])
             if before is None or trace["text"] != before[i]["text"]
         ]
         frames.append(
             {
                 "name": str(step.number),
-                "data": [{"type": "scatter", "text": traces[i]["text"]} for i in changed],
+                "data": [{"type": "scatter", "text": states[at][i]["text"]} for i in changed],
                 "traces": [len(static) + i for i in changed],
                 "layout": {
                     "title": {"text": title(story, step)},
                     "shapes": [
                         {key: shape[key] for key in keys}
-                        for shape, keys in zip(moved, varying, strict=True)
+                        for shape, keys in zip(shapes[at], varying, strict=True)
                     ],
                 },
             }
         )
     return {
         "data": static + states[0],
-        "layout": _layout(story, palette, shapes[0]),
+        "layout": _layout(palette, title(story, shown[0]), shapes[0], stops)
+        | {"meta": {**ways, "first": whole.start}},
         "frames": frames,
     }
 
@@ -130,19 +157,34 @@ def title(story: Story, step: Step) -> str:
     return " · ".join(parts)
 
 
-def slider_stops(story: Story) -> list[int]:
-    """The steps that the slider stops at: outer iterations if they are few, else evenly spread."""
-    last = len(story.recording.steps) - 1
-    outer = list(boundaries(story.recording, "outer"))
-    if len(outer) <= SLIDER_STOPS:
-        return outer
-    return sorted({round(i * last / (SLIDER_STOPS - 1)) for i in range(SLIDER_STOPS)})
-
-
 def navigation(recording: Recording) -> dict[str, Any]:
     """What the keys need: the number of steps, and where each way of going on begins anew."""
     ways = {way: list(boundaries(recording, way)) for way in GRANULARITIES if way != "statement"}
     return {"steps": len(recording.steps), **ways}
+
+
+def page(stops: Mapping[str, Any], step: int) -> range:
+    """The steps of the page that a step is on, of a recording with this navigation.
+
+    A page holds whole outer iterations of at most PAGE steps; where those would fill less than
+    half of it, whole inner iterations; where those would too, PAGE steps.
+    """
+    starts, end = [0], stops["steps"]
+    while end - starts[-1] > PAGE:
+        least, most = starts[-1] + PAGE // 2, starts[-1] + PAGE
+        cuts = [stops[way][bisect_right(stops[way], most) - 1] for way in ("outer", "inner")]
+        starts.append(next((cut for cut in cuts if cut >= least), most))
+    at = bisect_right(starts, step) - 1
+    return range(starts[at], [*starts, end][at + 1])
+
+
+def slider_stops(outer: list[int], steps: range) -> list[int]:
+    """Those of some steps that the slider stops at: outer iterations, or as many evenly spread."""
+    found = sorted({steps.start, *(stop for stop in outer if stop in steps)})
+    if len(found) <= SLIDER_STOPS:
+        return found
+    last = len(steps) - 1
+    return sorted({steps[round(i * last / (SLIDER_STOPS - 1))] for i in range(SLIDER_STOPS)})
 
 
 def _varying(shapes: list[list[Shape]]) -> list[tuple[str, ...]]:
@@ -155,7 +197,9 @@ def _varying(shapes: list[list[Shape]]) -> list[tuple[str, ...]]:
     ]
 
 
-def _layout(story: Story, palette: Palette, shapes: list[Shape]) -> Mapping[str, Any]:
+def _layout(
+    palette: Palette, heading: str, shapes: list[Shape], stops: list[int]
+) -> dict[str, Any]:
     hidden = {
         "visible": False, "fixedrange": True, "showgrid": False, "zeroline": False,
     }  # fmt: skip
@@ -166,9 +210,9 @@ def _layout(story: Story, palette: Palette, shapes: list[Shape]) -> Mapping[str,
     font = {"family": SANS, "color": palette.ink, "size": 13}
     return {
         "width": WIDTH,
-        "height": HEIGHT + 46,
+        "height": HEIGHT + FOOT,
         "autosize": False,
-        "margin": {"l": 0, "r": 0, "t": 0, "b": 46, "pad": 0},
+        "margin": {"l": 0, "r": 0, "t": 0, "b": FOOT, "pad": 0},
         "paper_bgcolor": palette.paper,
         "plot_bgcolor": palette.paper,
         "font": font,
@@ -176,12 +220,11 @@ def _layout(story: Story, palette: Palette, shapes: list[Shape]) -> Mapping[str,
         "hovermode": "closest",
         "dragmode": False,
         "uirevision": "scene",
-        "meta": navigation(story.recording),
         "xaxis": {**hidden, "range": [0, WIDTH]},
         "yaxis": {**hidden, "range": [HEIGHT, 0]},
         "title": {
-            "text": title(story, story.recording.steps[0]),
-            "x": 28 / WIDTH, "y": 1 - 30 / (HEIGHT + 46), "xanchor": "left", "yanchor": "middle",
+            "text": heading,
+            "x": 28 / WIDTH, "y": 1 - 30 / (HEIGHT + FOOT), "xanchor": "left", "yanchor": "middle",
             "font": {**font, "size": 20},
         },
         "shapes": shapes,
@@ -205,7 +248,7 @@ def _layout(story: Story, palette: Palette, shapes: list[Shape]) -> Mapping[str,
                 "currentvalue": {"visible": False},
                 "steps": [
                     {"label": str(stop + 1), "method": "animate", "args": [[str(stop)], jump]}
-                    for stop in slider_stops(story)
+                    for stop in stops
                 ],
             }
         ],

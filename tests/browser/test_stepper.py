@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.app import STEPPER
 from tests.browser.conftest import Open
+from tests.browser.scene import picture, ready, where
 
 pytestmark = pytest.mark.browser
-
-
-def ready(page: Page) -> Page:
-    page.wait_for_selector(STEPPER, timeout=60_000)
-    return page
-
-
-def where(page: Page) -> tuple[int, int]:
-    """The step and the number of steps that the chart's title tells."""
-    title = page.locator(".st-key-scene .gtitle").text_content() or ""
-    found = re.match(r"Step (\d+) of (\d+)", title)
-    assert found, title
-    return int(found[1]), int(found[2])
-
-
-def picture(page: Page) -> bytes:
-    return page.locator(".st-key-stage").screenshot(animations="disabled")
 
 
 def test_arrow_keys_step_forward_and_back(visit: Open) -> None:

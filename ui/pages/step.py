@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,7 @@ from ui.address import INPUTS, LARGEST, SCHEDULES, Place, View, clamped, from_qu
 from ui.edits import changes, edits, retyped
 from ui.keys import keys
 from ui.panels.canvas import WIDTH
+from ui.panels.threads import across_of
 from ui.story import writer
 
 SIZES = {
@@ -36,6 +38,8 @@ SCHEDULE_NAMES = {
     "lockstep": "All at once", "ascending": "Warp by warp", "descending": "Last warp first",
 }  # fmt: skip
 INPUT_NAMES = {"random": "Random digits", "counting": "1, 2, 3, …"}
+
+ECHO = 3.0  # seconds in which a browser may still ask for an address that it has just left
 
 # The scene needs the height that Streamlit leaves empty above a page.
 STYLE = f"""<style>
@@ -80,13 +84,20 @@ def reported(view: View) -> Report:
     return simulate(kernel_of(view), presets.launch(view))
 
 
-@st.cache_resource(max_entries=8, show_spinner="Drawing…")
-def drawn(view: View, theme: str) -> go.Figure:
-    """The scene of a view, whatever its step."""
+@st.cache_resource(max_entries=16, show_spinner=False)
+def navigated(view: View) -> Mapping[str, Any]:
+    """What the keys need to know of a recording."""
+    return scene.navigation(recorded(view))
+
+
+@st.cache_resource(max_entries=16, show_spinner="Drawing…")
+def drawn(view: View, theme: str, first: int, end: int) -> go.Figure:
+    """The scene of a view, whatever its step: the page from one step to before another."""
     recording = recorded(ran(view))
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
     hazards = reported(replace(ran(view), block=(0, 0), schedule="lockstep")).hazards
-    figure = scene.figure(recording, _linear(view.thread, recording), theme, tile, hazards)
+    thread = _linear(view.thread, recording)
+    figure = scene.figure(recording, thread, theme, tile, hazards, range(first, end))
     figure.layout.meta |= {"scene": named(view, theme)}
     return figure
 
@@ -106,10 +117,12 @@ def _linear(thread: Place, recording: Recording) -> int:
 def opened() -> View:
     """The view that is asked for: a new address's, else the one that is shown."""
     query = st.query_params.to_dict()
-    if "view" not in st.session_state or query != st.session_state["address"]:
+    if "view" not in st.session_state or not known(query):
         view, said = from_query(query)
         show(view, said)
-    elif "kernel" not in st.session_state:  # back from another page
+    else:
+        hear(st.session_state.get("keys"))
+    if "kernel" not in st.session_state:  # back from another page
         show(st.session_state["view"], ())
     wanted = st.session_state.pop("wanted", None)
     if wanted is not None:
@@ -117,10 +130,18 @@ def opened() -> View:
     return st.session_state["view"]  # type: ignore[no-any-return]  # show() put a View there
 
 
+def known(query: dict[str, str]) -> bool:
+    """Whether an address is the shown view's, or one before it: then the browser lags behind."""
+    state, now = st.session_state, time.monotonic()
+    state["left"] = [(one, since) for one, since in state["left"] if now - since < ECHO]
+    return query == state["address"] or any(query == one for one, _ in state["left"])
+
+
 def show(view: View, said: tuple[str, ...]) -> None:
     """Set every control to a view, and say what was not as it was asked for."""
     state = st.session_state
     state["view"], state["said"] = view, said
+    state["order"] = state.get("order", 0) + 1
     state["kernel"], state["schedule"], state["inputs"] = view.kernel, view.schedule, view.inputs
     for size in SIZES:
         state[size] = getattr(view, size)
@@ -186,6 +207,7 @@ def choose(before: View) -> View:
     )  # fmt: skip
     if ran(view) != ran(before):
         view = replace(view, step=0)  # another run begins at its first step
+        st.session_state["order"] += 1
     if view != before:
         st.session_state["said"] = ()
     return view
@@ -222,23 +244,28 @@ def page() -> None:
     with st.sidebar:
         view = choose(before)
     theme = "dark" if st.context.theme.type == "dark" else "light"
+    nearest, said = from_query(to_query(view))
+    if said:  # as of an address: a block of more threads than a GPU takes
+        st.session_state["wanted"] = (nearest, said)
+        st.rerun()
+    remember(view)
     try:
-        figure, recording = drawn(replace(view, step=0), theme), recorded(ran(view))
+        recording, navigation = recorded(ran(view)), navigated(ran(view))
         report = reported(replace(ran(view), block=(0, 0), schedule="lockstep"))
     except (SourceError, LaunchError) as error:
+        say()
         st.error(f"This cannot be run: {error}", icon=":material/error:")
         return
     launch = recording.launch
     view, said = clamped(view, launch.grid, launch.block, len(recording.steps))
-    st.session_state["view"] = view
     st.session_state["said"] = (*st.session_state["said"], *said)
     remember(view)
-    if st.session_state["said"]:
-        st.warning(" ".join(st.session_state["said"]), icon=":material/info:")
+    say()
     with st.container(key="hazards"):
         warn(report)
-    navigation = scene.navigation(recording)
-    move(view, theme, navigation)
+    steps = scene.page(navigation, view.step)
+    figure = drawn(replace(view, step=0), theme, steps.start, steps.stop)
+    move(view, theme, navigation, steps)
     entry = catalogue()[view.kernel]
     with st.container(key="stage"):
         st.plotly_chart(
@@ -252,9 +279,20 @@ def page() -> None:
 
 
 def remember(view: View) -> None:
-    """Write the view into the address, from which a link reopens it."""
-    st.session_state["address"] = to_query(view)
-    st.query_params.from_dict(st.session_state["address"])
+    """Keep the view, and write it into the address, from which a link reopens it."""
+    state, address = st.session_state, to_query(view)
+    state["view"] = view
+    if address != state.get("address", address):
+        state["left"] = [*state["left"], (state["address"], time.monotonic())]
+    state.setdefault("left", [])
+    state["address"] = address
+    st.query_params.from_dict(address)
+
+
+def say() -> None:
+    """What was not as the address asked for it."""
+    if st.session_state["said"]:
+        st.warning(" ".join(st.session_state["said"]), icon=":material/info:")
 
 
 def warn(report: Report) -> None:
@@ -301,17 +339,27 @@ def offer(view: View, figure: go.Figure, navigation: Mapping[str, Any], report: 
 
 
 @st.fragment
-def move(view: View, theme: str, navigation: Mapping[str, Any]) -> None:
-    """The keys; a step only tells where the scene is, a click moves the focus."""
-    name = named(view, theme)
-    told = keys(name, navigation, st.session_state["view"].step)
-    if told.at is not None and told.at[0] == name:
-        step = min(int(told.at[1]), navigation["steps"] - 1)
-        st.session_state["view"] = replace(st.session_state["view"], step=step)
-        remember(st.session_state["view"])
+def move(view: View, theme: str, navigation: Mapping[str, Any], steps: range) -> None:
+    """The keys; a step only tells where the scene is, a click moves the focus.
+
+    steps are those of the page that is drawn: a step beyond it turns the page.
+    """
+    state = st.session_state
+    state["name"] = named(view, theme)
+    told = keys(state["name"], state["order"], navigation, steps, state["view"].step)
+    hear(told)
     if told.clicked:
-        want(focused(st.session_state["view"], *told.clicked))
+        want(focused(state["view"], *told.clicked))
         st.rerun()
+    if state["view"].step not in steps:
+        st.rerun()
+
+
+def hear(told: Any) -> None:
+    """Take up the step that the keys tell, if they tell it of the scene that was last drawn."""
+    state = st.session_state
+    if told and told.at and told.at[:2] == [state.get("name"), state["order"]]:
+        remember(replace(state["view"], step=max(int(told.at[2]), 0)))
 
 
 def focused(view: View, name: str, row: int, column: int) -> View:
@@ -319,12 +367,14 @@ def focused(view: View, name: str, row: int, column: int) -> View:
     recording = recorded(ran(view))
     across = recording.launch.block[0]
     row, column = int(row), int(column)
-    thread: int | None = row * across + column
+    thread: int | None = row * across_of(recording.launch.block) + column
     if name == "C":
         entry = retyped(catalogue()[view.kernel], view.edits)
         rows, columns = entry.produces(**dict(view.defines))
         view = replace(view, block=(column // columns, row // rows))
-        thread = writer(recorded(ran(view)), "C", row * view.N + column)
+        other = recorded(ran(view))
+        view = replace(view, step=min(view.step, len(other.steps) - 1))
+        thread = writer(other, "C", row * view.N + column)
     elif name != "threads":
         array = name.removeprefix("shared:")
         width = recording.steps[view.step].shared[array].shape[-1]

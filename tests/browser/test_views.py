@@ -1,0 +1,234 @@
+"""Focus, links, presets, edits and what can be taken along, in a browser."""
+
+from __future__ import annotations
+
+import csv
+import re
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open
+from tests.browser.scene import click, focus, picture, ready, settled, until, where
+from ui.address import from_query
+from ui.presets import presets
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "column", "place", "asked"),
+    [
+        ("threads", 2, 3, (0, 0, 3, 2), {"tx": "3", "ty": "2", "step": "12"}),
+        ("C", 1, 2, (0, 0, 2, 1), {"tx": "2", "ty": "1", "step": "12"}),
+        ("C", 6, 1, (0, 1, 1, 2), {"by": "1", "tx": "1", "ty": "2"}),
+        ("C", 7, 7, (1, 1, 3, 3), {"bx": "1", "by": "1", "tx": "3", "ty": "3"}),
+        ("shared:As", 3, 1, (0, 0, 1, 3), {"tx": "1", "ty": "3", "step": "12"}),
+        ("shared:Bs", 0, 2, (0, 0, 2, 0), {"tx": "2", "ty": "", "step": "12"}),
+    ],
+)
+def test_a_click_moves_the_focus_and_keeps_the_step(
+    visit: Open, name: str, row: int, column: int, place: tuple[int, ...], asked: dict[str, str]
+) -> None:
+    page = ready(visit("?step=11"))
+    page.keyboard.press("ArrowRight")  # the server is not yet told
+    click(page, name, row, column)
+    settled(page, **asked)
+    until(page, "Step 12 of")
+    assert focus(page) == place
+    thread = f"Thread ({place[2]}, {place[3]})"
+    expect(page.locator(".st-key-scene")).to_contain_text(thread)
+    page.keyboard.press("ArrowRight")
+    until(page, "Step 13 of")
+
+
+def test_a_click_on_the_timeline_jumps(visit: Open) -> None:
+    page = ready(visit())
+    click(page, "timeline", 0, 30)
+    until(page, "Step 31 of")
+    settled(page, step="31")
+
+
+def test_a_link_reopens_the_same_picture(visit: Open) -> None:
+    page = ready(visit("?kernel=padded&M=16&N=12&K=16&TILE=8&bx=1&tx=3&ty=2"))
+    for key in ("PageDown", "ArrowRight", "Shift+ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    page.get_by_label("Thread y", exact=True).fill("5")
+    page.keyboard.press("Enter")
+    settled(page, ty="5", step=str(where(page)[0]))
+    link = urlsplit(page.url)
+    view, said = from_query(dict(parse_qsl(link.query)))
+    assert not said
+    assert (view.kernel, view.block, view.thread) == ("padded", (1, 0), (3, 5))
+    other = ready(visit(f"?{link.query}"))
+    settled(other)
+    assert where(other) == where(page) == (view.step + 1, where(page)[1])
+    page.mouse.move(0, 0)
+    assert picture(other) == picture(page)
+
+
+def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
+    page = ready(visit("?M=64&N=64&K=64&TILE=2"))
+    assert where(page)[1] == 521
+    turn = page.evaluate(
+        "document.querySelector('.st-key-scene .js-plotly-plot')._transitionData._frames.length"
+    )
+    assert turn < 521
+    for keys, expected in (
+        (["End"], 521),
+        (["ArrowLeft"], 520),
+        (["Home"], 1),
+        (["End"], 521),
+        (["Home", "End", "Home"], 1),
+    ):
+        for key in keys:
+            page.keyboard.press(key)
+        until(page, f"Step {expected} of 521")
+    page.get_by_label("Go to step").fill(str(turn - 1))
+    page.keyboard.press("Enter")
+    until(page, f"Step {turn - 1} of 521")
+    for number in (turn, turn + 1, turn + 2):
+        page.keyboard.press("ArrowRight")
+        until(page, f"Step {number} of 521")
+    for number in (turn + 1, turn, turn - 1, turn - 2):
+        page.keyboard.press("ArrowLeft")
+        until(page, f"Step {number} of 521")
+    page.get_by_label("Steps a second").select_option("5")
+    page.get_by_role("button", name="Play or pause").click()
+    until(page, f"Step {turn + 3} of 521")
+    page.get_by_role("button", name="Play or pause").click()
+    page.keyboard.press("End")
+    settled(page, step="521")
+
+
+@pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset.name)
+def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, preset) -> None:  # type: ignore[no-untyped-def]
+    page = ready(visit("?kernel=naive"))
+    page.get_by_role("button", name="Presets").click()
+    page.get_by_role("button", name=preset.name, exact=True).click()
+    page.keyboard.press("Escape")
+    until(page, f"Step {preset.view.step + 1} of")
+    last = where(page)[1]
+    page.locator(".st-key-scene").hover(position={"x": 5, "y": 5})
+    page.keyboard.press("End")
+    until(page, f"Step {last} of {last}")
+    page.keyboard.press("Home")
+    until(page, f"Step 1 of {last}")
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    until(page, f"Step 6 of {last}")
+    page.get_by_role("button", name="Presets").click()
+    page.get_by_role("button", name=preset.name, exact=True).click()
+    until(page, f"Step {preset.view.step + 1} of {last}")
+
+
+def test_an_edit_is_on_the_screen_and_its_hazard_said(visit: Open) -> None:
+    page = ready(visit("?M=16&N=16&K=16&TILE=8"))
+    scene = page.locator(".st-key-scene")
+    expect(scene).not_to_contain_text("removed")
+    page.get_by_text("Remove the first barrier").or_(
+        page.locator(".st-key-edit_first-barrier label")
+    ).first.click()
+    settled(page, edits="first-barrier")
+    expect(scene).to_contain_text("removed")
+    expect(page.locator(".st-key-hazards")).to_contain_text(re.compile("line [0-9]+"))
+
+
+PNG_SIZE = slice(16, 24)  # width and height, after the signature and the first chunk's head
+
+
+def of_svg(file: Path) -> None:
+    root = ElementTree.parse(file).getroot()  # noqa: S314  # our own file
+    assert root.tag.endswith("svg")
+    assert "Step 3 of 53" in "".join(root.itertext())
+
+
+def of_png(file: Path) -> None:
+    data = file.read_bytes()
+    assert data.startswith(b"\x89PNG")
+    width, height = struct.unpack(">II", data[PNG_SIZE])
+    assert width == 2 * 1600
+    assert height > width / 2
+
+
+def of_html(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>")
+    assert "Step 53 of 53" in text
+    assert "http://" not in text.split("<script")[0]
+
+
+def of_csv(file: Path) -> None:
+    rows = list(csv.reader(file.open(encoding="utf-8")))
+    assert rows[0][:2] == ["line", "source"]
+    assert rows[-1][0] == "total"
+
+
+@pytest.mark.parametrize(
+    ("button", "name", "holds"),
+    [
+        ("SVG", "tilewise-step-3.svg", of_svg),
+        ("PNG", "tilewise-step-3.png", of_png),
+        ("Animation, one HTML file", "tilewise-tiled-8x8x8.html", of_html),
+        ("Counters by line, CSV", "tilewise-tiled-8x8x8.csv", of_csv),
+    ],
+)
+def test_a_button_gives_a_file(
+    visit: Open, tmp_path: Path, button: str, name: str, holds: Callable[[Path], None]
+) -> None:
+    page = ready(visit())
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    settled(page, step="3")
+    with page.expect_download(timeout=30_000) as given:
+        page.get_by_role("button", name=button).click()
+    assert given.value.suggested_filename == name
+    given.value.save_as(tmp_path / name)
+    holds(tmp_path / name)
+
+
+def test_presenting_leaves_only_the_scene(visit: Open) -> None:
+    page = ready(visit())
+    plot = page.locator(".st-key-scene .js-plotly-plot")
+
+    def width() -> float:
+        box = plot.bounding_box()
+        assert box is not None
+        return box["width"]
+
+    small = width()
+    page.keyboard.press("p")
+    for hidden in (".stSidebar", ".stAppHeader", ".st-key-keys"):
+        expect(page.locator(hidden).first).to_be_hidden()
+    page.wait_for_timeout(500)
+    assert width() > small * 1.05
+    page.keyboard.press("ArrowRight")
+    until(page, "Step 2 of")
+    page.keyboard.press("Escape")
+    expect(page.locator(".stSidebar").first).to_be_visible()
+    page.wait_for_timeout(500)
+    assert abs(width() - small) < 1
+
+
+def test_a_key_is_one_step_after_any_number_of_changes(visit: Open) -> None:
+    page = ready(visit())
+    for thread in ("1", "2", "3"):
+        page.get_by_label("Thread x", exact=True).fill(thread)
+        page.keyboard.press("Enter")
+        settled(page, tx=thread)
+        page.locator(".st-key-scene").click(position={"x": 5, "y": 5})
+    page.keyboard.press("ArrowRight")
+    until(page, "Step 2 of")
+
+
+def test_garbage_in_a_link_gives_a_sentence_and_a_scene(visit: Open) -> None:
+    page = ready(visit("?kernel=tilde&M=900&step=zero&%F0%9F%92%A5=%3Cb%3E"))
+    expect(
+        page.get_by_text("M = 900 is more than 64, the most that the scene shows")
+    ).to_be_visible()
+    assert where(page)[0] == 1

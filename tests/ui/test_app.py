@@ -1,0 +1,37 @@
+"""The door: app.py opens, and so does every page behind it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+APP = Path(__file__).resolve().parents[2] / "app.py"
+FILES = sorted((APP.parent / "ui" / "pages").glob("*.py"))
+# Others hold what a page draws.
+PAGES = [path.name for path in FILES if path.read_text(encoding="utf-8").endswith("\npage()\n")]
+
+
+@pytest.fixture
+def app() -> AppTest:
+    return AppTest.from_file(str(APP), default_timeout=60)
+
+
+def test_every_page_has_its_entry() -> None:
+    assert sorted(re.findall(r'st\.Page\(PAGES / "(\w+\.py)"', APP.read_text())) == PAGES
+
+
+def test_the_door_opens_on_the_stepper(app: AppTest) -> None:
+    app.run()
+    assert not app.exception
+    assert app.selectbox(key="kernel").value == "tiled"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_opens_from_the_door(app: AppTest, page: str) -> None:
+    app.run().switch_page(f"ui/pages/{page}").run()
+    assert not app.exception
+    assert not app.error
+    assert len(app.main) > 0

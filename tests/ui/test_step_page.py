@@ -1,0 +1,298 @@
+"""The stepper's page: whatever its controls and its address say, a scene or a sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from simulator import LaunchError, SourceError, catalogue
+from tests.ui.test_address import GARBAGE
+from ui.address import INPUTS, LARGEST, SCHEDULES, View, from_query, to_query
+from ui.edits import edits
+from ui.presets import presets
+
+ROOT = Path(__file__).resolve().parents[2]
+SEQUENCES = 40
+PAGE = 40
+CHANGES = 2  # of one sequence
+SENT = [*[text for text in GARBAGE if len(text) < 10000 and text.isascii()][::2], "½", "💥"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _fresh() -> Iterator[None]:
+    """Nothing that another test has recorded, and pages short enough to be turned often."""
+    st.cache_resource.clear()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("ui.scene.PAGE", PAGE)
+        yield
+    st.cache_resource.clear()
+
+
+@pytest.fixture(scope="module")
+def session(_fresh: None) -> AppTest:
+    """A session that several tests go on with, each from an address of its own."""
+    return opened()
+
+
+def visited(app: AppTest, query: dict[str, str]) -> AppTest:
+    """The session at another address."""
+    app.query_params.clear()
+    app.query_params.update(query)
+    return app.run()
+
+
+def opened(query: dict[str, str] | None = None) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    return visited(app, query or {})
+
+
+def shown(app: AppTest) -> View:
+    """The view that the page shows, by its address."""
+    view, said = from_query(app.query_params)
+    assert said == (), "the page's own address needs no mending"
+    assert view == app.session_state["view"]
+    return view
+
+
+def drawn(app: AppTest) -> bool:
+    """Whether there is a scene."""
+    return any(getattr(element, "key", None) == "scene" for element in app.main)
+
+
+def controls(app: AppTest) -> View:
+    """The view that the sidebar's controls are set to."""
+    name = app.selectbox(key="kernel").value
+    entry = catalogue()[name]
+    defines = tuple((m, int(app.selectbox(key=f"{name}_{m}").value)) for m in entry.defines)
+    numbers = {field.key: int(field.value) for field in app.number_input}
+    boxes = {box.key: box.value for box in app.checkbox}
+    return View(
+        name, numbers["M"], numbers["N"], numbers["K"], defines,
+        tuple(e.key for e in edits(entry.source(**dict(defines))) if boxes[f"edit_{e.key}"]),
+        (numbers["block_x"], numbers["block_y"]), (numbers["thread_x"], numbers["thread_y"]),
+        shown(app).step, app.selectbox(key="schedule").value, app.selectbox(key="inputs").value,
+    )  # fmt: skip
+
+
+def sound(app: AppTest) -> View:
+    """The view, where the page shows a scene, its controls agree and nothing went wrong."""
+    assert not app.exception
+    assert not app.error
+    assert drawn(app)
+    assert controls(app) == shown(app)
+    return shown(app)
+
+
+def test_the_first_view_is_the_usual_one() -> None:
+    app = opened()
+    assert sound(app) == View()
+    assert not app.warning
+    assert not app.query_params
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_every_kernel_can_be_chosen(name: str) -> None:
+    app = opened()
+    app.selectbox(key="kernel").set_value(name).run()
+    view = sound(app)
+    assert view.kernel == name
+    assert dict(view.defines) == dict(catalogue()[name].teaching[0])
+
+
+def test_every_preset_opens_by_its_button() -> None:
+    app = opened()
+    for preset in presets():
+        app.button(key=f"preset_{preset.name}").click().run()
+        assert sound(app) == preset.view, preset.name
+        assert not app.warning
+        hazard = [one.label for one in app.expander if "**" in one.label]
+        assert bool(hazard) == any("barrier" in edit for edit in preset.view.edits), preset.name
+
+
+def test_a_preset_opens_once_more_from_any_step() -> None:
+    app = opened()
+    preset = presets()[2]
+    assert preset.view.step > 0
+    button = f"preset_{preset.name}"
+    app.button(key=button).click().run()
+    app.session_state["view"] = dataclasses.replace(preset.view, step=1)
+    app.run()
+    assert shown(app).step == 1
+    app.button(key=button).click().run()
+    assert sound(app) == preset.view
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "keeps"),
+    [
+        ("thread_x", 3, True),
+        ("thread_y", 1, True),
+        ("block_x", 1, False),
+        ("K", 5, False),
+        ("M", 7, False),
+    ],
+)
+def test_a_thread_keeps_the_step_and_another_run_begins_anew(
+    field: str, value: int, keeps: bool
+) -> None:
+    app = opened({"step": "18"})
+    app.number_input(key=field).set_value(value).run()
+    assert sound(app).step == (17 if keeps else 0)
+
+
+def test_smaller_matrices_take_the_focus_along() -> None:
+    app = opened({"M": "64", "N": "64", "bx": "15", "by": "7", "tx": "2", "ty": "3"})
+    assert sound(app).block == (15, 7)
+    app.number_input(key="N").set_value(9).run()
+    assert sound(app).block == (2, 7)
+    app.selectbox(key="tiled_TILE").set_value(2).run()
+    view = sound(app)
+    assert (view.block, view.thread) == ((2, 7), (1, 1))
+    assert not app.warning, "nobody asked for more"
+
+
+def test_an_edit_is_shown_and_its_hazard_told() -> None:
+    app = opened({"M": "16", "N": "16", "K": "16", "TILE": "8"})
+    assert not app.expander
+    app.checkbox(key="edit_second-barrier").check().run()
+    assert sound(app).edits == ("second-barrier",)
+    hazard, changed = app.expander
+    assert "write-after-read" in "".join(one.value for one in hazard.markdown)
+    assert changed.label == "What the edit changed"
+    [code] = changed.code
+    assert "- " in code.value
+    assert "// __syncthreads(); removed" in code.value
+    app.checkbox(key="edit_second-barrier").uncheck().run()
+    assert sound(app).edits == ()
+    assert not app.expander
+
+
+@pytest.mark.parametrize("at", range(len(SENT)))
+def test_garbage_in_an_address_gives_a_sentence(session: AppTest, at: int) -> None:
+    names = ("M", "TILE", "bx", "step", "edits", "schedule", "kernel")
+    name, text = names[at % len(names)], SENT[at]
+    view, said = from_query({name: text})
+    app = visited(session, {name: text})
+    found = sound(app)
+    told = " ".join(one.value for one in app.warning)
+    assert all(sentence in told for sentence in said), name
+    beyond = "The recording has " in told
+    assert bool(told) == (bool(said) or beyond)
+    assert found == (dataclasses.replace(view, step=found.step) if beyond else view)
+
+
+def test_what_was_wrong_is_said_until_something_else_is_chosen() -> None:
+    app = opened({"M": "900", "step": "10000000"})
+    view = sound(app)
+    assert view.M == 64
+    [said] = app.warning
+    assert "M = 900 is more than 64" in said.value
+    assert "the scene shows the last of them" in said.value
+    app.run()
+    assert [one.value for one in app.warning] == [said.value]
+    app.number_input(key="thread_x").set_value(1).run()
+    assert not app.warning
+    assert sound(app).step == view.step
+
+
+def test_a_block_that_no_gpu_takes_becomes_the_nearest() -> None:
+    app = opened({"kernel": "registers"})
+    app.selectbox(key="registers_TILE").set_value(128).run()
+    view = sound(app)
+    assert dict(view.defines) == {"TILE": 128, "DEPTH": 4, "EACH": 4}
+    assert "more than the 1,024 threads" in app.warning[0].value
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        LaunchError("The recording takes more than 256 MiB; choose smaller matrices."),
+        SourceError("The block takes more than 20,000 steps; choose smaller matrices."),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("at_first", [True, False])
+def test_what_cannot_be_recorded_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, at_first: bool
+) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    app = opened()
+    with monkeypatch.context() as broken:
+        broken.setattr("simulator.record", fails)
+        if at_first:
+            app = opened({"K": "31"})
+        else:
+            app.number_input(key="K").set_value(31).run()
+        assert not app.exception
+        [said] = app.error
+        assert said.value == f"This cannot be run: {error}"
+        assert not drawn(app)
+        assert controls(app).K == 31
+    app.number_input(key="K").set_value(7).run()
+    assert sound(app).K == 7
+
+
+def test_the_view_is_kept_while_another_page_is_read() -> None:
+    asked = View("padded", 12, 16, 20, (("TILE", 8),), ("double",), (1, 0), (3, 5), 30, "ascending",
+                 "counting")  # fmt: skip
+    app = opened(to_query(asked))
+    assert sound(app) == asked
+    app.switch_page("ui/pages/compare.py").run()
+    assert not app.exception
+    app.switch_page("ui/pages/step.py").run()
+    assert sound(app) == asked
+    app.selectbox(key="kernel").set_value("naive").run()
+    assert sound(app).kernel == "naive"
+
+
+def change(app: AppTest, choose: random.Random) -> str:
+    """Set one control to something, and say which."""
+    view = controls(app)
+    entry = catalogue()[view.kernel]
+    match choose.choice(("kernel", "size", "size", "macro", "focus", "edit", "word")):
+        case "kernel":
+            name = choose.choice(list(catalogue()))
+            app.selectbox(key="kernel").set_value(name)
+            return name
+        case "size":
+            name, value = choose.choice("MNK"), choose.choice((1, 2, 3, 7, 16, 33, LARGEST))
+            app.number_input(key=name).set_value(value)
+            return f"{name} = {value}"
+        case "macro" if entry.defines:
+            name = choose.choice(list(entry.defines))
+            value = choose.choice(entry.defines[name])
+            app.selectbox(key=f"{view.kernel}_{name}").set_value(value)
+            return f"{name} = {value}"
+        case "focus":
+            field = choose.choice([f for f in app.number_input if not f.disabled])
+            field.set_value(choose.randint(int(field.min), int(field.max)))
+            return f"{field.key} = {field.value}"
+        case "edit" if list(app.checkbox):
+            box = choose.choice(list(app.checkbox))
+            box.set_value(not box.value)
+            return f"{box.key} = {box.value}"
+        case _:
+            name, words = choose.choice((("schedule", SCHEDULES), ("inputs", INPUTS)))
+            app.selectbox(key=name).set_value(choose.choice(words))
+            return f"{name} = {app.selectbox(key=name).value}"
+
+
+@pytest.mark.parametrize("seed", range(SEQUENCES))
+def test_no_choice_of_the_controls_goes_wrong(session: AppTest, seed: int) -> None:
+    choose = random.Random(seed)  # noqa: S311  # for a table, not for secrets
+    app, done = visited(session, {"kernel": list(catalogue())[seed % len(catalogue())]}), []
+    for _ in range(CHANGES):
+        done.append(change(app, choose))
+        app.run()
+        assert not app.exception, (done, app.exception)
+        assert drawn(app) != bool(app.error), done
+        assert controls(app) == shown(app), done
+        assert all(one.value.endswith(".") for one in [*app.error, *app.warning]), done
