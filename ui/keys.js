@@ -10,7 +10,7 @@ const STAYS = ["play", "svg", "png", "present", "leave"]; // what does not end t
 
 // The plot of a scene's page, once Plotly has drawn it: for a moment the one before is there as well.
 function plot({ scene, first }) {
-  const drawn = [...document.querySelectorAll(`${SCENE} .js-plotly-plot`)];
+  const drawn = [...document.querySelectorAll(`${SCENE}:not([data-retained]) .js-plotly-plot`)];
   return drawn.find(({ layout, _transitionData }) =>
     layout?.meta?.scene === scene && layout.meta.first === first && _transitionData?._frames.length);
 }
@@ -103,7 +103,6 @@ export default function (component) {
     state.order = data.order;
     state.step = data.start;
   }
-  let closed = false;
   state.close?.(); // Streamlit calls again for other data, and cleans up only in the end
 
   function tell() {
@@ -127,8 +126,7 @@ export default function (component) {
   // that is not drawn yet is shown by settle().
   function show(n) {
     state.step = Math.max(0, Math.min(last, n));
-    const number = parentElement.querySelector("input");
-    if (number && document.activeElement !== number) number.value = state.step + 1;
+    tellNumber();
     if (!onPage()) {
       clearTimeout(state.report);
       return tell();
@@ -141,6 +139,12 @@ export default function (component) {
     const title = gd._transitionData._frames[frame].layout.title.text;
     if (live) live.textContent = title.replace(/<[^>]*>/g, "");
     report();
+  }
+
+  // Not while another number is being typed: the component is a root of its own, with its own focus.
+  function tellNumber() {
+    const field = parentElement.querySelector("input");
+    if (field && parentElement.getRootNode().activeElement !== field) field.value = state.step + 1;
   }
 
   const onPage = () => first <= state.step && state.step < end;
@@ -269,19 +273,19 @@ export default function (component) {
     gd.__tilewiseQuiet = setTimeout(() => state.settle(gd), QUIET_MS);
   }
 
-  // Plotly draws when it is ready; wait for this page's figure, then take up the step.
+  // Plotly draws when it is ready, and Streamlit may put another plot in its place at any time.
   function attach() {
-    if (closed) return;
     const gd = plot(data);
-    if (!gd) return void setTimeout(attach, 40);
-    fit();
-    if (gd.__tilewisePage === page) return state.settle(gd);
+    if (!gd || gd.__tilewisePage === page) return;
     gd.__tilewisePage = page;
     gd.__tilewiseFrames = null;
-    for (const name of ["plotly_click", "plotly_animatingframe"]) gd.removeAllListeners?.(name);
-    gd.on("plotly_click", (event) => state.clicked(event));
-    gd.on("plotly_animatingframe", (event) => state.animating(event));
-    gd.on("plotly_afterplot", () => drawn(gd));
+    if (!gd.__tilewiseHeard) {
+      gd.__tilewiseHeard = true;
+      gd.on("plotly_click", (event) => state.clicked(event));
+      gd.on("plotly_animatingframe", (event) => state.animating(event));
+      gd.on("plotly_afterplot", () => drawn(gd));
+    }
+    fit();
     drawn(gd);
   }
 
@@ -294,12 +298,12 @@ export default function (component) {
   const jump = parentElement.querySelector("input");
   if (jump) {
     jump.max = stops.steps;
-    jump.value = state.step + 1;
+    tellNumber();
     jump.onchange = () => {
       pause();
       const n = Number.parseInt(jump.value, 10);
-      if (Number.isFinite(n)) show(n - 1);
       jump.blur();
+      show(Number.isFinite(n) ? n - 1 : state.step);
     };
     parentElement.querySelector("[data-total]").textContent = `of ${stops.steps}`;
   }
@@ -313,9 +317,11 @@ export default function (component) {
   const watcher = new ResizeObserver(fit);
   const stage = document.querySelector(STAGE);
   if (stage) watcher.observe(stage);
+  const watch = setInterval(attach, QUIET_MS / 2);
   attach();
+  if (plot(data)?.dataset.ready === page) state.settle(plot(data)); // another order
   const close = () => {
-    closed = true;
+    clearInterval(watch);
     watcher.disconnect();
     window.removeEventListener("unhandledrejection", pausing);
     window.removeEventListener("resize", fit);

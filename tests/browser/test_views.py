@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
 from tests.browser.scene import click, focus, picture, ready, settled, until, where
-from ui.address import from_query
+from ui.address import from_query, to_query
 from ui.presets import presets
 
 pytestmark = pytest.mark.browser
@@ -58,9 +58,10 @@ def test_a_link_reopens_the_same_picture(visit: Open) -> None:
     page = ready(visit("?kernel=padded&M=16&N=12&K=16&TILE=8&bx=1&tx=3&ty=2"))
     for key in ("PageDown", "ArrowRight", "Shift+ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
+    number = where(page)[0]
     page.get_by_label("Thread y", exact=True).fill("5")
     page.keyboard.press("Enter")
-    settled(page, ty="5", step=str(where(page)[0]))
+    settled(page, ty="5", step=str(number))
     link = urlsplit(page.url)
     view, said = from_query(dict(parse_qsl(link.query)))
     assert not said
@@ -112,6 +113,7 @@ def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, preset) -> Non
     page.get_by_role("button", name="Presets").click()
     page.get_by_role("button", name=preset.name, exact=True).click()
     page.keyboard.press("Escape")
+    settled(page, **{"kernel": "", **to_query(preset.view)})
     until(page, f"Step {preset.view.step + 1} of")
     last = where(page)[1]
     page.locator(".st-key-scene").hover(position={"x": 5, "y": 5})
