@@ -123,7 +123,7 @@ export default function (component) {
   }
 
   // A step that is not on this page is asked for: the figure then comes with another page. One
-  // that is not drawn yet is shown by settle().
+  // that is not drawn yet is shown by watch().
   function show(n) {
     state.step = Math.max(0, Math.min(last, n));
     tellNumber();
@@ -259,34 +259,30 @@ export default function (component) {
     report();
   };
 
-  // Once Plotly is quiet the picture is ready, and at its step if Streamlit has drawn it anew.
-  state.settle = (gd) => {
-    if (gd !== plot(data)) return;
+  // Plotly draws when it is ready, and Streamlit may draw its figure once more or put another plot
+  // in its place at any time. Once that is quiet the picture is ready, and taken to its step.
+  function watch() {
+    const gd = plot(data);
+    if (!gd) return;
+    if (gd.__tilewisePage !== page || gd.__tilewiseEvents !== gd._ev) return attach(gd);
+    if (performance.now() - gd.__tilewiseDrawn < QUIET_MS) return;
     gd.dataset.ready = page;
     if (!onPage()) return; // that page was asked for when the step was chosen
     const { title } = gd._transitionData._frames[state.step - first].layout;
     if (gd.layout.title.text !== title.text) show(state.step);
-  };
-
-  function drawn(gd) {
-    clearTimeout(gd.__tilewiseQuiet);
-    gd.__tilewiseQuiet = setTimeout(() => state.settle(gd), QUIET_MS);
   }
 
-  // Plotly draws when it is ready, and Streamlit may put another plot in its place at any time.
-  function attach() {
-    const gd = plot(data);
-    if (!gd || gd.__tilewisePage === page) return;
+  function attach(gd) {
     gd.__tilewisePage = page;
     gd.__tilewiseFrames = null;
-    if (!gd.__tilewiseHeard) {
-      gd.__tilewiseHeard = true;
+    gd.__tilewiseDrawn = performance.now();
+    if (gd.__tilewiseEvents !== gd._ev) {
+      gd.__tilewiseEvents = gd._ev;
       gd.on("plotly_click", (event) => state.clicked(event));
       gd.on("plotly_animatingframe", (event) => state.animating(event));
-      gd.on("plotly_afterplot", () => drawn(gd));
+      gd.on("plotly_afterplot", () => (gd.__tilewiseDrawn = performance.now()));
     }
     fit();
-    drawn(gd);
   }
 
   for (const button of parentElement.querySelectorAll("button")) {
@@ -317,11 +313,10 @@ export default function (component) {
   const watcher = new ResizeObserver(fit);
   const stage = document.querySelector(STAGE);
   if (stage) watcher.observe(stage);
-  const watch = setInterval(attach, QUIET_MS / 2);
-  attach();
-  if (plot(data)?.dataset.ready === page) state.settle(plot(data)); // another order
+  const watching = setInterval(watch, QUIET_MS / 2);
+  watch();
   const close = () => {
-    clearInterval(watch);
+    clearInterval(watching);
     watcher.disconnect();
     window.removeEventListener("unhandledrejection", pausing);
     window.removeEventListener("resize", fit);

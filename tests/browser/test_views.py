@@ -60,8 +60,10 @@ def test_a_link_reopens_the_same_picture(visit: Open) -> None:
         page.keyboard.press(key)
     number = where(page)[0]
     page.get_by_label("Thread y", exact=True).fill("5")
+    page.wait_for_timeout(50)  # nobody types faster
     page.keyboard.press("Enter")
     settled(page, ty="5", step=str(number))
+    until(page, f"Step {number} of")
     link = urlsplit(page.url)
     view, said = from_query(dict(parse_qsl(link.query)))
     assert not said
