@@ -236,3 +236,13 @@ def test_garbage_in_a_link_gives_a_sentence_and_a_scene(visit: Open) -> None:
         page.get_by_text("M = 900 is more than 64, the most that the scene shows")
     ).to_be_visible()
     assert where(page)[0] == 1
+
+
+def test_the_animation_of_a_long_recording_has_all_its_pages(visit: Open, tmp_path: Path) -> None:
+    page = ready(visit("?M=64&N=64&K=64&TILE=2&step=500"))
+    with page.expect_download(timeout=60_000) as given:
+        page.get_by_role("button", name="Animation, one HTML file").click()
+    given.value.save_as(tmp_path / "long.html")
+    text = (tmp_path / "long.html").read_text(encoding="utf-8")
+    found = [int(number) for number in re.findall(r"Step (\d+) of 521", text)]
+    assert set(found) == set(range(1, 522))

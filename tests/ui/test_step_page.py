@@ -263,7 +263,7 @@ def change(app: AppTest, choose: random.Random) -> str:
             app.selectbox(key="kernel").set_value(name)
             return name
         case "size":
-            name, value = choose.choice("MNK"), choose.choice((1, 2, 3, 7, 16, 33, LARGEST))
+            name, value = choose.choice("MNK"), choose.choice((1, 2, 3, 5, 7, 8, 16, LARGEST))
             app.number_input(key=name).set_value(value)
             return f"{name} = {value}"
         case "macro" if entry.defines:

@@ -275,7 +275,7 @@ def page() -> None:
         )  # fmt: skip
     with st.sidebar:
         show_edit(view)
-        offer(view, figure, navigation, report)
+        offer(view, theme, navigation, report)
 
 
 def remember(view: View) -> None:
@@ -324,12 +324,17 @@ def show_edit(view: View) -> None:
         )
 
 
-def offer(view: View, figure: go.Figure, navigation: Mapping[str, Any], report: Report) -> None:
+def offer(view: View, theme: str, navigation: Mapping[str, Any], report: Report) -> None:
     """What can be taken along: the animation, and the counters. Pictures are the keys' to give."""
+
+    def animation() -> str:
+        figure = drawn(replace(view, step=0), theme, 0, navigation["steps"])  # every page at once
+        return export.html(figure, navigation, title)
+
     title = catalogue()[view.kernel].title
     name = f"tilewise-{view.kernel}-{view.M}x{view.N}x{view.K}"
     st.download_button(
-        "Animation, one HTML file", lambda: export.html(figure, navigation, title),
+        "Animation, one HTML file", animation,
         f"{name}.html", "text/html", icon=":material/movie:", on_click="ignore", width="stretch",
     )  # fmt: skip
     st.download_button(
