@@ -25,7 +25,6 @@ VIEWS = {
     "ragged": View("tiled_double", 6, 7, 5, (("TILE", 4),), block=(1, 1), thread=(2, 1)),
     "64x64": View(M=64, N=64, K=64, defines=(("TILE", 16),), block=(1, 2)),
     "naive": View("naive", 8, 32, 4, ()),
-    "transposed": View("transposed", 16, 16, 16, (("TILE", 8),), schedule="ascending"),
     "no barrier": View(M=16, N=16, K=16, defines=(("TILE", 8),), edits=("first-barrier",),
                        schedule="ascending"),
     "registers": View("registers", K=4, defines=(("TILE", 8), ("DEPTH", 4), ("EACH", 2))),

@@ -18,7 +18,7 @@ from ui.edits import edits
 from ui.presets import presets
 
 ROOT = Path(__file__).resolve().parents[2]
-SEQUENCES = 40
+SEQUENCES = 30
 PAGE = 40
 CHANGES = 2  # of one sequence
 SENT = [*[text for text in GARBAGE if len(text) < 10000 and text.isascii()][::2], "½", "💥"]
