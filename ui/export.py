@@ -7,6 +7,7 @@ import html as markup
 import io
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
@@ -50,47 +51,25 @@ PAGE = """<!doctype html>
 </html>
 """
 
-# Shows a frame: each trace as the last frame that tells of it left it, so that any step is right
-# from any other. A shape of a frame holds only what differs between steps.
+# The file's own bar and keys; it stands behind frames.js, which shows a step.
 SCRIPT = """
 const gd = document.getElementById("scene");
 const navigation = NAVIGATION;
-const frames = gd._transitionData._frames;
 const bar = document.getElementById("bar");
 const range = bar.querySelector("input");
-const last = frames.length - 1;
-const histories = new Map();
-const shown = new Map();
+const last = gd._transitionData._frames.length - 1;
 let step = 0;
 let timer = null;
-frames.forEach((frame, at) => (frame.traces ?? []).forEach((trace, i) => {
-  if (!histories.has(trace)) histories.set(trace, []);
-  histories.get(trace).push([at, frame.data[i]]);
-}));
 
 function show(n) {
   step = Math.max(0, Math.min(last, n));
-  const data = [...gd.data];
-  for (const [trace, history] of histories) {
-    const [at, update] = history.findLast(([at]) => at <= step) ?? history[0];
-    if (shown.get(trace) === at) continue;
-    shown.set(trace, at);
-    data[trace] = { ...data[trace], ...update };
-  }
-  const { title, shapes } = frames[step].layout ?? {};
-  const layout = { ...gd.layout };
-  if (title) layout.title = { ...layout.title, ...title };
-  if (shapes) layout.shapes = layout.shapes.map((one, i) => ({ ...one, ...shapes[i] }));
-  Plotly.react(gd, data, layout);
+  draw(gd, step);
   range.value = step;
-  const told = new DOMParser().parseFromString(layout.title.text, "text/html");
+  const told = new DOMParser().parseFromString(gd.layout.title.text, "text/html");
   document.getElementById("told").textContent = told.body.textContent;
 }
 
-function along(stops, forward) {
-  if (forward) return show(stops.find((n) => n > step) ?? last);
-  return show(stops.findLast((n) => n < step) ?? 0);
-}
+const along = (begins, forward) => show(beyond(begins, step, forward, last));
 
 function pause() {
   clearInterval(timer);
@@ -112,10 +91,6 @@ const actions = {
   "outer-forward": () => along(navigation.outer, true),
   barrier: () => along(navigation.barrier, true),
 };
-const keys = {
-  ArrowLeft: "back", ArrowRight: "forward", PageUp: "outer-back", PageDown: "outer-forward",
-  Home: "first", End: "last", " ": "play", b: "barrier", B: "barrier",
-};
 function act(name) {
   if (name !== "play") pause();
   actions[name]();
@@ -124,8 +99,7 @@ function act(name) {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === " " && event.target.closest?.("button")) return;
-  let name = keys[event.key];
-  if (event.shiftKey && (name === "back" || name === "forward")) name = `inner-${name}`;
+  const name = actionOf(event, STEP_KEYS);
   if (!name) return;
   event.preventDefault();
   act(name);
@@ -161,7 +135,10 @@ def html(figure: go.Figure, navigation: Mapping[str, Any], title: str) -> str:
     for own in ("updatemenus", "sliders"):  # the file's bar takes their place
         alone["layout"].pop(own, None)
     stops = {way: [int(n) for n in navigation[way]] for way in ("inner", "outer", "barrier")}
-    script = SCRIPT.replace("NAVIGATION", json.dumps(stops)).replace("PACE_MS", str(PACE_MS))
+    shown = Path(__file__).with_name("frames.js").read_text(encoding="utf-8")
+    script = shown + SCRIPT.replace("NAVIGATION", json.dumps(stops)).replace(
+        "PACE_MS", str(PACE_MS)
+    )
     drawn = plotly.io.to_html(
         alone, config={"displayModeBar": False, "responsive": False}, auto_play=False,
         include_plotlyjs=True, full_html=False, div_id="scene", post_script=script, validate=False,

@@ -1,4 +1,5 @@
-// The scene's keyboard and buttons: they run Plotly's own frames in the page, without the server.
+// The scene's keyboard and buttons: they show its frames in the page, without the server. This
+// stands behind frames.js in one module.
 const SCENE = ".st-key-scene";
 const STAGE = ".st-key-stage"; // what holds the scene, as wide as the page leaves it
 const QUIET_MS = 100; // after which Streamlit, which draws a figure twice, is done with it
@@ -13,83 +14,6 @@ function plot({ scene, first }) {
   const drawn = [...document.querySelectorAll(`${SCENE}:not([data-retained]) .js-plotly-plot`)];
   return drawn.find(({ layout, _transitionData }) =>
     layout?.meta?.scene === scene && layout.meta.first === first && _transitionData?._frames.length);
-}
-
-// What each changing text says at the page's frame n: the last frame up to n that tells of its trace.
-function textsAt(gd, n) {
-  const frames = gd._transitionData._frames;
-  if (gd.__tilewiseFrames !== frames) {
-    const changes = new Map();
-    frames.forEach((frame, at) => {
-      frame.traces.forEach((trace, i) => {
-        if (!changes.has(trace)) changes.set(trace, []);
-        changes.get(trace).push([at, frame.data[i].text]);
-      });
-    });
-    gd.__tilewiseFrames = frames;
-    gd.__tilewiseChanges = changes;
-  }
-  const texts = [];
-  for (const [trace, history] of gd.__tilewiseChanges) {
-    let low = 0;
-    let high = history.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (history[middle][0] <= n) low = middle;
-      else high = middle - 1;
-    }
-    texts.push([trace, history[low][1]]);
-  }
-  return texts;
-}
-
-const ENTITIES = { "&lt;": "<", "&gt;": ">", "&amp;": "&" };
-
-// Write a text into an SVG node: plain, or with parts in <b>, the only markup that changes.
-function write(node, text) {
-  const parts = text.split(/<\/?b>/);
-  const plain = parts.map((part) => part.replace(/&(lt|gt|amp);/g, (one) => ENTITIES[one]));
-  if (parts.length === 1) {
-    node.textContent = plain[0];
-    return;
-  }
-  node.replaceChildren(
-    ...plain.map((part, i) => {
-      const span = document.createElementNS("http://www.w3.org/2000/svg", "tspan");
-      span.textContent = part;
-      if (i % 2) span.style.fontWeight = "bold";
-      return span;
-    }),
-  );
-}
-
-// The text nodes of a trace, by point.
-function nodesOf(gd, trace) {
-  const drawn = gd.calcdata[trace]?.[0]?.node3;
-  const found = [];
-  drawn?.selectAll("g.textpoint").each(function (point) {
-    found[point.i] = this.querySelector("text");
-  });
-  return found;
-}
-
-// Show the page's frame n: texts go straight into the nodes that Plotly drew and shapes through its relayout,
-// for a redraw of all traces would take ten times as long. Plotly's own data is kept in step.
-function draw(gd, n) {
-  for (const [trace, texts] of textsAt(gd, n)) {
-    const before = gd.data[trace].text;
-    if (before === texts) continue;
-    const nodes = nodesOf(gd, trace);
-    texts.forEach((text, i) => {
-      if (text !== before[i] && nodes[i]) write(nodes[i], text);
-    });
-    gd.data[trace].text = texts;
-  }
-  const { title, shapes } = gd._transitionData._frames[n].layout;
-  gd.layout.title.text = title.text;
-  const heading = gd.querySelector(".gtitle");
-  if (heading) write(heading, title.text);
-  window.Plotly.relayout(gd, { shapes: gd.layout.shapes.map((one, i) => ({ ...one, ...shapes[i] })) });
 }
 
 export default function (component) {
@@ -150,8 +74,7 @@ export default function (component) {
   const onPage = () => first <= state.step && state.step < end;
 
   function along(begins, forward) {
-    if (forward) return show(begins.find((n) => n > state.step) ?? last);
-    return show([...begins].reverse().find((n) => n < state.step) ?? 0);
+    show(beyond(begins, state.step, forward, last));
   }
 
   function pause() {
@@ -207,19 +130,14 @@ export default function (component) {
     present: () => present(!document.body.classList.contains(PRESENTING)),
     leave: () => present(false),
   };
-  const keys = {
-    ArrowLeft: "back", ArrowRight: "forward", PageUp: "outer-back", PageDown: "outer-forward",
-    Home: "first", End: "last", " ": "play", b: "barrier", B: "barrier", p: "present", P: "present", Escape: "leave",
-  };
+  const keys = { ...STEP_KEYS, p: "present", P: "present", Escape: "leave" };
 
   function pressed(event) {
     const at = event.composedPath()[0];
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (at.closest?.("input, textarea, select, [contenteditable=true], [role=slider], [role=combobox], [role=listbox]")) return;
     if (event.key === " " && at.closest?.("button, a, summary, [role=button]")) return;
-    let name = keys[event.key];
-    if (event.shiftKey && name === "back") name = "inner-back";
-    if (event.shiftKey && name === "forward") name = "inner-forward";
+    const name = actionOf(event, keys);
     if (!name) return;
     event.preventDefault();
     if (!STAYS.includes(name)) pause();

@@ -66,7 +66,10 @@ CSS = """
 @functools.cache
 def _component() -> Any:
     """The component, registered once in a process."""
-    script = Path(__file__).with_name("keys.js").read_text(encoding="utf-8")
+    folder = Path(__file__).parent
+    script = "\n".join(
+        (folder / name).read_text(encoding="utf-8") for name in ("frames.js", "keys.js")
+    )
     return st.components.v2.component("tilewise_keys", html=HTML, css=CSS, js=script)
 
 

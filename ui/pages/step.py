@@ -80,8 +80,13 @@ def recorded(view: View) -> Recording:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def reported(view: View) -> Report:
-    """Counters and hazards of the whole launch."""
+    """Counters and hazards of the whole launch, for report_of."""
     return simulate(kernel_of(view), presets.launch(view))
+
+
+def report_of(view: View) -> Report:
+    """Counters and hazards of a view's launch, one for all its blocks and schedules."""
+    return reported(replace(ran(view), block=(0, 0), schedule="lockstep"))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -95,7 +100,7 @@ def drawn(view: View, theme: str, first: int, end: int) -> go.Figure:
     """The scene of a view, whatever its step: the page from one step to before another."""
     recording = recorded(ran(view))
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
-    hazards = reported(replace(ran(view), block=(0, 0), schedule="lockstep")).hazards
+    hazards = report_of(view).hazards
     thread = _linear(view.thread, recording)
     figure = scene.figure(recording, thread, theme, tile, hazards, range(first, end))
     figure.layout.meta |= {"scene": named(view, theme)}
@@ -251,7 +256,7 @@ def page() -> None:
     remember(view)
     try:
         recording, navigation = recorded(ran(view)), navigated(ran(view))
-        report = reported(replace(ran(view), block=(0, 0), schedule="lockstep"))
+        report = report_of(view)
     except (SourceError, LaunchError) as error:
         say()
         st.error(f"This cannot be run: {error}", icon=":material/error:")

@@ -1,0 +1,96 @@
+// A scene's frames as they are shown and stepped through, in the app and in a file of its own.
+
+// What each changing text says at the figure's frame n: the last frame up to n that tells of its trace.
+function textsAt(gd, n) {
+  const frames = gd._transitionData._frames;
+  if (gd.__tilewiseFrames !== frames) {
+    const changes = new Map();
+    frames.forEach((frame, at) => {
+      (frame.traces ?? []).forEach((trace, i) => {
+        if (!changes.has(trace)) changes.set(trace, []);
+        changes.get(trace).push([at, frame.data[i].text]);
+      });
+    });
+    gd.__tilewiseFrames = frames;
+    gd.__tilewiseChanges = changes;
+  }
+  const texts = [];
+  for (const [trace, history] of gd.__tilewiseChanges) {
+    let low = 0;
+    let high = history.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (history[middle][0] <= n) low = middle;
+      else high = middle - 1;
+    }
+    texts.push([trace, history[low][1]]);
+  }
+  return texts;
+}
+
+const ENTITIES = { "&lt;": "<", "&gt;": ">", "&amp;": "&" };
+
+// Write a text into an SVG node: plain, or with parts in <b>, the only markup that changes.
+function write(node, text) {
+  const parts = text.split(/<\/?b>/);
+  const plain = parts.map((part) => part.replace(/&(lt|gt|amp);/g, (one) => ENTITIES[one]));
+  if (parts.length === 1) {
+    node.textContent = plain[0];
+    return;
+  }
+  node.replaceChildren(
+    ...plain.map((part, i) => {
+      const span = document.createElementNS("http://www.w3.org/2000/svg", "tspan");
+      span.textContent = part;
+      if (i % 2) span.style.fontWeight = "bold";
+      return span;
+    }),
+  );
+}
+
+// The text nodes of a trace, by point.
+function nodesOf(gd, trace) {
+  const drawn = gd.calcdata[trace]?.[0]?.node3;
+  const found = [];
+  drawn?.selectAll("g.textpoint").each(function (point) {
+    found[point.i] = this.querySelector("text");
+  });
+  return found;
+}
+
+// Show the figure's frame n: texts go straight into the nodes that Plotly drew and shapes through
+// its relayout, for a redraw of all traces would take ten times as long. Plotly's own data is kept
+// in step.
+function draw(gd, n) {
+  for (const [trace, texts] of textsAt(gd, n)) {
+    const before = gd.data[trace].text;
+    if (before === texts) continue;
+    const nodes = nodesOf(gd, trace);
+    texts.forEach((text, i) => {
+      if (text !== before[i] && nodes[i]) write(nodes[i], text);
+    });
+    gd.data[trace].text = texts;
+  }
+  const { title, shapes } = gd._transitionData._frames[n].layout;
+  gd.layout.title.text = title.text;
+  const heading = gd.querySelector(".gtitle");
+  if (heading) write(heading, title.text);
+  window.Plotly.relayout(gd, { shapes: gd.layout.shapes.map((one, i) => ({ ...one, ...shapes[i] })) });
+}
+
+// Where a way of going on begins anew, before or beyond a step.
+function beyond(begins, step, forward, last) {
+  if (forward) return begins.find((n) => n > step) ?? last;
+  return begins.findLast((n) => n < step) ?? 0;
+}
+
+const STEP_KEYS = {
+  ArrowLeft: "back", ArrowRight: "forward", PageUp: "outer-back", PageDown: "outer-forward",
+  Home: "first", End: "last", " ": "play", b: "barrier", B: "barrier",
+};
+
+// What a key does: its name in keys, and with Shift the inner loop's.
+function actionOf(event, keys) {
+  const name = keys[event.key];
+  return event.shiftKey && (name === "back" || name === "forward") ? `inner-${name}` : name;
+}
