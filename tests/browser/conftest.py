@@ -1,4 +1,4 @@
-"""One server and one browser for all tests; each test opens a page that reports its errors."""
+"""One server for all tests; each test opens a page that reports its errors."""
 
 from __future__ import annotations
 
@@ -15,12 +15,6 @@ Open = Callable[..., Page]
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
     with app.running_app() as found:
-        yield found
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    with app.browser() as found:
         yield found
 
 

@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from simulator import Launch, catalogue, compile_kernel, record, simulate
 from simulator.counters import FIELDS, IDEAL_FIELDS
-from tests.browser.app import browser
 from ui import export, scene
 from ui.address import View
 from ui.presets import launch, source
@@ -105,16 +104,16 @@ def five_steps() -> go.Figure:
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    """A page in a browser; nothing it opens may ask for anything else or write an error."""
+def page(chromium: Browser) -> Iterator[Page]:
+    """A page in the browser; nothing it opens may ask for anything else or write an error."""
     errors: list[str] = []
-    with browser() as launched:
-        opened = launched.new_page(viewport={"width": 1280, "height": 720})
-        opened.on("console", lambda said: errors.append(said.text) if said.type == "error" else 0)
-        opened.on("pageerror", lambda error: errors.append(str(error)))
-        opened.on("request", lambda asked: None if asked.url.startswith(("file:", "data:", "blob:"))
-                  else errors.append(asked.url))  # fmt: skip
-        yield opened
+    opened = chromium.new_page(viewport={"width": 1280, "height": 720})
+    opened.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("request", lambda asked: None if asked.url.startswith(("file:", "data:", "blob:"))
+              else errors.append(asked.url))  # fmt: skip
+    yield opened
+    opened.close()
     assert errors == []
 
 
