@@ -25,12 +25,14 @@ export default function (component) {
   if (state.scene !== data.scene || state.order !== data.order) {
     state.scene = data.scene;
     state.order = data.order;
-    state.step = data.start;
+    state.step = state.told = data.start;
   }
   state.close?.(); // Streamlit calls again for other data, and cleans up only in the end
 
   function tell() {
+    clearTimeout(state.report);
     state.report = null;
+    state.told = state.step;
     setStateValue("at", [data.scene, data.order, state.step]);
   }
 
@@ -41,9 +43,7 @@ export default function (component) {
 
   // Before anything else is clicked or entered Python hears of the step: a focus keeps it.
   function flush() {
-    if (state.report === null) return;
-    clearTimeout(state.report);
-    tell();
+    if (state.report !== null) tell();
   }
 
   // A step that is not on this page is asked for: the figure then comes with another page. One
@@ -51,10 +51,8 @@ export default function (component) {
   function show(n) {
     state.step = Math.max(0, Math.min(last, n));
     tellNumber();
-    if (!onPage()) {
-      clearTimeout(state.report);
-      return tell();
-    }
+    if (!onPage()) return tell();
+    report();
     const gd = plot(data);
     if (gd?.dataset.ready !== page) return;
     const frame = state.step - first;
@@ -62,7 +60,6 @@ export default function (component) {
     const live = parentElement.querySelector("[aria-live]");
     const title = gd._transitionData._frames[frame].layout.title.text;
     if (live) live.textContent = title.replace(/<[^>]*>/g, "");
-    report();
   }
 
   // Not while another number is being typed: the component is a root of its own, with its own focus.
@@ -185,7 +182,7 @@ export default function (component) {
     if (gd.__tilewisePage !== page || gd.__tilewiseEvents !== gd._ev) return attach(gd);
     if (performance.now() - gd.__tilewiseDrawn < QUIET_MS) return;
     gd.dataset.ready = page;
-    if (!onPage()) return; // that page was asked for when the step was chosen
+    if (!onPage()) return; // that page has been asked for
     const { title } = gd._transitionData._frames[state.step - first].layout;
     if (gd.layout.title.text !== title.text) show(state.step);
   }
@@ -232,6 +229,7 @@ export default function (component) {
   const stage = document.querySelector(STAGE);
   if (stage) watcher.observe(stage);
   const watching = setInterval(watch, QUIET_MS / 2);
+  if (!onPage() && state.told !== state.step) tell(); // chosen while the page before was leaving
   watch();
   const close = () => {
     clearInterval(watching);
