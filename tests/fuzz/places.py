@@ -79,7 +79,9 @@ class Places:
             if counters and draw.random() < 0.3:
                 return draw.choice(counters).name
             return f"(unsigned)({self.whole(depth).text}) % {size}u"
-        half = max(size // 2 - 1, 0)
+        if size <= 2:  # no halves: g++ 13 miscompiles a volatile & 0 in an index
+            return f"({self.whole(depth).text}) & {size - 1}"
+        half = size // 2 - 1
         match draw.randrange(10):
             case 0 | 1 | 2 if counters:
                 counter = draw.choice(counters)
@@ -92,7 +94,7 @@ class Places:
                 return f"{size - 1} - (({self.whole(depth).text}) & {size - 1})"
             case 5:
                 return f"(unsigned)({self.whole(depth).text}) % {size}u"
-            case 6 if size > 1:
+            case 6:
                 mask = min(half, 127)
                 first, second = self.whole(depth - 1).text, self.whole(depth - 1).text
                 kind = draw.choice(("char", "short", "unsigned char"))

@@ -138,8 +138,8 @@ class Whole(Places):
             case 0:
                 return Value(f"static_cast<{name}>({inner})", ctype)
             case 1 if " " not in name:
-                # In parentheses of its own, or short(unsigned(x)) could be the name of a type.
-                return Value(f"{name}(({inner}))", ctype)
+                # With a sign, or short(unsigned(x)) could be the name of a type.
+                return Value(f"{name}(+({inner}))", ctype)
             case _:
                 return Value(f"({name})({inner})", ctype)
 
