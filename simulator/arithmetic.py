@@ -152,7 +152,9 @@ def _fma64(a: Any, b: Any, c: Any) -> Any:
 
 
 def _exact_fma(a: float, b: float, c: float) -> float:
-    if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
+    if np.isfinite(a) and np.isfinite(b) and not np.isfinite(c):
+        return c  # however large the product: it is not rounded to infinity first
+    if not (np.isfinite(a) and np.isfinite(b)):
         return float(np.float64(a) * np.float64(b) + np.float64(c))
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:

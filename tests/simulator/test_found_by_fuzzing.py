@@ -98,3 +98,23 @@ def test_a_product_that_a_loop_advances_by_comes_after_its_body() -> None:
         expected = (expected + np.float32(1)) * np.float32(0.5)
     launch = Launch((1, 1, 1), (32, 1, 1), {"x": given})
     assert simulate(compile_kernel(text, "k"), launch).arrays["x"].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_fused_product_may_leave_the_range(dtype: type) -> None:
+    """It is rounded once, with the sum: only what is beyond the range then is infinite."""
+    ctype = "float" if dtype is np.float32 else "double"
+    largest = np.finfo(dtype).max
+    text = f"__global__ void k({ctype}* x) {{ x[0] = x[1] * x[2] + x[3]; }}"
+    kernel = compile_kernel(text, "k")
+    for a, b, c, expected in (
+        (largest, largest, -np.inf, -np.inf),
+        (largest, -largest, np.inf, np.inf),
+        (largest, 2, -largest, largest),
+        (largest, 2, 0, np.inf),
+        (np.inf, 2, -np.inf, np.nan),
+        (np.inf, 0, np.inf, np.nan),
+    ):
+        given = {"x": np.array([0, a, b, c], dtype)}
+        found = simulate(kernel, Launch((1, 1, 1), (1, 1, 1), given)).arrays["x"][0]
+        np.testing.assert_equal(found, dtype(expected))
