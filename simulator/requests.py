@@ -14,8 +14,15 @@ import numpy as np
 from simulator.ctype import Array, ArrayOf
 from simulator.launch import WARP_SIZE, Launch
 from simulator.record import Recording, Step, StepAccess
-from simulator.transactions import BANK_BYTES, BANKS, SECTOR_BYTES, instructions, phases
-from simulator.tree import Kernel
+from simulator.transactions import (
+    BANK_BYTES,
+    BANKS,
+    SECTOR_BYTES,
+    copied_sectors,
+    instructions,
+    phases,
+)
+from simulator.tree import Dereference, Kernel
 
 LINE_BYTES = 128  # what the L1 cache keeps together: four sectors
 IDLE = -1  # of a lane that takes no part
@@ -34,7 +41,9 @@ class Request:
     `wavefronts` [n] the pass that serves it, counted from 0 over all phases; degree is the most
     words that meet in one bank within one phase, passes how many wavefronts the request takes
     and ideal how many without conflicts. In global memory `sectors` and `lines` are the distinct
-    32-byte sectors and 128-byte lines, `useful` the distinct bytes that lanes asked for.
+    32-byte sectors and 128-byte lines, `moved` how many sectors the hardware moves (more than
+    these where a copy that bypasses L1 fetches one twice), `useful` the distinct bytes that lanes
+    asked for.
     Entries of lanes that are not active are IDLE.
     """
 
@@ -53,12 +62,13 @@ class Request:
     ideal: int
     sectors: tuple[int, ...]
     lines: tuple[int, ...]
+    moved: int
     useful: int
 
     @property
     def fetched(self) -> int:
         """The bytes that global memory moves: whole sectors."""
-        return len(self.sectors) * SECTOR_BYTES
+        return self.moved * SECTOR_BYTES
 
     @property
     def served(self) -> Mapping[int, tuple[int, ...]]:
@@ -116,9 +126,14 @@ def _request(
     words = np.full((threads.size, max(1, width // BANK_BYTES)), IDLE)
     first = addresses[active] // BANK_BYTES
     words[active] = first[:, None] + np.arange(words.shape[1])
-    numbers = np.where(active, _phases(addresses, active, width, access.kind), IDLE)
+    found = phases(*_padded(addresses, active), width, access.kind)[0, : active.size]
+    numbers = np.where(active, found, IDLE)
     turns, degrees = _wavefronts(words, numbers)
     touched = (addresses[active][:, None] + np.arange(width)).reshape(-1)
+    reached = () if shared else _distinct(touched // SECTOR_BYTES)
+    moved = len(reached)
+    if isinstance(access.expression, Dereference) and access.expression.copied and not shared:
+        moved = int(copied_sectors(*_padded(addresses, active), width)[0])
     return Request(
         access=access,
         warp=warp,
@@ -133,18 +148,18 @@ def _request(
         degree=max(degrees.values(), default=0) if shared else 0,
         passes=sum(degrees.values()) if shared else 0,
         ideal=len(degrees) if shared else 0,
-        sectors=() if shared else _distinct(touched // SECTOR_BYTES),
+        sectors=reached,
         lines=() if shared else _distinct(touched // LINE_BYTES),
+        moved=moved,
         useful=int(np.unique(touched).size),
     )
 
 
-def _phases(addresses: Array, active: Array, width: int, kind: str) -> Array:
-    """The phase of each lane of a warp, which may be the block's last and incomplete."""
+def _padded(addresses: Array, active: Array) -> tuple[Array, Array]:
+    """A warp that may be the block's last and incomplete, as one row of 32 lanes."""
     lanes = np.zeros((2, 1, WARP_SIZE), np.int64)
     lanes[:, 0, : active.size] = addresses, active
-    found: Array = phases(lanes[0], lanes[1].astype(np.bool_), width, kind)[0, : active.size]
-    return found
+    return lanes[0], lanes[1].astype(np.bool_)
 
 
 def _wavefronts(words: Array, numbers: Array) -> tuple[Array, dict[int, int]]:

@@ -54,9 +54,8 @@ def _asked(request: Request) -> str:
     access = request.access
     verb = f"{VERBS[access.kind]} {access.name}"
     if access.space == "global":
-        fetched = len(request.sectors)
         return (
-            f"{verb}: {_count(fetched, 'sector')} of {SECTOR_BYTES} bytes in "
+            f"{verb}: {_count(request.moved, 'sector')} of {SECTOR_BYTES} bytes in "
             f"{_count(len(request.lines), 'line')}, {request.useful} of {request.fetched} bytes "
             f"needed{_shared_words(request)}"
         )

@@ -167,6 +167,9 @@ ALL: dict[str, tuple[Kernel, Launch]] = {
                                  " if (i % 2) f[i + 1000] = s[i * 33]; else f[i] = s[0];", 77),
     "dynamic": body("__shared__ float pad[5]; extern __shared__ float s[]; pad[i % 5] = 1;"
                     " s[i % 8 * 32] = 1;"),
+    "copies of 16 bytes": body("__shared__ float4 s[32]; __pipeline_memcpy_async(s + i,"
+                               " (float4*)f + i / 3 % 8, 16); __pipeline_commit();"
+                               " __pipeline_wait_prior(0); s[i].x = 1;"),
 }  # fmt: skip
 
 
@@ -183,7 +186,7 @@ def test_requests_add_up_to_the_counters(case: str, schedule: str) -> None:
                 name = f"{request.access.space}_{request.access.kind}"
                 found[f"{name}_requests"] += 1
                 if request.access.space == "global":
-                    found[f"{name}_sectors"] += len(request.sectors)
+                    found[f"{name}_sectors"] += request.moved
                 else:
                     found[f"{name}_wavefronts"] += request.passes
                 check(request)

@@ -258,7 +258,7 @@ def headline(request: Request) -> tuple[str, str, str]:
     access = request.access
     lanes = int(request.active.sum())
     if access.space == "global":
-        fetched, kept = _count(len(request.sectors), "sector"), _count(len(request.lines), "line")
+        fetched, kept = _count(request.moved, "sector"), _count(len(request.lines), "line")
         return (
             f"<b>{access.kind} {access.name}</b>",
             f"{fetched} in {kept}",
@@ -287,7 +287,7 @@ def tallies(asked: Sequence[Sequence[Request]]) -> list[list[str]]:
             access = request.access
             key = (access.kind, access.name, access.space)
             count, cost = sums.get(key, (0, 0))
-            more = request.passes if access.space == "shared" else len(request.sectors)
+            more = request.passes if access.space == "shared" else request.moved
             sums[key] = (count + 1, cost + more)
         if step:
             lines = [
