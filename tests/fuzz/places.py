@@ -79,7 +79,7 @@ class Places:
             if counters and draw.random() < 0.3:
                 return draw.choice(counters).name
             return f"(unsigned)({self.whole(depth).text}) % {size}u"
-        if size <= 2:  # no halves: g++ 13 miscompiles a volatile & 0 in an index
+        if size <= 2:  # no halves: three with a volatile & 0 crashed as g++ 13 built them
             return f"({self.whole(depth).text}) & {size - 1}"
         half = size // 2 - 1
         match draw.randrange(10):
