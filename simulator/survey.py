@@ -19,6 +19,7 @@ from simulator.tree import (
     Builtin,
     Call,
     Cast,
+    Conditional,
     Declare,
     Dereference,
     Expression,
@@ -29,6 +30,7 @@ from simulator.tree import (
     Inlined,
     Literal,
     Load,
+    Logical,
     Loop,
     Member,
     Name,
@@ -38,7 +40,7 @@ from simulator.tree import (
     Unary,
     Variable,
 )
-from simulator.walk import expressions_of, inner_statements, operands, subexpressions
+from simulator.walk import declared, expressions_of, inner_statements, operands, subexpressions
 
 COMMUTATIVE = frozenset({"+", "*", "&", "|", "^", "==", "!="})
 
@@ -111,7 +113,7 @@ class Survey:
                 if start is not None:
                     self.statement(start)
                 self.depth += not _unrolls(statement)
-                self._merge([statement])
+                self._renew(_set_in(statement, self.changed))
                 outer = self.block
                 self.block = Block(outer, "loop")
                 if condition is not None:
@@ -196,9 +198,30 @@ class Survey:
                 self._inside(expression)
                 self._in_order()
                 return self._fresh()
+            case Conditional(condition=first, yes=yes, no=no):
+                return self._some_threads(expression, first, (yes, no))
+            case Logical(left=first, right=right):
+                return self._some_threads(expression, first, (right,))
             case _:
                 self._inside(expression)
                 return self._fresh()
+
+    def _some_threads(
+        self, expression: Expression, first: Expression, branches: tuple[Expression, ...]
+    ) -> Known:
+        """Walk a ?:, && or ||: what sets a variable there is a branch; no code joins after it."""
+        changed = set[Variable]().union(*(_set_by(one, self.changed) for one in branches))
+        if not changed:
+            self._inside(expression)
+            return self._fresh()
+        self._place(first)
+        for branch in branches:
+            outer = self.block
+            self.block = Block(outer, "if")
+            self._place(branch)
+            self.block = outer
+        self._renew(changed)
+        return self._fresh()
 
     def _assign(
         self, assign: Assign, place: Expression, value: Expression, consumer: Consumer
@@ -307,15 +330,14 @@ class Survey:
 
     def _join(self, statements: list[Statement]) -> None:
         """Code goes on after a branch or loop: another stretch, and what it set is merged."""
-        self._merge(statements)
+        self._renew(set[Variable]().union(*(_set_in(one, self.changed) for one in statements)))
         self.stores += 1
         self.block = Block(self.block.outer, self.block.kind)
 
-    def _merge(self, statements: list[Statement]) -> None:
+    def _renew(self, changed: set[Variable]) -> None:
         """What is set in a branch or loop is, where paths meet, a value of its own."""
-        for statement in statements:
-            for variable in _set_in(statement, self.changed):
-                self.now[variable] = self._fresh()
+        for variable in changed:
+            self.now[variable] = self._fresh()
 
 
 def _unrolls(loop: Loop) -> bool:
@@ -371,9 +393,19 @@ def _set_in(statement: Statement, known: dict[int, set[Variable]]) -> set[Variab
         if isinstance(statement, Declare):
             found.add(statement.variable)
         for expression in expressions_of(statement):
-            for part in subexpressions(expression):
-                if isinstance(part, (Assign, Increment)) and isinstance(part.place, Name):
-                    found.add(part.place.variable)
+            found |= _set_by(expression, known)
         for inner in inner_statements(statement):
             found |= _set_in(inner, known)
+    return found
+
+
+def _set_by(expression: Expression, known: dict[int, set[Variable]]) -> set[Variable]:
+    """The same of an expression; of a function that it calls, what is not the function's own."""
+    found: set[Variable] = set()
+    for part in subexpressions(expression):
+        if isinstance(part, (Assign, Increment)) and isinstance(part.place, Name):
+            found.add(part.place.variable)
+        elif isinstance(part, Inlined):
+            own = {*declared(part.function), part.function.result}
+            found |= _set_in(part.function, known) - own
     return found

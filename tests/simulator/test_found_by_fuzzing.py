@@ -39,6 +39,10 @@ WHOLE: dict[str, tuple[str, str, Any]] = {
         "", "if (i == 3) x[__ffs(8)] = 7; if (i == 5) x[__clz(1)] = 8;",
         np.where(I == 4, 7, np.where(I == 31, 8, I)),
     ),
+    "a product of some threads, summed by all": (
+        "", "float s = i; i < 3 && (s *= 2); i < 0 ? (s *= 9) : 1; s += 3; x[i] = s;",
+        np.where(I < 3, 2 * I, I) + 3,
+    ),
 }  # fmt: skip
 
 # An expression of a, b and c, and what it is for their values.
