@@ -79,9 +79,7 @@ class Places:
             if counters and draw.random() < 0.3:
                 return draw.choice(counters).name
             return f"(unsigned)({self.whole(depth).text}) % {size}u"
-        if size <= 2:  # no halves: three with a volatile & 0 crashed as g++ 13 built them
-            return f"({self.whole(depth).text}) & {size - 1}"
-        half = size // 2 - 1
+        half = max(size // 2 - 1, 0)
         match draw.randrange(10):
             case 0 | 1 | 2 if counters:
                 counter = draw.choice(counters)
@@ -94,7 +92,7 @@ class Places:
                 return f"{size - 1} - (({self.whole(depth).text}) & {size - 1})"
             case 5:
                 return f"(unsigned)({self.whole(depth).text}) % {size}u"
-            case 6:
+            case 6 if size > 1:
                 mask = min(half, 127)
                 first, second = self.whole(depth - 1).text, self.whole(depth - 1).text
                 kind = draw.choice(("char", "short", "unsigned char"))
@@ -121,8 +119,10 @@ class Places:
                     return f"*&{variable.name}[{places[0]}]"
                 case 2 if variable.shape[0] >= 4 and variable.kind == "pointer":
                     chosen = f"{self.condition(depth - 1)} ? {variable.name} : {variable.name} + 1"
-                    if self.draw.random() < 0.5:
-                        # g++ 12 loses what a call within this index binds to a const reference.
+                    volatile = any(v.volatile for v in self.readable("scalar"))
+                    if self.draw.random() < 0.5 and not volatile:
+                        # g++ 12 loses what a call within this index binds to a const reference,
+                        # g++ 13 the pointer where the index reads a volatile variable.
                         return f"({chosen})[{self.index(variable.shape[0] // 2, 0)}]"
                     other = self.index(variable.shape[0] // 2, depth - 1)
                     return f"*(({chosen}) + ({other}))"
