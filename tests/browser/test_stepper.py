@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.app import STEPPER
 from tests.browser.conftest import Open
-from tests.browser.scene import picture, ready, where
+from tests.browser.scene import picture, ready, until, where
 
 pytestmark = pytest.mark.browser
 
@@ -71,7 +71,7 @@ def test_space_plays_and_pauses(visit: Open) -> None:
     page.get_by_label("Steps a second").select_option("10")
     page.keyboard.press("Space")
     page.wait_for_function(
-        "parseInt(document.querySelector('.st-key-scene .gtitle').textContent.slice(5)) > 4"
+        "parseInt(document.querySelector('.st-key-scene .gtitle')?.textContent.slice(5)) > 4"
     )
     page.keyboard.press("Space")
     stopped = where(page)[0]
@@ -92,7 +92,7 @@ def test_plotlys_own_play_and_slider_agree_with_the_keys(visit: Open) -> None:
     page = ready(visit())
     page.locator(".st-key-scene .updatemenu-button").first.click()
     page.wait_for_function(
-        "parseInt(document.querySelector('.st-key-scene .gtitle').textContent.slice(5)) > 2"
+        "parseInt(document.querySelector('.st-key-scene .gtitle')?.textContent.slice(5)) > 2"
     )
     page.locator(".st-key-scene .updatemenu-button").nth(1).click()
     page.wait_for_timeout(600)
@@ -130,9 +130,7 @@ def test_another_size_begins_anew_and_a_focus_keeps_the_step(visit: Open) -> Non
     field = page.get_by_label("K", exact=True)
     field.fill("3")
     field.press("Enter")
-    page.wait_for_function(
-        "document.querySelector('.st-key-scene .gtitle').textContent.startsWith('Step 1 of')"
-    )
+    until(page, "Step 1 of")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -105,10 +105,10 @@ def show_bits(verdicts: Sequence[BitVerdict]) -> None:
     M, N, K = verdicts[0].size
     st.subheader(f"Bit for bit, {M:,} × {N:,} × {K:,}", anchor=False)
     differing = [verdict for verdict in verdicts if not verdict.identical]
-    same = [variant_title(verdict.name) for verdict in verdicts if verdict.identical]
+    same = [verdict.name.replace(":", " ") for verdict in verdicts if verdict.identical]
     if same:
         st.success(
-            f"Identical: the simulator's C and the GPU's have the same bits. {'; '.join(same)}.",
+            f"Identical: the simulator's C and the GPU's have the same bits. ({', '.join(same)})",
             icon=":material/check:",
         )
     for verdict in differing:
