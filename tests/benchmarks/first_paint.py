@@ -1,27 +1,53 @@
-"""Prints how fast the app opens and how fast a step is, in headless Chromium.
+"""Prints how fast the app opens, draws another scene, steps and plays, in headless Chromium.
 
-Run it as `python -m tests.benchmarks.first_paint`. First paint is from `streamlit run` until the
-scene is drawn; a step is from the arrow key until the browser has painted its frame.
+Run it as `python -m tests.benchmarks.first_paint`. First paint is from `streamlit run`, or from the
+last choice in the sidebar, until the scene is drawn and answers to keys; a step is from the arrow
+key until the browser has painted it; a payload is what the browser was sent for a choice.
 """
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import time
+from collections.abc import Callable
 
+from playwright.sync_api import Page
+
+from simulator import catalogue
 from tests.browser.app import STEPPER, browser, running_app
 
 STEPS = 60
+PACE = 10  # steps a second
+SECONDS = 5  # of playing
 
-# Resolves with the milliseconds from a key press to the second animation frame after Plotly's
-# plotly_animated or, where it does not come, after the picture's title has changed.
+# Resolves with the milliseconds from a key press until a second animation frame after Plotly has
+# moved its shapes: by then the first one, with the texts and shapes, is on the screen.
 PRESS = """
 (key) => new Promise((resolve) => {
   const gd = document.querySelector('.st-key-scene .js-plotly-plot');
   const begun = performance.now();
-  gd.once('plotly_afterplot', () => requestAnimationFrame(() => requestAnimationFrame(
+  gd.once('plotly_relayout', () => requestAnimationFrame(() => requestAnimationFrame(
     () => resolve(performance.now() - begun))));
   document.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
+})
+"""
+
+# Resolves with the times, in milliseconds, at which frames with another title were painted.
+WATCH = """
+(seconds) => new Promise((resolve) => {
+  const title = () => document.querySelector('.st-key-scene .gtitle')?.textContent;
+  const times = [];
+  let before = title();
+  const begun = performance.now();
+  const look = () => {
+    const now = title();
+    if (now !== before) times.push(performance.now());
+    before = now;
+    if (performance.now() - begun < seconds * 1000) requestAnimationFrame(look);
+    else resolve(times);
+  };
+  requestAnimationFrame(look);
 })
 """
 
@@ -32,40 +58,75 @@ def main() -> None:
         begun = time.perf_counter()
         with running_app() as address:
             page = chromium.new_page(viewport={"width": 1280, "height": 800})
+            sent = [0]
+            page.on("websocket", lambda socket: socket.on("framereceived", _adding(sent)))
             page.goto(address)
             page.wait_for_selector(STEPPER)
             painted = time.perf_counter() - begun
             print(f"first paint, from `streamlit run`  {painted:7.2f} s   (goal 4)")
-            for name, sizes in (
-                ("8x8, tile 4", {"M": 8, "N": 8, "K": 8, "TILE": "4"}),
-                ("64x64, tile 16", {"M": 64, "N": 64, "K": 64, "TILE": "16"}),
-            ):
-                if name != "8x8, tile 4":
-                    begun_choice = time.perf_counter()
-                    choose(page, sizes)
-                    seconds = time.perf_counter() - begun_choice
-                    print(f"{name}: new size drawn in        {seconds:7.2f} s")
-                page.wait_for_timeout(1500)
-                times = [page.evaluate(PRESS, "ArrowRight") for _ in range(STEPS)]
-                median = statistics.median(times)
-                worst = sorted(times)[int(0.95 * len(times))]
-                print(f"{name}: arrow key to paint  {median:7.1f} ms median, {worst:.1f} ms p95")
+            steps(page, "8x8, tile 4")
+            enlarge(page, 64)
+            drawn(page, sent, "64x64, tile 16", "TILE", "16")
+            steps(page, "64x64, tile 16")
+            play(page)
+            for entry in catalogue().values():
+                if entry.name != "tiled":
+                    drawn(page, sent, f"64x64, {entry.name}", "Kernel", entry.title)
 
 
-def choose(page, sizes: dict[str, object]) -> None:  # type: ignore[no-untyped-def]  # a Page
-    """Enter sizes and a tile, and wait for the scene."""
+def _adding(sent: list[int]) -> Callable[[bytes | str], None]:
+    def add(frame: bytes | str) -> None:
+        sent[0] += len(frame)
+
+    return add
+
+
+def drawn(page: Page, sent: list[int], name: str, box: str, option: str) -> None:
+    """Time a choice in the sidebar until its scene is drawn."""
     before = page.get_attribute(STEPPER, "data-ready")
-    for name in "MNK":
-        field = page.get_by_label(name, exact=True)
-        field.fill(str(sizes[name]))
-        field.press("Enter")
-    page.get_by_role("combobox", name="TILE").click()
-    page.get_by_role("option", name=str(sizes["TILE"]), exact=True).click()
+    sent[0] = 0
+    begun = time.perf_counter()
+    page.get_by_role("combobox", name=box).click()
+    page.get_by_role("option", name=option, exact=True).click()
     page.wait_for_function(
         "(before) => { const gd = document.querySelector('.st-key-scene .js-plotly-plot');"
-        " return gd && gd.dataset.ready && gd.dataset.ready !== before"
-        " && gd._transitionData._frames.length === 241; }",
+        " return gd?.dataset.ready && gd.dataset.ready !== before; }",
         arg=before,
+    )
+    seconds = time.perf_counter() - begun
+    page.wait_for_timeout(1500)
+    print(f"{name}: drawn in {seconds:.2f} s, {sent[0] / 1e6:.2f} MB sent   (goals 2.5 and 1)")
+
+
+def enlarge(page: Page, size: int) -> None:
+    """Enter M, N and K."""
+    for name in "MNK":
+        field = page.get_by_label(name, exact=True)
+        field.fill(str(size))
+        field.press("Enter")
+        page.wait_for_timeout(4000)
+
+
+def steps(page: Page, name: str) -> None:
+    times = [page.evaluate(PRESS, "ArrowRight") for _ in range(STEPS)]
+    worst = sorted(times)[int(0.95 * len(times))]
+    median = statistics.median(times)
+    print(f"{name}: key to paint {median:.1f} ms median, {worst:.1f} ms p95   (goals 50 and 80)")
+
+
+def play(page: Page) -> None:
+    """Play for some seconds, and count the steps that came late or not at all."""
+    page.keyboard.press("Home")
+    page.get_by_label("Steps a second").select_option(str(PACE))
+    page.wait_for_timeout(1000)
+    page.get_by_role("button", name="Play or pause").click()
+    times = page.evaluate(WATCH, SECONDS)
+    page.get_by_role("button", name="Play or pause").click()
+    gaps = [after - before for before, after in itertools.pairwise(times)]
+    late = sum(gap > 1.5 * 1000 / PACE for gap in gaps)
+    print(
+        f"playing at {PACE} a second for {SECONDS} s: {len(times)} steps painted, {late} late, the "
+        f"longest wait {max(gaps):.0f} ms"
     )
 
 
