@@ -57,13 +57,14 @@ const gd = document.getElementById("scene");
 const navigation = NAVIGATION;
 const bar = document.getElementById("bar");
 const range = bar.querySelector("input");
-const last = gd._transitionData._frames.length - 1;
+const frames = gd._transitionData._frames;
+const last = frames.length - 1;
 let step = 0;
 let timer = null;
 
 function show(n) {
   step = Math.max(0, Math.min(last, n));
-  draw(gd, step);
+  draw(gd, frames, step);
   range.value = step;
   const told = new DOMParser().parseFromString(gd.layout.title.text, "text/html");
   document.getElementById("told").textContent = told.body.textContent;

@@ -1,21 +1,21 @@
 // A scene's frames as they are shown and stepped through, in the app and in a file of its own.
 
-// What each changing text says at the figure's frame n: the last frame up to n that tells of its trace.
-function textsAt(gd, n) {
-  const frames = gd._transitionData._frames;
-  if (gd.__tilewiseFrames !== frames) {
-    const changes = new Map();
+const histories = new WeakMap(); // of frames: for each trace, which of them tell of it
+
+// What each changing text says at frame n: the last frame up to n that tells of its trace.
+function textsAt(frames, n) {
+  let changes = histories.get(frames);
+  if (!changes) {
+    histories.set(frames, (changes = new Map()));
     frames.forEach((frame, at) => {
       (frame.traces ?? []).forEach((trace, i) => {
         if (!changes.has(trace)) changes.set(trace, []);
         changes.get(trace).push([at, frame.data[i].text]);
       });
     });
-    gd.__tilewiseFrames = frames;
-    gd.__tilewiseChanges = changes;
   }
   const texts = [];
-  for (const [trace, history] of gd.__tilewiseChanges) {
+  for (const [trace, history] of changes) {
     let low = 0;
     let high = history.length - 1;
     while (low < high) {
@@ -58,11 +58,11 @@ function nodesOf(gd, trace) {
   return found;
 }
 
-// Show the figure's frame n: texts go straight into the nodes that Plotly drew and shapes through
-// its relayout, for a redraw of all traces would take ten times as long. Plotly's own data is kept
-// in step.
-function draw(gd, n) {
-  for (const [trace, texts] of textsAt(gd, n)) {
+// Show one of some frames, the first of which tells of everything: texts go straight into the nodes
+// that Plotly drew and shapes through its relayout, for a redraw of all traces would take ten times
+// as long. Plotly's own data is kept in step.
+function draw(gd, frames, n) {
+  for (const [trace, texts] of textsAt(frames, n)) {
     const before = gd.data[trace].text;
     if (before === texts) continue;
     const nodes = nodesOf(gd, trace);
@@ -71,11 +71,14 @@ function draw(gd, n) {
     });
     gd.data[trace].text = texts;
   }
-  const { title, shapes } = gd._transitionData._frames[n].layout;
+  const { title, shapes } = frames[n].layout;
+  const whole = frames[0].layout.shapes;
   gd.layout.title.text = title.text;
   const heading = gd.querySelector(".gtitle");
   if (heading) write(heading, title.text);
-  window.Plotly.relayout(gd, { shapes: gd.layout.shapes.map((one, i) => ({ ...one, ...shapes[i] })) });
+  window.Plotly.relayout(gd, {
+    shapes: gd.layout.shapes.map((one, i) => ({ ...one, ...whole[i], ...shapes[i] })),
+  });
 }
 
 // Where a way of going on begins anew, before or beyond a step.

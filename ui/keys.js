@@ -10,6 +10,7 @@ const PRESENTING = "presenting"; // the body's class while only the scene is sho
 const STAYS = ["play", "svg", "png", "present", "leave"]; // what does not end the playing
 
 // The plot of a scene's page, once Plotly has drawn it: for a moment the one before is there as well.
+// It shows the steps of other pages too, whose frames Python sends when they are asked for.
 function plot({ scene, first }) {
   const drawn = [...document.querySelectorAll(`${SCENE}:not([data-retained]) .js-plotly-plot`)];
   return drawn.find(({ layout, _transitionData }) =>
@@ -19,21 +20,42 @@ function plot({ scene, first }) {
 export default function (component) {
   const { data, parentElement, setStateValue, setTriggerValue } = component;
   const state = (parentElement.__tilewise ??= { step: data.start, timer: null, report: null });
-  const { stops, first, end } = data;
+  const { stops, first, end, more } = data;
   const last = stops.steps - 1;
   const page = `${data.scene} ${first}`;
   if (state.scene !== data.scene || state.order !== data.order) {
+    if (state.scene !== data.scene) state.pages = []; // each with first, end and frames
     state.scene = data.scene;
     state.order = data.order;
-    state.step = state.told = data.start;
+    state.step = data.start;
+    state.asked = null; // the step whose page Python has been asked for
   }
+  if (more && !state.pages.some((one) => one.first === more.first)) state.pages.push(more);
+  if (more && more.first <= state.asked && state.asked < more.end) state.asked = null;
   state.close?.(); // Streamlit calls again for other data, and cleans up only in the end
 
   function tell() {
     clearTimeout(state.report);
     state.report = null;
-    state.told = state.step;
-    setStateValue("at", [data.scene, data.order, state.step]);
+    setStateValue("at", [data.scene, data.order, state.step, state.asked ?? -1]);
+  }
+
+  function ask(n) {
+    if (state.asked === n) return;
+    state.asked = n;
+    tell();
+  }
+
+  // The plot, once it can show steps.
+  function playable() {
+    const gd = plot(data);
+    return gd?.dataset.ready === page ? gd : null;
+  }
+
+  // The page with a step: its first step, its end and its frames, or nothing if it is not here.
+  function pageAt(gd, n) {
+    const drawn = { first, end, frames: gd._transitionData._frames };
+    return [drawn, ...state.pages].find((one) => one.first <= n && n < one.end);
   }
 
   function report() {
@@ -46,29 +68,30 @@ export default function (component) {
     if (state.report !== null) tell();
   }
 
-  // A step that is not on this page is asked for: the figure then comes with another page. One
-  // that is not drawn yet is shown by watch().
+  // What cannot be shown yet, watch() shows when it has come.
   function show(n) {
     state.step = Math.max(0, Math.min(last, n));
     tellNumber();
-    if (!onPage()) return tell();
     report();
-    const gd = plot(data);
-    if (gd?.dataset.ready !== page) return;
-    const frame = state.step - first;
-    draw(gd, frame);
+    const gd = playable();
+    if (!gd) return;
+    const turned = pageAt(gd, state.step);
+    if (!turned) return ask(state.step);
+    const at = state.step - turned.first;
+    draw(gd, turned.frames, at);
     const live = parentElement.querySelector("[aria-live]");
-    const title = gd._transitionData._frames[frame].layout.title.text;
-    if (live) live.textContent = title.replace(/<[^>]*>/g, "");
+    if (live) live.textContent = titleOf(turned).replace(/<[^>]*>/g, "");
+    const ahead = 2 * at < turned.frames.length ? turned.first - 1 : turned.end;
+    if (ahead >= 0 && ahead <= last && !pageAt(gd, ahead) && state.asked === null) ask(ahead);
   }
+
+  const titleOf = (turned) => turned.frames[state.step - turned.first].layout.title.text;
 
   // Not while another number is being typed: the component is a root of its own, with its own focus.
   function tellNumber() {
     const field = parentElement.querySelector("input");
     if (field && parentElement.getRootNode().activeElement !== field) field.value = state.step + 1;
   }
-
-  const onPage = () => first <= state.step && state.step < end;
 
   function along(begins, forward) {
     show(beyond(begins, state.step, forward, last));
@@ -91,8 +114,8 @@ export default function (component) {
 
   state.tick = () => {
     if (state.step >= last) return pause();
-    const turned = onPage() && plot(data)?.dataset.ready === page;
-    if (turned) show(state.step + 1);
+    const gd = playable();
+    if (gd && pageAt(gd, state.step)) show(state.step + 1);
   };
 
   // The picture at its own size, whatever the window's.
@@ -182,14 +205,13 @@ export default function (component) {
     if (gd.__tilewisePage !== page || gd.__tilewiseEvents !== gd._ev) return attach(gd);
     if (performance.now() - gd.__tilewiseDrawn < QUIET_MS) return;
     gd.dataset.ready = page;
-    if (!onPage()) return; // that page has been asked for
-    const { title } = gd._transitionData._frames[state.step - first].layout;
-    if (gd.layout.title.text !== title.text) show(state.step);
+    const turned = pageAt(gd, state.step);
+    if (!turned) ask(state.step);
+    else if (gd.layout.title.text !== titleOf(turned)) show(state.step);
   }
 
   function attach(gd) {
     gd.__tilewisePage = page;
-    gd.__tilewiseFrames = null;
     gd.__tilewiseDrawn = performance.now();
     if (gd.__tilewiseEvents !== gd._ev) {
       gd.__tilewiseEvents = gd._ev;
@@ -229,7 +251,6 @@ export default function (component) {
   const stage = document.querySelector(STAGE);
   if (stage) watcher.observe(stage);
   const watching = setInterval(watch, QUIET_MS / 2);
-  if (!onPage() && state.told !== state.step) tell(); // chosen while the page before was leaving
   watch();
   const close = () => {
     clearInterval(watching);

@@ -79,21 +79,23 @@ def keys(
     navigation: Mapping[str, Any],
     steps: range,
     start: int,
+    more: Mapping[str, Any] | None = None,
     key: str = "keys",
 ) -> Any:
     """Draw the buttons and listen to the keyboard.
 
     scene names what is shown and steps those of its steps that the figure has; navigation is
     scene.navigation's. The scene begins at step `start`, and goes there again for another order.
-    The result's `at` is the scene, the order and the step that is shown or, beyond the figure,
-    asked for; None before the first key. `clicked` is what was just clicked, as the trace's name,
+    The result's `at` is the scene, the order, the step that is shown and one whose page is asked
+    for, or -1; None before the first key. `more` is the answer: that page's "first" step, its
+    "end" and its "frames". `clicked` is what was just clicked, as the trace's name,
     row and column, or None.
     """
     return _component()(
         key=key,
         data={
             "scene": scene, "order": order, "first": steps.start, "end": steps.stop,
-            "start": start, "stops": dict(navigation),
+            "start": start, "stops": dict(navigation), "more": more,
         },
         default={"at": None},
         on_at_change=lambda: None,

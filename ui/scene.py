@@ -22,7 +22,8 @@ from ui.panels.threads import ThreadsPanel
 from ui.panels.timeline import TimelinePanel
 from ui.story import Story, inner_iteration, outer_iteration, tell
 
-PAGE = 400  # steps of one figure: under a megabyte, and drawn within a second
+PAGE = 250  # steps of one figure: under a megabyte, and drawn within a second
+MOVES = ("path", "line", "fillcolor")  # what of a shape differs from step to step
 SLIDER_STOPS = 24  # each further stop of Plotly's slider makes every step slower
 PLAY_MS = 400
 FOOT = 58  # pixels under the sheet, for Plotly's own play, pause and slider
@@ -84,8 +85,9 @@ def figure(
 
     steps are those of one page, or None for the whole recording. Each has a frame, named by the
     step's number from 0, with the title, the moved shapes and the changed traces of the step.
-    The first and those at the slider's stops hold every trace that changes, so that a jump there
-    is right. layout.meta holds `navigation` and "first", the number of the first frame's step.
+    The first and those at the slider's stops hold everything that changes, so that a jump there
+    is right, from another page too. layout.meta holds `navigation` and "first", the number of the
+    first frame's step.
     """
     return Scene(plain(recording, thread, theme, tile, hazards, steps))
 
@@ -126,7 +128,7 @@ def plain(
                 "layout": {
                     "title": {"text": title(story, step)},
                     "shapes": [
-                        {key: shape[key] for key in keys}
+                        {key: shape[key] for key in (MOVES if before is None else keys)}
                         for shape, keys in zip(shapes[at], varying, strict=True)
                     ],
                 },
@@ -189,10 +191,9 @@ def slider_stops(outer: list[int], steps: range) -> list[int]:
 
 def _varying(shapes: list[list[Shape]]) -> list[tuple[str, ...]]:
     """For each shape the attributes that are not the same at every step."""
-    keys = ("path", "line", "fillcolor")
     first = shapes[0]
     return [
-        tuple(key for key in keys if any(step[i][key] != first[i][key] for step in shapes))
+        tuple(key for key in MOVES if any(step[i][key] != first[i][key] for step in shapes))
         for i in range(len(first))
     ]
 

@@ -82,6 +82,10 @@ def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
         "document.querySelector('.st-key-scene .js-plotly-plot')._transitionData._frames.length"
     )
     assert turn < 521
+    page.evaluate(
+        "document.querySelector('.st-key-scene .js-plotly-plot')"
+        ".on('plotly_afterplot', () => (window.redrawn = (window.redrawn ?? 0) + 1))"
+    )
     for keys, expected in (
         (["End"], 521),
         (["ArrowLeft"], 520),
@@ -107,6 +111,7 @@ def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
     page.get_by_role("button", name="Play or pause").click()
     page.keyboard.press("End")
     settled(page, step="521")
+    assert page.evaluate("window.redrawn ?? 0") == 0, "a page turns without a redraw"
 
 
 @pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset.name)

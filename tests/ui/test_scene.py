@@ -143,7 +143,7 @@ def test_pages_hold_each_step_once_and_are_neither_long_nor_many(name: str) -> N
 
 def test_a_long_recordings_pages_begin_with_outer_iterations() -> None:
     outer = boundaries(recorded("long"), "outer")
-    assert len(pages("long")) == 2
+    assert len(pages("long")) == 3
     assert all(page.start in outer for page in pages("long"))
 
 
@@ -159,8 +159,9 @@ def test_a_long_recordings_pages_begin_with_outer_iterations() -> None:
     ],
 )
 def test_a_page_is_cut_where_the_largest_unit_begins_that_half_fills_it(
-    stops: dict[str, Any], expected: list[int]
+    stops: dict[str, Any], expected: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(scene, "PAGE", 400)
     found = [scene.page(stops, start) for start in expected]
     assert [page.start for page in found] == expected
     assert [page.stop for page in found] == [*expected[1:], stops["steps"]]
@@ -186,6 +187,24 @@ def test_a_page_shows_what_the_whole_recording_shows() -> None:
                 whole["layout"]["shapes"], theirs["layout"]["shapes"], strict=True,
             ):  # fmt: skip
                 assert pair[0] | pair[1] == pair[2] | pair[3]
+
+
+@EACH
+def test_a_figure_can_show_another_pages_frames(name: str) -> None:
+    here = plain(name, pages(name)[0])
+    for page in pages(name)[1:]:
+        there = plain(name, page)
+        assert [trace | {"text": ""} for trace in here["data"]] == [
+            trace | {"text": ""} for trace in there["data"]
+        ]
+        first = there["frames"][0]
+        assert len(first["traces"]) == len(there["data"]) - first["traces"][0]
+        for frame in there["frames"]:
+            for one, other, whole, moved in zip(
+                here["layout"]["shapes"], there["layout"]["shapes"],
+                first["layout"]["shapes"], frame["layout"]["shapes"], strict=True,
+            ):  # fmt: skip
+                assert one | whole | moved == other | moved
 
 
 @EACH

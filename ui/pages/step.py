@@ -95,7 +95,7 @@ def navigated(view: View) -> Mapping[str, Any]:
     return scene.navigation(recorded(view))
 
 
-@st.cache_resource(max_entries=16, show_spinner="Drawing…")
+@st.cache_resource(max_entries=16, show_spinner=False)
 def drawn(view: View, theme: str, first: int, end: int) -> go.Figure:
     """The scene of a view, whatever its step: the page from one step to before another."""
     recording = recorded(ran(view))
@@ -269,7 +269,8 @@ def page() -> None:
     with st.container(key="hazards"):
         warn(report)
     steps = scene.page(navigation, view.step)
-    figure = drawn(replace(view, step=0), theme, steps.start, steps.stop)
+    with st.spinner("Drawing…"):
+        figure = drawn(replace(view, step=0), theme, steps.start, steps.stop)
     move(view, theme, navigation, steps)
     entry = catalogue()[view.kernel]
     with st.container(key="stage"):
@@ -352,24 +353,42 @@ def offer(view: View, theme: str, navigation: Mapping[str, Any], report: Report)
 def move(view: View, theme: str, navigation: Mapping[str, Any], steps: range) -> None:
     """The keys; a step only tells where the scene is, a click moves the focus.
 
-    steps are those of the page that is drawn: a step beyond it turns the page.
+    steps are those of the page that is drawn: the frames of another are sent when asked for.
     """
     state = st.session_state
     state["name"] = named(view, theme)
-    told = keys(state["name"], state["order"], navigation, steps, state["view"].step)
+    more = asked(view, theme, navigation, steps)
+    told = keys(state["name"], state["order"], navigation, steps, state["view"].step, more)
     hear(told)
     if told.clicked:
         want(focused(state["view"], *told.clicked))
-        st.rerun()
-    if state["view"].step not in steps:
         st.rerun()
 
 
 def hear(told: Any) -> None:
     """Take up the step that the keys tell, if they tell it of the scene that was last drawn."""
     state = st.session_state
-    if told and told.at and told.at[:2] == [state.get("name"), state["order"]]:
+    if tells(told):
         remember(replace(state["view"], step=max(int(told.at[2]), 0)))
+
+
+def tells(told: Any) -> bool:
+    """Whether the keys speak of the scene that was last drawn."""
+    state = st.session_state
+    return bool(told and told.at and told.at[:2] == [state.get("name"), state["order"]])
+
+
+def asked(
+    view: View, theme: str, navigation: Mapping[str, Any], steps: range
+) -> dict[str, Any] | None:
+    """The frames of the page that the keys ask for, if it is not the one that is drawn."""
+    told = st.session_state.get("keys")
+    wanted = int(told.at[3]) if told is not None and tells(told) else -1
+    if not 0 <= wanted < navigation["steps"] or wanted in steps:
+        return None
+    page = scene.page(navigation, wanted)
+    frames = drawn(replace(view, step=0), theme, page.start, page.stop).to_dict()["frames"]
+    return {"first": page.start, "end": page.stop, "frames": frames}
 
 
 def focused(view: View, name: str, row: int, column: int) -> View:
