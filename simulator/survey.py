@@ -40,7 +40,7 @@ from simulator.tree import (
     Unary,
     Variable,
 )
-from simulator.walk import declared, expressions_of, inner_statements, operands, subexpressions
+from simulator.walk import expressions_of, operands, set_by, set_in, subexpressions
 
 COMMUTATIVE = frozenset({"+", "*", "&", "|", "^", "==", "!="})
 
@@ -113,7 +113,7 @@ class Survey:
                 if start is not None:
                     self.statement(start)
                 self.depth += not _unrolls(statement)
-                self._renew(_set_in(statement, self.changed))
+                self._renew(set_in(statement, self.changed))
                 outer = self.block
                 self.block = Block(outer, "loop")
                 if condition is not None:
@@ -210,7 +210,7 @@ class Survey:
         self, expression: Expression, first: Expression, branches: tuple[Expression, ...]
     ) -> Known:
         """Walk a ?:, && or ||: what sets a variable there is a branch; no code joins after it."""
-        changed = set[Variable]().union(*(_set_by(one, self.changed) for one in branches))
+        changed = set[Variable]().union(*(set_by(one, self.changed) for one in branches))
         if not changed:
             self._inside(expression)
             return self._fresh()
@@ -330,7 +330,7 @@ class Survey:
 
     def _join(self, statements: list[Statement]) -> None:
         """Code goes on after a branch or loop: another stretch, and what it set is merged."""
-        self._renew(set[Variable]().union(*(_set_in(one, self.changed) for one in statements)))
+        self._renew(set[Variable]().union(*(set_in(one, self.changed) for one in statements)))
         self.stores += 1
         self.block = Block(self.block.outer, self.block.kind)
 
@@ -383,29 +383,3 @@ def _is_sum(assign: Assign) -> bool:
         and assign.compute.is_float
         and assign.value.ctype == assign.compute
     )
-
-
-def _set_in(statement: Statement, known: dict[int, set[Variable]]) -> set[Variable]:
-    """The variables that a statement declares or sets; known keeps what was found before."""
-    found = known.get(id(statement))
-    if found is None:
-        found = known[id(statement)] = set()
-        if isinstance(statement, Declare):
-            found.add(statement.variable)
-        for expression in expressions_of(statement):
-            found |= _set_by(expression, known)
-        for inner in inner_statements(statement):
-            found |= _set_in(inner, known)
-    return found
-
-
-def _set_by(expression: Expression, known: dict[int, set[Variable]]) -> set[Variable]:
-    """The same of an expression; of a function that it calls, what is not the function's own."""
-    found: set[Variable] = set()
-    for part in subexpressions(expression):
-        if isinstance(part, (Assign, Increment)) and isinstance(part.place, Name):
-            found.add(part.place.variable)
-        elif isinstance(part, Inlined):
-            own = {*declared(part.function), part.function.result}
-            found |= _set_in(part.function, known) - own
-    return found

@@ -129,3 +129,29 @@ def declared(statement: Statement) -> list[Variable]:
     variables = [s.variable for s in inside if isinstance(s, Declare)]
     results = [s.result for s in inside if isinstance(s, Function) and s.result is not None]
     return variables + results
+
+
+def set_in(statement: Statement, known: dict[int, set[Variable]]) -> set[Variable]:
+    """The variables that a statement declares or sets; known keeps what was found before."""
+    found = known.get(id(statement))
+    if found is None:
+        found = known[id(statement)] = set()
+        if isinstance(statement, Declare):
+            found.add(statement.variable)
+        for expression in expressions_of(statement):
+            found |= set_by(expression, known)
+        for inner in inner_statements(statement):
+            found |= set_in(inner, known)
+    return found
+
+
+def set_by(expression: Expression, known: dict[int, set[Variable]]) -> set[Variable]:
+    """The same of an expression; of a function that it calls, what is not the function's own."""
+    found: set[Variable] = set()
+    for part in subexpressions(expression):
+        if isinstance(part, (Assign, Increment)) and isinstance(part.place, Name):
+            found.add(part.place.variable)
+        elif isinstance(part, Inlined):
+            own = {*declared(part.function), part.function.result}
+            found |= set_in(part.function, known) - own
+    return found

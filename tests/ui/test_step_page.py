@@ -226,7 +226,7 @@ def test_what_cannot_be_recorded_is_a_sentence(
 
     app = opened()
     with monkeypatch.context() as broken:
-        broken.setattr("simulator.record", fails)
+        broken.setattr("ui.pages.kept.record", fails)
         if at_first:
             app = opened({"K": "31"})
         else:

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
-from simulator import (
-    Kernel,
-    LaunchError,
-    Recording,
-    Report,
-    SourceError,
-    catalogue,
-    compile_kernel,
-    record,
-    simulate,
-)
+from simulator import LaunchError, Report, SourceError, catalogue
 from simulator.catalogue import Entry
 from ui import export, presets, scene
-from ui.address import INPUTS, LARGEST, SCHEDULES, Place, View, clamped, from_query, to_query
+from ui.address import INPUTS, LARGEST, SCHEDULES, View, clamped, from_query, to_query
 from ui.edits import changes, edits, retyped
 from ui.keys import keys
+from ui.pages.kept import drawn, named, navigated, ran, recorded, report_of
 from ui.panels.canvas import WIDTH
 from ui.panels.threads import across_of
 from ui.story import writer
@@ -53,67 +42,6 @@ STYLE = f"""<style>
 body.presenting :is(.stAppHeader, .stSidebar, .st-key-hazards, .st-key-keys) {{ display: none; }}
 body.presenting .stMainBlockContainer {{ padding: 0 .5rem; }}
 </style>"""
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def compiled(text: str, name: str, file: str) -> Kernel:
-    """A kernel's text as the simulator runs it."""
-    return compile_kernel(text, name, filename=file)
-
-
-def kernel_of(view: View) -> Kernel:
-    """The view's kernel with its macros set and its edits made."""
-    entry = catalogue()[view.kernel]
-    return compiled(presets.source(view), entry.kernel, entry.file)
-
-
-def ran(view: View) -> View:
-    """The part of a view that decides what is recorded."""
-    return replace(view, thread=(0, 0), step=0)
-
-
-@st.cache_resource(max_entries=16, show_spinner="Running the kernel…")
-def recorded(view: View) -> Recording:
-    """The chosen block, every step of it. SourceError and LaunchError are for the page to say."""
-    return record(kernel_of(view), presets.launch(view), (*view.block, 0), view.schedule)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def reported(view: View) -> Report:
-    """Counters and hazards of the whole launch, for report_of."""
-    return simulate(kernel_of(view), presets.launch(view))
-
-
-def report_of(view: View) -> Report:
-    """Counters and hazards of a view's launch, one for all its blocks and schedules."""
-    return reported(replace(ran(view), block=(0, 0), schedule="lockstep"))
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def navigated(view: View) -> Mapping[str, Any]:
-    """What the keys need to know of a recording."""
-    return scene.navigation(recorded(view))
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def drawn(view: View, theme: str, first: int, end: int) -> go.Figure:
-    """The scene of a view, whatever its step: the page from one step to before another."""
-    recording = recorded(ran(view))
-    tile = catalogue()[view.kernel].tile(**dict(view.defines))
-    hazards = report_of(view).hazards
-    thread = _linear(view.thread, recording)
-    figure = scene.figure(recording, thread, theme, tile, hazards, range(first, end))
-    figure.layout.meta |= {"scene": named(view, theme)}
-    return figure
-
-
-def named(view: View, theme: str) -> str:
-    """What tells one figure from another."""
-    return hashlib.sha256(repr((replace(view, step=0), theme)).encode()).hexdigest()[:16]
-
-
-def _linear(thread: Place, recording: Recording) -> int:
-    return thread[0] + recording.launch.block[0] * thread[1]
 
 
 # The controls' state: the view is kept beside them, for a control that is not drawn forgets.
