@@ -5,6 +5,7 @@ const STAGE = ".st-key-stage"; // what holds the scene, as wide as the page leav
 const QUIET_MS = 100; // after which Streamlit, which draws a figure twice, is done with it
 const PAUSE_MS = 450; // after the last step, before Python hears of it
 const MARGIN = 8; // pixels under the scene
+const WAITING = 0.5; // opacity of the scene while another step's page is on its way
 const LOWEST = 360; // pixels; a window that is lower scrolls
 const PRESENTING = "presenting"; // the body's class while only the scene is shown
 const STAYS = ["play", "svg", "png", "present", "leave"]; // what does not end the playing
@@ -76,6 +77,7 @@ export default function (component) {
     const gd = playable();
     if (!gd) return;
     const turned = pageAt(gd, state.step);
+    gd.style.opacity = turned ? "" : WAITING;
     if (!turned) return ask(state.step);
     const at = state.step - turned.first;
     draw(gd, turned.frames, at);

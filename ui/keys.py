@@ -51,13 +51,15 @@ CSS = """
   font: inherit; color: inherit;
   background: var(--st-secondary-background-color); border: 1px solid var(--st-border-color);
   border-radius: 6px; padding: 0 7px; }
-.group { display: inline-flex; align-items: center; gap: 4px; border: 1px solid
-  var(--st-border-color); border-radius: 8px; padding: 0 1px; height: 32px; }
-.group button { border: 0; height: 26px; min-width: 30px; padding: 0 6px; }
+.group { display: inline-flex; align-items: center; gap: 2px; border: 1px solid
+  var(--st-border-color); border-radius: 8px; padding: 0 1px; box-sizing: border-box;
+  height: 30px; }
+.bar .group button { border: 0; height: 24px; min-width: 26px; padding: 0 4px; }
 .bar button { cursor: pointer; min-width: 30px; }
 .bar button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
 .bar button:focus-visible { outline: 2px solid var(--st-primary-color); }
-.bar input { width: 58px; }
+.bar input { width: 58px; appearance: textfield; }
+.bar input::-webkit-inner-spin-button { display: none; }
 .bar label { margin-left: 2px; }
 .live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 """

@@ -32,7 +32,7 @@ ECHO = 3.0  # seconds in which a browser may still ask for an address that it ha
 
 # The scene needs the height that Streamlit leaves empty above a page.
 STYLE = f"""<style>
-.stMainBlockContainer {{ padding: 3.6rem 1rem 0; }}
+.stMainBlockContainer {{ padding: 3.95rem 1rem 0; }}
 .stMainBlockContainer > .stVerticalBlock {{ gap: .5rem; }}
 .st-key-stage {{ overflow: hidden; }}
 .st-key-scene {{ width: {WIDTH}px !important; max-width: none; flex: none; align-self: start; }}
