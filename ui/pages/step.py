@@ -37,7 +37,7 @@ STYLE = f"""<style>
 .st-key-stage {{ overflow: hidden; }}
 .st-key-scene {{ width: {WIDTH}px !important; max-width: none; flex: none; align-self: start; }}
 .stSidebar .stVerticalBlock {{ gap: .55rem; }}
-.stSidebarHeader {{ height: 2.2rem; margin: 0; }}
+[data-testid="stSidebarHeader"] {{ height: 2.4rem; margin: 0; }}
 .st-key-hazards summary {{ min-height: 0; padding-block: .3rem; }}
 body.presenting :is(.stAppHeader, .stSidebar, .st-key-hazards, .st-key-keys) {{ display: none; }}
 body.presenting .stMainBlockContainer {{ padding: 0 .5rem; }}
