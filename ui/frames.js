@@ -76,9 +76,14 @@ function draw(gd, frames, n) {
   gd.layout.title.text = title.text;
   const heading = gd.querySelector(".gtitle");
   if (heading) write(heading, title.text);
-  window.Plotly.relayout(gd, {
-    shapes: gd.layout.shapes.map((one, i) => ({ ...one, ...whole[i], ...shapes[i] })),
-  });
+  const moved = { shapes: gd.layout.shapes.map((one, i) => ({ ...one, ...whole[i], ...shapes[i] })) };
+  const slider = gd.layout.sliders?.[0];
+  if (slider) {
+    const step = Number(frames[n].name) + 1;
+    const active = Math.max(0, slider.steps.findLastIndex(({ label }) => Number(label) <= step));
+    if (active !== slider.active) moved["sliders[0].active"] = active;
+  }
+  window.Plotly.relayout(gd, moved);
 }
 
 // Where a way of going on begins anew, before or beyond a step.

@@ -5,7 +5,7 @@ const STAGE = ".st-key-stage"; // what holds the scene, as wide as the page leav
 const QUIET_MS = 100; // after which Streamlit, which draws a figure twice, is done with it
 const PAUSE_MS = 450; // after the last step, before Python hears of it
 const MARGIN = 8; // pixels under the scene
-const WAITING = 0.5; // opacity of the scene while another step's page is on its way
+const WAITING = 0.5; // opacity of the scene while a step's page is on its way, of parts passed over
 const LOWEST = 360; // pixels; a window that is lower scrolls
 const PRESENTING = "presenting"; // the body's class while only the scene is shown
 const STAYS = ["play", "svg", "png", "present", "leave"]; // what does not end the playing
@@ -81,6 +81,7 @@ export default function (component) {
     if (!turned) return ask(state.step);
     const at = state.step - turned.first;
     draw(gd, turned.frames, at);
+    mark(gd, null);
     const live = parentElement.querySelector("[aria-live]");
     if (live) live.textContent = titleOf(turned).replace(/<[^>]*>/g, "");
     const ahead = 2 * at < turned.frames.length ? turned.first - 1 : turned.end;
@@ -93,6 +94,37 @@ export default function (component) {
   function tellNumber() {
     const field = parentElement.querySelector("input");
     if (field && parentElement.getRootNode().activeElement !== field) field.value = state.step + 1;
+  }
+
+  // A statement is opened into its parts: one of them stands out, and beyond the last is the next
+  // statement's first.
+  function part(by) {
+    const gd = playable();
+    if (!gd) return;
+    const at = (state.part ?? (by > 0 ? -1 : partsOf(gd).length)) + by;
+    const beyondIt = at < 0 || at >= partsOf(gd).length;
+    if (beyondIt) {
+      if (state.step + by < 0 || state.step + by > last) return;
+      show(state.step + by);
+      const count = partsOf(gd).length;
+      if (count) mark(gd, by > 0 ? 0 : count - 1);
+    } else {
+      mark(gd, at);
+    }
+  }
+
+  const partsTrace = (gd) => gd.data.findIndex((one) => one.meta === "parts");
+  const partsOf = (gd) => gd.data[partsTrace(gd)].text.filter((line) => line.trim());
+
+  // Let one part stand out, or with null none.
+  function mark(gd, at) {
+    state.part = at;
+    nodesOf(gd, partsTrace(gd)).forEach((node, i) => {
+      node.style.opacity = at === null || i === at ? "" : WAITING;
+      node.style.fontWeight = i === at ? "bold" : "";
+    });
+    const live = parentElement.querySelector("[aria-live]");
+    if (live && at !== null) live.textContent = nodesOf(gd, partsTrace(gd))[at].textContent;
   }
 
   function along(begins, forward) {
@@ -143,6 +175,8 @@ export default function (component) {
     back: () => show(state.step - 1),
     play,
     forward: () => show(state.step + 1),
+    "part-back": () => part(-1),
+    "part-forward": () => part(1),
     "inner-forward": () => along(stops.inner, true),
     "outer-forward": () => along(stops.outer, true),
     barrier: () => along(stops.barrier, true),
@@ -152,7 +186,9 @@ export default function (component) {
     present: () => present(!document.body.classList.contains(PRESENTING)),
     leave: () => present(false),
   };
-  const keys = { ...STEP_KEYS, p: "present", P: "present", Escape: "leave" };
+  const keys = {
+    ...STEP_KEYS, ",": "part-back", ".": "part-forward", p: "present", P: "present", Escape: "leave",
+  };
 
   function pressed(event) {
     const at = event.composedPath()[0];

@@ -25,9 +25,15 @@ HTML = """
       aria-label="Inner iteration forward">▶</button></span>
   <span class="group" role="group" aria-label="Statement">
     <button data-do="back" title="Statement back (Left)" aria-label="Statement back">◀</button>
-    <span>statement</span>
+    <span>step</span>
     <button data-do="forward" title="Statement forward (Right)"
       aria-label="Statement forward">▶</button></span>
+  <span class="group" role="group" aria-label="Part of the statement">
+    <button data-do="part-back" title="Part of the statement back (,)"
+      aria-label="Part back">◀</button>
+    <span>part</span>
+    <button data-do="part-forward" title="Part of the statement forward (.)"
+      aria-label="Part forward">▶</button></span>
   <button data-do="barrier" title="Next barrier (B)" aria-label="Next barrier">barrier ▶</button>
   <button data-do="last" title="Last step (End)" aria-label="Last step">▶|</button>
   <button data-do="play" title="Play or pause (Space)" aria-label="Play or pause">Play</button>
@@ -40,7 +46,9 @@ HTML = """
     <button data-do="svg" title="This step as an SVG file">SVG</button>
     <button data-do="png" title="This step as a PNG file">PNG</button></span>
   <button data-do="present" title="Only the scene, as large as it goes (P; Escape ends)"
-    aria-label="Present">Present</button>
+    aria-label="Present"><svg width="14" height="14" viewBox="0 0 14 14" fill="none"
+    stroke="currentColor" stroke-width="2"><path d="M1 5V1h4M9 1h4v4M13 9v4H9M5 13H1V9"/></svg>
+  </button>
   <span class="live" aria-live="polite"></span>
 </div>
 """
@@ -56,6 +64,7 @@ CSS = """
   height: 30px; }
 .bar .group button { border: 0; height: 24px; min-width: 26px; padding: 0 4px; }
 .bar button { cursor: pointer; min-width: 30px; }
+.bar svg { vertical-align: -2px; }
 .bar button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
 .bar button:focus-visible { outline: 2px solid var(--st-primary-color); }
 .bar input { width: 58px; appearance: textfield; }

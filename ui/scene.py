@@ -24,6 +24,7 @@ from ui.story import Story, inner_iteration, outer_iteration, tell
 
 PAGE = 250  # steps of one figure: under a megabyte, and drawn within a second
 MOVES = ("path", "line", "fillcolor")  # what of a shape differs from step to step
+FEWEST_STOPS = 2  # of a page within an outer iteration: then they are spread evenly
 SLIDER_STOPS = 24  # each further stop of Plotly's slider makes every step slower
 PLAY_MS = 400
 FOOT = 58  # pixels under the sheet, for Plotly's own play, pause and slider
@@ -183,10 +184,10 @@ def page(stops: Mapping[str, Any], step: int) -> range:
 def slider_stops(outer: list[int], steps: range) -> list[int]:
     """Those of some steps that the slider stops at: outer iterations, or as many evenly spread."""
     found = sorted({steps.start, *(stop for stop in outer if stop in steps)})
-    if len(found) <= SLIDER_STOPS:
+    if FEWEST_STOPS < len(found) <= SLIDER_STOPS:
         return found
-    last = len(steps) - 1
-    return sorted({steps[round(i * last / (SLIDER_STOPS - 1))] for i in range(SLIDER_STOPS)})
+    last, count = len(steps) - 1, min(len(found) * 4, SLIDER_STOPS)
+    return sorted({steps[round(i * last / (count - 1))] for i in range(count)})
 
 
 def _varying(shapes: list[list[Shape]]) -> list[tuple[str, ...]]:

@@ -106,6 +106,36 @@ def test_plotlys_own_play_and_slider_agree_with_the_keys(visit: Open) -> None:
     assert where(page)[0] == here + 1
     page.mouse.move(0, 0)
     assert picture(page) == shown
+    slider = "document.querySelector('.st-key-scene .js-plotly-plot').layout.sliders[0]"
+    for key, step, stop in (("End", 53, "50"), ("PageUp", 50, "50"), ("PageUp", 28, "28")):
+        page.keyboard.press(key)
+        until(page, f"Step {step} of")
+        assert page.evaluate(f"{slider}.steps[{slider}.active].label") == stop
+
+
+def test_a_statement_is_stepped_through_its_parts(visit: Open) -> None:
+    page = ready(visit("?step=43"))  # acc += As[ty][k] * Bs[k][tx]
+    marked = (
+        "[...document.querySelectorAll('.st-key-scene text')]"
+        ".filter((one) => one.style.fontWeight === 'bold').map((one) => one.textContent)"
+    )
+    parts = ["As[ty][k]", "Bs[k][tx]", "acc = 201"]
+    for part in parts:
+        page.keyboard.press(".")
+        [found] = page.evaluate(marked)
+        assert found.startswith(part)
+        expect(page.locator("[aria-live]").filter(has_text=part)).to_have_count(1)
+    page.keyboard.press(",")
+    assert page.evaluate(marked)[0].startswith("Bs[k][tx]")
+    page.keyboard.press(".")
+    page.get_by_role("button", name="Part forward").click()
+    until(page, "Step 44 of")
+    assert len(page.evaluate(marked)) == 1
+    page.keyboard.press(",")
+    until(page, "Step 43 of")
+    assert page.evaluate(marked)[0].startswith(parts[-1])
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(marked) == []
 
 
 def test_a_step_is_announced(visit: Open) -> None:

@@ -121,6 +121,11 @@ def test_the_slider_stops_at_outer_iterations_if_they_are_few() -> None:
     assert len(stops) == 6  # before, four tiles, after
 
 
+def test_the_slider_of_a_page_within_one_outer_iteration_stops_evenly() -> None:
+    assert scene.slider_stops([0, 600], range(250, 500)) == [250, 333, 416, 499]
+    assert scene.slider_stops([0], range(1)) == [0]
+
+
 @EACH
 def test_navigation_is_the_steps_where_each_unit_begins(name: str) -> None:
     meta = plain(name)["layout"]["meta"]

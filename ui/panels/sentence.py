@@ -65,7 +65,7 @@ class WordsPanel:
         )  # fmt: skip
         return [
             words([(x, top + apart * i) for i in range(len(texts))], texts, size, colour,
-                  "middle right", family)
+                  "middle right", family, **({"meta": "parts"} if x == PARTS_LEFT else {}))
             for x, top, apart, texts, size, colour, family in rows
         ]  # fmt: skip
 
