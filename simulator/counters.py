@@ -13,7 +13,7 @@ from simulator.transactions import (
     sectors,
     wavefronts,
 )
-from simulator.tree import Dereference
+from simulator.walk import is_copy
 
 FIELDS = (
     "global_load_requests", "global_load_sectors", "global_store_requests",
@@ -77,8 +77,7 @@ def _cost(access: Access) -> tuple[int, int, int]:
         return known[1]  # type: ignore[no-any-return]  # a tuple kept beside its mask
     addresses, active = access.by_warp()
     warps = int(active.any(axis=1).sum())
-    copied = isinstance(access.place, Dereference) and access.place.copied
-    moved = copied_sectors if copied else sectors
+    moved = copied_sectors if is_copy(access.place) else sectors
     requests = cost = ideal = 0
     for first, width in instructions(access.width, access.size):
         requests += warps

@@ -22,7 +22,8 @@ from simulator.transactions import (
     instructions,
     phases,
 )
-from simulator.tree import Dereference, Kernel
+from simulator.tree import Kernel
+from simulator.walk import is_copy
 
 LINE_BYTES = 128  # what the L1 cache keeps together: four sectors
 IDLE = -1  # of a lane that takes no part
@@ -43,8 +44,7 @@ class Request:
     and ideal how many without conflicts. In global memory `sectors` and `lines` are the distinct
     32-byte sectors and 128-byte lines, `moved` how many sectors the hardware moves (more than
     these where a copy that bypasses L1 fetches one twice), `useful` the distinct bytes that lanes
-    asked for.
-    Entries of lanes that are not active are IDLE.
+    asked for. Entries of lanes that are not active are IDLE.
     """
 
     access: StepAccess
@@ -126,14 +126,15 @@ def _request(
     words = np.full((threads.size, max(1, width // BANK_BYTES)), IDLE)
     first = addresses[active] // BANK_BYTES
     words[active] = first[:, None] + np.arange(words.shape[1])
-    found = phases(*_padded(addresses, active), width, access.kind)[0, : active.size]
+    row = _padded(addresses, active)
+    found = phases(*row, width, access.kind)[0, : active.size]
     numbers = np.where(active, found, IDLE)
     turns, degrees = _wavefronts(words, numbers)
     touched = (addresses[active][:, None] + np.arange(width)).reshape(-1)
     reached = () if shared else _distinct(touched // SECTOR_BYTES)
     moved = len(reached)
-    if isinstance(access.expression, Dereference) and access.expression.copied and not shared:
-        moved = int(copied_sectors(*_padded(addresses, active), width)[0])
+    if is_copy(access.expression) and not shared:
+        moved = int(copied_sectors(*row, width)[0])
     return Request(
         access=access,
         warp=warp,

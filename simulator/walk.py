@@ -139,7 +139,7 @@ def set_in(statement: Statement, known: dict[int, set[Variable]]) -> set[Variabl
         if isinstance(statement, Declare):
             found.add(statement.variable)
         for expression in expressions_of(statement):
-            found |= set_by(expression, known)
+            found.update(_assigned(expression))
         for inner in inner_statements(statement):
             found |= set_in(inner, known)
     return found
@@ -147,11 +147,20 @@ def set_in(statement: Statement, known: dict[int, set[Variable]]) -> set[Variabl
 
 def set_by(expression: Expression, known: dict[int, set[Variable]]) -> set[Variable]:
     """The same of an expression; of a function that it calls, what is not the function's own."""
-    found: set[Variable] = set()
+    found = set(_assigned(expression))
+    for part in subexpressions(expression):
+        if isinstance(part, Inlined):
+            found |= set_in(part.function, known).difference(declared(part.function))
+    return found
+
+
+def _assigned(expression: Expression) -> Iterator[Variable]:
+    """The variables that an expression sets itself."""
     for part in subexpressions(expression):
         if isinstance(part, (Assign, Increment)) and isinstance(part.place, Name):
-            found.add(part.place.variable)
-        elif isinstance(part, Inlined):
-            own = {*declared(part.function), part.function.result}
-            found |= set_in(part.function, known) - own
-    return found
+            yield part.place.variable
+
+
+def is_copy(place: Expression) -> bool:
+    """Whether a place is what an asynchronous copy reads."""
+    return isinstance(place, Dereference) and place.copied
