@@ -29,6 +29,7 @@ export default function (component) {
     state.scene = data.scene;
     state.order = data.order;
     state.step = data.start;
+    state.part = null; // of the statement, the one that stands out
     state.asked = null; // the step whose page Python has been asked for
   }
   if (more && !state.pages.some((one) => one.first === more.first)) state.pages.push(more);
@@ -81,7 +82,7 @@ export default function (component) {
     if (!turned) return ask(state.step);
     const at = state.step - turned.first;
     draw(gd, turned.frames, at);
-    mark(gd, null);
+    if (state.part !== null) mark(gd, null);
     const live = parentElement.querySelector("[aria-live]");
     if (live) live.textContent = titleOf(turned).replace(/<[^>]*>/g, "");
     const ahead = 2 * at < turned.frames.length ? turned.first - 1 : turned.end;

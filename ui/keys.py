@@ -9,31 +9,22 @@ from typing import Any
 
 import streamlit as st
 
+# Two buttons and a word between: what they do, the word, the group's name, theirs, their keys.
+PAIRS = (
+    ("outer-", "tile", "Outer iteration", "Tile", ("Page Up", "Page Down")),
+    ("inner-", "inner", "Inner iteration", "Inner iteration", ("Shift + Left", "Shift + Right")),
+    ("", "step", "Statement", "Statement", ("Left", "Right")),
+    ("part-", "part", "Part of the statement", "Part", (",", ".")),
+)
+PAIR = """  <span class="group" role="group" aria-label="{group}">
+    <button data-do="{do}back" title="{name} back ({keys[0]})" aria-label="{name} back">◀</button>
+    <span>{word}</span>
+    <button data-do="{do}forward" title="{name} forward ({keys[1]})"
+      aria-label="{name} forward">▶</button></span>"""
 HTML = """
 <div class="bar" role="toolbar" aria-label="Steps of the scene">
   <button data-do="first" title="First step (Home)" aria-label="First step">|◀</button>
-  <span class="group" role="group" aria-label="Outer iteration">
-    <button data-do="outer-back" title="Tile back (Page Up)" aria-label="Tile back">◀</button>
-    <span>tile</span>
-    <button data-do="outer-forward" title="Tile forward (Page Down)"
-      aria-label="Tile forward">▶</button></span>
-  <span class="group" role="group" aria-label="Inner iteration">
-    <button data-do="inner-back" title="Inner iteration back (Shift + Left)"
-      aria-label="Inner iteration back">◀</button>
-    <span>inner</span>
-    <button data-do="inner-forward" title="Inner iteration forward (Shift + Right)"
-      aria-label="Inner iteration forward">▶</button></span>
-  <span class="group" role="group" aria-label="Statement">
-    <button data-do="back" title="Statement back (Left)" aria-label="Statement back">◀</button>
-    <span>step</span>
-    <button data-do="forward" title="Statement forward (Right)"
-      aria-label="Statement forward">▶</button></span>
-  <span class="group" role="group" aria-label="Part of the statement">
-    <button data-do="part-back" title="Part of the statement back (,)"
-      aria-label="Part back">◀</button>
-    <span>part</span>
-    <button data-do="part-forward" title="Part of the statement forward (.)"
-      aria-label="Part forward">▶</button></span>
+PAIRS
   <button data-do="barrier" title="Next barrier (B)" aria-label="Next barrier">barrier ▶</button>
   <button data-do="last" title="Last step (End)" aria-label="Last step">▶|</button>
   <button data-do="play" title="Play or pause (Space)" aria-label="Play or pause">Play</button>
@@ -51,7 +42,13 @@ HTML = """
   </button>
   <span class="live" aria-live="polite"></span>
 </div>
-"""
+""".replace(
+    "PAIRS",
+    "\n".join(
+        PAIR.format(do=do, word=word, group=group, name=name, keys=keys)
+        for do, word, group, name, keys in PAIRS
+    ),
+)
 CSS = """
 .bar { display: flex; flex-wrap: wrap; gap: 4px; align-items: center; font: 14px sans-serif;
   color: var(--st-text-color); }

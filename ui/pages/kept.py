@@ -57,7 +57,7 @@ def navigated(view: View) -> Mapping[str, Any]:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def drawn(view: View, theme: str, first: int, end: int) -> go.Figure:
-    """The scene of a view, whatever its step: the page from one step to before another."""
+    """The scene from one step to before another, for figure_of."""
     recording = recorded(ran(view))
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
     hazards = report_of(view).hazards
@@ -65,6 +65,11 @@ def drawn(view: View, theme: str, first: int, end: int) -> go.Figure:
     figure = scene.figure(recording, thread, theme, tile, hazards, range(first, end))
     figure.layout.meta |= {"scene": named(view, theme)}
     return figure
+
+
+def figure_of(view: View, theme: str, steps: range) -> go.Figure:
+    """The scene of a view at some steps, one for all steps at which it may stand."""
+    return drawn(replace(view, step=0), theme, steps.start, steps.stop)
 
 
 def named(view: View, theme: str) -> str:

@@ -15,7 +15,7 @@ from ui import export, presets, scene
 from ui.address import INPUTS, LARGEST, SCHEDULES, View, clamped, from_query, to_query
 from ui.edits import changes, edits, retyped
 from ui.keys import keys
-from ui.pages.kept import drawn, named, navigated, ran, recorded, report_of
+from ui.pages.kept import figure_of, named, navigated, ran, recorded, report_of
 from ui.panels.canvas import WIDTH
 from ui.panels.threads import across_of
 from ui.story import writer
@@ -198,7 +198,7 @@ def page() -> None:
         warn(report)
     steps = scene.page(navigation, view.step)
     with st.spinner("Drawing…"):
-        figure = drawn(replace(view, step=0), theme, steps.start, steps.stop)
+        figure = figure_of(view, theme, steps)
     move(view, theme, navigation, steps)
     entry = catalogue()[view.kernel]
     with st.container(key="stage"):
@@ -262,7 +262,7 @@ def offer(view: View, theme: str, navigation: Mapping[str, Any], report: Report)
     """What can be taken along: the animation, and the counters. Pictures are the keys' to give."""
 
     def animation() -> str:
-        figure = drawn(replace(view, step=0), theme, 0, navigation["steps"])  # every page at once
+        figure = figure_of(view, theme, range(navigation["steps"]))  # every page at once
         return export.html(figure, navigation, title)
 
     title = catalogue()[view.kernel].title
@@ -315,7 +315,7 @@ def asked(
     if not 0 <= wanted < navigation["steps"] or wanted in steps:
         return None
     page = scene.page(navigation, wanted)
-    frames = drawn(replace(view, step=0), theme, page.start, page.stop).to_dict()["frames"]
+    frames = figure_of(view, theme, page).to_dict()["frames"]
     return {"first": page.start, "end": page.stop, "frames": frames}
 
 
