@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from simulator import narrate as narrate
 from simulator.catalogue import catalogue
 from simulator.launch import Launch
-from simulator.record import Recording, Step, record
+from simulator.record import record
+from simulator.recording import Recording, Step
 from simulator.report import Report, simulate
 from simulator.tree import Kernel, LaunchError, SourceError
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from simulator.ctype import Pointer, Void
-from simulator.record import Recording, Step
+from simulator.recording import Recording, Step
 from simulator.tree import (
     AddressOf,
     Assign,

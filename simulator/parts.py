@@ -13,7 +13,7 @@ from simulator.contraction import Fused, product_of
 from simulator.ctype import Pointer, Void
 from simulator.fusing import fusions
 from simulator.narrate import SIGNS, Reader
-from simulator.record import Recording, Step, StepAccess
+from simulator.recording import Recording, Step, StepAccess
 from simulator.registers import in_register
 from simulator.requests import LINE_BYTES, shared_starts
 from simulator.transactions import BANK_BYTES, BANKS, SECTOR_BYTES

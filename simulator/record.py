@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from simulator.ctype import Array
-from simulator.group import Group, Mask, as_array
+from simulator.group import ALL, Group, LoopState, Mask, as_array
 from simulator.launch import Dim3, Launch
 from simulator.machine import Machine
 from simulator.memory import Address, Buffer
 from simulator.observer import Access, Fault, Observer
+from simulator.recording import LoopPosition, Part, Recording, Step, StepAccess
 from simulator.scopes import scopes
 from simulator.shadow import cells_of
 from simulator.tree import (
     Declare,
     Expression,
-    If,
     Inlined,
     Kernel,
     LaunchError,
@@ -32,107 +31,6 @@ from simulator.walk import expressions_of, subexpressions, walk
 
 MAX_STEPS = 20_000  # of one recording; beyond it a class has lost the thread
 MAX_SNAPSHOT = 2**28  # bytes that all snapshots of one recording may take
-
-
-@dataclass(frozen=True, slots=True)
-class LoopPosition:
-    """Where in a loop a step is: its iteration from 0, and what its variable then holds.
-
-    value is None where the threads' values differ or the loop has no variable.
-    """
-
-    loop: Loop
-    iteration: int
-    variable: str | None
-    value: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One subexpression's value within a step: `values` has a number a thread of the block [T].
-
-    A short vector's are [T, n], a pointer's are bytes from the start of the array it points into,
-    whose name `array` then is. `active` [T] tells which threads evaluated it.
-    """
-
-    expression: Expression
-    values: Array
-    active: Array
-    array: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StepAccess:
-    """One load or store instruction within a step, for every thread of the block.
-
-    kind is "load", "store" or "atomic", space "global", "shared" or "local"; name the array's;
-    offsets [T] bytes from its start; width bytes a thread; values [T] (or [T, n] for a short
-    vector) what was read or written; active [T]; in_bounds [T] is False where it was dropped.
-    """
-
-    kind: str
-    space: str
-    name: str
-    offsets: Array
-    width: int
-    values: Array
-    active: Array
-    expression: Expression
-    in_bounds: Array
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What one statement did in the recorded block, and how everything stood afterwards.
-
-    T is the number of threads of the block, counted in x, then y, then z. kind is "run" for a
-    statement, "test" for the condition of an if or a loop, "advance" for a for loop's third part,
-    "barrier". Snapshots are never written again: steps share those that did not change.
-    """
-
-    number: int
-    kind: str
-    statement: Statement
-    loops: tuple[LoopPosition, ...]
-    interval: int
-    active: Array
-    parts: tuple[Part, ...]
-    accesses: tuple[StepAccess, ...]
-    registers: Mapping[str, Array]
-    shared: Mapping[str, Array]
-    written: Mapping[str, Array]
-    outputs: Mapping[str, Array]
-    stored: Mapping[str, Array]
-
-    @property
-    def line(self) -> int:
-        """The line of the text, from 1."""
-        if self.kind in ("test", "advance") and isinstance(self.statement, (If, Loop)):
-            part = self.statement.condition
-            if self.kind == "advance" and isinstance(self.statement, Loop):
-                part = self.statement.advance
-            if part is not None:
-                return part.span.line
-        return self.statement.span.line
-
-
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """The steps of one block and what is needed to draw any of them.
-
-    arguments are as they were before the launch. outputs in a Step maps the name of each global
-    array that the kernel writes to a copy of it as this block has left it, stored to the cells
-    this block has written. shared maps each shared array's name to its contents, written to
-    which of its cells were ever written. registers maps each variable's name to one value a
-    thread [T], or [T, ...] for an array that every thread has of its own.
-    """
-
-    kernel: Kernel
-    launch: Launch
-    arguments: Mapping[str, Array]
-    block: Dim3
-    steps: tuple[Step, ...]
-    shared: tuple[Variable, ...]
 
 
 def record(
@@ -174,7 +72,10 @@ class Recorder(Observer):
         self._threads = 0
         self._visible: dict[int, tuple[Variable, ...]] = {}
         self._enclosing: dict[int, int] = {}
-        self._kept: dict[Any, tuple[Any, Array]] = {}
+        self._everyone = np.ones(0, np.bool_)
+        self._turns: dict[Loop, tuple[Any, LoopPosition]] = {}
+        self._kept: dict[Any, Any] = {}
+        self._last: dict[Buffer, Access] = {}  # that changed an array of a thread's own
         self._registers: dict[Variable, Array] = {}
         self._shared: dict[str, Array] = {}
         self._written: dict[str, Array] = {}
@@ -185,6 +86,7 @@ class Recorder(Observer):
     def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
         """Learn which variables each statement can see."""
         self._threads = launch.threads
+        self._everyone = np.ones(launch.threads, np.bool_)
         scopes(kernel.body, kernel.parameters, self._visible)
         self._enclosing = _around_calls(kernel)
 
@@ -230,6 +132,8 @@ class Recorder(Observer):
             stored = np.zeros(buffer.shape, np.bool_) if before is None else before.copy()
             stored.reshape(-1)[cells_of(access)[0]] = True
             self._stored[buffer.name] = self._copy(stored)
+        else:
+            self._last[buffer] = access
 
     def on_fault(self, fault: Fault) -> None:
         """Keep an access that was dropped."""
@@ -284,16 +188,17 @@ class Recorder(Observer):
         self._accesses = [a for a in self._accesses if around and waits(a.expression)]
         return parts, accesses
 
-    def _position(self, group: Group, state: Any) -> LoopPosition:
-        variable = state.loop.variable
-        value = None
-        if variable is not None:
-            held = group.frame[group.slot_of[variable]]
-            if held is not None and not isinstance(held, (tuple, Address)):
-                numbers = np.unique(held)
-                value = int(numbers[0]) if numbers.size == 1 else None
-        name = variable.name if variable is not None else None
-        return LoopPosition(state.loop, state.iteration, name, value)
+    def _position(self, group: Group, state: LoopState) -> LoopPosition:
+        """Where in a loop a group is; found anew only where its variable or iteration differs."""
+        loop = state.loop
+        variable = loop.variable
+        held = None if variable is None else group.frame[group.slot_of[variable]]
+        before, position = self._turns.get(loop, (None, None))
+        if position is None or held is not before or position.iteration != state.iteration:
+            name = None if variable is None else variable.name
+            position = LoopPosition(loop, state.iteration, name, _common(held))
+            self._turns[loop] = held, position
+        return position
 
     def _snapshot(self, group: Group, statement: Statement) -> Mapping[str, Array]:
         """Every visible variable's values, one a thread of the block."""
@@ -301,19 +206,20 @@ class Recorder(Observer):
         for variable in self._visible.get(id(statement), ()):
             if variable.space == "local":
                 address = group.arrays.get(variable)
-                if address is not None:
-                    contents = np.moveaxis(address.buffer.contents(), -1, 0)
-                    registers[variable.name] = self._merge(group, variable, contents)
-                continue
-            value = group.frame[group.slot_of[variable]]
-            if value is None or isinstance(value, Address):
+                buffer = None if address is None else address.buffer
+                held = None if buffer is None else self._last.get(buffer, buffer)
+            else:
+                buffer, held = None, group.frame[group.slot_of[variable]]
+            if held is None or isinstance(held, Address):
                 continue
             key = (variable, group.threads[0])
-            known = self._kept.get(key)
-            if known is None or known[0] is not value:
-                spread = self._merge(group, variable, self._spread(group, value)[group.threads])
-                known = self._kept[key] = (value, spread)
-                self._registers[variable] = spread
+            if self._kept.get(key) is not held:
+                self._kept[key] = held
+                if buffer is not None:
+                    values = np.moveaxis(buffer.contents(), -1, 0)
+                else:
+                    values = self._spread(group, held)[group.threads]
+                self._registers[variable] = self._merge(group, variable, values)
             registers[variable.name] = self._registers[variable]
         return registers
 
@@ -326,7 +232,6 @@ class Recorder(Observer):
             whole = np.zeros((self._threads, *values.shape[1:]), values.dtype)
         whole = whole.copy()
         whole[group.threads] = values
-        self._registers[variable] = whole
         return self._copy(whole)
 
     def _spread(self, group: Group, value: Any) -> Array:
@@ -339,12 +244,14 @@ class Recorder(Observer):
             return np.zeros(self._threads, np.int32)
         value = np.asarray(value)
         if group.threads.size == self._threads:
-            return value if value.ndim else np.broadcast_to(value, (self._threads,))
+            return value if value.ndim else _repeated(value, self._threads)
         whole = np.zeros(self._threads, value.dtype)
         whole[group.threads] = value
         return whole
 
     def _active(self, group: Group, mask: Mask) -> Array:
+        if mask is ALL and group.threads.size == self._threads:
+            return self._everyone
         active = as_array(mask, group.lanes)
         if group.threads.size == self._threads:
             return active
@@ -361,6 +268,25 @@ class Recorder(Observer):
                 "choose smaller matrices."
             )
         return array
+
+
+def _common(held: Any) -> int | None:
+    """The whole number that all threads hold in a variable, None where there is no such."""
+    if held is None or isinstance(held, (tuple, Address)):
+        return None
+    numbers = np.asarray(held).reshape(-1)
+    whole = numbers.dtype.kind in "iub" and (numbers == numbers[0]).all()
+    return int(numbers[0]) if whole else None
+
+
+def _repeated(value: Array, count: int) -> Array:
+    """One number [] as [count] of it, all in the same place: not to be written to.
+
+    What np.broadcast_to gives, in a fraction of its time.
+    """
+    repeated = np.ndarray((count,), value.dtype, value, strides=(0,))
+    repeated.flags.writeable = False
+    return repeated
 
 
 def _too_long(group: Group) -> str:

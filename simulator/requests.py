@@ -13,7 +13,7 @@ import numpy as np
 
 from simulator.ctype import Array, ArrayOf
 from simulator.launch import WARP_SIZE, Launch
-from simulator.record import Recording, Step, StepAccess
+from simulator.recording import Recording, Step, StepAccess
 from simulator.transactions import (
     BANK_BYTES,
     BANKS,

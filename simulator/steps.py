@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from simulator.record import Recording, Step
+from simulator.recording import Recording, Step
 from simulator.tree import Loop
 
 GRANULARITIES = ("statement", "inner", "outer", "barrier")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator.launch import WARP_SIZE
-from simulator.record import Recording, Step
+from simulator.recording import Recording, Step
 from simulator.requests import Request, requests
 from simulator.transactions import SECTOR_BYTES
 from simulator.tree import Barrier, If, Loop, Statement, Switch

@@ -9,7 +9,7 @@ import numpy as np
 
 from simulator import Recording, Step
 from simulator.launch import WARP_SIZE
-from simulator.record import StepAccess
+from simulator.recording import StepAccess
 from simulator.tree import Call, Evaluate
 
 Array = np.ndarray[Any, Any]

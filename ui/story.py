@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator import Recording, Step
 from simulator.findings import Hazard
-from simulator.record import StepAccess
+from simulator.recording import StepAccess
 from simulator.tree import Barrier, Loop
 
 Array = np.ndarray[Any, Any]

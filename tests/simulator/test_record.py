@@ -104,3 +104,40 @@ def test_an_endless_loop_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel, launch = launch_text(text, n=1)
     with pytest.raises(SourceError, match=r"20,000 steps.* The loop of line 2 has gone round 6,"):
         record(kernel, launch)
+
+
+def body(text: str, threads: int) -> Recording:
+    """What a kernel of this body does, which writes to `out`."""
+    source = f'extern "C" __global__ void k(float *out) {{\n{text}\n}}'
+    return record(*launch_text(source, block=threads, out=np.zeros(threads, np.float32)))
+
+
+def test_a_position_holds_whole_numbers_only() -> None:
+    recording = body(
+        "for (float x = 1e30f; x < INFINITY; x *= 1e30f) out[0] = x;\n"
+        "for (int i = threadIdx.x; i < 16; i += 8) out[1] = i;\n"
+        "for (int i = 6; i < 7; i++) out[2] = i;",
+        threads=8,
+    )
+    found: dict[int, set[int | None]] = {}
+    for step in recording.steps:
+        for position in step.loops:
+            found.setdefault(position.loop.span.line, set()).add(position.value)
+    assert found == {2: {None}, 3: {None}, 4: {6, 7}}
+
+
+def test_a_thread_s_own_array_is_kept_as_each_step_left_it() -> None:
+    recording = body(
+        "float own[2] = {1, 2};\nown[threadIdx.x % 2] += 5;\nfloat x = own[0];\nown[1] = x;\n"
+        "out[threadIdx.x] = own[1];",
+        threads=2,
+    )
+    kept = [step.registers["own"] for step in recording.steps]
+    assert [array.tolist() for array in kept] == [
+        [[1, 2], [1, 2]],
+        [[6, 2], [1, 7]],
+        [[6, 2], [1, 7]],
+        [[6, 6], [1, 1]],
+        [[6, 6], [1, 1]],
+    ]
+    assert kept[1] is kept[2], "steps share what did not change"

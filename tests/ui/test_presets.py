@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from simulator import Recording, Report, Step, catalogue, compile_kernel, record, simulate
-from simulator.record import StepAccess
+from simulator.recording import StepAccess
 from simulator.transactions import wavefronts
 from ui.address import View, clamped, from_query, to_query
 from ui.presets import Preset, inputs, launch, presets, source
