@@ -85,12 +85,15 @@ def requests(recording: Recording, step: Step, warp: int) -> tuple[Request, ...]
     An access to arrays that every thread has of its own, and one that was dropped as it was out
     of bounds, is no request; a vector of three is one for each component.
     """
+    asked = [access for access in step.accesses if access.space != "local"]
+    if not asked:
+        return ()
     starts = shared_starts(recording.kernel, recording.launch)
     threads = _threads(recording.launch, warp)
     found = []
-    for access in step.accesses:
+    for access in asked:
         active = (access.active & access.in_bounds)[threads]
-        if access.space == "local" or not active.any():
+        if not active.any():
             continue
         size = access.width // (access.values.shape[1] if access.values.ndim > 1 else 1)
         start = starts[access.name] if access.space == "shared" else 0

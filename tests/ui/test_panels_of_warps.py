@@ -13,8 +13,8 @@ from simulator.requests import requests
 from simulator.tree import Barrier
 from tests.ui.stories import EACH, boxes, run, story
 from ui.palette import PALETTES
-from ui.panels.canvas import SPACE
-from ui.panels.paths import hatch
+from ui.panels.canvas import SPACE, Grid
+from ui.panels.paths import SMALLEST_FOOT, feet, hatch
 from ui.panels.requests import RequestsPanel, headline, tallies
 from ui.panels.sentence import LIST_LINES, PART_WIDTH, WordsPanel, _shortened, chosen, opened
 from ui.panels.threads import (
@@ -178,11 +178,26 @@ def test_who_waits_at_a_barrier_is_marked_and_counted():
     told = tell(run("tiled", 8, 8, 8, defines={"TILE": 4}), 5)
     panel = ThreadsPanel(told, PALETTES["light"])
     for step in told.recording.steps:
-        feet = panel.shapes(step)[5]["path"]
         barrier = isinstance(step.statement, Barrier)
-        assert len(re.findall(r"M[\d.]+,[\d.]+H", feet)) == (16 if barrier else 0)
+        everyone = feet(panel.grid, np.ones(16, np.bool_))
+        assert (panel.shapes(step)[5]["path"] == everyone) == barrier
         said = [text for trace in panel.changing(step) for text in trace["text"]]
         assert ("16 of 16 have come to the barrier" in said) == barrier
+
+
+@pytest.mark.parametrize("size", [10, 20])
+def test_a_foot_is_in_each_cell_that_has_one_and_in_no_other(size):
+    grid = Grid(0, 0, size, 3, 4)
+    chosen = np.array([1, 1, 0, 1, 0, 0, 0, 0, 0, 1, 1, 0], np.bool_)
+    bars = re.findall(r"M([\d.]+),([\d.]+)H([\d.]+)", feet(grid, chosen))
+    found = [(float(left) / size, float(y) / size, float(right) / size) for left, y, right in bars]
+    if size < SMALLEST_FOOT:
+        expected = [(0.2, 0.86, 1.8), (3.2, 0.86, 3.8), (1.2, 2.86, 2.8)]
+    else:
+        cells = np.argwhere(chosen.reshape(3, 4)).tolist()
+        expected = [(column + 0.2, row + 0.86, column + 0.8) for row, column in cells]
+    assert np.allclose(sorted(found), sorted(expected))
+    assert not feet(grid, chosen & ~chosen)
 
 
 def test_a_warp_waits_while_the_other_runs():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import textwrap
 from collections.abc import Iterable
 from typing import Any
@@ -14,6 +15,7 @@ from ui.panels.canvas import Grid
 Array = np.ndarray[Any, Any]
 Rectangle = tuple[int, int, int, int]  # row, column, rows, columns
 HOVER_WIDTH = 60
+SMALLEST_FOOT = 12  # pixels of a cell whose foot stands apart from its neighbour's
 
 
 def px(value: float) -> str:
@@ -46,6 +48,14 @@ def hatch(grid: Grid, chosen: Array) -> str:
     return _hatched(grid, np.ascontiguousarray(chosen, np.bool_).tobytes())
 
 
+def feet(grid: Grid, chosen: Array) -> str:
+    """A bar at the foot of each cell where `chosen` [rows * columns] is true.
+
+    Those of a row's neighbours are joined where cells are too small to tell them apart.
+    """
+    return _footed(grid, np.ascontiguousarray(chosen, np.bool_).tobytes())
+
+
 @functools.lru_cache(maxsize=4096)
 def _filled(grid: Grid, chosen: bytes) -> str:
     parts = []
@@ -68,6 +78,19 @@ def _hatched(grid: Grid, chosen: bytes) -> str:
                 f"M{px(left + from_left * grid.size)},{px(bottom - (rows - low) * grid.size)}"
                 f"L{px(left + right * grid.size)},{px(bottom - (rows - to_top) * grid.size)}"
             )
+    return "".join(parts)
+
+
+@functools.lru_cache(maxsize=4096)
+def _footed(grid: Grid, chosen: bytes) -> str:
+    parts = []
+    for row, column, rows, columns in _rectangles(grid, chosen):
+        wide = columns if grid.size < SMALLEST_FOOT else 1  # cells
+        for foot, at in itertools.product(
+            range(row, row + rows), range(column, column + columns, wide)
+        ):
+            left, right = (grid.left + (at + x) * grid.size for x in (0.2, wide - 0.2))
+            parts.append(across(left, right, grid.top + (foot + 0.86) * grid.size))
     return "".join(parts)
 
 

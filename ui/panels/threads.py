@@ -9,11 +9,21 @@ import numpy as np
 from simulator import Step
 from simulator.ctype import ArrayOf, Scalar
 from simulator.launch import WARP_SIZE, Dim3
-from simulator.tree import Assign, Barrier, Binary, Evaluate, Expression, Index, Name, Variable
+from simulator.tree import (
+    Assign,
+    Barrier,
+    Binary,
+    Evaluate,
+    Expression,
+    Index,
+    Name,
+    Statement,
+    Variable,
+)
 from simulator.walk import expressions_of, subexpressions
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, target, words
-from ui.panels.paths import across, box, fill, hatch, hover
+from ui.panels.paths import box, feet, fill, hatch, hover
 from ui.story import Array, Story
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 560, 1580, 812
@@ -141,7 +151,7 @@ class ThreadsPanel:
         """Who is active, who waits, the focused thread, and the two counters as bars."""
         palette, grid = self._palette, self.grid
         row, column = divmod(self._story.thread, grid.columns)
-        waits = self._feet(np.flatnonzero(self._waiting[step.number]))
+        waits = feet(grid, self._cells(self._waiting[step.number]))
         changed = cells = ""
         if self._own is not None:
             cells = fill(self._own, np.ones(self._own.rows * self._own.columns, np.bool_))
@@ -186,14 +196,6 @@ class ThreadsPanel:
         found = np.zeros(self.grid.rows * self.grid.columns, np.bool_)
         found[: chosen.size] = chosen
         return found
-
-    def _feet(self, threads: Array) -> str:
-        grid, path = self.grid, ""
-        for thread in threads.tolist():
-            row, column = divmod(thread, grid.columns)
-            x, y = grid.left + column * grid.size, grid.top + (row + 0.86) * grid.size
-            path += across(x + 0.2 * grid.size, x + 0.8 * grid.size, y)
-        return path
 
     def _changed(self, step: Step) -> str:
         """The focused thread's sums that differ from the step before."""
@@ -271,7 +273,10 @@ def naive_loads(story: Story) -> list[int]:
     it does not do, are spread evenly.
     """
     recording = story.recording
-    products = np.cumsum([_products(step) for step in recording.steps]).tolist()
+    statements = {id(step.statement): step.statement for step in recording.steps}
+    factors = {key: _products(statement) for key, statement in statements.items()}
+    each = [_done(step, factors[id(step.statement)]) for step in recording.steps]
+    products = np.cumsum(each).tolist()
     stored = recording.steps[-1].stored.get("C") if recording.steps else None
     cells = 0 if stored is None else int(np.count_nonzero(stored))
     needed = cells * int(recording.arguments["K"])
@@ -280,18 +285,25 @@ def naive_loads(story: Story) -> list[int]:
     return [round(2 * needed * done / products[-1]) for done in products]
 
 
-def _products(step: Step) -> int:
-    """The threads' products of two floating-point numbers at one step.
+def _products(statement: Statement) -> list[int]:
+    """The products of two floating-point numbers in a statement, each by its id."""
+    return [
+        id(one)
+        for root in expressions_of(statement)
+        for one in subexpressions(root)
+        if isinstance(one, Binary) and one.operator == "*" and _is_float(one)
+    ]
+
+
+def _done(step: Step, products: list[int]) -> int:
+    """How many of its statement's products the threads have done at a step.
 
     A product that is fused with a sum has no value of its own: all who run the statement do it.
     """
-    done = {id(part.expression): int(part.active.sum()) for part in step.parts}
-    return sum(
-        done.get(id(one), int(step.active.sum()))
-        for root in expressions_of(step.statement)
-        for one in subexpressions(root)
-        if isinstance(one, Binary) and one.operator == "*" and _is_float(one)
-    )
+    if not products:
+        return 0
+    done = {id(part.expression): part.active for part in step.parts}
+    return sum(int(done.get(one, step.active).sum()) for one in products)
 
 
 def _is_float(expression: Expression) -> bool:
