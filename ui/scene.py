@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import plotly.graph_objects as go
@@ -22,7 +22,7 @@ from ui.panels.threads import ThreadsPanel
 from ui.panels.timeline import TimelinePanel
 from ui.story import Story, inner_iteration, outer_iteration, tell
 
-PAGE = 250  # steps of one figure: under a megabyte, and drawn within a second
+PAGE = 180  # steps of one figure: two tiles of 16 at 64x64, and well under a megabyte
 MOVES = ("path", "line", "fillcolor")  # what of a shape differs from step to step
 FEWEST_STOPS = 2  # of a page within an outer iteration: then they are spread evenly
 SLIDER_STOPS = 24  # each further stop of Plotly's slider makes every step slower
@@ -87,8 +87,7 @@ def figure(
     steps are those of one page, or None for the whole recording. Each has a frame, named by the
     step's number from 0, with the title, the moved shapes and the changed traces of the step.
     The first and those at the slider's stops hold everything that changes, so that a jump there
-    is right, from another page too. layout.meta holds `navigation` and "first", the number of the
-    first frame's step.
+    is right, from another page too. layout.meta's "first" is the number of the first frame's step.
     """
     return Scene(plain(recording, thread, theme, tile, hazards, steps))
 
@@ -110,8 +109,7 @@ def plain(
     static = [trace for part in parts for trace in part.static()]
     states = [[trace for part in parts for trace in part.changing(step)] for step in shown]
     shapes = [[shape for part in parts for shape in part.shapes(step)] for step in shown]
-    ways = navigation(recording)
-    stops = slider_stops(ways["outer"], whole)
+    stops = slider_stops(boundaries(recording, "outer"), whole)
     varying = _varying(shapes)
     frames = []
     for at, step in enumerate(shown):
@@ -138,7 +136,7 @@ def plain(
     return {
         "data": static + states[0],
         "layout": _layout(palette, title(story, shown[0]), shapes[0], stops)
-        | {"meta": {**ways, "first": whole.start}},
+        | {"meta": {"first": whole.start}},
         "frames": frames,
     }
 
@@ -181,7 +179,7 @@ def page(stops: Mapping[str, Any], step: int) -> range:
     return range(starts[at], [*starts, end][at + 1])
 
 
-def slider_stops(outer: list[int], steps: range) -> list[int]:
+def slider_stops(outer: Iterable[int], steps: range) -> list[int]:
     """Those of some steps that the slider stops at: outer iterations, or as many evenly spread."""
     found = sorted({steps.start, *(stop for stop in outer if stop in steps)})
     if FEWEST_STOPS < len(found) <= SLIDER_STOPS:

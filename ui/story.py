@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from simulator import Recording, Step
 from simulator.findings import Hazard
 from simulator.recording import StepAccess
 from simulator.tree import Barrier, Loop
+from ui.intervals import unordered
 
 Array = np.ndarray[Any, Any]
 
@@ -25,7 +27,8 @@ class Story:
     phases names what each step is: load, compute, barrier, store or other. tiles maps a global
     array to the outer iteration that first reads each of its cells for this block, -1 where none
     does. tile is the rows and columns of C that a block produces, and the depth of K that it takes
-    at a time, for a kernel that has tiles; hazards are those of the whole launch.
+    at a time, for a kernel that has tiles; hazards are those of the whole launch. unordered has for
+    each step the cells that race or were never written, as unordered() finds them.
     """
 
     recording: Recording
@@ -36,6 +39,7 @@ class Story:
     tiles: dict[str, Array]
     tile: tuple[int, int, int] | None = None
     hazards: tuple[Hazard, ...] = ()
+    unordered: tuple[Mapping[str, Array], ...] = ()
 
     @property
     def iterations(self) -> int:
@@ -62,7 +66,7 @@ def tell(
     inner = _longest(recording, outer) if outer is not None else None
     story = Story(
         recording, thread, outer, inner, tuple(_phase(step, inner) for step in recording.steps),
-        {}, tile, hazards,
+        {}, tile, hazards, unordered(recording),
     )  # fmt: skip
     for name, (rows, columns) in story.shapes.items():
         if name != "C":

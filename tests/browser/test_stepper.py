@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from simulator import catalogue, compile_kernel, record
 from tests.browser.app import STEPPER
 from tests.browser.conftest import Open
 from tests.browser.scene import picture, ready, until, where
+from ui import scene
+from ui.address import View
+from ui.presets import launch, source
 
 pytestmark = pytest.mark.browser
 
@@ -32,7 +36,8 @@ def test_arrow_keys_step_forward_and_back(visit: Open) -> None:
 def test_every_key_goes_where_its_name_says(visit: Open) -> None:
     page = ready(visit())
     last = where(page)[1]
-    stops = page.evaluate("document.querySelector('.st-key-scene .js-plotly-plot').layout.meta")
+    entry, view = catalogue()["tiled"], View()
+    stops = scene.navigation(record(compile_kernel(source(view), entry.kernel), launch(view)))
     for keys, expected in (
         (["End"], last),
         (["ArrowRight"], last),

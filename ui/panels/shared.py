@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from simulator import Step
-from ui.intervals import unordered
 from ui.palette import Palette
 from ui.panels.canvas import (
     SANS,
@@ -55,7 +54,7 @@ class SharedPanel:
         self._iterations = self._written_in()
         self._said: dict[tuple[int, int], list[str]] = {}
         self._sizes = {name: self._text_size(name) for name in self.grids if self._has_text(name)}
-        self._wrong = unordered(story.recording)
+        self._wrong = story.unordered
 
     def _written_in(self) -> list[dict[str, Array]]:
         """For each step and array, the outer iteration that each cell was last written in."""

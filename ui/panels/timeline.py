@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from simulator import Step
-from ui.intervals import unordered
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, hover, px
@@ -104,7 +103,7 @@ def troubled(story: Story) -> list[bool]:
         or any(bool((access.active & ~access.in_bounds).any()) for access in step.accesses)
         or (step.line, "misaligned") in elsewhere
         or ((step.line, "divergent-barrier") in elsewhere and not step.active.all())
-        for step, wrong in zip(story.recording.steps, unordered(story.recording), strict=True)
+        for step, wrong in zip(story.recording.steps, story.unordered, strict=True)
     ]
 
 
