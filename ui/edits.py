@@ -12,6 +12,9 @@ from simulator.source import blank_comments
 
 ELEMENTS = {"double": "float64", "float": "float32"}  # what A, B and C then hold
 
+LATER_BARRIERS = {2: "third", 3: "fourth", 4: "fifth"}  # beside a tile's first and second
+MOST_BARRIERS = 5  # of a text whose barriers can be removed
+
 BARRIER = re.compile(r"^[ \t]*(__syncthreads\(\);)[ \t]*$", re.MULTILINE)
 REMOVED = re.compile(r"^[ \t]*(// __syncthreads\(\); removed)$", re.MULTILINE)
 TILE_OF_B = re.compile(r"\b(__shared__ (?:float|double) Bs\[(\w+)\])\[\2\];")
@@ -114,13 +117,14 @@ def _rewritten(text: str, pattern: re.Pattern[str], new: Callable[[re.Match[str]
     return text
 
 
-def _without_barrier(number: int, of: int) -> Callable[[str], str | None]:
-    """Comment out barrier `number` (from 0) of a text that has exactly `of` barriers."""
+def _without_barrier(number: int, least: int, most: int) -> Callable[[str], str | None]:
+    """Comment out barrier `number` (from 0) of a text that has from `least` to `most` barriers."""
 
     def make(text: str) -> str | None:
         code = blank_comments(text)
         left, taken = list(BARRIER.finditer(code)), list(REMOVED.finditer(text))
-        if code.count("__syncthreads") != len(left) or len(left) + len(taken) != of:
+        count = len(left) + len(taken)
+        if code.count("__syncthreads") != len(left) or not least <= count <= most:
             return None
         # One that is already taken out still counts: the other keeps its number.
         match = sorted((*left, *taken), key=re.Match.start)[number]
@@ -170,7 +174,7 @@ SWITCHES = (
             "Threads no longer wait until the tiles are filled, and may read cells that another "
             "thread has yet to write.",
         ),
-        _without_barrier(0, 2),
+        _without_barrier(0, 2, MOST_BARRIERS),
     ),
     Switch(
         Edit(
@@ -179,7 +183,19 @@ SWITCHES = (
             "Threads no longer wait until the tiles have been read, and may overwrite cells that "
             "another thread still needs.",
         ),
-        _without_barrier(1, 2),
+        _without_barrier(1, 2, MOST_BARRIERS),
+    ),
+    *(
+        Switch(
+            Edit(
+                f"{ordinal}-barrier",
+                f"Remove the {ordinal} barrier",
+                f"Threads no longer wait for one another where the text has its {ordinal} "
+                "barrier; one that this launch does not come to is not missed.",
+            ),
+            _without_barrier(number, number + 1, MOST_BARRIERS),
+        )
+        for number, ordinal in LATER_BARRIERS.items()
     ),
     Switch(
         Edit(
@@ -188,7 +204,7 @@ SWITCHES = (
             "Threads wait neither until the next tiles are filled nor until the last ones have "
             "been read.",
         ),
-        _without_barrier(0, 1),
+        _without_barrier(0, 1, 1),
     ),
     Switch(
         Edit(

@@ -26,9 +26,9 @@ OFFERED = {
     "registers": "first-barrier second-barrier double",
     "vectors": "first-barrier second-barrier",
     "pipelined": "barrier",
-    "warptiles": "",
+    "warptiles": "first-barrier second-barrier third-barrier fourth-barrier fifth-barrier",
 }
-BARRIERS = ("first-barrier", "second-barrier", "barrier")
+BARRIERS = [edit.edit.key for edit in SWITCHES if edit.edit.key.endswith("barrier")]
 HARMLESS = [
     (name, combination)
     for name, keys in OFFERED.items()
@@ -37,13 +37,20 @@ HARMLESS = [
         [key for key in keys.split() if key not in BARRIERS], count
     )
 ]
-BROKEN = [(name, key) for name, keys in OFFERED.items() for key in keys.split() if key in BARRIERS]
+BROKEN = [
+    (name, key)
+    for name, keys in OFFERED.items()
+    for key in keys.split()
+    if key in BARRIERS and name != "warptiles"
+]
 
 
-def run(name: str, keys: Collection[str], M: int, N: int, K: int) -> tuple[Report, np.ndarray]:
-    """An edited kernel's report at its first setting for a screen, and NumPy's product."""
+def run(
+    name: str, keys: Collection[str], M: int, N: int, K: int, at: int = 0
+) -> tuple[Report, np.ndarray]:
+    """An edited kernel's report at one of its settings for a screen, and NumPy's product."""
     entry = retyped(catalogue()[name], keys)
-    setting = entry.teaching[0]
+    setting = entry.teaching[at]
     kernel = compile_kernel(applied(entry.source(**setting), keys), entry.kernel)
     random = np.random.default_rng((M, N, K))
     A, B = random.integers(0, 10, (M, K)), random.integers(0, 10, (K, N))
@@ -126,6 +133,36 @@ def test_a_kernel_without_a_barrier_is_reported_where_it_breaks(name: str, key: 
         assert kinds == {"read-after-write", "write-after-read"}
 
 
+@pytest.mark.parametrize(
+    ("key", "sizes", "kinds"),
+    [
+        ("first-barrier", (33, 30, 30), {"read-after-write", "uninitialized-read"}),
+        ("second-barrier", (33, 30, 30), {"write-after-read"}),
+        ("third-barrier", (64, 64, 64), {"read-after-write", "uninitialized-read"}),
+        ("fourth-barrier", (64, 64, 64),
+         {"read-after-write", "uninitialized-read", "write-after-read"}),
+        ("fifth-barrier", (64, 64, 64), {"write-after-read", "write-after-write"}),
+    ],
+)  # fmt: skip
+def test_each_of_many_barriers_is_missed_where_the_launch_comes_to_it(
+    key: str, sizes: tuple[int, int, int], kinds: set[str]
+) -> None:
+    report, _ = run("warptiles", [key], *sizes, at=1)
+    assert {hazard.kind for hazard in report.hazards} == kinds
+    other = (64, 64, 64) if sizes[0] == 33 else (33, 30, 30)
+    report, product = run("warptiles", [key], *other, at=1)
+    assert not report.hazards
+    assert np.array_equal(report.arrays["C"], product)
+
+
+def test_all_barriers_of_a_text_can_go() -> None:
+    keys = OFFERED["warptiles"].split()
+    text = catalogue()["warptiles"].source()
+    gone = applied(text, keys)
+    assert gone.count("// __syncthreads(); removed") == len(keys) == text.count("__syncthreads();")
+    assert applied(text, keys[::-1]) == gone
+
+
 def test_without_any_barrier_both_races_are_reported() -> None:
     report, _ = run("tiled", ["second-barrier", "first-barrier"], 8, 8, 8)
     assert {h.kind for h in report.hazards} >= {"read-after-write", "write-after-read"}
@@ -159,7 +196,7 @@ def test_changes_name_the_lines_of_the_new_text(
     ("name", "key", "said"),
     [
         ("naive", "pad", "does not apply to this kernel"),
-        ("warptiles", "first-barrier", "does not apply to this kernel"),
+        ("warptiles", "barrier", "does not apply to this kernel"),
         ("tiled", "float", "does not apply to this kernel"),
         ("tiled", "nonsense", "'nonsense' is no edit"),
     ],
