@@ -221,9 +221,13 @@ def test_a_block_that_no_gpu_takes_becomes_the_nearest() -> None:
 def test_what_cannot_be_recorded_is_a_sentence(
     monkeypatch: pytest.MonkeyPatch, error: Exception, at_first: bool
 ) -> None:
-    def fails(*_: object) -> None:
+    tries = []
+
+    def fails(*asked: object) -> None:
+        tries.append(asked)
         raise error
 
+    st.cache_resource.clear()
     app = opened()
     with monkeypatch.context() as broken:
         broken.setattr("ui.pages.kept.record", fails)
@@ -236,6 +240,9 @@ def test_what_cannot_be_recorded_is_a_sentence(
         assert said.value == f"This cannot be run: {error}"
         assert not drawn(app)
         assert controls(app).K == 31
+        app.run()
+        assert len(tries) == 1, "what failed is not tried again at each run"
+    st.cache_resource.clear()
     app.number_input(key="K").set_value(7).run()
     assert sound(app).K == 7
 

@@ -10,7 +10,17 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from simulator import Kernel, Recording, Report, catalogue, compile_kernel, record, simulate
+from simulator import (
+    Kernel,
+    LaunchError,
+    Recording,
+    Report,
+    SourceError,
+    catalogue,
+    compile_kernel,
+    record,
+    simulate,
+)
 from ui import presets, scene
 from ui.address import Place, View
 
@@ -32,10 +42,21 @@ def ran(view: View) -> View:
     return replace(view, thread=(0, 0), step=0)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Running the kernel…")
 def recorded(view: View) -> Recording:
     """The chosen block, every step of it. SourceError and LaunchError are for the page to say."""
-    return record(kernel_of(view), presets.launch(view), (*view.block, 0), view.schedule)
+    found = tried(view)
+    if isinstance(found, Recording):
+        return found
+    raise found.with_traceback(None)  # or each time would add to the last one's
+
+
+@st.cache_resource(max_entries=16, show_spinner="Running the kernel…")
+def tried(view: View) -> Recording | SourceError | LaunchError:
+    """The same, or why there is none: what failed once would fail again, and as late."""
+    try:
+        return record(kernel_of(view), presets.launch(view), (*view.block, 0), view.schedule)
+    except (SourceError, LaunchError) as error:
+        return error.with_traceback(None)  # which holds all that was recorded so far
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
