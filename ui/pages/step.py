@@ -37,6 +37,7 @@ STYLE = f"""<style>
 .st-key-stage {{ overflow: hidden; }}
 .st-key-scene {{ width: {WIDTH}px !important; max-width: none; flex: none; align-self: start; }}
 .stSidebar .stVerticalBlock {{ gap: .55rem; }}
+.stSidebar .stColumn label p {{ white-space: nowrap; }}
 [data-testid="stSidebarHeader"] {{ height: 2.4rem; margin: 0; }}
 .st-key-hazards summary {{ min-height: 0; padding-block: .3rem; }}
 body.presenting :is(.stAppHeader, .stSidebar, .st-key-hazards, .st-key-keys) {{ display: none; }}
@@ -154,9 +155,7 @@ def macros(name: str, entry: Entry) -> tuple[tuple[str, int], ...]:
         key = f"{name}_{macro}"
         st.session_state.setdefault(key, entry.teaching[0][macro])
         with columns[i % 2]:
-            value = st.selectbox(
-                macro, sorted(offered), key=key, help=f"#define {macro} in the source"
-            )
+            value = st.selectbox(macro, sorted(offered), key=key)
         defines.append((macro, int(value)))
     return tuple(defines)
 

@@ -25,6 +25,7 @@ from ui.story import Array, Story, cells_of, outer_iteration
 LEFT, TOP, RIGHT, BOTTOM = 1152, 40, 1580, 290
 NOTE = 20  # under the arrays: what is wrong with an access
 GAP, LABEL = 26, 26
+STACK_GAP = 8  # between an array and the title of the one below
 PLANE_BORDER = 5
 LETTER = 7.3  # pixels of a letter in what a title adds; the title's own are larger
 LARGEST_CELL = 52
@@ -242,14 +243,14 @@ def _layout(shapes: dict[str, tuple[int, ...]]) -> dict[str, Grid]:
     )
     stacked = min(
         width / max(columns.values()),
-        (height - LABEL * len(shapes)) / sum(rows.values()),
+        (height - LABEL * len(shapes) - STACK_GAP * (len(shapes) - 1)) / sum(rows.values()),
         LARGEST_CELL,
     )
     if stacked > beside * STACKED_GAIN:
         found, top = {}, float(TOP)
         for name in shapes:
             found[name] = Grid(LEFT, top + LABEL, stacked, rows[name], columns[name])
-            top = found[name].bottom
+            top = found[name].bottom + STACK_GAP
         return found
     left = float(LEFT)
     spare = max(0.0, width - gaps - beside * sum(columns.values())) / len(shapes)
