@@ -6,21 +6,21 @@ A recording's steps are all there, so that a move in either direction is a look-
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 
 from simulator.recording import Recording, Step
 from simulator.tree import Loop
 
 GRANULARITIES = ("statement", "inner", "outer", "barrier")
 
-Position = tuple[tuple[int, int], ...]  # of each loop around a step: which, and its iteration
+Position = tuple[tuple[Loop, int], ...]  # of each loop around a step, outermost first: iteration
 
 
 def boundaries(recording: Recording, granularity: str) -> tuple[int, ...]:
     """The numbers of the steps with which a unit of the granularity begins; the first is 0.
 
     "statement" is every step. "inner" begins with each iteration of the innermost loop, "outer"
-    with each of the outermost, and both where the loop is left; the advance that leads to an
-    iteration belongs to it, and the test that ends a loop belongs to what follows. "barrier"
+    with each of the outermost, and both where the loop is left, as positions() has it. "barrier"
     begins with the first step after each barrier. Raises ValueError for another granularity.
     """
     steps = recording.steps
@@ -31,9 +31,9 @@ def boundaries(recording: Recording, granularity: str) -> tuple[int, ...]:
             intervals = [step.interval for step in steps]
             return _changes(intervals)
         case "inner":
-            return _changes(_positions(steps))
+            return _changes(positions(recording))
         case "outer":
-            return _changes([position[:1] for position in _positions(steps)])
+            return _changes([position[:1] for position in positions(recording)])
         case _:
             raise ValueError(f"{granularity!r} is none of {', '.join(GRANULARITIES)}")
 
@@ -52,16 +52,16 @@ def previous_step(recording: Recording, number: int, granularity: str) -> int:
     return starts[place] if place >= 0 else 0
 
 
-def _changes(keys: list[int] | list[Position]) -> tuple[int, ...]:
-    """Where a key differs from the one before it."""
-    return tuple(i for i in range(len(keys)) if i == 0 or keys[i] != keys[i - 1])
+def positions(recording: Recording) -> tuple[Position, ...]:
+    """For each step the loops that it belongs to, outermost first, with the iteration of each.
 
-
-def _positions(steps: tuple[Step, ...]) -> list[Position]:
-    """The iteration of every loop that each step belongs to, outermost first."""
+    The advance that leads to an iteration belongs to it; the test that ends a loop, and the advance
+    before that, belong to what follows.
+    """
+    steps = recording.steps
     found: list[Position] = [()] * len(steps)
     for step in reversed(steps):
-        loops = tuple((id(one.loop), one.iteration) for one in step.loops)
+        loops = tuple((one.loop, one.iteration) for one in step.loops)
         if step.kind == "advance" and loops:
             after = step.number + 1
             leads = after < len(steps) and steps[after].statement is step.statement
@@ -70,7 +70,12 @@ def _positions(steps: tuple[Step, ...]) -> list[Position]:
         elif _ends_loop(step):
             loops = loops[:-1]
         found[step.number] = loops
-    return found
+    return tuple(found)
+
+
+def _changes(keys: Sequence[object]) -> tuple[int, ...]:
+    """Where a key differs from the one before it."""
+    return tuple(i for i in range(len(keys)) if i == 0 or keys[i] != keys[i - 1])
 
 
 def _ends_loop(step: Step) -> bool:

@@ -20,7 +20,7 @@ from ui.panels.shared import SharedPanel
 from ui.panels.source import SourcePanel
 from ui.panels.threads import ThreadsPanel
 from ui.panels.timeline import TimelinePanel
-from ui.story import Story, inner_iteration, outer_iteration, tell
+from ui.story import Story, iteration, tell
 
 PAGE = 180  # steps of one figure: two tiles of 16 at 64x64, and well under a megabyte
 MOVES = ("path", "line", "fillcolor")  # what of a shape differs from step to step
@@ -144,13 +144,15 @@ def plain(
 def title(story: Story, step: Step) -> str:
     """Where the story is: "Step N of M", then the loops' positions and the line."""
     parts = [f"<b>Step {step.number + 1} of {len(story.recording.steps)}</b>"]
-    for name, loop, iteration in (
-        ("outer tile" if story.inner else "loop", story.outer, outer_iteration(story, step)),
-        ("inner", story.inner, inner_iteration(story, step)),
-    ):
-        if loop is not None and iteration is not None:
-            variable = loop.variable.name if loop.variable else "iteration"
-            parts.append(f"{name} {variable} = {iteration}")
+    values = {one.loop: one for one in step.loops}
+    for name, loop in (
+        ("outer tile" if story.inner else "loop", story.outer), ("inner", story.inner),
+    ):  # fmt: skip
+        turn = iteration(story, step, loop)
+        if loop is not None and turn is not None:
+            at = values.get(loop)
+            said = f" ({at.variable} = {at.value})" if at and at.value is not None else ""
+            parts.append(f"{name} {turn[0] + 1} of {turn[1]}{said}")
     parts.append(f"line {step.line}")
     found = [hazard.kind for hazard in story.hazards if step.line in hazard.lines]
     if found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from simulator import Recording, Step
 from simulator.findings import Hazard
 from simulator.recording import StepAccess
+from simulator.steps import Position, positions
 from simulator.tree import Barrier, Loop
 from ui.intervals import unordered
 
@@ -29,6 +30,8 @@ class Story:
     does. tile is the rows and columns of C that a block produces, and the depth of K that it takes
     at a time, for a kernel that has tiles; hazards are those of the whole launch. unordered has for
     each step the cells that race or were never written, as unordered() finds them.
+    positions are those of the steps in their loops; rounds tells how often a loop goes round, by
+    the position of the loops around it.
     """
 
     recording: Recording
@@ -40,6 +43,8 @@ class Story:
     tile: tuple[int, int, int] | None = None
     hazards: tuple[Hazard, ...] = ()
     unordered: tuple[Mapping[str, Array], ...] = ()
+    positions: tuple[Position, ...] = ()
+    rounds: Mapping[tuple[Position, Loop], int] = field(default_factory=dict)
 
     @property
     def iterations(self) -> int:
@@ -64,9 +69,10 @@ def tell(
     """Read a recording once for all that its panels ask."""
     outer = _longest(recording, None)
     inner = _longest(recording, outer) if outer is not None else None
+    where = positions(recording)
     story = Story(
         recording, thread, outer, inner, tuple(_phase(step, inner) for step in recording.steps),
-        {}, tile, hazards, unordered(recording),
+        {}, tile, hazards, unordered(recording), where, _rounds(where),
     )  # fmt: skip
     for name, (rows, columns) in story.shapes.items():
         if name != "C":
@@ -136,20 +142,27 @@ def _phase(step: Step, inner: Loop | None) -> str:
 
 
 def outer_iteration(story: Story, step: Step) -> int | None:
-    """Which iteration of the outer loop a step is in, or None outside it."""
-    return _iteration(step, story.outer)
+    """Which iteration of the outer loop a step is in, from 0, or None outside it."""
+    found = iteration(story, step, story.outer)
+    return None if found is None else found[0]
 
 
-def inner_iteration(story: Story, step: Step) -> int | None:
-    """Which iteration of the inner loop a step is in, or None outside it."""
-    return _iteration(step, story.inner)
-
-
-def _iteration(step: Step, loop: Loop | None) -> int | None:
-    for position in step.loops:
-        if loop is not None and position.loop is loop:
-            return position.iteration
+def iteration(story: Story, step: Step, loop: Loop | None) -> tuple[int, int] | None:
+    """Which iteration of a loop a step is in, from 0, and of how many; None outside it."""
+    position = story.positions[step.number]
+    for depth, (one, number) in enumerate(position):
+        if one is loop:
+            return number, story.rounds[position[:depth], one]
     return None
+
+
+def _rounds(positions_: tuple[Position, ...]) -> dict[tuple[Position, Loop], int]:
+    found: dict[tuple[Position, Loop], int] = {}
+    for position in positions_:
+        for depth, (loop, number) in enumerate(position):
+            run = position[:depth], loop
+            found[run] = max(found.get(run, 0), number + 1)
+    return found
 
 
 def writer(recording: Recording, name: str, cell: int, step: int | None = None) -> int | None:

@@ -11,7 +11,7 @@ from simulator import Recording, narrate, record, simulate
 from simulator.counters import FIELDS
 from simulator.parts import parts
 from simulator.requests import IDLE, Request, requests
-from simulator.steps import GRANULARITIES, boundaries, next_step, previous_step
+from simulator.steps import GRANULARITIES, boundaries, next_step, positions, previous_step
 from simulator.tree import Barrier, Kernel
 from tests.simulator.launches import Launch, compile_kernel, launch_text, matmul
 from tests.simulator.test_counters import PADDED, TRANSPOSED
@@ -35,6 +35,24 @@ def test_boundaries_of_the_numeric_example(example: Recording) -> None:
     assert lines["inner"] == [before, (18, "run"), *tile, (18, "advance"), *tile, (18, "advance")]
     assert lines["barrier"] == [before, *[(25, "run"), (18, "advance")] * 2]
     assert outside in lines["statement"]
+
+
+def test_positions_of_the_numeric_example(example: Recording) -> None:
+    at = [tuple(iteration for _, iteration in position) for position in positions(example)]
+    told = [
+        (step.line, step.kind, where)
+        for step, where in zip(example.steps, at, strict=True)
+        if step.line in (18, 25)
+    ]
+    tile = [(25, "run", 0), (25, "test", 0), (25, "advance", 1), (25, "test", 1)]
+    ended = [(25, "advance"), (25, "test")]
+    assert told == [
+        (18, "run", (0,)), (18, "test", (0,)),
+        *((line, kind, (0, k)) for line, kind, k in tile), *((*one, (0,)) for one in ended),
+        (18, "advance", (1,)), (18, "test", (1,)),
+        *((line, kind, (1, k)) for line, kind, k in tile), *((*one, (1,)) for one in ended),
+        (18, "advance", ()), (18, "test", ()),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("granularity", GRANULARITIES)

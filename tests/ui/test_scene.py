@@ -28,6 +28,7 @@ VIEWS = {
     "no barrier": View(M=16, N=16, K=16, defines=(("TILE", 8),), edits=("first-barrier",),
                        schedule="ascending"),
     "registers": View("registers", K=4, defines=(("TILE", 8), ("DEPTH", 4), ("EACH", 2))),
+    "steps of 4": View("rows", K=11, defines=(("TILE", 8), ("DEPTH", 4), ("EACH", 4))),
     "long": View(M=64, N=64, K=64, defines=(("TILE", 2),)),
 }  # fmt: skip
 EACH = pytest.mark.parametrize("name", VIEWS)
@@ -124,6 +125,25 @@ def test_the_slider_stops_at_outer_iterations_if_they_are_few() -> None:
 def test_the_slider_of_a_page_within_one_outer_iteration_stops_evenly() -> None:
     assert scene.slider_stops([0, 600], range(250, 500)) == [250, 333, 416, 499]
     assert scene.slider_stops([0], range(1)) == [0]
+
+
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("tiled", {"", "outer tile 1 of 2 (t = 0)", "outer tile 2 of 2 (t = 1)"}),
+        ("registers", {"", "outer tile 1 of 1 (start = 0)"}),
+        ("naive", {"", *(f"loop {k + 1} of 4 (k = {k})" for k in range(4))}),
+        ("steps of 4", {"", *(f"outer tile {t + 1} of 3 (start = {4 * t})" for t in range(3))}),
+    ],
+)
+def test_a_title_counts_iterations_and_tells_the_loops_variable(
+    name: str, titles: set[str]
+) -> None:
+    found = [frame["layout"]["title"]["text"].split(" · ")[1:-1] for frame in plain(name)["frames"]]
+    assert {parts[0] if parts else "" for parts in found} == titles
+    inner = {parts[1] for parts in found if len(parts) > 1}
+    expected = {"naive": 0, "registers": 4, "steps of 4": 4, "tiled": 4}[name]
+    assert inner == {f"inner {k + 1} of {expected} (k = {k})" for k in range(expected)}
 
 
 @EACH

@@ -11,7 +11,7 @@ from simulator.tree import Loop
 from ui.palette import Palette
 from ui.panels.canvas import CLEAR, MONO, SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, hover
-from ui.story import Story
+from ui.story import Story, iteration
 
 LEFT, TOP, RIGHT = 28, 74, 614
 BOTTOM = 560
@@ -173,13 +173,12 @@ class SourcePanel:
         y = self._y(step.line - self._first - start) - height / 2
         here = box(LEFT + 1, y, RIGHT, y + height)
         shapes = [outline(here, palette.focus, 0, palette.current_line, "below")]
-        running = {id(position.loop): position.iteration for position in step.loops}
         for offset, loop in ((0, self._story.outer), (6, self._story.inner)):
-            iteration = None if loop is None else running.get(id(loop))
+            found = iteration(self._story, step, loop)
             path = ""
-            if loop is not None and iteration is not None:
+            if loop is not None and found is not None:
                 path = self._bar(loop, LEFT - 10 + offset, start)
-            colour = palette.tile_edge(iteration or 0) if offset == 0 else palette.focus
+            colour = palette.tile_edge(found[0] if found else 0) if offset == 0 else palette.focus
             shapes.append(outline(path, colour, 0, colour if path else CLEAR))
         return shapes
 
