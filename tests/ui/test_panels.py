@@ -153,6 +153,20 @@ def test_a_moving_text_is_whole_again_when_its_colours_are_laid_over_one_another
 
 
 @EACH
+def test_a_text_that_does_not_move_is_shown_to_the_letter(number):
+    told = story(number)
+    texts = [trace["text"] for trace in SourcePanel(told, PALETTES["light"]).static()]
+    if len(texts) == 1:
+        return  # it moves
+    numbers, lines = texts[1:]
+    shown = [
+        html.unescape(re.sub("<[^>]*>", "", line)).replace("\xa0", " ").rstrip() for line in lines
+    ]
+    text = told.recording.kernel.text.rstrip().split("\n")
+    assert shown == text[int(numbers[0]) - 1 :]
+
+
+@EACH
 def test_the_current_line_is_always_shown(number):
     told = story(number)
     panel = SourcePanel(told, PALETTES["light"])

@@ -21,7 +21,7 @@ SENTENCE_TOP, SENTENCE_LINES, SENTENCE_WIDTH = 614, 2, 64
 WARP_TOP, WARP_LINES, WARP_WIDTH = 662, 3, 82
 LIST_TOP, LIST_LINES, LIST_STEP = 724, 6, 17.5
 REGISTER_WIDTH = 25
-PARTS_LEFT, PART_WIDTH = 246, 52
+PARTS_LEFT, PART_WIDTH = 258, 52
 MATTERS = (("load", "store", "atomic", "assign", "value"), ("load", "store", "atomic", "assign"))
 HOVER = (
     "The statement as the focused thread ran it, with the numbers it had; then what its warp asked "

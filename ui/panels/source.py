@@ -22,7 +22,8 @@ LARGEST = 13.5
 NUMBERS, CODE = 18, 27  # from the left edge: where the lines' numbers end and the code begins
 COUNTED, BEYOND = 586, 612  # as far as a line may reach, and one that has no count
 LETTER = 0.605  # of a letter's height is its width
-WIDEST = 76  # letters of a line; more are cut
+WIDEST = 84  # letters of a line; more are cut
+WIDEST_MOVING = 76  # of one whose text moves: its letters would be too small
 HOVER = (
     "The kernel's own text: what the simulator runs is what you read. Marked is the line of this "
     "step; the bars at the left stand beside the loops that are running, the outer one in the "
@@ -100,7 +101,8 @@ class SourcePanel:
         self._heights = [self._y(i) for i in range(self._shown)]
         self._counts = runs(story.recording)
         self._counted = sorted(self._counts[-1])
-        self._lines = [_cut(line) for line in self._lines]
+        widest = WIDEST_MOVING if self._moves else WIDEST
+        self._lines = [_cut(line, widest) for line in self._lines]
         self._size = round(min(LARGEST, self._height * 0.76, self._widest()), 2)
         self._layers = [_layers(line) for line in self._lines] if self._moves else []
 
@@ -260,5 +262,5 @@ def _narrowed(line: str) -> str:
     return " " * ((len(line) - len(bare)) // 2) + bare
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= WIDEST else line[: WIDEST - 1] + "…"
+def _cut(line: str, widest: int) -> str:
+    return line if len(line) <= widest else line[: widest - 1] + "…"
