@@ -44,7 +44,7 @@ PAGE = """<!doctype html>
   <input type="range" min="0" value="0" aria-label="Step">
   <span id="told" aria-live="polite"></span>
   <span>← → statement · Shift inner iteration · Page Up, Page Down tile · B barrier ·
-    Home, End · Space plays</span>
+    Home, End · a number · Space plays</span>
 </div>
 <div id="stage">{figure}</div>
 </body>
@@ -97,13 +97,16 @@ function act(name) {
   actions[name]();
 }
 
+const typed = numbers((number) => show(number - 1));
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === " " && event.target.closest?.("button")) return;
+  const digits = typed(event.key);
+  if (digits) pause();
   const name = actionOf(event, STEP_KEYS);
-  if (!name) return;
+  if (!name && !digits) return;
   event.preventDefault();
-  act(name);
+  if (!digits) act(name);
 });
 for (const button of bar.querySelectorAll("button")) {
   button.onclick = () => act(button.dataset.do);

@@ -97,6 +97,31 @@ const STEP_KEYS = {
   Home: "first", End: "last", " ": "play", b: "barrier", B: "barrier",
 };
 
+const TYPING_MS = 800; // after which a number is taken to be whole
+const LONGEST = 6; // digits of a number
+
+// Takes keys one by one, and jumps to the number that digits make: with Enter, or after a pause.
+// Tells whether a key was taken.
+function numbers(jump) {
+  let digits = "";
+  let timer = null;
+  const end = () => {
+    clearTimeout(timer);
+    if (digits) jump(Number(digits));
+    digits = "";
+  };
+  return (key) => {
+    if (key === "Enter" && digits) {
+      end();
+      return true;
+    }
+    clearTimeout(timer);
+    digits = /^[0-9]$/.test(key) ? (digits + key).slice(0, LONGEST) : "";
+    if (digits) timer = setTimeout(end, TYPING_MS);
+    return digits !== "";
+  };
+}
+
 // What a key does: its name in keys, and with Shift the inner loop's.
 function actionOf(event, keys) {
   const name = keys[event.key];

@@ -153,6 +153,9 @@ export default function (component) {
     if (gd && pageAt(gd, state.step)) show(state.step + 1);
   };
 
+  state.jump = (number) => show(number - 1);
+  state.typed ??= numbers((number) => state.jump(number));
+
   // The picture at its own size, whatever the window's.
   function save(format) {
     const gd = plot(data);
@@ -196,9 +199,12 @@ export default function (component) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (at.closest?.("input, textarea, select, [contenteditable=true], [role=slider], [role=combobox], [role=listbox]")) return;
     if (event.key === " " && at.closest?.("button, a, summary, [role=button]")) return;
+    const digits = state.typed(event.key);
+    if (digits) pause();
     const name = actionOf(event, keys);
-    if (!name) return;
+    if (!name && !digits) return;
     event.preventDefault();
+    if (digits) return;
     if (!STAYS.includes(name)) pause();
     actions[name]();
   }

@@ -31,7 +31,8 @@ PAIRS
   <select aria-label="Steps a second" title="Steps a second">
     <option value="1">1 / s</option><option value="2" selected>2 / s</option>
     <option value="5">5 / s</option><option value="10">10 / s</option></select>
-  <label>step <input type="number" min="1" aria-label="Go to step"></label>
+  <label title="Go to a step (its number, Enter)">step
+    <input type="number" min="1" aria-label="Go to step"></label>
   <span data-total></span>
   <span class="group" role="group" aria-label="Picture">
     <button data-do="svg" title="This step as an SVG file">SVG</button>

@@ -93,6 +93,30 @@ def test_a_number_jumps_and_nonsense_does_not(visit: Open) -> None:
         assert where(page)[0] == expected
 
 
+def test_digits_typed_anywhere_jump(visit: Open) -> None:
+    page = ready(visit())
+    page.keyboard.press("p")  # there is no field to type into
+    page.keyboard.type("17")
+    assert where(page)[0] == 1
+    page.keyboard.press("Enter")
+    assert where(page)[0] == 17
+    page.keyboard.type("31")
+    until(page, "Step 31 of")
+    page.keyboard.type("9")
+    page.keyboard.press("ArrowRight")  # changes one's mind
+    page.wait_for_timeout(1000)
+    assert where(page)[0] == 32
+    page.keyboard.type("0")
+    page.keyboard.press("Enter")
+    assert where(page)[0] == 1
+    page.keyboard.type("99999999999")
+    page.keyboard.press("Enter")
+    assert where(page)[0] == where(page)[1]
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")  # without a number it is the page's
+    assert where(page)[0] == where(page)[1]
+
+
 def test_plotlys_own_play_and_slider_agree_with_the_keys(visit: Open) -> None:
     page = ready(visit())
     page.locator(".st-key-scene .updatemenu-button").first.click()

@@ -146,6 +146,7 @@ def test_each_step_is_right_from_any_other(page: Page, tmp_path: Path) -> None:
         ("PageUp", 3), ("PageUp", 1), ("PageDown", 3), ("b", 4), ("B", 5), ("Home", 1),
         ("Shift+ArrowRight", 2), ("Shift+ArrowRight", 3), ("Shift+ArrowRight", 5),
         ("Shift+ArrowLeft", 3), ("Control+ArrowRight", 3), ("x", 3),
+        ("4", 3), ("Enter", 4), ("Enter", 4), ("2", 4), ("x", 4), ("Enter", 4),
     ):  # fmt: skip
         if key:
             page.keyboard.press(key)
