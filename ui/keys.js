@@ -4,6 +4,7 @@ const SCENE = ".st-key-scene";
 const STAGE = ".st-key-stage"; // what holds the scene, as wide as the page leaves it
 const QUIET_MS = 100; // after which Streamlit, which draws a figure twice, is done with it
 const PAUSE_MS = 450; // after the last step, before Python hears of it
+const IDLE_MS = 700; // after a step, before the pages beside its own are asked for
 const MARGIN = 8; // pixels under the scene
 const WAITING = 0.5; // opacity of the scene while a step's page is on its way, of parts passed over
 const LOWEST = 360; // pixels; a window that is lower scrolls
@@ -31,6 +32,7 @@ export default function (component) {
     state.step = data.start;
     state.part = null; // of the statement, the one that stands out
     state.asked = null; // the step whose page Python has been asked for
+    state.moved = performance.now();
   }
   if (more && !state.pages.some((one) => one.first === more.first)) state.pages.push(more);
   if (more && more.first <= state.asked && state.asked < more.end) state.asked = null;
@@ -73,6 +75,7 @@ export default function (component) {
   // What cannot be shown yet, watch() shows when it has come.
   function show(n) {
     state.step = Math.max(0, Math.min(last, n));
+    state.moved = performance.now();
     tellNumber();
     report();
     const gd = playable();
@@ -85,8 +88,13 @@ export default function (component) {
     if (state.part !== null) mark(gd, null);
     const live = parentElement.querySelector("[aria-live]");
     if (live) live.textContent = titleOf(turned).replace(/<[^>]*>/g, "");
-    const ahead = 2 * at < turned.frames.length ? turned.first - 1 : turned.end;
-    if (ahead >= 0 && ahead <= last && !pageAt(gd, ahead) && state.asked === null) ask(ahead);
+    askBeside(gd, 2 * at < turned.frames.length ? [turned.first - 1] : [turned.end]);
+  }
+
+  // Ask for the first page of some, each given by a step, that there is and that is not here.
+  function askBeside(gd, steps) {
+    const missing = steps.find((n) => n >= 0 && n <= last && !pageAt(gd, n));
+    if (missing !== undefined && state.asked === null) ask(missing);
   }
 
   const titleOf = (turned) => turned.frames[state.step - turned.first].layout.title.text;
@@ -253,6 +261,7 @@ export default function (component) {
     const turned = pageAt(gd, state.step);
     if (!turned) ask(state.step);
     else if (gd.layout.title.text !== titleOf(turned)) show(state.step);
+    else if (performance.now() - state.moved > IDLE_MS) askBeside(gd, [turned.end, turned.first - 1]);
   }
 
   function attach(gd) {

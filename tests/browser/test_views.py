@@ -114,6 +114,18 @@ def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
     assert page.evaluate("window.redrawn ?? 0") == 0, "a page turns without a redraw"
 
 
+def test_at_rest_the_pages_beside_a_steps_own_come(visit: Open) -> None:
+    page = ready(visit("?M=64&N=64&K=64&TILE=2&step=250"))
+    frames = "document.querySelector('.st-key-scene .js-plotly-plot')._transitionData._frames"
+    first, count = page.evaluate(f"[Number({frames}[0].name), {frames}.length]")
+    assert 0 < first < first + count < 521
+    page.wait_for_timeout(5000)
+    for number in (first + count + 1, first):  # the steps just outside the page
+        page.keyboard.type(str(number))
+        page.keyboard.press("Enter")
+        assert where(page)[0] == number
+
+
 @pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset.name)
 def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, preset) -> None:  # type: ignore[no-untyped-def]
     page = ready(visit("?kernel=naive"))
