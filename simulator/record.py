@@ -30,6 +30,7 @@ from simulator.tree import (
 from simulator.walk import expressions_of, subexpressions, walk
 
 MAX_STEPS = 20_000  # of one recording; beyond it a class has lost the thread
+SUSPECT = 100  # rounds of a loop, before it is asked whether it ever ends
 MAX_SNAPSHOT = 2**28  # bytes that all snapshots of one recording may take
 
 
@@ -293,7 +294,7 @@ def _too_long(group: Group) -> str:
     """Why a recording stops: the block has much to do, or a loop does not end."""
     said = f"The block takes more than {MAX_STEPS:,} steps; choose smaller matrices."
     most = max(group.loops, key=lambda state: state.iteration, default=None)
-    if most is not None and most.iteration > 1:
+    if most is not None and most.iteration >= SUSPECT:
         said += (
             f" The loop of line {most.loop.span.line} has gone round {most.iteration:,} times: "
             "does its condition ever fail?"

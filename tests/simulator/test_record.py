@@ -106,6 +106,13 @@ def test_an_endless_loop_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         record(kernel, launch)
 
 
+def test_a_loop_of_few_rounds_is_no_suspect() -> None:
+    kernel, launch = matmul("warptiles", 64, 64, 64, ROWS=16)
+    with pytest.raises(SourceError) as said:
+        record(kernel, launch)
+    assert str(said.value).endswith("20,000 steps; choose smaller matrices.")
+
+
 def body(text: str, threads: int) -> Recording:
     """What a kernel of this body does, which writes to `out`."""
     source = f'extern "C" __global__ void k(float *out) {{\n{text}\n}}'
