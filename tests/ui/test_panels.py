@@ -14,7 +14,7 @@ from tests.ui.stories import EACH, PANELS, WARP_TILE, boxes, launched, recorded,
 from ui.intervals import unordered
 from ui.palette import PALETTES
 from ui.panels.canvas import SPACE, Grid
-from ui.panels.paths import fill, hatch
+from ui.panels.paths import HATCH_APART, fill, hatch
 from ui.panels.shared import SharedPanel
 from ui.panels.source import SourcePanel, _layers, runs
 from ui.panels.threads import (
@@ -111,18 +111,41 @@ def test_a_fill_covers_the_chosen_cells_once_and_no_other(seed):
     assert covered.tolist() == mask.reshape(covered.shape).astype(int).tolist()
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_hatch_draws_each_chosen_cells_diagonal_once(seed):
-    random = np.random.default_rng(seed)
-    grid = Grid(10, 20, 4, int(random.integers(1, 9)), int(random.integers(1, 9)))
-    mask = random.random(grid.rows * grid.columns) < (0.3, 0.7, 1.1)[seed % 3]
+def hatched(grid, mask):
+    """How often each cell's diagonal is drawn."""
     found = np.zeros((grid.rows, grid.columns), int)
     for part in re.findall(r"M([\d.]+),([\d.]+)L([\d.]+),([\d.]+)", hatch(grid, mask)):
-        x, y, to_x, to_y = ((float(n) - o) / 4 for n, o in zip(part, (10, 20, 10, 20), strict=True))
+        x, y, to_x, to_y = (
+            (float(n) - o) / grid.size for n, o in zip(part, (10, 20, 10, 20), strict=True)
+        )
         assert to_x - x == pytest.approx(y - to_y)
         for i in range(round(to_x - x)):
             found[round(y) - 1 - i, round(x) + i] += 1
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_hatch_draws_each_chosen_cells_diagonal_once(seed):
+    random = np.random.default_rng(seed)
+    grid = Grid(10, 20, HATCH_APART, int(random.integers(1, 9)), int(random.integers(1, 9)))
+    mask = random.random(grid.rows * grid.columns) < (0.3, 0.7, 1.1)[seed % 3]
+    found = hatched(grid, mask)
     assert found.tolist() == mask.reshape(found.shape).astype(int).tolist()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_hatch_of_small_cells_draws_every_other_diagonal_and_leaves_none_bare(seed):
+    random = np.random.default_rng(seed)
+    grid = Grid(10, 20, HATCH_APART / 2, *(int(n) for n in random.integers(9, 30, 2)))
+    mask = random.random(grid.rows * grid.columns) < (0.05, 0.97, 1.1)[seed % 3]
+    found, chosen = hatched(grid, mask), mask.reshape(grid.rows, grid.columns)
+    assert found.max() == 1
+    assert not found[~chosen].any()
+    even = np.add.outer(np.arange(grid.rows), np.arange(grid.columns)) % 2 == 0
+    assert found[chosen & even].all(), "lines of rectangles side by side meet"
+    alone = chosen & ~(np.pad(chosen, 1)[1:-1, 2:] | np.pad(chosen, 1)[1:-1, :-2])
+    alone &= ~(np.pad(chosen, 1)[2:, 1:-1] | np.pad(chosen, 1)[:-2, 1:-1])
+    assert found[alone].all(), "a cell alone has its own"
 
 
 # Source -------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ laptop is what the back row sees on the wall.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,19 +46,6 @@ class Grid:
         x, y = self.left + column * self.size, self.top + row * self.size
         w, h = columns * self.size, rows * self.size
         return f"M{x:g},{y:g}L{x + w:g},{y:g}L{x + w:g},{y + h:g}L{x:g},{y + h:g}Z"
-
-    def boxes(self, cells: Iterable[int]) -> str:
-        """Cells, numbered row by row, as one path; runs within a row are joined."""
-        parts = []
-        run: list[int] = []
-        for cell in [*sorted(cells), -10]:
-            if run and (cell != run[-1] + 1 or cell % self.columns == 0):
-                row, column = divmod(run[0], self.columns)
-                parts.append(self.box(row, column, 1, len(run)))
-                run = []
-            if cell >= 0:
-                run.append(cell)
-        return "".join(parts)
 
     def centre(self, row: float, column: float) -> tuple[float, float]:
         """A cell's middle."""

@@ -19,6 +19,7 @@ from ui.panels.canvas import (
     target,
     words,
 )
+from ui.panels.paths import fill
 from ui.story import Array, Story, cells_of, focus_cell, outer_iteration
 
 LEFT, TOP, RIGHT, BOTTOM = 622, 40, 1122, 816
@@ -135,15 +136,16 @@ class MatricesPanel:
         for access in step.accesses:
             if access.space == "global" and access.name in self.grids:
                 grid = self.grids[access.name]
-                now += grid.boxes(cells_of(access).tolist())
-                mine += grid.boxes(cells_of(access, story.thread).tolist())
+                now += _filled(grid, cells_of(access))
+                mine += _filled(grid, cells_of(access, story.thread))
         stored = step.stored.get("C")
-        done = [] if stored is None else np.flatnonzero(np.asarray(stored).reshape(-1)).tolist()
         beyond = "".join(self._outside(name) for name in "AB")
         return [
             outline(c.box(0, 0, c.rows, c.columns), palette.line, 0, palette.cell, "below"),
             outline(_bounds(c, self._block), palette.faint, 2, palette.idle, "below"),
-            outline(c.boxes(done), palette.line, 0, palette.done, "below"),
+            outline(
+                "" if stored is None else fill(c, stored), palette.line, 0, palette.done, "below"
+            ),
             outline(beyond, palette.line, 1, CLEAR, dash="dot"),
             outline("" if iteration is None else self._tiles[iteration], edge, 3.5),
             outline(now, palette.ink, 2.5),
@@ -206,6 +208,12 @@ class MatricesPanel:
 def _whole(size: int, tile: int) -> int:
     """A size rounded up to whole tiles."""
     return -(-size // tile) * tile
+
+
+def _filled(grid: Grid, cells: Array) -> str:
+    chosen = np.zeros(grid.rows * grid.columns, np.bool_)
+    chosen[cells] = True
+    return fill(grid, chosen)
 
 
 def _bounds(grid: Grid, cells: Array) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import textwrap
 from collections.abc import Iterable
 from typing import Any
@@ -15,6 +16,8 @@ from ui.panels.canvas import Grid
 Array = np.ndarray[Any, Any]
 Rectangle = tuple[int, int, int, int]  # row, column, rows, columns
 HOVER_WIDTH = 60
+HATCH_APART = 10  # pixels across, between two lines
+FEW_CELLS = 8  # down and across together, whose every cell keeps its diagonal
 SMALLEST_FOOT = 12  # pixels of a cell whose foot stands apart from its neighbour's
 
 
@@ -44,7 +47,10 @@ def fill(grid: Grid, chosen: Array) -> str:
 
 
 def hatch(grid: Grid, chosen: Array) -> str:
-    """A diagonal through each cell where `chosen` [rows * columns] is true, neighbours joined."""
+    """A diagonal through each cell where `chosen` [rows * columns] is true, neighbours joined.
+
+    Where cells are small and many, only through so many that the lines stay HATCH_APART apart.
+    """
     return _hatched(grid, np.ascontiguousarray(chosen, np.bool_).tobytes())
 
 
@@ -68,9 +74,12 @@ def _filled(grid: Grid, chosen: bytes) -> str:
 @functools.lru_cache(maxsize=4096)
 def _hatched(grid: Grid, chosen: bytes) -> str:
     parts = []
+    apart = math.ceil(HATCH_APART / grid.size)  # cells
     for row, column, rows, columns in _rectangles(grid, chosen):
         left, bottom = grid.left + column * grid.size, grid.top + (row + rows) * grid.size
-        for diagonal in range(rows + columns - 1):  # counted from the upper left corner
+        # Diagonals are counted from the upper left corner; those of rectangles side by side meet.
+        every = apart if rows + columns > FEW_CELLS else 1
+        for diagonal in range(-(row + column) % every, rows + columns - 1, every):
             low = min(diagonal + 1, rows)
             right = min(diagonal + 1, columns)
             from_left, to_top = diagonal + 1 - low, diagonal + 1 - right
