@@ -11,6 +11,7 @@ from tests.browser.conftest import Open
 from tests.browser.scene import picture, ready, until, where
 from ui import scene
 from ui.address import View
+from ui.panels.canvas import HEIGHT, WIDTH
 from ui.presets import launch, source
 
 pytestmark = pytest.mark.browser
@@ -202,6 +203,19 @@ def test_the_scene_fits_its_window(visit: Open, width: int, height: int, scheme:
     assert box["x"] + box["width"] <= width + 1
     assert box["y"] + box["height"] <= height + 1
     assert box["width"] > width * 0.6, "and is as large as that allows"
+    scale = box["width"] / WIDTH
+    for right, down in ((40, 90), (WIDTH - 40, 90), (40, HEIGHT - 10), (WIDTH - 40, HEIGHT - 10)):
+        point = [box["x"] + right * scale, box["y"] + down * scale]
+        assert page.evaluate(
+            "([x, y]) => !!document.elementFromPoint(x, y)?.closest('.st-key-scene')", point
+        ), "no corner is cut off"
+    assert (
+        page.evaluate(
+            "(() => { const page = document.querySelector('.stMain');"
+            " return page.scrollHeight - page.clientHeight; })()"
+        )
+        <= 1
+    ), "and there is nothing to scroll to"
 
 
 def test_the_gpu_page_opens(visit: Open) -> None:

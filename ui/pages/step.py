@@ -34,8 +34,10 @@ ECHO = 3.0  # seconds in which a browser may still ask for an address that it ha
 STYLE = f"""<style>
 .stMainBlockContainer {{ padding: 3.95rem 1rem 0; }}
 .stMainBlockContainer > .stVerticalBlock {{ gap: .5rem; }}
-.st-key-stage {{ overflow: hidden; }}
-.st-key-scene {{ width: {WIDTH}px !important; max-width: none; flex: none; align-self: start; }}
+.st-key-stage.stVerticalBlock {{ overflow: hidden; flex: none; }}
+.st-key-scene.stElementContainer {{
+  overflow: visible; width: {WIDTH}px !important; max-width: none; flex: none; align-self: start;
+}}
 .stSidebar .stVerticalBlock {{ gap: .55rem; }}
 .stSidebar .stColumn label p {{ white-space: nowrap; }}
 [data-testid="stSidebarHeader"] {{ height: 2.4rem; margin: 0; }}
