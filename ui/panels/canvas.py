@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 WIDTH, HEIGHT = 1600, 900
 MONO = "ui-monospace, 'Cascadia Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 SANS = "'Source Sans Pro', 'Source Sans 3', 'DejaVu Sans', Arial, sans-serif"
@@ -69,18 +71,19 @@ def outline(
 
 def target(grid: Grid, name: str) -> Trace:
     """Cells that are not seen and that a click finds: the trace's name, then row and column."""
-    cells = [[0] * grid.columns for _ in range(grid.rows)]
+    cells = np.zeros((grid.rows, grid.columns))
     return heat(grid, cells, [CLEAR]) | {"name": name, "hoverinfo": "none"}
 
 
-def heat(grid: Grid, values: Sequence[Sequence[int]], colours: Sequence[str], **more: Any) -> Trace:
-    """Cells filled by number: values [rows][columns] index `colours`."""
+def heat(grid: Grid, values: np.ndarray[Any, Any], colours: Sequence[str], **more: Any) -> Trace:
+    """Cells filled by number: values [rows, columns] index `colours`."""
     steps = len(colours)
     scale = []
     for i, colour in enumerate(colours):
         scale += [[i / steps, colour], [(i + 1) / steps, colour]]
     return {
-        "type": "heatmap", "z": values, "x0": grid.left + grid.size / 2, "dx": grid.size,
+        "type": "heatmap", "z": values.astype(np.int8),
+        "x0": grid.left + grid.size / 2, "dx": grid.size,
         "y0": grid.top + grid.size / 2, "dy": grid.size, "zmin": -0.5, "zmax": steps - 0.5,
         "colorscale": scale, "showscale": False, "hoverinfo": "skip",
         "xgap": 1 if grid.size > 9 else 0, "ygap": 1 if grid.size > 9 else 0, **more,

@@ -84,7 +84,7 @@ class MatricesPanel:
         for name in "AB":
             grid, tiles = self.grids[name], story.tiles[name]
             fill = np.where(tiles < 0, 0, tiles % len(palette.tiles) + 1)
-            traces.append(heat(grid, fill.reshape(grid.rows, grid.columns).tolist(), colours))
+            traces.append(heat(grid, fill.reshape(grid.rows, grid.columns), colours))
             traces.append(lines(grid, self._borders(name), palette.line))
             if size:
                 places = [grid.centre(*divmod(i, grid.columns)) for i in range(tiles.size)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from simulator import Step
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
@@ -84,9 +86,10 @@ class TimelinePanel:
         for i, colour in enumerate(colours):
             scale += [[i / steps, colour], [(i + 1) / steps, colour]]
         return {
-            "type": "heatmap", "z": values, "x0": LEFT + self._width / 2, "dx": self._width,
-            "y": [top, low], "zmin": -0.5, "zmax": steps - 0.5, "colorscale": scale,
-            "showscale": False, "hoverinfo": "skip", "xgap": 0.5 if self._width > 3 else 0,
+            "type": "heatmap", "z": np.array(values, np.int8),
+            "x0": LEFT + self._width / 2, "dx": self._width, "y": [top, low],
+            "zmin": -0.5, "zmax": steps - 0.5, "colorscale": scale, "showscale": False,
+            "hoverinfo": "skip", "xgap": 0.5 if self._width > 3 else 0,
         }  # fmt: skip
 
 
