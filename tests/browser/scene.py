@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import re
 
+from PIL import Image, ImageChops
 from playwright.sync_api import Page
 
 from tests.browser.app import STEPPER
+
+SHADE = 8  # of 255, in one colour of a pixel
 
 
 def ready(page: Page) -> Page:
@@ -73,3 +77,12 @@ def focus(page: Page) -> tuple[int, ...]:
 
 def picture(page: Page) -> bytes:
     return page.locator(".st-key-stage").screenshot(animations="disabled")
+
+
+def alike(one: bytes, other: bytes) -> bool:
+    """Whether two pictures are the same, but for the shades that a redrawn edge may have."""
+    first, second = (Image.open(io.BytesIO(data)).convert("RGB") for data in (one, other))
+    if first.size != second.size:
+        return False
+    apart = ImageChops.difference(first, second).getextrema()
+    return all(most <= SHADE for _, most in apart)
