@@ -5,6 +5,7 @@ The same rules as simulator.transactions, lane by lane, so that a picture can be
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -126,13 +127,16 @@ def _request(
     access: StepAccess, warp: int, threads: Array, active: Array, addresses: Array, width: int
 ) -> Request:
     shared = access.space == "shared"
-    words = np.full((threads.size, max(1, width // BANK_BYTES)), IDLE)
+    words = np.full((threads.size, max(1, width // BANK_BYTES)), IDLE, np.int64)
     first = addresses[active] // BANK_BYTES
     words[active] = first[:, None] + np.arange(words.shape[1])
     row = _padded(addresses, active)
     found = phases(*row, width, access.kind)[0, : active.size]
-    numbers = np.where(active, found, IDLE)
-    turns, degrees = _wavefronts(words, numbers)
+    numbers = np.where(active, found, IDLE).astype(np.int64)
+    turns: Array = np.full(numbers.shape, IDLE)
+    degrees: dict[int, int] = {}
+    if shared:
+        turns, degrees = _wavefronts(words.shape[1], words.tobytes(), numbers.tobytes())
     touched = (addresses[active][:, None] + np.arange(width)).reshape(-1)
     reached = () if shared else _distinct(touched // SECTOR_BYTES)
     moved = len(reached)
@@ -149,9 +153,9 @@ def _request(
         banks=np.where(words >= 0, words % BANKS, IDLE),
         phases=numbers,
         wavefronts=turns,
-        degree=max(degrees.values(), default=0) if shared else 0,
-        passes=sum(degrees.values()) if shared else 0,
-        ideal=len(degrees) if shared else 0,
+        degree=max(degrees.values(), default=0),
+        passes=sum(degrees.values()),
+        ideal=len(degrees),
         sectors=reached,
         lines=() if shared else _distinct(touched // LINE_BYTES),
         moved=moved,
@@ -166,12 +170,16 @@ def _padded(addresses: Array, active: Array) -> tuple[Array, Array]:
     return lanes[0], lanes[1].astype(np.bool_)
 
 
-def _wavefronts(words: Array, numbers: Array) -> tuple[Array, dict[int, int]]:
-    """The wavefront that serves each lane, and how many each phase takes.
+@functools.lru_cache(maxsize=4096)  # a warp asks for the same words in every outer iteration
+def _wavefronts(count: int, asked: bytes, phased: bytes) -> tuple[Array, dict[int, int]]:
+    """The wavefront that serves each lane [n], not to be written to, and how many a phase takes.
 
-    Distinct words of one bank take their turns in the order of the lanes that ask for them: the
-    hardware's own order is not told, their number is.
+    asked are the words [n, count], phased the lanes' phases [n], both of 8 bytes each. Distinct
+    words of one bank take their turns in the order of the lanes that ask for them: the hardware's
+    own order is not told, their number is.
     """
+    words = np.frombuffer(asked, np.int64).reshape(-1, count)
+    numbers = np.frombuffer(phased, np.int64)
     turns = np.full(numbers.shape, IDLE)
     degrees: dict[int, int] = {}
     begun = 0
@@ -185,6 +193,7 @@ def _wavefronts(words: Array, numbers: Array) -> tuple[Array, dict[int, int]]:
                 turns[lane] = max(turns[lane], begun + queue.index(word))
         degrees[phase] = max(len(queue) for queue in queues.values())
         begun += degrees[phase]
+    turns.flags.writeable = False
     return turns, degrees
 
 
