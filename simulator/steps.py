@@ -16,12 +16,15 @@ GRANULARITIES = ("statement", "inner", "outer", "barrier")
 Position = tuple[tuple[Loop, int], ...]  # of each loop around a step, outermost first: iteration
 
 
-def boundaries(recording: Recording, granularity: str) -> tuple[int, ...]:
+def boundaries(
+    recording: Recording, granularity: str, where: tuple[Position, ...] | None = None
+) -> tuple[int, ...]:
     """The numbers of the steps with which a unit of the granularity begins; the first is 0.
 
     "statement" is every step. "inner" begins with each iteration of the innermost loop, "outer"
     with each of the outermost, and both where the loop is left, as positions() has it. "barrier"
     begins with the first step after each barrier. Raises ValueError for another granularity.
+    where is positions(recording), for one who has it.
     """
     steps = recording.steps
     match granularity:
@@ -31,9 +34,9 @@ def boundaries(recording: Recording, granularity: str) -> tuple[int, ...]:
             intervals = [step.interval for step in steps]
             return _changes(intervals)
         case "inner":
-            return _changes(positions(recording))
+            return _changes(where or positions(recording))
         case "outer":
-            return _changes([position[:1] for position in positions(recording)])
+            return _changes([position[:1] for position in where or positions(recording)])
         case _:
             raise ValueError(f"{granularity!r} is none of {', '.join(GRANULARITIES)}")
 

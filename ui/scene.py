@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from simulator import Recording, Step
 from simulator.findings import Hazard
-from simulator.steps import GRANULARITIES, boundaries
+from simulator.steps import GRANULARITIES, boundaries, positions
 from ui.palette import PALETTES, Palette
 from ui.panels.canvas import HEIGHT, SANS, WIDTH, Shape, Trace
 from ui.panels.matrices import MatricesPanel
@@ -109,7 +109,7 @@ def plain(
     static = [trace for part in parts for trace in part.static()]
     states = [[trace for part in parts for trace in part.changing(step)] for step in shown]
     shapes = [[shape for part in parts for shape in part.shapes(step)] for step in shown]
-    stops = slider_stops(boundaries(recording, "outer"), whole)
+    stops = slider_stops(boundaries(recording, "outer", story.positions), whole)
     varying = _varying(shapes)
     frames = []
     for at, step in enumerate(shown):
@@ -162,7 +162,10 @@ def title(story: Story, step: Step) -> str:
 
 def navigation(recording: Recording) -> dict[str, Any]:
     """What the keys need: the number of steps, and where each way of going on begins anew."""
-    ways = {way: list(boundaries(recording, way)) for way in GRANULARITIES if way != "statement"}
+    where = positions(recording)
+    ways = {
+        way: list(boundaries(recording, way, where)) for way in GRANULARITIES if way != "statement"
+    }
     return {"steps": len(recording.steps), **ways}
 
 

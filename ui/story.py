@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,11 +40,11 @@ class Story:
     inner: Loop | None
     phases: tuple[str, ...]
     tiles: dict[str, Array]
-    tile: tuple[int, int, int] | None = None
-    hazards: tuple[Hazard, ...] = ()
-    unordered: tuple[Mapping[str, Array], ...] = ()
-    positions: tuple[Position, ...] = ()
-    rounds: Mapping[tuple[Position, Loop], int] = field(default_factory=dict)
+    tile: tuple[int, int, int] | None
+    hazards: tuple[Hazard, ...]
+    unordered: tuple[Mapping[str, Array], ...]
+    positions: tuple[Position, ...]
+    rounds: Mapping[tuple[Position, Loop], int]
 
     @property
     def iterations(self) -> int:
