@@ -20,7 +20,7 @@ from gpu.result import Comparison, comparison_from
 from gpu.tables import limits_table, table
 from gpu.worker import Worker, WorkerError
 from simulator.catalogue import catalogue
-from simulator.tree import LaunchError, SourceError
+from simulator.language.errors import LaunchError, SourceError
 
 # What a recording holds: squares to see speed against size, one oblong, one ragged.
 RECORDED_SIZES = (

@@ -15,8 +15,8 @@ from gpu.compile import compile_text, element_type, load
 from gpu.contestant import Contestant, check_size, contestant_from, to_json
 from gpu.progress import Progress
 from gpu.result import record_from
-from simulator.ctype import Array
-from simulator.tree import LaunchError
+from simulator.language.ctype import Array
+from simulator.language.errors import LaunchError
 
 SIMULATOR_SECONDS = 20.0
 SIMULATED_CELLS = 1024 * 1024  # of C at most: larger ones take the simulator minutes

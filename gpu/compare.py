@@ -19,7 +19,7 @@ from gpu.progress import Progress, part
 from gpu.result import Comparison, KernelResult
 from gpu.timing import FLUSH_BYTES, Timing, measure
 from gpu.verify import CHUNK, MARGIN, Verdict, judge, random_inputs, reference, scale
-from simulator.tree import LaunchError, SourceError
+from simulator.language.errors import LaunchError, SourceError
 
 LARGEST_SQUARE = 46341  # one more than the largest whose elements int counts
 CUBLAS = {"float32": "cublas", "float64": "cublas-double"}

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulator.launch import Dim3
-from simulator.source import (
+from simulator.frontend.source import (
     blank_comments,
     check_directives,
     instantiate,
     set_defines,
     without_headers,
 )
-from simulator.tree import LaunchError, SourceError, Span
+from simulator.language.errors import LaunchError, SourceError, Span
+from simulator.launch import Dim3
 
 STATIC_SHARED_LIMIT = 48 * 1024  # CUDA C++ Programming Guide: more needs an opt-in launch
 ALWAYS = ("-std=c++17",)  # the simulator's dialect

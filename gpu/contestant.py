@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator.catalogue import catalogue
+from simulator.language.errors import LaunchError
 from simulator.launch import Dim3, dim3
-from simulator.tree import LaunchError
 
 LARGEST = 2**31 - 1  # kernels index with int
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.tree import LaunchError, SourceError
+from simulator.language.errors import LaunchError, SourceError
 
 # cudaError_t and CUresult share these numbers (CUDA Driver API, section 6.1).
 CUDA_ERRORS = {

@@ -16,7 +16,7 @@ import numpy as np
 from gpu.compile import Loaded, compile_text, load
 from gpu.device import Device
 from gpu.progress import Progress, part
-from simulator.ctype import Array
+from simulator.language.ctype import Array
 from simulator.launch import dim3
 
 STEPS = 4096  # timed loads: what happens at either end of them counts for nothing

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.ctype import Array
+from simulator.language.ctype import Array
 from simulator.launch import WARP_SIZE
 
 SPACES = ("shared", "global")

@@ -17,11 +17,12 @@ import numpy as np
 
 from simulator import compile_kernel
 from simulator.catalogue import Entry, catalogue
-from simulator.counters import Counters
+from simulator.language.errors import LaunchError, SourceError
+from simulator.language.tree import Kernel
 from simulator.launch import Launch
-from simulator.machine import Machine
-from simulator.transactions import SECTOR_BYTES
-from simulator.tree import Kernel, LaunchError, SourceError
+from simulator.machine.machine import Machine
+from simulator.observers.counters import Counters
+from simulator.observers.transactions import SECTOR_BYTES
 
 ALIGNED = 8  # rows of so many elements begin on a sector, and tiles of so many rows repeat
 BEGUN = 3  # whole tiles along K after which a pipeline is full, for every kernel here
@@ -36,7 +37,7 @@ class NotPredictedError(Exception):
 def predict(
     name: str, text: str, defines: Mapping[str, str], size: tuple[int, int, int]
 ) -> Mapping[str, int]:
-    """Each of simulator.counters.FIELDS for a launch of M, N, K, as the simulator would count it.
+    """Each of observers.counters.FIELDS for a launch of M, N, K, as the simulator would count it.
 
     name is the kernel's in the catalogue ("tiled", or "tiled:TILE=32"), which says how it is
     launched; text is what ran, with its macros set; defines are their values. Raises

@@ -21,7 +21,7 @@ from gpu.device import (
     parts_of,
     peak_fp32_tflops,
 )
-from simulator.tree import LaunchError
+from simulator.language.errors import LaunchError
 
 
 def status(index: int = 0) -> Status:

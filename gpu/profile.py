@@ -1,7 +1,7 @@
 """The simulator's counters beside a real GPU's: `python -m gpu.profile --out FILE`.
 
-Nsight Compute counts what each kernel did; simulator.transactions is held to what it found. With
---patterns FILE, single warp instructions with chosen addresses are measured too.
+Nsight Compute counts what each kernel did; simulator.observers.transactions is held to what it
+found. With --patterns FILE, single warp instructions with chosen addresses are measured too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from gpu import patterns, profile_cases
 from gpu.program import Case, ToolError, build, launch, machine, nvcc, run
-from simulator.tree import LaunchError, SourceError
+from simulator.language.errors import LaunchError, SourceError
 
 METRICS: Mapping[str, str] = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",

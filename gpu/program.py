@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from simulator.language.errors import LaunchError
+from simulator.language.tree import Kernel
 from simulator.launch import Dim3, Launch
-from simulator.tree import Kernel, LaunchError
 
 TYPES: Mapping[str, tuple[str, type[np.generic]]] = {
     "f32": ("float", np.float32), "f64": ("double", np.float64),

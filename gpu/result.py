@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpu.device import Device, device_from
-from simulator.counters import FIELDS
+from simulator.observers.counters import FIELDS
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.ctype import Array
+from simulator.language.ctype import Array
 
 ROUNDING = {"float32": 2.0**-24, "float64": 2.0**-53}  # half a unit in the last place of 1
 STEPS = 16.0  # see error_bound

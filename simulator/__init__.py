@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from simulator import narrate as narrate
 from simulator.catalogue import catalogue
+from simulator.language.errors import LaunchError, SourceError
+from simulator.language.tree import Kernel
 from simulator.launch import Launch
-from simulator.record import record
-from simulator.recording import Recording, Step
+from simulator.recording import narrate as narrate
+from simulator.recording.recorder import record
+from simulator.recording.recording import Recording, Step
 from simulator.report import Report, simulate
-from simulator.tree import Kernel, LaunchError, SourceError
 
 __all__ = [
     "Kernel",
@@ -40,6 +41,6 @@ def compile_kernel(
     defines gives macros their values: in the text's own #define lines where it has them, so that
     Kernel.text is what runs, else as the compiler's -D. Raises SourceError.
     """
-    from simulator.lower import compile_kernel as compile_with_clang  # needs libclang
+    from simulator.frontend.kernel import compile_kernel as compile_with_clang  # needs libclang
 
     return compile_with_clang(text, name, defines, filename)

@@ -15,11 +15,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from simulator.ctype import Array
+from simulator.language.ctype import Array
+from simulator.language.errors import LaunchError, SourceError
+from simulator.language.tree import Kernel
 from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3, listed
-from simulator.machine import SCHEDULES
+from simulator.machine.machine import SCHEDULES
 from simulator.report import Report, simulate
-from simulator.tree import Kernel, LaunchError, SourceError
 
 ARRAY_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32}
 CLEAN, HAZARDS, WRONG = 0, 1, 2
@@ -94,7 +95,7 @@ def _sizes(text: str) -> Dim3:
 
 
 def _run(options: argparse.Namespace) -> tuple[Kernel, Report]:
-    from simulator.lower import compile_kernel  # needs libclang
+    from simulator.frontend.kernel import compile_kernel  # needs libclang
 
     path = Path(options.file)
     try:

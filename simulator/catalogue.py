@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from simulator.frontend.source import set_defines
+from simulator.language.errors import LaunchError
 from simulator.launch import Dim3, Launch, dim3
-from simulator.source import set_defines
-from simulator.tree import LaunchError
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "kernels"
 

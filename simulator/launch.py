@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from simulator.ctype import Array, Pointer, Scalar
-from simulator.tree import Kernel, LaunchError
+from simulator.language.ctype import Array, Pointer, Scalar
+from simulator.language.errors import LaunchError
+from simulator.language.tree import Kernel
 
 Dim3 = tuple[int, int, int]
 

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.counters import Counters
-from simulator.ctype import Array
-from simulator.findings import Hazard, stored
-from simulator.hazards import Hazards
+from simulator.language.ctype import Array
+from simulator.language.errors import LaunchError
+from simulator.language.tree import Kernel
 from simulator.launch import Launch
-from simulator.machine import Machine
-from simulator.shadow import CELL_BYTES
-from simulator.tree import Kernel, LaunchError
-from simulator.witness import witnessed
+from simulator.machine.machine import Machine
+from simulator.observers.counters import Counters
+from simulator.observers.findings import Hazard, stored
+from simulator.observers.hazards import Hazards
+from simulator.observers.shadow import CELL_BYTES
+from simulator.observers.witness import witnessed
 
 MEMORY_BYTES = 700 * 2**20  # of a whole simulated launch
 COPIES = 3  # of every array: the caller's, the one that the kernel works on, and the result

@@ -16,7 +16,7 @@ LAYERS = {
     "gpu": {"ui", "streamlit", "plotly"},
     "ui": {"cupy", "cupyx"},
 }
-STREAMLIT = {"keys.py"}
+STREAMLIT = {"cache.py", "gpu_results.py", "toolbar.py"}
 
 
 def imported(path: Path, top_level_only: bool = False) -> Iterator[str]:

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 import plotly.io
 
 from simulator import Report
-from simulator.counters import FIELDS, IDEAL_FIELDS
+from simulator.observers.counters import FIELDS, IDEAL_FIELDS
 
 PACE_MS = 500  # a step, while it plays
 
@@ -139,7 +139,7 @@ def html(figure: go.Figure, navigation: Mapping[str, Any], title: str) -> str:
     for own in ("updatemenus", "sliders"):  # the file's bar takes their place
         alone["layout"].pop(own, None)
     stops = {way: [int(n) for n in navigation[way]] for way in ("inner", "outer", "barrier")}
-    shown = Path(__file__).with_name("frames.js").read_text(encoding="utf-8")
+    shown = (Path(__file__).with_name("web") / "frames.js").read_text(encoding="utf-8")
     script = shown + SCRIPT.replace("NAVIGATION", json.dumps(stops)).replace(
         "PACE_MS", str(PACE_MS)
     )
@@ -160,7 +160,7 @@ def counters_csv(report: Report, text: str) -> str:
     """A launch's counters as CSV: a row for each line that accesses memory, and their total.
 
     text is the kernel's, whose lines the report counts; the columns are the line's number, its
-    source and the counters, as simulator.counters names them.
+    source and the counters, as simulator.observers.counters names them.
     """
     names = (*FIELDS, *IDEAL_FIELDS)
     lines = text.splitlines()

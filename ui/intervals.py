@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from simulator import Recording, Step
+from simulator.language.tree import Call, Evaluate
 from simulator.launch import WARP_SIZE
-from simulator.recording import StepAccess
-from simulator.tree import Call, Evaluate
+from simulator.recording.recording import StepAccess
 
 Array = np.ndarray[Any, Any]
 NOBODY, MANY = -1, -2

@@ -12,8 +12,8 @@ import numpy as np
 
 from simulator.catalogue import catalogue
 from simulator.launch import Launch
-from ui.address import View, from_query
-from ui.edits import applied, retyped
+from ui.view_url import View, from_query
+from ui.what_if import applied, retyped
 
 FILE = Path(__file__).resolve().parent.parent / "assets" / "presets.toml"
 SMALLEST_VALUE, LARGEST_VALUE = 0, 9  # of A and B: numbers that a class can add in its head

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import plotly.graph_objects as go
 
 from simulator import Recording, Step
-from simulator.findings import Hazard
-from simulator.steps import GRANULARITIES, boundaries, positions
+from simulator.observers.findings import Hazard
+from simulator.recording.navigation import GRANULARITIES, boundaries, positions
 from ui.palette import PALETTES, Palette
 from ui.panels.canvas import HEIGHT, SANS, WIDTH, Shape, Trace
 from ui.panels.matrices import MatricesPanel
@@ -20,7 +20,7 @@ from ui.panels.shared import SharedPanel
 from ui.panels.source import SourcePanel
 from ui.panels.threads import ThreadsPanel
 from ui.panels.timeline import TimelinePanel
-from ui.story import Story, iteration, tell
+from ui.scene_model import Story, iteration, tell
 
 PAGE = 180  # steps of one figure: two tiles of 16 at 64x64, and well under a megabyte
 MOVES = ("path", "line", "fillcolor")  # what of a shape differs from step to step

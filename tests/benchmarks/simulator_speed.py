@@ -18,9 +18,9 @@ from pathlib import Path
 
 from simulator import compile_kernel, record
 from simulator.catalogue import catalogue
-from simulator.counters import Counters
-from simulator.hazards import Hazards
-from simulator.machine import Machine
+from simulator.machine.machine import Machine
+from simulator.observers.counters import Counters
+from simulator.observers.hazards import Hazards
 from tests.simulator.launches import matmul
 
 NUMBA = """

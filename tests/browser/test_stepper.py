@@ -12,9 +12,9 @@ from tests.browser.app import STEPPER
 from tests.browser.conftest import Open
 from tests.browser.scene import alike, picture, ready, until, where
 from ui import scene
-from ui.address import View
 from ui.panels.canvas import HEIGHT, WIDTH
 from ui.presets import launch, source
+from ui.view_url import View
 
 pytestmark = pytest.mark.browser
 

@@ -15,8 +15,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
 from tests.browser.scene import alike, click, focus, picture, ready, settled, until, where
-from ui.address import from_query, to_query
 from ui.presets import presets
+from ui.view_url import from_query, to_query
 
 pytestmark = pytest.mark.browser
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from simulator.ctype import SCALARS as SIZES
-from simulator.ctype import VECTORS
+from simulator.language.ctype import SCALARS as SIZES
+from simulator.language.ctype import VECTORS
 from tests.fuzz.contraction import contraction
 from tests.fuzz.expressions import Expressions
 from tests.fuzz.statements import Statements, device_function

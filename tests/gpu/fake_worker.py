@@ -14,7 +14,7 @@ from gpu.contestant import contestant_from
 from gpu.probe import check_index
 from gpu.progress import Progress
 from gpu.worker import serve
-from simulator.tree import LaunchError
+from simulator.language.errors import LaunchError
 
 Request = Mapping[str, Any]
 CANNED = Path(__file__).with_name("comparison.json")

@@ -13,8 +13,8 @@ from gpu import bits
 from gpu.__main__ import main
 from gpu.contestant import choose
 from gpu.worker import Worker
-from simulator.ctype import Array
-from simulator.tree import LaunchError
+from simulator.language.ctype import Array
+from simulator.language.errors import LaunchError
 
 SIZE = (2, 3, 4)
 NAN = np.float32(np.nan)

@@ -10,7 +10,7 @@ import pytest
 from gpu.__main__ import main
 from gpu.contestant import choose
 from gpu.recorded import recordings
-from simulator.tree import LaunchError
+from simulator.language.errors import LaunchError
 
 FAKE = (sys.executable, "-m", "tests.gpu.fake_worker")
 

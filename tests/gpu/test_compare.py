@@ -11,7 +11,7 @@ import pytest
 from gpu.compare import check_memory, memory_needed, request, with_simulated
 from gpu.contestant import choose, contestant_from
 from gpu.result import comparison_from
-from simulator.tree import LaunchError
+from simulator.language.errors import LaunchError
 
 CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))
 GIB = 2**30

@@ -6,8 +6,8 @@ import pytest
 
 from gpu.compile import compile_text, element_type, first_error, guard
 from simulator.catalogue import catalogue
-from simulator.source import without_headers
-from simulator.tree import SourceError
+from simulator.frontend.source import without_headers
+from simulator.language.errors import SourceError
 
 KERNEL = 'extern "C" __global__ void f(float* a) { a[threadIdx.x] = X; }\n'
 PRODUCT = "__global__ void f(const {0}* A, const {0}* B, {0}* C, int M, int N, int K) {{}}"

@@ -18,7 +18,7 @@ from gpu.device import (
     status_from,
 )
 from gpu.probe import check_index
-from simulator.tree import LaunchError
+from simulator.language.errors import LaunchError
 
 FINE = Probe(
     driver_cuda=13000, cupy="14.2.0", cupy_package="cupy-cuda12x", device_status=0, devices=1,

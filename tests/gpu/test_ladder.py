@@ -12,7 +12,7 @@ from gpu.contestant import Contestant, choose
 from gpu.result import comparison_from
 from gpu.worker import Worker
 from simulator.catalogue import catalogue
-from simulator.ctype import Array
+from simulator.language.ctype import Array
 
 pytestmark = pytest.mark.gpu
 

@@ -16,7 +16,7 @@ from gpu.compare import request
 from gpu.contestant import Contestant, choose
 from gpu.result import Comparison, comparison_from
 from gpu.worker import Job, Worker, WorkerError
-from simulator.ctype import Array
+from simulator.language.ctype import Array
 
 pytestmark = pytest.mark.gpu
 

@@ -11,9 +11,9 @@ import pytest
 from gpu.contestant import variants
 from gpu.predict import NotPredictedError, global_bytes, predict, samples
 from simulator.catalogue import Entry, catalogue
-from simulator.counters import FIELDS, Counters
 from simulator.launch import Launch
-from simulator.machine import Machine
+from simulator.machine.machine import Machine
+from simulator.observers.counters import FIELDS, Counters
 
 pytest.importorskip("clang.cindex", reason="libclang is not installed")
 

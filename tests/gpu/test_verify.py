@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpu.verify import Verdict, error_bound, judge, random_inputs, reference, scale
-from simulator.ctype import Array
+from simulator.language.ctype import Array
 
 SHAPES = [(1, 1, 1), (3, 5, 1), (1, 1, 999), (64, 48, 200), (33, 130, 4097)]
 

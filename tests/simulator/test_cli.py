@@ -12,7 +12,7 @@ import pytest
 
 from simulator.__main__ import main
 from simulator.catalogue import FOLDER
-from simulator.counters import FIELDS
+from simulator.observers.counters import FIELDS
 
 SIZE = ["i32=20", "i32=30", "i32=17"]
 TILED = [str(FOLDER / "tiled.cu"), "--kernel", "tiled", "--grid", "8,5", "--block", "4,4",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simulator import simulate
-from simulator.transactions import ideal_wavefronts, sectors, wavefronts
+from simulator.observers.transactions import ideal_wavefronts, sectors, wavefronts
 from tests.simulator.launches import matmul
 
 MEASURED = json.loads(Path(__file__).with_name("h200_counters.json").read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator.transactions import sectors, wavefronts
+from simulator.observers.transactions import sectors, wavefronts
 
 FILE = Path(__file__).with_name("h200_patterns.json")
 GROUPS = [

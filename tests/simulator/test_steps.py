@@ -8,11 +8,17 @@ import numpy as np
 import pytest
 
 from simulator import Recording, narrate, record, simulate
-from simulator.counters import FIELDS
-from simulator.parts import parts
-from simulator.requests import IDLE, Request, requests
-from simulator.steps import GRANULARITIES, boundaries, next_step, positions, previous_step
-from simulator.tree import Barrier, Kernel
+from simulator.language.tree import Barrier, Kernel
+from simulator.observers.counters import FIELDS
+from simulator.recording.navigation import (
+    GRANULARITIES,
+    boundaries,
+    next_step,
+    positions,
+    previous_step,
+)
+from simulator.recording.parts import parts
+from simulator.recording.requests import IDLE, Request, requests
 from tests.simulator.launches import Launch, compile_kernel, launch_text, matmul
 from tests.simulator.test_counters import PADDED, TRANSPOSED
 from tests.simulator.test_record import numeric_example

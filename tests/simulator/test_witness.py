@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Report, compile_kernel, simulate
-from simulator.findings import KINDS
+from simulator.observers.findings import KINDS
 from tests.simulator.launches import launch_text, matmul
 from tests.simulator.test_hazards import without_barrier
 

@@ -17,7 +17,7 @@ from ui.panels.threads import (
     ThreadsPanel,
 )
 from ui.panels.timeline import TimelinePanel
-from ui.story import Story, tell
+from ui.scene_model import Story, tell
 
 PANELS = (SourcePanel, SharedPanel, RequestsPanel, ThreadsPanel, WordsPanel, TimelinePanel)
 WARP_TILE = {"WARPS_DOWN": 1, "WARPS_ACROSS": 1, "ROWS": 4, "COLUMNS": 4, "DEPTH": 4}

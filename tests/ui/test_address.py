@@ -10,8 +10,8 @@ import pytest
 
 from simulator import catalogue
 from simulator.launch import MAX_THREADS
-from ui.address import INPUTS, LARGEST, PLAIN, SCHEDULES, View, clamped, from_query, to_query
-from ui.edits import SWITCHES, edits
+from ui.view_url import INPUTS, LARGEST, PLAIN, SCHEDULES, View, clamped, from_query, to_query
+from ui.what_if import SWITCHES, edits
 
 GARBAGE = (
     "", " ", "0", "-1", "1", "65", "nan", "NaN", "inf", "1e3", "0x10", "4.0", "٣", "４", "½", "+4",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpu.result import Comparison, comparison_from
-from simulator.counters import FIELDS
+from simulator.observers.counters import FIELDS
 from ui import charts
 
 CANNED = Path(__file__).parent.parent / "gpu" / "comparison.json"

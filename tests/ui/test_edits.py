@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from simulator import Report, catalogue, compile_kernel, simulate
-from simulator.source import blank_comments
-from ui.edits import SWITCHES, Change, applied, changes, edits, retyped
+from simulator.frontend.source import blank_comments
+from ui.what_if import SWITCHES, Change, applied, changes, edits, retyped
 
 SIZES = [(8, 8, 8), (1, 1, 1), (5, 9, 7), (13, 3, 18)]
 OFFERED = {

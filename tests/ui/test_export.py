@@ -13,10 +13,10 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from simulator import Launch, catalogue, compile_kernel, record, simulate
-from simulator.counters import FIELDS, IDEAL_FIELDS
+from simulator.observers.counters import FIELDS, IDEAL_FIELDS
 from ui import export, scene
-from ui.address import View
 from ui.presets import launch, source
+from ui.view_url import View
 
 STOPS = {"inner": [0, 1, 2, 4], "outer": [0, 2, 4], "barrier": [0, 3, 4], "steps": 5}
 

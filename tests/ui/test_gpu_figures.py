@@ -13,7 +13,7 @@ from gpu.ceilings import Ceilings
 from gpu.latency import Latency
 from gpu.limits import Limits
 from gpu.result import Comparison, comparison_from
-from simulator.counters import FIELDS
+from simulator.observers.counters import FIELDS
 from ui import counted, latency, roofline
 from ui.labels import GAP, Place, place
 

@@ -21,7 +21,7 @@ from ui.panels.threads import (
     across_of,
 )
 from ui.panels.timeline import troubled
-from ui.story import tell
+from ui.scene_model import tell
 
 # The protocol -------------------------------------------------------------------------------
 

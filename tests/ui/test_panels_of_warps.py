@@ -8,9 +8,9 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from simulator.parts import parts
-from simulator.requests import requests
-from simulator.tree import Barrier
+from simulator.language.tree import Barrier
+from simulator.recording.parts import parts
+from simulator.recording.requests import requests
 from tests.ui.stories import EACH, boxes, run, story
 from ui.palette import PALETTES
 from ui.panels.canvas import SPACE, Grid
@@ -25,7 +25,7 @@ from ui.panels.threads import (
     naive_loads,
     waiting,
 )
-from ui.story import tell
+from ui.scene_model import tell
 
 # Requests -----------------------------------------------------------------------------------
 

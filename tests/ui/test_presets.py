@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from simulator import Recording, Report, Step, catalogue, compile_kernel, record, simulate
-from simulator.recording import StepAccess
-from simulator.transactions import wavefronts
-from ui.address import View, clamped, from_query, to_query
+from simulator.observers.transactions import wavefronts
+from simulator.recording.recording import StepAccess
 from ui.presets import Preset, inputs, launch, presets, source
+from ui.view_url import View, clamped, from_query, to_query
 
 PRESETS = {preset.name: preset for preset in presets()}
 

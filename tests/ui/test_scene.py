@@ -12,12 +12,12 @@ import plotly.graph_objects as go
 import pytest
 
 from simulator import Recording, catalogue, compile_kernel, record, simulate
-from simulator.steps import GRANULARITIES, boundaries
+from simulator.recording.navigation import GRANULARITIES, boundaries
 from ui import scene
-from ui.address import View
 from ui.palette import PALETTES
 from ui.presets import launch, source
-from ui.story import tell
+from ui.scene_model import tell
+from ui.view_url import View
 
 MEGABYTE = 10**6
 VIEWS = {

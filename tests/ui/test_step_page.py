@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from simulator import LaunchError, SourceError, catalogue
 from tests.ui.test_address import GARBAGE
-from ui.address import INPUTS, LARGEST, SCHEDULES, View, from_query, to_query
-from ui.edits import edits
 from ui.presets import presets
+from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, from_query, to_query
+from ui.what_if import edits
 
 ROOT = Path(__file__).resolve().parents[2]
 SEQUENCES = 40
@@ -230,7 +230,7 @@ def test_what_cannot_be_recorded_is_a_sentence(
     st.cache_resource.clear()
     app = opened()
     with monkeypatch.context() as broken:
-        broken.setattr("ui.pages.kept.record", fails)
+        broken.setattr("ui.cache.record", fails)
         if at_first:
             app = opened({"K": "31"})
         else:

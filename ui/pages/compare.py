@@ -16,9 +16,9 @@ from gpu.limits import Limits, limits_from
 from gpu.result import Comparison, comparison_from
 from gpu.worker import Job, Worker, WorkerError
 from simulator.catalogue import catalogue
-from simulator.tree import LaunchError, SourceError
+from simulator.language.errors import LaunchError, SourceError
 from ui import charts
-from ui.pages.results import ink, show, show_bits, show_limits
+from ui.gpu_results import ink, show, show_bits, show_limits
 
 LIMIT_SECONDS = 120
 LARGEST = 32768

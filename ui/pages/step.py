@@ -12,13 +12,13 @@ import streamlit as st
 from simulator import LaunchError, Report, SourceError, catalogue
 from simulator.catalogue import Entry
 from ui import export, presets, scene
-from ui.address import INPUTS, LARGEST, SCHEDULES, View, clamped, from_query, to_query
-from ui.edits import changes, edits, retyped
-from ui.keys import keys
-from ui.pages.kept import figure_of, named, navigated, ran, recorded, report_of
+from ui.cache import figure_of, named, navigated, ran, recorded, report_of
 from ui.panels.canvas import WIDTH
 from ui.panels.threads import across_of
-from ui.story import writer
+from ui.scene_model import writer
+from ui.toolbar import keys
+from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, clamped, from_query, to_query
+from ui.what_if import changes, edits, retyped
 
 SIZES = {
     "M": "rows of A and C", "N": "columns of B and C", "K": "columns of A and rows of B",

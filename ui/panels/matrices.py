@@ -20,7 +20,7 @@ from ui.panels.canvas import (
     words,
 )
 from ui.panels.paths import fill
-from ui.story import Array, Story, cells_of, focus_cell, outer_iteration
+from ui.scene_model import Array, Story, cells_of, focus_cell, outer_iteration
 
 LEFT, TOP, RIGHT, BOTTOM = 622, 40, 1122, 816
 GAP, LABEL = 34, 26

@@ -10,12 +10,12 @@ import numpy as np
 
 from simulator import Step
 from simulator.launch import WARP_SIZE
-from simulator.requests import LINE_BYTES, Request, requests
-from simulator.transactions import BANKS, SECTOR_BYTES
+from simulator.observers.transactions import BANKS, SECTOR_BYTES
+from simulator.recording.requests import LINE_BYTES, Request, requests
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, down, hover
-from ui.story import Story
+from ui.scene_model import Story
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 300, 1580, 546
 HALF = 203

@@ -10,11 +10,11 @@ import numpy as np
 
 from simulator import Recording, Step, narrate
 from simulator.launch import WARP_SIZE
-from simulator.parts import Piece, parts
+from simulator.recording.parts import Piece, parts
 from ui.palette import Palette
 from ui.panels.canvas import MONO, SANS, Shape, Trace, number, words
 from ui.panels.paths import hover
-from ui.story import Story
+from ui.scene_model import Story
 
 LEFT, TOP, RIGHT = 28, 586, 588
 SENTENCE_TOP, SENTENCE_LINES, SENTENCE_WIDTH = 614, 2, 64

@@ -20,7 +20,7 @@ from ui.panels.canvas import (
     words,
 )
 from ui.panels.paths import fill, hatch, hover
-from ui.story import Array, Story, cells_of, outer_iteration
+from ui.scene_model import Array, Story, cells_of, outer_iteration
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 40, 1580, 290
 NOTE = 20  # under the arrays: what is wrong with an access

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 
 from simulator import Recording, Step
-from simulator.tree import Loop
+from simulator.language.tree import Loop
 from ui.palette import Palette
 from ui.panels.canvas import CLEAR, MONO, SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, hover
-from ui.story import Story, iteration
+from ui.scene_model import Story, iteration
 
 LEFT, TOP, RIGHT = 28, 74, 614
 BOTTOM = 560

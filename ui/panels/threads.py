@@ -7,9 +7,8 @@ import functools
 import numpy as np
 
 from simulator import Step
-from simulator.ctype import ArrayOf, Scalar
-from simulator.launch import WARP_SIZE, Dim3
-from simulator.tree import (
+from simulator.language.ctype import ArrayOf, Scalar
+from simulator.language.tree import (
     Assign,
     Barrier,
     Binary,
@@ -20,11 +19,12 @@ from simulator.tree import (
     Statement,
     Variable,
 )
-from simulator.walk import expressions_of, subexpressions
+from simulator.language.visit import expressions_of, subexpressions
+from simulator.launch import WARP_SIZE, Dim3
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, target, words
 from ui.panels.paths import box, feet, fill, hatch, hover
-from ui.story import Array, Story
+from ui.scene_model import Array, Story
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 560, 1580, 812
 LABEL = 26

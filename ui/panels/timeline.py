@@ -8,7 +8,7 @@ from simulator import Step
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, hover, px
-from ui.story import Story, outer_iteration
+from ui.scene_model import Story, outer_iteration
 
 LEFT, RIGHT, TOP, BOTTOM = 28, 1580, 852, 880
 NAMES = ("load", "compute", "barrier", "store", "other")

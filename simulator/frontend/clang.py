@@ -1,0 +1,166 @@
+"""libclang as the front end: how CUDA C is parsed, and its diagnostics as SourceErrors."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import clang.cindex as cindex
+from clang.cindex import CursorKind
+
+from simulator.frontend.source import check_directives, without_headers
+from simulator.frontend.unsupported import reason
+from simulator.language.errors import SourceError, Span
+
+PRELUDE = Path(__file__).with_name("prelude.cuh")
+
+# The host's target is named so that long is 64 bits wide on every platform, as on the GPU of most.
+# -nostdinc and the two -nocuda flags keep the parser from ever opening a file of the host.
+ARGUMENTS = (
+    "-x", "cuda", "--target=x86_64-unknown-linux-gnu", "--cuda-device-only",
+    "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib",
+    "-nostdinc", "-std=c++17", "-Wno-unknown-cuda-version", "-fspell-checking", "-Wall",
+    "-Wno-unused-but-set-variable", "-Wno-unused-variable", "-ferror-limit=20",
+    "-fbracket-depth=256", "-ftemplate-depth=64", "-fconstexpr-depth=64",
+    "-fconstexpr-steps=100000",
+    "-include", str(PRELUDE),
+)  # fmt: skip
+
+# CXUnaryOperatorKind, from clang-c/Index.h; the Python bindings have no enumeration of it.
+UNARY_OPERATORS = {
+    1: "post++", 2: "post--", 3: "pre++", 4: "pre--", 5: "&", 6: "*", 7: "+", 8: "-", 9: "~",
+    10: "!",
+}  # fmt: skip
+
+INTEGER_RESULT, FLOAT_RESULT = 1, 2  # CXEvalResultKind, from clang-c/Index.h
+
+
+def parse(text: str, filename: str, defines: Mapping[str, str]) -> tuple[cindex.Cursor, list[str]]:
+    """The translation unit's cursor and clang's warnings; SourceError at the first error."""
+    text = without_headers(text)
+    check_directives(text, defines)
+    index = cindex.Index.create()
+    try:
+        unit = index.parse(
+            filename,
+            [*ARGUMENTS, *(f"-D{name}={value}" for name, value in defines.items())],
+            unsaved_files=[(filename, text)],
+        )
+    except cindex.TranslationUnitLoadError as error:
+        raise SourceError("clang could not read this text as CUDA C.") from error
+    warnings = []
+    for diagnostic in unit.diagnostics:
+        if diagnostic.severity >= cindex.Diagnostic.Error:
+            raise SourceError(*(_left_out(diagnostic, text) or _sentence(diagnostic, filename)))
+        if diagnostic.severity == cindex.Diagnostic.Warning:
+            message, place = _sentence(diagnostic, filename)
+            warnings.append(f"{place}: {message}" if place else message)
+    return unit.cursor, warnings
+
+
+def _left_out(diagnostic: Any, text: str) -> tuple[str, Span | None] | None:
+    """A better sentence for a name that clang does not know because CUDA's own is left out."""
+    found = re.match(r"use of undeclared identifier|unknown type name|expected namespace name|"
+                     r"no template named|no member named", diagnostic.spelling)  # fmt: skip
+    lines = text.split("\n")
+    line, column = diagnostic.location.line, diagnostic.location.column
+    if not found or not 0 < line <= len(lines):
+        return None
+    name = re.match(r"\w+", lines[line - 1][column - 1 :])
+    said = reason(name[0]) if name else None
+    if name is None or said is None:
+        return None
+    return said, Span(line, column, line, column + len(name[0]))
+
+
+def _sentence(diagnostic: Any, filename: str) -> tuple[str, Span | None]:
+    """Clang's message with its fix-it, and where."""
+    location = diagnostic.location
+    message = diagnostic.spelling
+    for fix in diagnostic.fixits if "did you mean" not in message else ():
+        replaced = fix.range.start.offset != fix.range.end.offset
+        if fix.value:
+            message += f"; {'write' if replaced else 'insert'} '{fix.value.strip()}'"
+        elif replaced:
+            message += "; leave it out"
+    here = location.file is not None and location.file.name == filename
+    if not here:
+        return message + ".", None
+    span = Span(location.line, location.column, location.line, location.column + 1)
+    end = "" if message.endswith("?") else "."
+    return message[0].upper() + message[1:] + end, span
+
+
+def definitions(unit: Any, filename: str) -> list[Any]:
+    """The cursors of the functions that the text defines, those in extern "C" among them."""
+    found: list[Any] = []
+    for cursor in reversed(list(unit.get_children())):
+        file = cursor.location.file
+        if file is None or file.name != filename:
+            break  # the prelude's, which comes first
+        inside = cursor.kind == CursorKind.LINKAGE_SPEC
+        for one in reversed(list(cursor.get_children())) if inside else (cursor,):
+            if one.kind in (CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE) and (
+                one.is_definition()
+            ):
+                found.append(one)
+    return found[::-1]
+
+
+def span_of(cursor: Any) -> Span:
+    """Where a cursor's text stands; a macro's expansion stands where the macro is used."""
+    library = cindex.conf.lib  # at once, as the properties are slow and every node asks
+    extent = library.clang_getCursorExtent(cursor)
+    line, column = ctypes.c_uint(), ctypes.c_uint()
+    to_line, to_column = ctypes.byref(line), ctypes.byref(column)
+    start, end = library.clang_getRangeStart(extent), library.clang_getRangeEnd(extent)
+    library.clang_getInstantiationLocation(start, None, to_line, to_column, None)
+    begin = (line.value, column.value)
+    library.clang_getInstantiationLocation(end, None, to_line, to_column, None)
+    return Span(*begin, line.value, column.value)
+
+
+@functools.cache
+def _library() -> Any:
+    library = cindex.conf.lib
+    for name, result, arguments in (
+        ("clang_Cursor_Evaluate", ctypes.c_void_p, [cindex.Cursor]),
+        ("clang_EvalResult_getKind", ctypes.c_int, [ctypes.c_void_p]),
+        ("clang_EvalResult_isUnsignedInt", ctypes.c_uint, [ctypes.c_void_p]),
+        ("clang_EvalResult_getAsLongLong", ctypes.c_longlong, [ctypes.c_void_p]),
+        ("clang_EvalResult_getAsUnsigned", ctypes.c_ulonglong, [ctypes.c_void_p]),
+        ("clang_EvalResult_getAsDouble", ctypes.c_double, [ctypes.c_void_p]),
+        ("clang_EvalResult_dispose", None, [ctypes.c_void_p]),
+        ("clang_getCursorUnaryOperatorKind", ctypes.c_int, [cindex.Cursor]),
+    ):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def unary_operator(cursor: Any) -> str:
+    """The operator of a UNARY_OPERATOR cursor, "post++" and its kind spelled out."""
+    return UNARY_OPERATORS.get(_library().clang_getCursorUnaryOperatorKind(cursor), "?")
+
+
+def constant(cursor: Any) -> int | float | None:
+    """The value that clang folds an expression to, or None where it is not constant."""
+    library = _library()
+    result = library.clang_Cursor_Evaluate(cursor)
+    if not result:
+        return None
+    try:
+        kind = library.clang_EvalResult_getKind(result)
+        if kind == INTEGER_RESULT:
+            if library.clang_EvalResult_isUnsignedInt(result):
+                return int(library.clang_EvalResult_getAsUnsigned(result))
+            return int(library.clang_EvalResult_getAsLongLong(result))
+        if kind == FLOAT_RESULT:
+            return float(library.clang_EvalResult_getAsDouble(result))
+        return None
+    finally:
+        library.clang_EvalResult_dispose(result)

@@ -1,0 +1,287 @@
+"""Clang's expression cursors -> the tree's expressions, with every conversion made explicit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from clang.cindex import CursorKind, TypeKind
+
+from simulator.frontend.clang import span_of, unary_operator
+from simulator.frontend.types import convert, literal, lower_type, only_child, zero
+from simulator.language import ctype
+from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Vector
+from simulator.language.errors import SourceError, Span
+from simulator.language.tree import (
+    AddressOf,
+    Assign,
+    Binary,
+    Builtin,
+    Call,
+    Comma,
+    Conditional,
+    Dereference,
+    Expression,
+    Increment,
+    Index,
+    Literal,
+    Load,
+    Logical,
+    Member,
+    Name,
+    Unary,
+    Variable,
+)
+
+BUILTINS = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
+ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^"})
+SHIFTS = frozenset({"<<", ">>"})
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+MAX_DEPTH = 150  # expressions within expressions; Python's stack takes no more
+PLACES = (Name, Index, Dereference, Member)
+CASTS = frozenset(
+    {
+        CursorKind.CSTYLE_CAST_EXPR,
+        CursorKind.CXX_STATIC_CAST_EXPR,
+        CursorKind.CXX_REINTERPRET_CAST_EXPR,
+        CursorKind.CXX_CONST_CAST_EXPR,
+        CursorKind.CXX_FUNCTIONAL_CAST_EXPR,
+    }
+)
+CONSTANTS = frozenset(
+    {
+        CursorKind.INTEGER_LITERAL,
+        CursorKind.FLOATING_LITERAL,
+        CursorKind.CHARACTER_LITERAL,
+        CursorKind.CXX_BOOL_LITERAL_EXPR,
+        CursorKind.CXX_UNARY_EXPR,
+    }
+)
+
+
+class Expressions:
+    """Lowers expressions.
+
+    variables maps the hash of a clang declaration to our Variable, or to the place that a
+    reference names; calls lowers a call of a function; declare_shared makes known a shared array
+    that is declared outside the kernel.
+    """
+
+    def __init__(
+        self,
+        variables: dict[int, Variable | Expression],
+        calls: Callable[[Any, Span], Expression],
+        declare_shared: Callable[[Any, Span], Any],
+    ) -> None:
+        self.variables = variables
+        self.calls = calls
+        self._depth = 0
+        self._declare_shared = declare_shared
+        self.table: Mapping[CursorKind, Callable[[Any, Span], Expression]] = {
+            CursorKind.DECL_REF_EXPR: self._name,
+            CursorKind.MEMBER_REF_EXPR: self._member,
+            CursorKind.ARRAY_SUBSCRIPT_EXPR: self._index,
+            CursorKind.UNARY_OPERATOR: self._unary,
+            CursorKind.BINARY_OPERATOR: self._binary,
+            CursorKind.COMPOUND_ASSIGNMENT_OPERATOR: self._compound_assignment,
+            CursorKind.CONDITIONAL_OPERATOR: self._conditional,
+            CursorKind.CALL_EXPR: self.calls,
+            CursorKind.INIT_LIST_EXPR: self._list,
+        }
+
+    def value(self, cursor: Any) -> Expression:
+        """The expression as a value: a place is loaded, an array becomes a pointer."""
+        return self._as_value(self.expression(cursor))
+
+    def place(self, cursor: Any) -> Expression:
+        """The expression as a place to store to."""
+        place = self.expression(cursor)
+        if isinstance(place, PLACES):
+            return place
+        raise SourceError("This is no place to store to.", span_of(cursor))
+
+    def expression(self, cursor: Any) -> Expression:
+        """The expression, a place where it names one."""
+        self._depth += 1
+        try:
+            if self._depth > MAX_DEPTH:
+                raise SourceError(
+                    "This expression nests too deep; make several statements of it.",
+                    span_of(cursor),
+                )
+            return self._expression(cursor, span_of(cursor), cursor.kind)
+        finally:
+            self._depth -= 1
+
+    def _expression(self, cursor: Any, span: Span, kind: CursorKind) -> Expression:
+        if kind == CursorKind.PAREN_EXPR:
+            return self.expression(only_child(cursor))
+        if kind == CursorKind.UNEXPOSED_EXPR:
+            return self._implicit(cursor, span)
+        if kind in CASTS:
+            children = [c for c in cursor.get_children() if c.kind.is_expression()]
+            return convert(
+                self.value(children[-1]), lower_type(cursor.type, span), span, explicit=True
+            )
+        if kind in CONSTANTS:
+            return literal(cursor, span)
+        if kind in self.table:
+            return self.table[kind](cursor, span)
+        what = kind.name.removeprefix("CXX_").removesuffix("_EXPR").replace("_", " ").lower()
+        raise SourceError(f"This kind of expression ({what}) is not supported.", span)
+
+    def _as_value(self, lowered: Expression) -> Expression:
+        if not isinstance(lowered, PLACES):
+            return lowered
+        if isinstance(lowered.ctype, ArrayOf):
+            return AddressOf(Pointer(lowered.ctype.element), lowered.span, lowered)
+        return Load(lowered.ctype, lowered.span, lowered)
+
+    def _implicit(self, cursor: Any, span: Span) -> Expression:
+        """Clang's implicit casts: what changes the type converts, what does not is a load."""
+        inner = self.expression(only_child(cursor))
+        target = lower_type(cursor.type, span)
+        if isinstance(target, ArrayOf) and isinstance(inner.ctype, Pointer):
+            target = Pointer(target.element)  # a parameter written as an array
+        if inner.ctype == target and isinstance(inner, PLACES):
+            return inner
+        return convert(self._as_value(inner), target, span)
+
+    def _name(self, cursor: Any, span: Span) -> Expression:
+        declaration = cursor.referenced
+        if declaration is None:
+            return self.expression(only_child(cursor))  # a template's argument
+        known = self.variables.get(declaration.hash)
+        if isinstance(known, Variable):
+            return Name(known.ctype, span, known)
+        if known is not None:
+            return known
+        if any(c.kind == CursorKind.CUDASHARED_ATTR for c in declaration.get_children()):
+            self._declare_shared(declaration, span)
+            return self._name(cursor, span)
+        if declaration.spelling == "warpSize":
+            return Builtin(ctype.INT, span, "warpSize", "")
+        if declaration.kind == CursorKind.ENUM_CONSTANT_DECL:
+            return Literal(ctype.INT, span, ctype.INT.dtype.type(declaration.enum_value))
+        if declaration.kind == CursorKind.VAR_DECL and declaration.type.is_const_qualified():
+            return literal(cursor, span)
+        raise SourceError(
+            f"'{cursor.spelling}' is a {_qualifier(declaration)}variable outside the kernel; only "
+            "constants are taken from there. Pass it as a parameter.",
+            span,
+        )
+
+    def _member(self, cursor: Any, span: Span) -> Expression:
+        base = only_child(cursor)
+        while base.kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR):
+            base = only_child(base)
+        if base.kind == CursorKind.DECL_REF_EXPR and base.spelling in BUILTINS:
+            return Builtin(ctype.UINT, span, base.spelling, cursor.spelling)
+        lowered = self.expression(only_child(cursor))
+        if isinstance(lowered.ctype, Pointer):
+            pointer = self._as_value(lowered)
+            lowered = Dereference(lowered.ctype.target, lowered.span, pointer)
+        if isinstance(lowered.ctype, Vector):
+            return Member(lowered.ctype.element, span, lowered, "xyzw".index(cursor.spelling))
+        raise SourceError(f"The member '{cursor.spelling}' is not supported.", span)
+
+    def _index(self, cursor: Any, span: Span) -> Expression:
+        base_cursor, index_cursor = cursor.get_children()
+        base = self.expression(_without_decay(base_cursor))
+        index = self.value(index_cursor)
+        if not isinstance(base.ctype, ArrayOf):
+            base = self._as_value(base)
+        match base.ctype:
+            case ArrayOf(element=element) | Pointer(target=element):
+                return Index(element, span, base, index)
+            case _:
+                raise SourceError("Write the array before the index in brackets.", span)
+
+    def _unary(self, cursor: Any, span: Span) -> Expression:
+        operator = unary_operator(cursor)
+        child = only_child(cursor)
+        if operator.startswith(("post", "pre")):
+            place = self.place(child)
+            delta = 1 if operator.endswith("++") else -1
+            return Increment(place.ctype, span, place, delta, operator.startswith("post"))
+        if operator == "&":
+            place = self.place(child)
+            return AddressOf(Pointer(place.ctype), span, place)
+        operand = self.value(child)
+        if operator == "*":
+            if not isinstance(operand.ctype, Pointer):
+                raise SourceError("Only a pointer can be dereferenced.", span)
+            return Dereference(operand.ctype.target, span, operand)
+        target = lower_type(cursor.type, span)
+        if operator in ("+", "-", "~", "!") and isinstance(target, Scalar):
+            return Unary(target, span, operator, operand)
+        raise SourceError("This operator is not supported.", span)
+
+    def _binary(self, cursor: Any, span: Span) -> Expression:
+        left_cursor, right_cursor = cursor.get_children()
+        operator = cursor.spelling
+        if operator == "=":
+            place = self.place(left_cursor)
+            return Assign(place.ctype, span, place, "", self.value(right_cursor), place.ctype)
+        left, right = self.value(left_cursor), self.value(right_cursor)
+        target = lower_type(cursor.type, span)
+        if operator == ",":
+            return Comma(target, span, left, right)
+        if operator in ("&&", "||"):
+            return Logical(ctype.BOOL, span, operator, left, right)
+        if operator in ARITHMETIC | SHIFTS | COMPARISONS:
+            return Binary(target, span, operator, left, right)
+        raise SourceError(f"The operator {operator} is not supported.", span)
+
+    def _compound_assignment(self, cursor: Any, span: Span) -> Expression:
+        left_cursor, right_cursor = cursor.get_children()
+        place, value = self.place(left_cursor), self.value(right_cursor)
+        operator = cursor.spelling.removesuffix("=")
+        match place.ctype, value.ctype:
+            case Scalar() as left, Scalar() as right:
+                compute: CType = (
+                    ctype.promote(left) if operator in SHIFTS else ctype.common(left, right)
+                )
+            case Pointer() as pointer, Scalar():
+                compute = pointer
+            case left, _:
+                raise SourceError(f"{cursor.spelling} is not supported for {left}.", span)
+        return Assign(place.ctype, span, place, operator, value, compute)
+
+    def _list(self, cursor: Any, span: Span) -> Expression:
+        """{x, y, z, w} for a short vector, {x} for a number."""
+        target = lower_type(cursor.type, span)
+        values = [self.value(child) for child in cursor.get_children()]
+        if isinstance(target, Vector) and len(values) <= target.length:
+            parts = [convert(value, target.element, span) for value in values]
+            parts += [zero(target.element, span)] * (target.length - len(values))
+            return Call(target, span, f"make_{target.name}", tuple(parts))
+        if isinstance(target, Scalar) and len(values) <= 1:
+            return convert(values[0], target, span) if values else zero(target, span)
+        raise SourceError(f"A list of values for {target} is not supported here.", span)
+
+    def _conditional(self, cursor: Any, span: Span) -> Expression:
+        condition, yes, no = (self.value(child) for child in cursor.get_children())
+        return Conditional(yes.ctype, span, condition, yes, no)
+
+
+def _qualifier(declaration: Any) -> str:
+    """The word with which a variable outside the kernel was declared."""
+    kinds = {child.kind for child in declaration.get_children()}
+    if CursorKind.CUDACONSTANT_ATTR in kinds:
+        return "__constant__ "
+    return "__device__ " if CursorKind.CUDADEVICE_ATTR in kinds else ""
+
+
+def _without_decay(cursor: Any) -> Any:
+    """The array itself under clang's array-to-pointer conversion, and under parentheses."""
+    while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
+        inner = only_child(cursor)
+        decays = inner.type.get_canonical().kind in (
+            TypeKind.CONSTANTARRAY,
+            TypeKind.INCOMPLETEARRAY,
+        )
+        if cursor.kind == CursorKind.UNEXPOSED_EXPR and not decays:
+            break
+        cursor = inner
+    return cursor

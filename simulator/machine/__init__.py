@@ -1,0 +1,1 @@
+"""Executes a typed tree over NumPy arrays, warp by warp, and notifies observers."""

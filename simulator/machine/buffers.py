@@ -1,0 +1,120 @@
+"""Global, shared and local memory as bytes: what a thread's address names, and what is outside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simulator.language.ctype import Array, ArrayOf, CType, Scalar, Vector
+
+ALIGNMENT = 16  # arrays start at multiples of it, enough for every vector type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buffer:
+    """One array: a kernel's argument, a block's shared array, or an array every thread has.
+
+    A shared array has one instance a block of the chunk, `stride` bytes apart; a global one has
+    one. A local array keeps the same cell of all lanes side by side: cell c of lane l is element
+    c * lanes + l. size is the bytes that a thread may touch. cells is `data` as its elements.
+    """
+
+    name: str
+    space: str
+    element: Scalar
+    shape: tuple[int, ...]
+    size: int
+    stride: int
+    data: Array
+    offset: int = 0  # of a shared array in its block's shared memory, in bytes
+    cells: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Keep the view that almost every access uses."""
+        object.__setattr__(self, "cells", self.data.view(self.element.dtype))
+
+    def view(self, dtype: np.dtype[Any]) -> Array:
+        """The bytes as numbers of a dtype."""
+        return self.cells if dtype == self.cells.dtype else self.data.view(dtype)
+
+    def contents(self, instance: int = 0) -> Array:
+        """A copy of one instance in its shape; of a local array, [*shape, lanes]."""
+        if self.space == "local":
+            return self.cells.reshape(*self.shape, -1).copy()
+        start = instance * self.stride
+        cells = self.data[start : start + self.size].view(self.element.dtype)
+        return cells.reshape(self.shape).copy()
+
+
+class Address:
+    """A pointer's value: an array, and the bytes from its start: lanes [lanes] or None, plus base.
+
+    The part that differs between lanes is kept apart from the part that is the same for all:
+    while a loop advances the second, everything that depends on the first alone can be kept.
+    """
+
+    __slots__ = ("base", "buffer", "lanes")
+
+    def __init__(self, buffer: Buffer, lanes: Array | None, base: int) -> None:
+        self.buffer = buffer
+        self.lanes = lanes
+        self.base = base
+
+    @property
+    def offset(self) -> Any:
+        """Bytes from the array's start: one number, or one a lane."""
+        return self.base if self.lanes is None else self.lanes + self.base
+
+
+def _round_up(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def global_buffer(name: str, array: Array, element: Scalar) -> Buffer:
+    """An argument's array as global memory; `array` is copied."""
+    size = array.nbytes
+    data = np.zeros(max(ALIGNMENT, _round_up(size)), np.uint8)
+    data[:size] = array.reshape(-1).view(np.uint8)
+    return Buffer(name, "global", element, array.shape, size, 0, data)
+
+
+def shared_buffer(
+    name: str, ctype: ArrayOf, offset: int, blocks: int, dynamic_bytes: int | None
+) -> Buffer:
+    """A shared array of every block of a chunk; dynamic_bytes is the launch's, for extern ones."""
+    element = element_of(ctype.innermost)
+    shape = ctype.shape
+    if dynamic_bytes is not None:
+        inner = int(np.prod(shape[1:], dtype=np.int64)) * ctype.innermost.size
+        shape = (dynamic_bytes // inner, *shape[1:])
+    if isinstance(ctype.innermost, Vector):
+        shape = (*shape, ctype.innermost.length)
+    size = int(np.prod(shape, dtype=np.int64)) * element.size
+    stride = max(ALIGNMENT, _round_up(size))
+    data = np.zeros(stride * blocks, np.uint8)
+    return Buffer(name, "shared", element, shape, size, stride, data, offset)
+
+
+def local_buffer(name: str, ctype: ArrayOf, lanes: int) -> Buffer:
+    """An array that each of `lanes` threads has of its own."""
+    element = element_of(ctype.innermost)
+    shape = ctype.shape
+    if isinstance(ctype.innermost, Vector):
+        shape = (*shape, ctype.innermost.length)
+    data = np.zeros(ctype.size * lanes, np.uint8)
+    return Buffer(name, "local", element, shape, ctype.size, 0, data)
+
+
+def element_of(ctype: CType) -> Scalar:
+    """The arithmetic type that memory of this type is made of."""
+    match ctype:
+        case Scalar():
+            return ctype
+        case Vector():
+            return ctype.element
+        case ArrayOf():
+            return element_of(ctype.innermost)
+        case _:
+            raise TypeError(f"{ctype} has no elements")

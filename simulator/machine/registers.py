@@ -1,0 +1,145 @@
+"""Variables as closures: what a register holds, for each lane, and how it gets a new value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from simulator.language.ctype import CType, Scalar, Vector
+from simulator.language.errors import SourceError, Span
+from simulator.language.tree import Dereference, Expression, Index, Member, Name, Variable
+from simulator.machine.addresses import Closure
+from simulator.machine.buffers import Address
+from simulator.machine.group import ALL, NONE, Group, Mask, as_array, union
+from simulator.machine.observer import Observer, hears
+
+
+class Registers:
+    """Compiles reads and writes of variables; slots numbers them in a frame."""
+
+    def __init__(
+        self,
+        slots: Mapping[Variable, int],
+        observers: list[Observer],
+        compile_value: Callable[[Expression], Closure],
+    ) -> None:
+        self.slots = slots
+        self._unset = [o.on_unset for o in observers if hears(o, "on_unset")]
+        self._compile = compile_value
+
+    def read(self, place: Expression) -> Closure:
+        """The value of a variable, or of a short vector's component, in registers."""
+        match place:
+            case Name(variable=variable):
+                slot, span, ctype = self.slots[variable], place.span, variable.ctype
+
+                def read(group: Group, mask: Mask) -> Any:
+                    if group.given[slot] is not ALL:
+                        self._check_given(group, mask, slot, variable, span)
+                    value = group.frame[slot]
+                    return _zero(ctype, span) if value is None else value
+
+                return read
+            case Member(base=base, position=position):
+                whole = self.read(base) if in_register(base) else self._compile(base)
+                return lambda group, mask: whole(group, mask)[position]
+            case _:
+                return self._compile(place)  # a component of a value that is no place
+
+    def _check_given(
+        self, group: Group, mask: Mask, slot: int, variable: Variable, span: Span
+    ) -> None:
+        """Tell of lanes that read a variable nobody gave a value."""
+        given = group.given[slot]
+        if given is mask:
+            return
+        lanes = as_array(mask, group.lanes) & ~as_array(given, group.lanes)
+        if lanes.any():
+            for tell in self._unset:
+                tell(group, variable.name, np.flatnonzero(lanes), span)
+
+    def write(self, place: Expression) -> Callable[[Group, Mask, Any], None]:
+        """The closure that gives a place in registers its value."""
+        match place:
+            case Name(variable=variable):
+                slot, span = self.slots[variable], place.span
+
+                def write(group: Group, mask: Mask, value: Any) -> None:
+                    old, declared = group.frame[slot], group.declared[slot]
+                    if mask is ALL or mask is declared or old is None:
+                        group.frame[slot] = value
+                    else:
+                        group.frame[slot] = blend(mask, value, old, span)
+                    if group.given[slot] is not ALL:
+                        whole = mask is declared and group.given[slot] is NONE
+                        group.given[slot] = mask if whole else union(group.given[slot], mask)
+
+                return write
+            case Member(base=base, position=position):
+                read, write_whole, span = self.read(base), self.write(base), place.span
+                variable = _root(base)
+                slot = self.slots[variable]
+
+                def write_component(group: Group, mask: Mask, value: Any) -> None:
+                    given = group.frame[slot]
+                    old = _zero(base.ctype, span) if given is None else given
+                    if group.given[slot] is ALL:
+                        old = read(group, mask)
+                    parts = list(old)
+                    parts[position] = value
+                    write_whole(group, mask, tuple(parts))
+
+                return write_component
+            case _:
+                raise SourceError("This is no place to store to.", place.span)
+
+
+def in_register(place: Expression) -> bool:
+    """Whether a place is a variable, or a component of one, that has no address."""
+    match place:
+        case Name(variable=variable):
+            return variable.space not in ("shared", "local")
+        case Member(base=base):
+            return not isinstance(base, (Index, Dereference)) and in_register(base)
+        case Index() | Dereference():
+            return False
+        case _:
+            return True  # a value
+
+
+def _root(place: Expression) -> Variable:
+    match place:
+        case Name(variable=variable):
+            return variable
+        case Member(base=base):
+            return _root(base)
+        case _:
+            raise SourceError("This is no place to store to.", place.span)
+
+
+def blend(mask: Any, new: Any, old: Any, span: Span) -> Any:
+    """new where the mask [lanes] is set, else old."""
+    if isinstance(new, tuple):
+        return tuple(blend(mask, a, b, span) for a, b in zip(new, old, strict=True))
+    if isinstance(new, Address):
+        if new.buffer is not old.buffer:
+            raise SourceError(
+                f"Here threads point into different arrays ({new.buffer.name} and "
+                f"{old.buffer.name}), which is not supported.",
+                span,
+            )
+        return Address(new.buffer, np.where(mask, new.offset, old.offset), 0)
+    return np.where(mask, new, old)
+
+
+def _zero(ctype: CType, span: Span) -> Any:
+    """What a variable without a value reads as."""
+    match ctype:
+        case Scalar():
+            return ctype.dtype.type(0)
+        case Vector():
+            return (ctype.element.dtype.type(0),) * ctype.length
+        case _:
+            raise SourceError("A pointer is used here before it has a value.", span)

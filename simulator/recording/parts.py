@@ -1,0 +1,277 @@
+"""A step opened into its parts, in the order in which they happen: values, addresses, accesses."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simulator.contraction.contract import fusions
+from simulator.contraction.rules import Fused, product_of
+from simulator.language.ctype import Pointer, Void
+from simulator.language.errors import Span
+from simulator.language.tree import (
+    AddressOf,
+    Assign,
+    Binary,
+    Builtin,
+    Call,
+    Cast,
+    Declare,
+    Dereference,
+    Expression,
+    Increment,
+    Kernel,
+    Literal,
+    Load,
+    Loop,
+    Name,
+)
+from simulator.language.visit import expressions_of, subexpressions
+from simulator.machine.registers import in_register
+from simulator.observers.transactions import BANK_BYTES, BANKS, SECTOR_BYTES
+from simulator.recording.narrate import SIGNS, Reader
+from simulator.recording.recording import Recording, Step, StepAccess
+from simulator.recording.requests import LINE_BYTES, shared_starts
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Where one thread's access goes: from the index to the address to the bank or sector.
+
+    index counts within the array's shape, row first (one number where it is outside). byte counts
+    from the array's start; address from the start of the block's shared memory for a shared
+    array, else it equals byte. bank is None but in shared memory, sector (of 32 bytes) and line
+    (of 128) but in global memory, both counted from the array's start.
+    """
+
+    array: str
+    space: str
+    index: tuple[int, ...]
+    byte: int
+    address: int
+    width: int
+    bank: int | None
+    sector: int | None
+    line: int | None
+    in_bounds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One thing that a thread did within a step.
+
+    kind is "variable" (a register or builtin is read), "value" (an operator or call has its
+    result), "assign" (a register gets its value), "load", "store" or "atomic" (cell tells where).
+    span and text are the source's; value is a NumPy number, or an array of a short vector's
+    components; said is all of it in a short line.
+    """
+
+    kind: str
+    span: Span
+    text: str
+    value: Any
+    said: str
+    cell: Cell | None = None
+
+
+def parts(recording: Recording, step: Step, thread: int) -> tuple[Piece, ...]:
+    """What thread number `thread` of the block did at a step, in order; () where it was idle."""
+    if not step.active[thread]:
+        return ()
+    return tuple(_Opener(recording, step, thread).pieces())
+
+
+class _Opener:
+    """Walks a step's recorded values in the order in which they came to be."""
+
+    def __init__(self, recording: Recording, step: Step, thread: int) -> None:
+        self.recording = recording
+        self.step = step
+        self.thread = thread
+        self.reader = Reader(recording, step, thread)
+        self.lines = recording.kernel.text.split("\n")
+        self.starts = shared_starts(recording.kernel, recording.launch)
+        self.fused = _sums(recording.kernel)
+        self.left = [access for access in step.accesses if access.active[thread]]
+
+    def pieces(self) -> Iterator[Piece]:
+        own = {id(part): part for root in self._roots() for part in subexpressions(root)}
+        for part in self.step.parts:
+            if id(part.expression) in own and part.active[self.thread]:
+                yield from self._piece(part.expression)
+        for access in list(self.left):
+            yield self._access(access)
+        statement = self.step.statement
+        if isinstance(statement, Declare) and statement.value is not None:
+            value = self.reader.value(statement.value)
+            said = f"{statement.variable.name} = {self.reader.show(statement.value)}"
+            yield Piece("assign", statement.span, statement.variable.name, value, said)
+
+    def _roots(self) -> tuple[Expression, ...]:
+        statement = self.step.statement
+        if isinstance(statement, Loop):
+            one = statement.condition if self.step.kind == "test" else statement.advance
+            return () if one is None else (one,)
+        return expressions_of(statement)
+
+    def _piece(self, expression: Expression) -> Iterator[Piece]:
+        value, reader = self.reader.value(expression), self.reader
+        match expression:
+            case Literal() | AddressOf():
+                return
+            case Cast(explicit=False):
+                return  # its operand's piece says it
+            case _ if isinstance(expression.ctype, (Pointer, Void)):
+                yield from self._taken(expression)  # the access says where it leads
+            case Load(place=Name(variable=variable)):
+                said = f"{variable.name} = {reader.number(value)}"
+                yield Piece("variable", expression.span, variable.name, value, said)
+            case Builtin(name=name, axis=axis):
+                text = f"{name}.{axis}" if axis else name
+                said = f"{text} = {reader.number(value)}"
+                yield Piece("variable", expression.span, text, value, said)
+            case Load(place=place) if in_register(place):
+                text = reader.place(place)
+                yield Piece(
+                    "variable", expression.span, text, value, _joined(text, reader.number(value))
+                )
+            case Load(place=place):
+                yield from self._taken(place)
+            case Assign(place=place) | Increment(place=place):
+                yield from self._assigned(expression, place)
+            case _:
+                yield from self._taken(expression)
+                said = _joined(
+                    self._text(expression.span), reader.numeric(expression), reader.show(expression)
+                )
+                said += ", rounded once" if id(expression) in self.fused else ""
+                text = self._text(expression.span)
+                yield Piece("value", expression.span, text, value, said)
+
+    def _assigned(self, expression: Assign | Increment, place: Expression) -> Iterator[Piece]:
+        """The old value where it is read from memory, then the new one where it goes."""
+        reader = self.reader
+        value = reader.value(expression)
+        stores = [a for a in self.left if a.expression is place and a.kind != "load"]
+        yield from self._taken(place)
+        if stores:
+            return
+        target = reader.place(place)
+        if isinstance(expression, Increment):
+            after = self.step.registers.get(target)
+            value = value if after is None else after[self.thread]
+            sign = "+" if expression.delta > 0 else "−"
+            said = f"{target} = {reader.old(place)} {sign} 1 = {reader.number(value)}"
+        elif expression.operator:
+            added = reader.numeric(expression.value)
+            loose = isinstance(_bare(expression.value), Binary) and not product_of(expression.value)
+            added = f"({added})" if loose and " " in added else added
+            sign = SIGNS.get(expression.operator, expression.operator)
+            numbers = f"{reader.old(place)} {sign} {added}"
+            said = _joined(target, numbers, reader.number(value))
+            said += ", rounded once" if id(expression) in self.fused else ""
+        else:
+            said = f"{target} = {reader.number(value)}"
+        yield Piece("assign", expression.span, self._text(expression.span), value, said)
+
+    def _taken(self, expression: Expression) -> Iterator[Piece]:
+        """The accesses that belong to an expression: its own, or those of a call's pointers."""
+        pointers = expression.arguments if isinstance(expression, Call) else ()
+        for access in list(self.left):
+            place = access.expression
+            through = place.pointer if isinstance(place, Dereference) else None
+            if place is expression or any(
+                through is pointer or through is _bare(pointer) for pointer in pointers
+            ):
+                self.left.remove(access)
+                yield self._access(access)
+
+    def _access(self, access: StepAccess) -> Piece:
+        cell = self._cell(access)
+        value = access.values[self.thread]
+        shown = self.reader.number(value)
+        name = cell.array + "".join(f"[{i}]" for i in cell.index)
+        where = f"byte {cell.byte} of {cell.array}"
+        if cell.bank is not None:
+            where += f", bank {cell.bank}"
+        if cell.sector is not None:
+            where += f", sector {cell.sector}"
+        if not cell.in_bounds:
+            where = f"byte {cell.byte} of {cell.array}"
+            said = f"{self._text(access.expression.span)} is {where}: outside, dropped"
+        elif access.kind == "load":
+            said = f"{name} holds {shown} ({where})"
+        elif access.kind == "store":
+            said = f"{name} gets {shown} ({where})"
+        else:
+            said = f"{name} held {shown} before the update ({where})"
+        text = self._text(access.expression.span)
+        return Piece(access.kind, access.expression.span, text, value, said, cell)
+
+    def _cell(self, access: StepAccess) -> Cell:
+        byte = int(access.offsets[self.thread])
+        components = access.values.shape[1] if access.values.ndim > 1 else 1
+        shape = self._shape(access.name)
+        flat = byte // (access.width // components)
+        inside = 0 <= flat < int(np.prod(shape)) and bool(access.in_bounds[self.thread])
+        index = np.unravel_index(flat, shape) if inside else (flat,)
+        start = self.starts.get(access.name, 0) if access.space == "shared" else 0
+        shared, everywhere = access.space == "shared", access.space == "global"
+        return Cell(
+            array=access.name,
+            space=access.space,
+            index=tuple(int(i) for i in index),
+            byte=byte,
+            address=byte + start,
+            width=access.width,
+            bank=(byte + start) // BANK_BYTES % BANKS if shared else None,
+            sector=byte // SECTOR_BYTES if everywhere else None,
+            line=byte // LINE_BYTES if everywhere else None,
+            in_bounds=bool(access.in_bounds[self.thread]),
+        )
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        """An array's dimensions, as the source or the launch gave them."""
+        step = self.step
+        for known in (step.shared, self.recording.arguments):
+            if name in known:
+                return tuple(known[name].shape) or (1,)
+        if name in step.registers:
+            return tuple(step.registers[name].shape[1:]) or (1,)
+        return (2**31,)  # one long row: the array has no shape to go by
+
+    def _text(self, span: Span) -> str:
+        """The source between two places, on one line."""
+        chosen = self.lines[span.line - 1 : span.end_line]
+        if not chosen:
+            return ""
+        if len(chosen) == 1:
+            return chosen[0][span.column - 1 : span.end_column - 1].strip()
+        first, *middle, last = chosen
+        pieces = [first[span.column - 1 :], *middle, last[: span.end_column - 1]]
+        return " ".join(piece.strip() for piece in pieces)
+
+
+@functools.lru_cache(maxsize=4)
+def _sums(kernel: Kernel) -> Mapping[int, Fused]:
+    """The kernel's fused sums, found once for all its steps."""
+    return fusions(kernel.body).sums
+
+
+def _joined(*stages: str) -> str:
+    """a = b = c without what only repeats the stage before."""
+    kept: list[str] = []
+    for stage in stages:
+        if stage and (not kept or kept[-1] != stage):
+            kept.append(stage)
+    return " = ".join(kept)
+
+
+def _bare(expression: Expression) -> Expression:
+    while isinstance(expression, Cast):
+        expression = expression.operand
+    return expression

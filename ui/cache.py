@@ -1,0 +1,102 @@
+"""What a view is computed into: its kernel, recording, counters and scene, kept between runs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from simulator import (
+    Kernel,
+    LaunchError,
+    Recording,
+    Report,
+    SourceError,
+    catalogue,
+    compile_kernel,
+    record,
+    simulate,
+)
+from ui import presets, scene
+from ui.view_url import Place, View
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def compiled(text: str, name: str, file: str) -> Kernel:
+    """A kernel's text as the simulator runs it."""
+    return compile_kernel(text, name, filename=file)
+
+
+def kernel_of(view: View) -> Kernel:
+    """The view's kernel with its macros set and its edits made."""
+    entry = catalogue()[view.kernel]
+    return compiled(presets.source(view), entry.kernel, entry.file)
+
+
+def ran(view: View) -> View:
+    """The part of a view that decides what is recorded."""
+    return replace(view, thread=(0, 0), step=0)
+
+
+def recorded(view: View) -> Recording:
+    """The chosen block, every step of it. SourceError and LaunchError are for the page to say."""
+    found = tried(view)
+    if isinstance(found, Recording):
+        return found
+    raise found.with_traceback(None)  # or each time would add to the last one's
+
+
+@st.cache_resource(max_entries=16, show_spinner="Running the kernel…")
+def tried(view: View) -> Recording | SourceError | LaunchError:
+    """The same, or why there is none: what failed once would fail again, and as late."""
+    try:
+        return record(kernel_of(view), presets.launch(view), (*view.block, 0), view.schedule)
+    except (SourceError, LaunchError) as error:
+        return error.with_traceback(None)  # which holds all that was recorded so far
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def reported(view: View) -> Report:
+    """Counters and hazards of the whole launch, for report_of."""
+    return simulate(kernel_of(view), presets.launch(view))
+
+
+def report_of(view: View) -> Report:
+    """Counters and hazards of a view's launch, one for all its blocks and schedules."""
+    return reported(replace(ran(view), block=(0, 0), schedule="lockstep"))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def navigated(view: View) -> Mapping[str, Any]:
+    """What the keys need to know of a recording."""
+    return scene.navigation(recorded(view))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def drawn(view: View, theme: str, first: int, end: int) -> go.Figure:
+    """The scene from one step to before another, for figure_of."""
+    recording = recorded(ran(view))
+    tile = catalogue()[view.kernel].tile(**dict(view.defines))
+    hazards = report_of(view).hazards
+    thread = _linear(view.thread, recording)
+    figure = scene.figure(recording, thread, theme, tile, hazards, range(first, end))
+    figure.layout.meta |= {"scene": named(view, theme)}
+    return figure
+
+
+def figure_of(view: View, theme: str, steps: range) -> go.Figure:
+    """The scene of a view at some steps, one for all steps at which it may stand."""
+    return drawn(replace(view, step=0), theme, steps.start, steps.stop)
+
+
+def named(view: View, theme: str) -> str:
+    """What tells one figure from another."""
+    return hashlib.sha256(repr((replace(view, step=0), theme)).encode()).hexdigest()[:16]
+
+
+def _linear(thread: Place, recording: Recording) -> int:
+    return thread[0] + recording.launch.block[0] * thread[1]
