@@ -20,7 +20,7 @@ from simulator.catalogue import Entry, catalogue
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.launch import Launch
-from simulator.machine.machine import Machine
+from simulator.machine.machine import Machine, Schedule
 from simulator.observers.counters import Counters
 from simulator.observers.transactions import SECTOR_BYTES
 
@@ -131,5 +131,5 @@ def simulated(
     arguments = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
     counters = Counters()
     launch = Launch(grid, block, arguments)
-    Machine(kernel, launch, [counters], "lockstep", seconds=LIMIT_SECONDS).run()
+    Machine(kernel, launch, [counters], Schedule.LOCKSTEP, seconds=LIMIT_SECONDS).run()
     return counters.totals

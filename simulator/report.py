@@ -11,7 +11,7 @@ from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
 from simulator.launch import Launch
-from simulator.machine.machine import Machine
+from simulator.machine.machine import Machine, Schedule
 from simulator.observers.counters import Counters
 from simulator.observers.findings import Hazard, stored
 from simulator.observers.hazards import Hazards
@@ -40,7 +40,7 @@ class Report:
 def simulate(
     kernel: Kernel,
     launch: Launch,
-    schedule: str = "ascending",
+    schedule: Schedule = Schedule.ASCENDING,
     seed: int = 0,
     seconds: float | None = None,
 ) -> Report:

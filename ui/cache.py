@@ -21,6 +21,7 @@ from simulator import (
     record,
     simulate,
 )
+from simulator.machine.machine import Schedule
 from ui import presets, scene
 from ui.view_url import Place, View
 
@@ -67,7 +68,7 @@ def reported(view: View) -> Report:
 
 def report_of(view: View) -> Report:
     """Counters and hazards of a view's launch, one for all its blocks and schedules."""
-    return reported(replace(ran(view), block=(0, 0), schedule="lockstep"))
+    return reported(replace(ran(view), block=(0, 0), schedule=Schedule.LOCKSTEP))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from simulator import Recording, Step
-from simulator.language.tree import Call, Evaluate
+from simulator.language.tree import Call, Evaluate, MemorySpace
 from simulator.launch import WARP_SIZE
+from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 
 Array = np.ndarray[Any, Any]
@@ -67,7 +68,7 @@ def unordered(recording: Recording) -> tuple[Mapping[str, Array], ...]:
             cells, threads = touched(access)
             now = _moments(step, threads, passed)
             bad = stores.unsettled(cells, threads, now)
-            if access.kind == "load":
+            if access.kind is AccessKind.LOAD:
                 bad |= ~before.get(access.name, np.zeros(size, np.bool_))[cells]
                 loads.touch(cells, threads, now, _turn(step))
             else:
@@ -81,7 +82,7 @@ def unordered(recording: Recording) -> tuple[Mapping[str, Array], ...]:
             stores = coming.setdefault(access.name, _Marks(step.shared[access.name].size))
             cells, threads = touched(access)
             now = _moments(step, threads, passed)
-            if access.kind == "load":
+            if access.kind is AccessKind.LOAD:
                 stale = stores.unsettled(cells, threads, now) & (stores.turn[cells] <= _turn(step))
                 _add(found[step.number], access.name, cells[stale])
             else:
@@ -99,7 +100,7 @@ def touched(access: StepAccess) -> tuple[Array, Array]:
 
 
 def _shared(step: Step) -> list[StepAccess]:
-    return [access for access in step.accesses if access.space == "shared"]
+    return [access for access in step.accesses if access.space is MemorySpace.SHARED]
 
 
 def _add(found: dict[str, Array], name: str, cells: Array) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from simulator import Recording, Step
-from simulator.language.tree import Barrier, Loop
+from simulator.language.tree import Barrier, Loop, MemorySpace
+from simulator.machine.observer import AccessKind
 from simulator.observers.findings import Hazard
 from simulator.recording.navigation import Position, positions
 from simulator.recording.recording import StepAccess
@@ -80,7 +81,11 @@ def tell(
     for step in recording.steps:
         iteration = outer_iteration(story, step)
         for access in step.accesses:
-            if access.kind == "load" and access.space == "global" and access.name in story.tiles:
+            if (
+                access.kind is AccessKind.LOAD
+                and access.space is MemorySpace.GLOBAL
+                and access.name in story.tiles
+            ):
                 cells = cells_of(access)
                 tiles = story.tiles[access.name]
                 if outer is not None and inner is not None and iteration is not None:
@@ -109,7 +114,11 @@ def focus_cell(story: Story) -> tuple[int, int] | None:
     """Row and column of the first cell of C that the focused thread stores, if it stores any."""
     for step in story.recording.steps:
         for access in step.accesses:
-            if access.kind == "store" and access.name == "C" and access.active[story.thread]:
+            if (
+                access.kind is AccessKind.STORE
+                and access.name == "C"
+                and access.active[story.thread]
+            ):
                 size = access.width if access.values.ndim == 1 else access.values.itemsize
                 cell = int(access.offsets[story.thread]) // size
                 return divmod(cell, story.shapes["C"][1])
@@ -132,9 +141,9 @@ def _phase(step: Step, inner: Loop | None) -> str:
         return "barrier"
     kinds = {(a.kind, a.space) for a in step.accesses}
     within = inner is not None and any(position.loop is inner for position in step.loops)
-    if ("store", "global") in kinds:
+    if (AccessKind.STORE, MemorySpace.GLOBAL) in kinds:
         return "store"
-    if ("load", "global") in kinds and not within and inner is not None:
+    if (AccessKind.LOAD, MemorySpace.GLOBAL) in kinds and not within and inner is not None:
         return "load"
     if within or (kinds and inner is None):
         return "compute"
@@ -171,7 +180,7 @@ def writer(recording: Recording, name: str, cell: int, step: int | None = None) 
     last = len(steps) - 1 if step is None else step
     for one in (*reversed(steps[: last + 1]), *steps[last + 1 :]):
         for access in one.accesses:
-            if access.kind == "load" or access.name != name:
+            if access.kind is AccessKind.LOAD or access.name != name:
                 continue
             count = access.values.shape[1] if access.values.ndim > 1 else 1
             first = access.offsets // access.values.itemsize

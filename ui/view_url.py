@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 from simulator.catalogue import Entry, catalogue
 from simulator.launch import MAX_THREADS, Dim3, listed
+from simulator.machine.machine import Schedule
 from ui.what_if import SWITCHES, edits
 
 LARGEST = 64  # rows and columns of a matrix on the screen
-SCHEDULES = ("lockstep", "ascending", "descending")  # record's
+SCHEDULES = (Schedule.LOCKSTEP, Schedule.ASCENDING, Schedule.DESCENDING)
 INPUTS = ("random", "counting")  # presets.inputs says what they are
 PLAIN = ("kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs")
 WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -45,7 +46,7 @@ class View:
     block: Place = (0, 0)
     thread: Place = (0, 0)
     step: int = 0
-    schedule: str = "lockstep"
+    schedule: Schedule = Schedule.LOCKSTEP
     inputs: str = "random"
 
 
@@ -88,7 +89,7 @@ def from_query(query: Mapping[str, str | Sequence[str]]) -> tuple[View, tuple[st
         (reader.number("bx", 0), reader.number("by", 0)),
         (reader.number("tx", 0), reader.number("ty", 0)),
         max(step, 1) - 1,
-        reader.word("schedule", SCHEDULES, DEFAULT.schedule),
+        Schedule(reader.word("schedule", SCHEDULES, DEFAULT.schedule)),
         reader.word("inputs", INPUTS, DEFAULT.inputs),
     )  # fmt: skip
     known = {*PLAIN, *entry.defines}

@@ -188,7 +188,7 @@ def fused_update(
     assign: Assign, fused: Fused, compile_value: Callable[[Expression], Closure]
 ) -> Update:
     """The same for place += value and place -= value, given a closure for the old value."""
-    compute, target = assign.compute, assign.place.ctype
+    compute, target = assign.compute, assign.lvalue.ctype
     assert isinstance(compute, Scalar)
     assert isinstance(target, Scalar)
     value = None if fused.product is not None else compile_value(assign.value)

@@ -33,6 +33,7 @@ from simulator.language.tree import (
     Logical,
     Loop,
     Member,
+    MemorySpace,
     Name,
     Sequence,
     Statement,
@@ -148,11 +149,11 @@ class Survey:
                 return Known(0, self._number("literal", str(ctype), repr(value)))
             case Builtin(name=name, axis=axis):
                 return Known(1, self._number("builtin", name, axis))
-            case Load(place=Name(variable=variable)) if _in_register(variable):
+            case Load(lvalue=Name(variable=variable)) if _in_register(variable):
                 self._use(variable, consumer)
                 return self._held(variable)
-            case Load(place=place, ctype=ctype):
-                where, array = self._place(place), _array(place)
+            case Load(lvalue=lvalue, ctype=ctype):
+                where, array = self._place(lvalue), _array(lvalue)
                 if array is not None and consumer.sum is not None:
                     self.taken.add(array)
                 self.loads += 1
@@ -164,9 +165,9 @@ class Survey:
                     return self._fresh()
                 self._use(function.result, consumer)
                 return self._held(function.result)
-            case Assign(place=place, value=value):
-                return self._assign(expression, place, value, consumer)
-            case Increment(place=Name(variable=variable)) if _in_register(variable):
+            case Assign(lvalue=lvalue, value=value):
+                return self._assign(expression, lvalue, value, consumer)
+            case Increment(lvalue=Name(variable=variable)) if _in_register(variable):
                 self._use(variable, OTHER)
                 self._define(variable, None, self._fresh())
                 return self._held(variable)
@@ -224,22 +225,22 @@ class Survey:
         return self._fresh()
 
     def _assign(
-        self, assign: Assign, place: Expression, value: Expression, consumer: Consumer
+        self, assign: Assign, lvalue: Expression, value: Expression, consumer: Consumer
     ) -> Known:
-        if not isinstance(place, Name) or not _in_register(place.variable):
-            self._place(place)
+        if not isinstance(lvalue, Name) or not _in_register(lvalue.variable):
+            self._place(lvalue)
             taker = OTHER
             if _is_sum(assign):
                 self.sums.append(assign)
                 taker = Consumer(assign)
             self.depths[id(assign)] = self.depth
             known = self.value(value, taker)
-            array = _array(place)
+            array = _array(lvalue)
             if array is not None and not assign.operator and product_of(value) is not None:
                 self.kept.setdefault(array, assign)
             self._in_order()
             return known if not assign.operator else self._fresh()
-        variable = place.variable
+        variable = lvalue.variable
         given: Expression | None = assign
         if not assign.operator:
             known, given = self.value(value, Consumer(variable=variable, given=value)), value
@@ -277,9 +278,9 @@ class Survey:
         rank, depth = 1 + max(left.rank, right.rank), max(left.depth, right.depth)
         return Known(rank, self._number(operator, str(ctype), *pair), depth=depth)
 
-    def _place(self, place: Expression) -> Any:
+    def _place(self, lvalue: Expression) -> Any:
         """Walk what stands in a place; gives a key that equal places share."""
-        match place:
+        match lvalue:
             case Index(base=base, index=index):
                 return ("index", self._place(base), self.value(index).signed)
             case Member(base=base, position=position):
@@ -289,7 +290,7 @@ class Survey:
             case Name(variable=variable):
                 return id(variable)
             case _:
-                return self.value(place).signed
+                return self.value(lvalue).signed
 
     def _inside(self, expression: Expression) -> None:
         for part in operands(expression):
@@ -350,17 +351,17 @@ def _unrolls(loop: Loop) -> bool:
     return len(limits) == 2 and all(name.variable is loop.variable for name in named)
 
 
-def _array(place: Expression) -> Variable | None:
+def _array(lvalue: Expression) -> Variable | None:
     """The array that every thread has of its own in which a place is."""
-    while isinstance(place, (Index, Member)):
-        place = place.base
-    if isinstance(place, Name) and place.variable.space == "local":
-        return place.variable
+    while isinstance(lvalue, (Index, Member)):
+        lvalue = lvalue.base
+    if isinstance(lvalue, Name) and lvalue.variable.space is MemorySpace.LOCAL:
+        return lvalue.variable
     return None
 
 
 def _in_register(variable: Variable) -> bool:
-    return variable.space in ("register", "parameter")
+    return variable.space in (MemorySpace.REGISTER, MemorySpace.PARAMETER)
 
 
 def _is_float(expression: Any) -> bool:
@@ -372,7 +373,7 @@ def _same_float(assign: Assign) -> bool:
     return (
         isinstance(assign.compute, Scalar)
         and assign.compute.is_float
-        and assign.value.ctype == assign.compute == assign.place.ctype
+        and assign.value.ctype == assign.compute == assign.lvalue.ctype
     )
 
 

@@ -27,6 +27,7 @@ from simulator.language.tree import (
     Inlined,
     Load,
     Member,
+    MemorySpace,
     Name,
     Sequence,
     Statement,
@@ -59,9 +60,9 @@ class Calls:
         if name in ctype.VECTORS and len(children) == 1:
             return values.value(children[0])  # a copy
         if name == "operator=" and len(children) == 3:
-            place = values.place(children[0])
+            lvalue = values.lvalue(children[0])
             value = values.value(children[2])
-            return Assign(place.ctype, span, place, "", value, place.ctype)
+            return Assign(lvalue.ctype, span, lvalue, "", value, lvalue.ctype)
         definition = self.definition(cursor)
         if definition is not None:
             function = self.function(cursor, definition, span)
@@ -120,7 +121,7 @@ class Calls:
         returned = lower_type(definition.result_type, span)
         result = None
         if not isinstance(returned, ctype.Void):
-            result = Variable(name, returned, "register", span_of(definition))
+            result = Variable(name, returned, MemorySpace.REGISTER, span_of(definition))
         self._running.append(definition.hash)
         try:
             body = self._lowering.body(bodies[0], result)
@@ -140,32 +141,34 @@ class Calls:
         span = span_of(argument)
         if parameter.type.get_canonical().kind != TypeKind.LVALUEREFERENCE:
             return convert(values.value(argument), parameter_type(parameter.type, span), span)
-        place = values.expression(argument)
-        if isinstance(place, PLACES):
-            return place
+        lvalue = values.expression(argument)
+        if isinstance(lvalue, PLACES):
+            return lvalue
         target = lower_type(parameter.type.get_canonical().get_pointee(), span)
-        return convert(place, target, span)
+        return convert(lvalue, target, span)
 
     def _bind(self, parameter: Any, given: Expression) -> Declare | None:
         """A parameter's declaration with its value; a reference becomes the place it names."""
         reference = parameter.type.get_canonical().kind == TypeKind.LVALUEREFERENCE
         if reference and isinstance(given, PLACES):
             return self.refer(parameter, given, given.span)
-        variable = Variable(parameter.spelling, given.ctype, "register", span_of(parameter))
+        variable = Variable(
+            parameter.spelling, given.ctype, MemorySpace.REGISTER, span_of(parameter)
+        )
         self._lowering.variables[parameter.hash] = variable
         return Declare(given.span, variable, given)
 
-    def refer(self, cursor: Any, place: Expression, span: Span) -> Declare | None:
+    def refer(self, cursor: Any, lvalue: Expression, span: Span) -> Declare | None:
         """Let a reference name a place: a register as itself, a cell through a pointer to it."""
         variables = self._lowering.variables
-        if in_register(place) or isinstance(place, Name):
-            variables[cursor.hash] = place
+        if in_register(lvalue) or isinstance(lvalue, Name):
+            variables[cursor.hash] = lvalue
             return None
-        pointer = Pointer(place.ctype)
-        variable = Variable(cursor.spelling, pointer, "register", span)
+        pointer = Pointer(lvalue.ctype)
+        variable = Variable(cursor.spelling, pointer, MemorySpace.REGISTER, span)
         value = Load(pointer, span, Name(pointer, span, variable))
-        variables[cursor.hash] = Dereference(place.ctype, span, value)
-        return Declare(span, variable, AddressOf(pointer, span, place))
+        variables[cursor.hash] = Dereference(lvalue.ctype, span, value)
+        return Declare(span, variable, AddressOf(pointer, span, lvalue))
 
 
 def _is_default(argument: Any) -> bool:

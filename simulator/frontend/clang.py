@@ -57,8 +57,8 @@ def parse(text: str, filename: str, defines: Mapping[str, str]) -> tuple[cindex.
         if diagnostic.severity >= cindex.Diagnostic.Error:
             raise SourceError(*(_left_out(diagnostic, text) or _sentence(diagnostic, filename)))
         if diagnostic.severity == cindex.Diagnostic.Warning:
-            message, place = _sentence(diagnostic, filename)
-            warnings.append(f"{place}: {message}" if place else message)
+            message, lvalue = _sentence(diagnostic, filename)
+            warnings.append(f"{lvalue}: {message}" if lvalue else message)
     return unit.cursor, warnings
 
 

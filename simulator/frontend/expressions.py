@@ -93,11 +93,11 @@ class Expressions:
         """The expression as a value: a place is loaded, an array becomes a pointer."""
         return self._as_value(self.expression(cursor))
 
-    def place(self, cursor: Any) -> Expression:
+    def lvalue(self, cursor: Any) -> Expression:
         """The expression as a place to store to."""
-        place = self.expression(cursor)
-        if isinstance(place, PLACES):
-            return place
+        lvalue = self.expression(cursor)
+        if isinstance(lvalue, PLACES):
+            return lvalue
         raise SourceError("This is no place to store to.", span_of(cursor))
 
     def expression(self, cursor: Any) -> Expression:
@@ -201,12 +201,12 @@ class Expressions:
         operator = unary_operator(cursor)
         child = only_child(cursor)
         if operator.startswith(("post", "pre")):
-            place = self.place(child)
+            lvalue = self.lvalue(child)
             delta = 1 if operator.endswith("++") else -1
-            return Increment(place.ctype, span, place, delta, operator.startswith("post"))
+            return Increment(lvalue.ctype, span, lvalue, delta, operator.startswith("post"))
         if operator == "&":
-            place = self.place(child)
-            return AddressOf(Pointer(place.ctype), span, place)
+            lvalue = self.lvalue(child)
+            return AddressOf(Pointer(lvalue.ctype), span, lvalue)
         operand = self.value(child)
         if operator == "*":
             if not isinstance(operand.ctype, Pointer):
@@ -221,8 +221,8 @@ class Expressions:
         left_cursor, right_cursor = cursor.get_children()
         operator = cursor.spelling
         if operator == "=":
-            place = self.place(left_cursor)
-            return Assign(place.ctype, span, place, "", self.value(right_cursor), place.ctype)
+            lvalue = self.lvalue(left_cursor)
+            return Assign(lvalue.ctype, span, lvalue, "", self.value(right_cursor), lvalue.ctype)
         left, right = self.value(left_cursor), self.value(right_cursor)
         target = lower_type(cursor.type, span)
         if operator == ",":
@@ -235,9 +235,9 @@ class Expressions:
 
     def _compound_assignment(self, cursor: Any, span: Span) -> Expression:
         left_cursor, right_cursor = cursor.get_children()
-        place, value = self.place(left_cursor), self.value(right_cursor)
+        lvalue, value = self.lvalue(left_cursor), self.value(right_cursor)
         operator = cursor.spelling.removesuffix("=")
-        match place.ctype, value.ctype:
+        match lvalue.ctype, value.ctype:
             case Scalar() as left, Scalar() as right:
                 compute: CType = (
                     ctype.promote(left) if operator in SHIFTS else ctype.common(left, right)
@@ -246,7 +246,7 @@ class Expressions:
                 compute = pointer
             case left, _:
                 raise SourceError(f"{cursor.spelling} is not supported for {left}.", span)
-        return Assign(place.ctype, span, place, operator, value, compute)
+        return Assign(lvalue.ctype, span, lvalue, operator, value, compute)
 
     def _list(self, cursor: Any, span: Span) -> Expression:
         """{x, y, z, w} for a short vector, {x} for a number."""

@@ -31,6 +31,7 @@ from simulator.language.tree import (
     Index,
     Kernel,
     Loop,
+    MemorySpace,
     Name,
     Return,
     Sequence,
@@ -109,7 +110,7 @@ class Lowering:
         body = None
         for child in cursor.get_children():
             if child.kind == CursorKind.PARM_DECL:
-                parameters.append(self.declare(child, "parameter"))
+                parameters.append(self.declare(child, MemorySpace.PARAMETER))
             elif child.kind == CursorKind.COMPOUND_STMT:
                 body = self.body(child, None)
         if body is None:
@@ -146,7 +147,7 @@ class Lowering:
         finally:
             self._result = outer
 
-    def declare(self, cursor: Any, space: str) -> Variable:
+    def declare(self, cursor: Any, space: MemorySpace) -> Variable:
         """A new variable, known from here on by the cursor that declares it."""
         span = span_of(cursor)
         variable = Variable(
@@ -227,9 +228,9 @@ class Lowering:
         if not children or self._result is None:
             return Return(span)
         result = self._result
-        place = Name(result.ctype, span, result)
+        lvalue = Name(result.ctype, span, result)
         value = convert(self.expressions.value(children[0]), result.ctype, span)
-        given = Evaluate(span, Assign(result.ctype, span, place, "", value, result.ctype))
+        given = Evaluate(span, Assign(result.ctype, span, lvalue, "", value, result.ctype))
         return Sequence(span, (called_first(given), Return(span)))
 
     def _switch(self, children: list[Any], span: Span) -> Statement:
@@ -281,8 +282,8 @@ class Lowering:
             )
         values = [child for child in children if child.kind.is_expression()]
         if cursor.type.get_canonical().kind == TypeKind.LVALUEREFERENCE:
-            place = self.expressions.place(values[-1])
-            pointer = self.calls.refer(cursor, place, span)
+            lvalue = self.expressions.lvalue(values[-1])
+            pointer = self.calls.refer(cursor, lvalue, span)
             return Sequence(span, ()) if pointer is None else pointer
         lowered = lower_type(cursor.type, span)
         if isinstance(lowered, ArrayOf):
@@ -299,7 +300,7 @@ class Lowering:
                     span,
                 )
             cells = tuple(self._cells(lists[0], lowered)) if lists else None
-            return Declare(span, self.declare(cursor, "local"), cells=cells)
+            return Declare(span, self.declare(cursor, MemorySpace.LOCAL), cells=cells)
         if not isinstance(lowered, (Scalar, Vector, Pointer)):
             raise SourceError(f"A variable of type {lowered} is not supported.", span)
         empty = [c for c in values if c.kind == CursorKind.CALL_EXPR and not list(c.get_children())]
@@ -307,8 +308,10 @@ class Lowering:
         if values and not empty:
             value = convert(self.expressions.value(values[-1]), lowered, span)
         if cursor.hash in self._addressed and not isinstance(lowered, Pointer):
-            return self._cell(cursor, lowered, "local", None if value is None else (value,))
-        return called_first(Declare(span, self.declare(cursor, "register"), value))
+            return self._cell(
+                cursor, lowered, MemorySpace.LOCAL, None if value is None else (value,)
+            )
+        return called_first(Declare(span, self.declare(cursor, MemorySpace.REGISTER), value))
 
     def _shared(self, cursor: Any, span: Span) -> Statement:
         """A shared variable: one for the block, however often its function is called."""
@@ -317,16 +320,16 @@ class Lowering:
             return Declare(span, known)
         lowered = lower_type(cursor.type, span)
         if isinstance(lowered, (Scalar, Vector)):
-            declared = self._cell(cursor, lowered, "shared", None)
+            declared = self._cell(cursor, lowered, MemorySpace.SHARED, None)
         elif isinstance(lowered, ArrayOf) and not isinstance(lowered.innermost, Pointer):
-            declared = Declare(span, self.declare(cursor, "shared"))
+            declared = Declare(span, self.declare(cursor, MemorySpace.SHARED))
         else:
             raise SourceError(f"A shared variable of type {lowered} is not supported.", span)
         self.shared[cursor.hash] = declared.variable
         return declared
 
     def _cell(
-        self, cursor: Any, lowered: CType, space: str, cells: tuple[Expression, ...] | None
+        self, cursor: Any, lowered: CType, space: MemorySpace, cells: tuple[Expression, ...] | None
     ) -> Declare:
         """A variable in memory that is no array: kept as an array of one, named by its cell."""
         span = span_of(cursor)

@@ -8,6 +8,7 @@ from simulator.language.tree import (
     If,
     Inlined,
     Loop,
+    MemorySpace,
     Sequence,
     Statement,
     Switch,
@@ -26,7 +27,7 @@ def scopes(
                 scopes(part.function, visible, found)
     match statement:
         case Declare(variable=variable):
-            if variable.space != "shared":
+            if variable.space is not MemorySpace.SHARED:
                 visible = (*visible, variable)
             found[id(statement)] = visible
         case Sequence(statements=statements):

@@ -7,23 +7,34 @@ of memory and of variables are explicit (Load), so that a reader of the tree nee
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from simulator.language.ctype import ArrayOf, CType, Scalar
 from simulator.language.errors import Span
 
 
+class MemorySpace(StrEnum):
+    """Where a variable or array lives.
+
+    Registers hold scalars and pointers, local memory the arrays that every thread has of its own,
+    shared memory those of a block, global memory the launch's; parameters are the kernel's own.
+    """
+
+    REGISTER = "register"
+    PARAMETER = "parameter"
+    LOCAL = "local"
+    SHARED = "shared"
+    GLOBAL = "global"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Variable:
-    """A parameter, a local variable, or an array; identity tells two of the same name apart.
-
-    space is "register" for scalars and pointers, "local" for arrays that every thread has of its
-    own, "shared" for arrays of a block, "parameter" for the kernel's parameters.
-    """
+    """A parameter, a local variable, or an array; identity tells two of the same name apart."""
 
     name: str
     ctype: CType
-    space: str
+    space: MemorySpace
     span: Span
     dynamic: bool = False  # extern __shared__: as many bytes as the launch gives
 
@@ -92,7 +103,7 @@ class Load:
 
     ctype: CType
     span: Span
-    place: Expression
+    lvalue: Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +112,7 @@ class AddressOf:
 
     ctype: CType
     span: Span
-    place: Expression
+    lvalue: Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,7 +187,7 @@ class Assign:
 
     ctype: CType
     span: Span
-    place: Expression
+    lvalue: Expression
     operator: str  # "" for plain assignment, else "+", "<<", …
     value: Expression
     compute: CType
@@ -188,7 +199,7 @@ class Increment:
 
     ctype: CType
     span: Span
-    place: Expression
+    lvalue: Expression
     delta: int
     postfix: bool
 
@@ -284,7 +295,7 @@ class Loop:
         match start:
             case Declare():
                 return start.variable
-            case Evaluate(expression=Assign(place=Name() as name)):
+            case Evaluate(expression=Assign(lvalue=Name() as name)):
                 return name.variable
             case _:
                 return None

@@ -48,9 +48,9 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
             return ()
         case Index(base=first, index=second) | Comma(first=first, second=second):
             return (first, second)
-        case Dereference(pointer=only) | Member(base=only) | Load(place=only):
+        case Dereference(pointer=only) | Member(base=only) | Load(lvalue=only):
             return (only,)
-        case AddressOf(place=only) | Increment(place=only):
+        case AddressOf(lvalue=only) | Increment(lvalue=only):
             return (only,)
         case Cast(operand=only) | Unary(operand=only):
             return (only,)
@@ -58,8 +58,8 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
             return (first, second)
         case Conditional(condition=condition, yes=yes, no=no):
             return (condition, yes, no)
-        case Assign(place=place, value=value):
-            return (place, value)
+        case Assign(lvalue=lvalue, value=value):
+            return (lvalue, value)
         case Call(arguments=arguments):
             return arguments
         case _:
@@ -157,10 +157,10 @@ def set_by(expression: Expression, known: dict[int, set[Variable]]) -> set[Varia
 def _assigned(expression: Expression) -> Iterator[Variable]:
     """The variables that an expression sets itself."""
     for part in subexpressions(expression):
-        if isinstance(part, (Assign, Increment)) and isinstance(part.place, Name):
-            yield part.place.variable
+        if isinstance(part, (Assign, Increment)) and isinstance(part.lvalue, Name):
+            yield part.lvalue.variable
 
 
-def is_copy(place: Expression) -> bool:
+def is_copy(lvalue: Expression) -> bool:
     """Whether a place is what an asynchronous copy reads."""
-    return isinstance(place, Dereference) and place.copied
+    return isinstance(lvalue, Dereference) and lvalue.copied

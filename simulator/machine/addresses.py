@@ -9,7 +9,16 @@ import numpy as np
 
 from simulator.language.ctype import Array, ArrayOf, Scalar, size_of
 from simulator.language.errors import SourceError
-from simulator.language.tree import Binary, Cast, Dereference, Expression, Index, Member, Name
+from simulator.language.tree import (
+    Binary,
+    Cast,
+    Dereference,
+    Expression,
+    Index,
+    Member,
+    MemorySpace,
+    Name,
+)
 from simulator.machine.buffers import Address
 from simulator.machine.group import Group, Mask
 
@@ -32,26 +41,29 @@ class Places:
         self._memo = memo
         self._whole = whole
 
-    def address(self, place: Expression) -> Place:
+    def address(self, lvalue: Expression) -> Place:
         """The closure that gives a place's address; registers have none."""
-        match place:
-            case Name(variable=variable) if variable.space in ("shared", "local"):
+        match lvalue:
+            case Name(variable=variable) if variable.space in (
+                MemorySpace.SHARED,
+                MemorySpace.LOCAL,
+            ):
                 return lambda group, mask: group.arrays[variable]
             case Name(variable=variable):
                 raise SourceError(
                     f"{variable.name} is in a register and has no address; "
                     "make it an array of one.",
-                    place.span,
+                    lvalue.span,
                 )
             case Index(base=base, index=index):
                 is_array = isinstance(base.ctype, ArrayOf)
                 origin = self.address(base) if is_array else self._compile(base)
-                return self.offset(origin, index, size_of(place.ctype), 1)
+                return self.offset(origin, index, size_of(lvalue.ctype), 1)
             case Dereference(pointer=pointer):
                 return self._compile(pointer)
             case Member(base=base, position=position):
                 whole = self.address(base)
-                shift = position * place.ctype.size
+                shift = position * lvalue.ctype.size
 
                 def member(group: Group, mask: Mask) -> Address:
                     address = whole(group, mask)
@@ -59,7 +71,7 @@ class Places:
 
                 return member
             case _:
-                raise SourceError("This has no address.", place.span)
+                raise SourceError("This has no address.", lvalue.span)
 
     def offset(self, origin: Closure, index: Expression, size: int, sign: int) -> Place:
         """The address `index` elements of `size` bytes beyond another."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from simulator.language.ctype import Array, ArrayOf, CType, Scalar, Vector
+from simulator.language.tree import MemorySpace
 
 ALIGNMENT = 16  # arrays start at multiples of it, enough for every vector type
 
@@ -22,7 +23,7 @@ class Buffer:
     """
 
     name: str
-    space: str
+    space: MemorySpace
     element: Scalar
     shape: tuple[int, ...]
     size: int
@@ -41,7 +42,7 @@ class Buffer:
 
     def contents(self, instance: int = 0) -> Array:
         """A copy of one instance in its shape; of a local array, [*shape, lanes]."""
-        if self.space == "local":
+        if self.space is MemorySpace.LOCAL:
             return self.cells.reshape(*self.shape, -1).copy()
         start = instance * self.stride
         cells = self.data[start : start + self.size].view(self.element.dtype)
@@ -77,7 +78,7 @@ def global_buffer(name: str, array: Array, element: Scalar) -> Buffer:
     size = array.nbytes
     data = np.zeros(max(ALIGNMENT, _round_up(size)), np.uint8)
     data[:size] = array.reshape(-1).view(np.uint8)
-    return Buffer(name, "global", element, array.shape, size, 0, data)
+    return Buffer(name, MemorySpace.GLOBAL, element, array.shape, size, 0, data)
 
 
 def shared_buffer(
@@ -94,7 +95,7 @@ def shared_buffer(
     size = int(np.prod(shape, dtype=np.int64)) * element.size
     stride = max(ALIGNMENT, _round_up(size))
     data = np.zeros(stride * blocks, np.uint8)
-    return Buffer(name, "shared", element, shape, size, stride, data, offset)
+    return Buffer(name, MemorySpace.SHARED, element, shape, size, stride, data, offset)
 
 
 def local_buffer(name: str, ctype: ArrayOf, lanes: int) -> Buffer:
@@ -104,7 +105,7 @@ def local_buffer(name: str, ctype: ArrayOf, lanes: int) -> Buffer:
     if isinstance(ctype.innermost, Vector):
         shape = (*shape, ctype.innermost.length)
     data = np.zeros(ctype.size * lanes, np.uint8)
-    return Buffer(name, "local", element, shape, ctype.size, 0, data)
+    return Buffer(name, MemorySpace.LOCAL, element, shape, ctype.size, 0, data)
 
 
 def element_of(ctype: CType) -> Scalar:

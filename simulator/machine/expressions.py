@@ -44,7 +44,7 @@ from simulator.machine.buffers import Address
 from simulator.machine.group import NONE, Group, Mask, narrow
 from simulator.machine.intrinsics import INTRINSICS
 from simulator.machine.load_store import Memory
-from simulator.machine.observer import Observer, hears
+from simulator.machine.observer import Observer, overrides
 from simulator.machine.registers import Registers, blend, in_register
 
 
@@ -65,7 +65,7 @@ class Evaluator:
         self.memos = 0
         self._inlined = inlined
         self.memory = Memory(observers)
-        self.part = [o.on_part for o in observers if hears(o, "on_part")]
+        self.part = [o.on_evaluation for o in observers if overrides(o, "on_evaluation")]
         self._places = Places(self.compile, self.memo, bool(self.part))
         self._registers = Registers(slots, observers, self.compile)
 
@@ -93,7 +93,7 @@ class Evaluator:
             case Load():
                 return self._load(expression)
             case AddressOf():
-                return self._places.address(expression.place)
+                return self._places.address(expression.lvalue)
             case Cast():
                 return self._cast(expression)
             case Unary():
@@ -129,23 +129,23 @@ class Evaluator:
     # Variables and memory ----------------------------------------------------------------------
 
     def _load(self, expression: Load) -> Closure:
-        place, ctype = expression.place, expression.ctype
-        if in_register(place):
-            return self._registers.read(place)
-        address, memory, slot = self._places.address(place), self.memory, self.memo()
+        lvalue, ctype = expression.lvalue, expression.ctype
+        if in_register(lvalue):
+            return self._registers.read(lvalue)
+        address, memory, slot = self._places.address(lvalue), self.memory, self.memo()
         if isinstance(ctype, Pointer):
             raise SourceError("Arrays of pointers are not supported.", expression.span)
 
         def load(group: Group, mask: Mask) -> Any:
-            return memory.load(group, mask, address(group, mask), ctype, place, slot)
+            return memory.load(group, mask, address(group, mask), ctype, lvalue, slot)
 
         return load
 
     def _assign(self, expression: Assign) -> Closure:
-        place, span = expression.place, expression.span
+        lvalue, span = expression.lvalue, expression.span
         update = self._update(expression)
-        if in_register(place):
-            read, write = self._registers.read(place), self._registers.write(place)
+        if in_register(lvalue):
+            read, write = self._registers.read(lvalue), self._registers.write(lvalue)
 
             def assign(group: Group, mask: Mask) -> Any:
                 value = update(group, mask, read)
@@ -153,7 +153,7 @@ class Evaluator:
                 return value
 
             return assign
-        address, memory, ctype = self._places.address(place), self.memory, place.ctype
+        address, memory, ctype = self._places.address(lvalue), self.memory, lvalue.ctype
         load_slot, store_slot = self.memo(), self.memo()
         if isinstance(ctype, Pointer):
             raise SourceError("Arrays of pointers are not supported.", span)
@@ -163,11 +163,11 @@ class Evaluator:
 
             def old(group: Group, mask: Mask) -> Any:
                 where.append(address(group, mask))
-                return memory.load(group, mask, where[0], ctype, place, load_slot)
+                return memory.load(group, mask, where[0], ctype, lvalue, load_slot)
 
             value = update(group, mask, old)
             target = where[0] if where else address(group, mask)
-            memory.store(group, mask, target, ctype, place, store_slot, value)
+            memory.store(group, mask, target, ctype, lvalue, store_slot, value)
             return value
 
         return store
@@ -175,7 +175,7 @@ class Evaluator:
     def _update(self, expression: Assign) -> Callable[[Group, Mask, Closure], Any]:
         """What an assignment stores, given a closure that reads the old value."""
         operator, compute = expression.operator, expression.compute
-        target = expression.place.ctype
+        target = expression.lvalue.ctype
         if not operator:
             value = self.compile(expression.value)
             return lambda group, mask, old: value(group, mask)
@@ -213,7 +213,7 @@ class Evaluator:
         return updated
 
     def _increment(self, expression: Increment) -> Closure:
-        place, postfix, ctype = expression.place, expression.postfix, expression.ctype
+        lvalue, postfix, ctype = expression.lvalue, expression.postfix, expression.ctype
         if isinstance(ctype, Pointer):
             delta = expression.delta * size_of(ctype.target)
 
@@ -229,8 +229,8 @@ class Evaluator:
 
         else:
             raise SourceError("This cannot be counted up or down.", expression.span)
-        if in_register(place):
-            read, write = self._registers.read(place), self._registers.write(place)
+        if in_register(lvalue):
+            read, write = self._registers.read(lvalue), self._registers.write(lvalue)
 
             def increment(group: Group, mask: Mask) -> Any:
                 old = read(group, mask)
@@ -239,14 +239,14 @@ class Evaluator:
                 return old if postfix else new
 
             return increment
-        address, memory = self._places.address(place), self.memory
+        address, memory = self._places.address(lvalue), self.memory
         load_slot, store_slot = self.memo(), self.memo()
 
         def step(group: Group, mask: Mask) -> Any:
             where = address(group, mask)
-            old = memory.load(group, mask, where, ctype, place, load_slot)
+            old = memory.load(group, mask, where, ctype, lvalue, load_slot)
             new = advanced(old)
-            memory.store(group, mask, where, ctype, place, store_slot, new)
+            memory.store(group, mask, where, ctype, lvalue, store_slot, new)
             return old if postfix else new
 
         return step

@@ -44,13 +44,13 @@ def _atomic(call: Call, evaluator: Evaluator) -> Closure:
     """The old value; lanes that name one cell take their turns in lane order."""
     pointer, value = (evaluator.compile(argument) for argument in call.arguments[:2])
     function, ctype = ATOMICS[call.function], _target(call)
-    place = Dereference(ctype, call.arguments[0].span, call.arguments[0])
+    lvalue = Dereference(ctype, call.arguments[0].span, call.arguments[0])
     memory, slot = evaluator.memory, evaluator.memo()
 
     def atomic(group: Group, mask: Mask) -> Any:
         operand = value(group, mask)
         return memory.update(
-            group, mask, pointer(group, mask), ctype, place, slot, function, operand
+            group, mask, pointer(group, mask), ctype, lvalue, slot, function, operand
         )
 
     return atomic
@@ -59,7 +59,7 @@ def _atomic(call: Call, evaluator: Evaluator) -> Closure:
 def _compare_and_swap(call: Call, evaluator: Evaluator) -> Closure:
     pointer, compare, value = (evaluator.compile(argument) for argument in call.arguments)
     ctype = _target(call)
-    place = Dereference(ctype, call.arguments[0].span, call.arguments[0])
+    lvalue = Dereference(ctype, call.arguments[0].span, call.arguments[0])
     memory, slot = evaluator.memory, evaluator.memo()
 
     def swap(group: Group, mask: Mask) -> Any:
@@ -70,7 +70,7 @@ def _compare_and_swap(call: Call, evaluator: Evaluator) -> Closure:
         def chosen(old: Any, given: Any) -> Any:
             return np.where(old == given[..., 0], given[..., 1], old)
 
-        return memory.update(group, mask, pointer(group, mask), ctype, place, slot, chosen, pair)
+        return memory.update(group, mask, pointer(group, mask), ctype, lvalue, slot, chosen, pair)
 
     return swap
 

@@ -8,27 +8,41 @@ import numpy as np
 
 from simulator.language.ctype import CType, Scalar, Vector, size_of
 from simulator.language.errors import SourceError
-from simulator.language.tree import Expression
+from simulator.language.tree import Expression, MemorySpace
 from simulator.machine.buffers import Address, Buffer, element_of
 from simulator.machine.group import NONE, Group, Mask, as_array
-from simulator.machine.observer import Access, Fault, Observer, Pattern, hears
+from simulator.machine.observer import (
+    Access,
+    AccessKind,
+    Fault,
+    FaultReason,
+    Observer,
+    Pattern,
+    overrides,
+)
 
 
 class Memory:
     """Reads and writes cells for the active lanes, and tells observers of it."""
 
     def __init__(self, observers: list[Observer]) -> None:
-        self.access = [o.on_access for o in observers if hears(o, "on_access")]
-        self.fault = [o.on_fault for o in observers if hears(o, "on_fault")]
-        self.copy = [o.on_copy for o in observers if hears(o, "on_copy")]
+        self.access = [o.on_access for o in observers if overrides(o, "on_access")]
+        self.fault = [o.on_fault for o in observers if overrides(o, "on_fault")]
+        self.copy = [o.on_copy for o in observers if overrides(o, "on_copy")]
 
     def load(
-        self, group: Group, mask: Mask, address: Address, ctype: CType, place: Expression, slot: int
+        self,
+        group: Group,
+        mask: Mask,
+        address: Address,
+        ctype: CType,
+        lvalue: Expression,
+        slot: int,
     ) -> Any:
         """The values at an address: an array [lanes], one number, or a tuple of components."""
         element = element_of(ctype)
-        pattern = self._pattern(group, address, ctype, place, slot)
-        allowed = self._check(group, mask, pattern, address.base, ctype, place, "load")
+        pattern = self._pattern(group, address, ctype, lvalue, slot)
+        allowed = self._check(group, mask, pattern, address.base, ctype, lvalue, AccessKind.LOAD)
         cells = pattern.buffer.view(element.dtype)
         index = _index(pattern, address.base // element.size)
         values: Any
@@ -44,8 +58,8 @@ class Memory:
             for tell in self.access:
                 tell(
                     Access(
-                        "load", group, pattern, address.base, allowed, size_of(ctype),
-                        element.size, index, values, place,
+                        AccessKind.LOAD, group, pattern, address.base, allowed, size_of(ctype),
+                        element.size, index, values, lvalue,
                     )
                 )  # fmt: skip
         return values
@@ -56,14 +70,14 @@ class Memory:
         mask: Mask,
         address: Address,
         ctype: CType,
-        place: Expression,
+        lvalue: Expression,
         slot: int,
         values: Any,
     ) -> None:
         """Write values at an address; where lanes share a cell, the last lane's stays."""
         element = element_of(ctype)
-        pattern = self._pattern(group, address, ctype, place, slot)
-        allowed = self._check(group, mask, pattern, address.base, ctype, place, "store")
+        pattern = self._pattern(group, address, ctype, lvalue, slot)
+        allowed = self._check(group, mask, pattern, address.base, ctype, lvalue, AccessKind.STORE)
         if allowed is NONE:
             return
         cells = pattern.buffer.view(element.dtype)
@@ -76,28 +90,34 @@ class Memory:
         for tell in self.access:
             tell(
                 Access(
-                    "store", group, pattern, address.base, allowed, size_of(ctype),
-                    element.size, index, values, place,
+                    AccessKind.STORE, group, pattern, address.base, allowed, size_of(ctype),
+                    element.size, index, values, lvalue,
                 )
             )  # fmt: skip
 
     def begin_store(
-        self, group: Group, mask: Mask, address: Address, ctype: CType, place: Expression, slot: int
+        self,
+        group: Group,
+        mask: Mask,
+        address: Address,
+        ctype: CType,
+        lvalue: Expression,
+        slot: int,
     ) -> None:
         """Tell that a store, done later, may reach its cells from now on; faults are told then."""
         if not self.copy:
             return
         element = element_of(ctype)
-        pattern = self._pattern(group, address, ctype, place, slot)
-        allowed = self._check(group, mask, pattern, address.base, ctype, place, None)
+        pattern = self._pattern(group, address, ctype, lvalue, slot)
+        allowed = self._check(group, mask, pattern, address.base, ctype, lvalue, None)
         if allowed is NONE:
             return
         index = _index(pattern, address.base // element.size)
         for tell in self.copy:
             tell(
                 Access(
-                    "store", group, pattern, address.base, allowed, size_of(ctype),
-                    element.size, index, None, place,
+                    AccessKind.STORE, group, pattern, address.base, allowed, size_of(ctype),
+                    element.size, index, None, lvalue,
                 )
             )  # fmt: skip
 
@@ -107,7 +127,7 @@ class Memory:
         mask: Mask,
         address: Address,
         ctype: Scalar,
-        place: Expression,
+        lvalue: Expression,
         slot: int,
         function: Any,
         operand: Any,
@@ -117,15 +137,15 @@ class Memory:
         Lanes that share a cell take turns, in the order of their numbers: each round serves the
         first lane left at every cell.
         """
-        pattern = self._pattern(group, address, ctype, place, slot)
-        allowed = self._check(group, mask, pattern, address.base, ctype, place, "store")
+        pattern = self._pattern(group, address, ctype, lvalue, slot)
+        allowed = self._check(group, mask, pattern, address.base, ctype, lvalue, AccessKind.STORE)
         old = np.zeros(group.lanes, ctype.dtype)
         if allowed is NONE:
             return old
         cells = pattern.buffer.view(ctype.dtype)
         index = _index(pattern, address.base // ctype.size)
-        if pattern.buffer.space == "local":
-            raise SourceError("An atomic needs shared or global memory.", place.span)
+        if pattern.buffer.space is MemorySpace.LOCAL:
+            raise SourceError("An atomic needs shared or global memory.", lvalue.span)
         where = np.broadcast_to(index, (group.lanes,))
         left = np.flatnonzero(as_array(allowed, group.lanes))
         operands = np.broadcast_to(operand, (group.lanes, *np.shape(operand)[1:]))
@@ -138,14 +158,14 @@ class Memory:
         for tell in self.access:
             tell(
                 Access(
-                    "atomic", group, pattern, address.base, allowed, ctype.size, ctype.size,
-                    index, old, place,
+                    AccessKind.ATOMIC, group, pattern, address.base, allowed, ctype.size,
+                    ctype.size, index, old, lvalue,
                 )
             )  # fmt: skip
         return old
 
     def _pattern(
-        self, group: Group, address: Address, ctype: CType, place: Expression, slot: int
+        self, group: Group, address: Address, ctype: CType, lvalue: Expression, slot: int
     ) -> Pattern:
         pattern: Pattern | None = group.memo[slot]
         if (
@@ -155,7 +175,7 @@ class Memory:
         ):
             element = element_of(ctype)
             buffer = address.buffer
-            _refuse_reinterpretation(buffer, element, place)
+            _refuse_reinterpretation(buffer, element, lvalue)
             pattern = Pattern(group, buffer, address.lanes, _alignment(ctype), element.size)
             group.memo[slot] = pattern
         return pattern
@@ -167,8 +187,8 @@ class Memory:
         pattern: Pattern,
         base: int,
         ctype: CType,
-        place: Expression,
-        kind: str | None,
+        lvalue: Expression,
+        kind: AccessKind | None,
     ) -> Mask:
         """The active lanes whose address is inside the array and aligned.
 
@@ -187,10 +207,13 @@ class Memory:
         active = as_array(mask, group.lanes)
         outside = active & ((offsets < 0) | (offsets > last))
         misaligned = active & ~outside & (offsets % alignment != 0)
-        for reason, lanes in (("out-of-bounds", outside), ("misaligned", misaligned)):
+        for reason, lanes in (
+            (FaultReason.OUT_OF_BOUNDS, outside),
+            (FaultReason.MISALIGNED, misaligned),
+        ):
             if kind is not None and lanes.any():
                 fault = Fault(
-                    reason, kind, group, pattern.buffer, offsets, lanes, size_of(ctype), place
+                    reason, kind, group, pattern.buffer, offsets, lanes, size_of(ctype), lvalue
                 )
                 for tell in self.fault:
                     tell(fault)
@@ -215,7 +238,7 @@ def _index(pattern: Pattern, shift: int) -> Any:
 def _gather(cells: Any, index: Any, shift: int, pattern: Pattern) -> Any:
     if isinstance(index, int):
         start = index + shift
-        if pattern.buffer.space == "local":
+        if pattern.buffer.space is MemorySpace.LOCAL:
             return cells[start : start + pattern.step].copy()
         return cells[min(max(start, 0), cells.size - 1)]
     return cells.take(index + shift if shift else index, mode="clip")
@@ -226,7 +249,7 @@ def _scatter(
 ) -> None:
     if isinstance(index, int):
         start = index + shift
-        if pattern.buffer.space == "local":
+        if pattern.buffer.space is MemorySpace.LOCAL:
             part = cells[start : start + pattern.step]
             if mask is None:
                 part[:] = values
@@ -252,11 +275,11 @@ def _zero_outside(group: Group, allowed: Mask, values: Any) -> Any:
     return np.where(as_array(allowed, group.lanes), values, zero)
 
 
-def _refuse_reinterpretation(buffer: Buffer, element: Scalar, place: Expression) -> None:
+def _refuse_reinterpretation(buffer: Buffer, element: Scalar, lvalue: Expression) -> None:
     """An array in registers is kept cell by cell: cells of another size are not there."""
-    if buffer.space == "local" and element.size != buffer.element.size:
+    if buffer.space is MemorySpace.LOCAL and element.size != buffer.element.size:
         raise SourceError(
             f"{buffer.name} holds {buffer.element}; reading it as {element} in registers is not "
             "supported.",
-            place.span,
+            lvalue.span,
         )

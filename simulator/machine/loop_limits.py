@@ -141,8 +141,8 @@ def _progresses(test: Expression, changes: dict[Variable, list[int | None]]) -> 
 def _variable(expression: Expression) -> Variable | None:
     while isinstance(expression, Cast):
         expression = expression.operand
-    if isinstance(expression, Load) and isinstance(expression.place, Name):
-        return expression.place.variable
+    if isinstance(expression, Load) and isinstance(expression.lvalue, Name):
+        return expression.lvalue.variable
     return None
 
 
@@ -162,9 +162,9 @@ def _changes(loop: Loop) -> dict[Variable, list[int | None]]:
     for root in roots:
         for part in subexpressions(root):
             match part:
-                case Increment(place=Name(variable=variable), delta=delta):
+                case Increment(lvalue=Name(variable=variable), delta=delta):
                     found.setdefault(variable, []).append(delta)
-                case Assign(place=Name(variable=variable), operator=operator, value=value):
+                case Assign(lvalue=Name(variable=variable), operator=operator, value=value):
                     found.setdefault(variable, []).append(_step(operator, value))
     return found
 

@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from simulator.language.ctype import Array, ArrayOf, Pointer
 from simulator.language.errors import LaunchError
-from simulator.language.tree import Barrier, Kernel, Variable
+from simulator.language.tree import Barrier, Kernel, MemorySpace, Variable
 from simulator.launch import BUDGET_BYTES, WARP_SIZE, Launch, check
 from simulator.machine.buffers import Address, Buffer, element_of, global_buffer, shared_buffer
 from simulator.machine.group import ALL, Group, Mask, as_array
-from simulator.machine.observer import Observer, hears
+from simulator.machine.observer import Observer, overrides
 from simulator.machine.statements import Program
 
 CHUNK_LANES = 8192  # lanes of a warp number over a chunk's blocks: arrays of it stay in cache
-SCHEDULES = ("ascending", "descending", "random")
+
+
+class Schedule(StrEnum):
+    """In which order a block's warps run to their next barrier.
+
+    RANDOM draws anew for each stretch between barriers; LOCKSTEP runs all threads as one.
+    """
+
+    ASCENDING = "ascending"
+    DESCENDING = "descending"
+    RANDOM = "random"
+    LOCKSTEP = "lockstep"
+
+
+SCHEDULES = (Schedule.ASCENDING, Schedule.DESCENDING, Schedule.RANDOM)  # of whole launches
 
 
 class Machine:
     """One launch of a kernel, watched by observers.
 
-    schedule is the order in which a block's warps run to their next barrier: "ascending",
-    "descending", or "random" drawn with `seed` anew for each stretch between barriers; "lockstep"
-    runs all threads of a block as one. A loop is stopped once `seconds` are over, if given.
+    seed is what Schedule.RANDOM draws from. A loop is stopped once `seconds` are over, if given.
     """
 
     def __init__(
@@ -34,7 +47,7 @@ class Machine:
         kernel: Kernel,
         launch: Launch,
         observers: Sequence[Observer] = (),
-        schedule: str = "ascending",
+        schedule: Schedule = Schedule.ASCENDING,
         seed: int = 0,
         seconds: float | None = None,
     ) -> None:
@@ -77,7 +90,9 @@ class Machine:
         """Blocks of a chunk: as many as keep arrays in cache and memory within its budget."""
         threads = self.launch.threads
         shared = self.kernel.static_shared_bytes + self.launch.shared_bytes
-        local = threads * sum(v.ctype.size for v in self._program.slots if v.space == "local")
+        local = threads * sum(
+            v.ctype.size for v in self._program.slots if v.space is MemorySpace.LOCAL
+        )
         per_block = max(1, shared + local)
         if per_block > BUDGET_BYTES // 2:
             raise LaunchError(
@@ -105,7 +120,7 @@ class Machine:
 
     def _groups(self, blocks: Array) -> list[Group]:
         threads = np.arange(self.launch.threads)
-        size = threads.size if self.schedule == "lockstep" else WARP_SIZE
+        size = threads.size if self.schedule == Schedule.LOCKSTEP else WARP_SIZE
         arrays: dict[Variable, Address] = {}
         offset = 0
         for variable in self.kernel.shared:
@@ -142,9 +157,9 @@ class Machine:
 
     def _order(self, groups: list[Group]) -> list[Group]:
         match self.schedule:
-            case "descending":
+            case Schedule.DESCENDING:
                 return groups[::-1]
-            case "random":
+            case Schedule.RANDOM:
                 return [groups[i] for i in self._random.permutation(len(groups))]
             case _:
                 return list(groups)
@@ -167,15 +182,15 @@ class Machine:
         another one, or have ended, the hardware's behaviour is undefined (CUDA C++ Programming
         Guide, __syncthreads); here those at the barrier that comes first in the text go on.
         """
-        places = [group.waiting[0] for group in running if group.waiting is not None]
-        barrier = min(places, key=lambda place: place.span)
+        barriers = [group.waiting[0] for group in running if group.waiting is not None]
+        barrier = min(barriers, key=lambda waiting: waiting.span)
         at = [g for g in running if g.waiting is not None and g.waiting[0] is barrier]
         masks: list[Mask] = [g.waiting[1] for g in at if g.waiting is not None]
         whole = len(at) == len(groups) and all(mask is ALL for mask in masks)
         if not whole:
             self._report_partial(barrier, at, masks, groups)
         for observer in self.observers:
-            if hears(observer, "on_barrier"):
+            if overrides(observer, "on_barrier"):
                 observer.on_barrier(barrier, at)
         passed = None if whole else self._arrived_blocks(at, masks)
         for group in groups:

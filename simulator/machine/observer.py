@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import Span
-from simulator.language.tree import Barrier, Expression, Kernel, Statement
+from simulator.language.tree import Barrier, Expression, Kernel, MemorySpace, Statement
 from simulator.launch import WARP_SIZE
 from simulator.machine.buffers import Buffer
 
 if TYPE_CHECKING:
     from simulator.launch import Launch
     from simulator.machine.group import Group, Mask
+
+
+class AccessKind(StrEnum):
+    """What an instruction does to memory."""
+
+    LOAD = "load"
+    STORE = "store"
+    ATOMIC = "atomic"
+
+
+class FaultReason(StrEnum):
+    """Why an access is dropped."""
+
+    OUT_OF_BOUNDS = "out-of-bounds"
+    MISALIGNED = "misaligned"
+
+
+class StepKind(StrEnum):
+    """What of a statement a step is: all of it, a condition, a for loop's third part, a barrier."""
+
+    RUN = "run"
+    TEST = "test"
+    ADVANCE = "advance"
+    BARRIER = "barrier"
 
 
 class Pattern:
@@ -37,11 +62,11 @@ class Pattern:
         self.costs: dict[Any, Any] = {}
         elements = lanes // size if lanes is not None else None
         match buffer.space:
-            case "local":
+            case MemorySpace.LOCAL:
                 self.step = group.lanes
                 if elements is not None:
                     elements = elements * group.lanes + group.lane_numbers
-            case "shared":
+            case MemorySpace.SHARED:
                 origin = group.slots * (buffer.stride // size)
                 elements = origin if elements is None else elements + origin
         self.index: Array | None = elements
@@ -58,13 +83,13 @@ class Access:
     """
 
     __slots__ = (
-        "base", "buffer", "group", "index", "kind", "lanes", "mask", "pattern", "place",
-        "size", "values", "width",
+        "base", "buffer", "group", "index", "kind", "lanes", "lvalue", "mask", "pattern", "size",
+        "values", "width",
     )  # fmt: skip
 
     def __init__(
         self,
-        kind: str,
+        kind: AccessKind,
         group: Group,
         pattern: Pattern,
         base: int,
@@ -73,9 +98,9 @@ class Access:
         size: int,
         index: Any,
         values: Any,
-        place: Expression,
+        lvalue: Expression,
     ) -> None:
-        self.kind = kind  # "load", "store" or "atomic"
+        self.kind = kind
         self.group = group
         self.pattern = pattern
         self.buffer = pattern.buffer
@@ -86,7 +111,7 @@ class Access:
         self.size = size
         self.index = index
         self.values = values
-        self.place = place
+        self.lvalue = lvalue
 
     @property
     def offsets(self) -> Any:
@@ -110,22 +135,22 @@ class Access:
 class Fault:
     """An access outside its array or at a wrong multiple; it is dropped and execution goes on.
 
-    reason is "out-of-bounds" or "misaligned"; lanes [lanes] tells whose, offsets [lanes] counts
+    lanes [lanes] tells whose, offsets [lanes] counts
     bytes from the array's start.
     """
 
-    __slots__ = ("buffer", "group", "kind", "lanes", "offsets", "place", "reason", "width")
+    __slots__ = ("buffer", "group", "kind", "lanes", "lvalue", "offsets", "reason", "width")
 
     def __init__(
         self,
-        reason: str,
-        kind: str,
+        reason: FaultReason,
+        kind: AccessKind,
         group: Group,
         buffer: Buffer,
         offsets: Array,
         lanes: Array,
         width: int,
-        place: Expression,
+        lvalue: Expression,
     ) -> None:
         self.reason = reason
         self.kind = kind
@@ -134,7 +159,7 @@ class Fault:
         self.offsets = offsets
         self.lanes = lanes
         self.width = width
-        self.place = place
+        self.lvalue = lvalue
 
 
 class Observer:
@@ -167,13 +192,13 @@ class Observer:
     def on_finish(self, groups: list[Group]) -> None:
         """A chunk's blocks have all ended."""
 
-    def on_part(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
+    def on_evaluation(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
         """A subexpression has a value; told only to observers that override it."""
 
-    def on_step(self, group: Group, kind: str, statement: Statement, mask: Mask) -> None:
+    def on_step(self, group: Group, kind: StepKind, statement: Statement, mask: Mask) -> None:
         """A statement or condition is done; told only to observers that override it."""
 
 
-def hears(observer: Observer, method: str) -> bool:
+def overrides(observer: Observer, method: str) -> bool:
     """Whether an observer overrides a method, so that the machine need not call what is empty."""
     return getattr(type(observer), method) is not getattr(Observer, method)

@@ -9,11 +9,19 @@ import numpy as np
 
 from simulator.language.ctype import CType, Scalar, Vector
 from simulator.language.errors import SourceError, Span
-from simulator.language.tree import Dereference, Expression, Index, Member, Name, Variable
+from simulator.language.tree import (
+    Dereference,
+    Expression,
+    Index,
+    Member,
+    MemorySpace,
+    Name,
+    Variable,
+)
 from simulator.machine.addresses import Closure
 from simulator.machine.buffers import Address
 from simulator.machine.group import ALL, NONE, Group, Mask, as_array, union
-from simulator.machine.observer import Observer, hears
+from simulator.machine.observer import Observer, overrides
 
 
 class Registers:
@@ -26,14 +34,14 @@ class Registers:
         compile_value: Callable[[Expression], Closure],
     ) -> None:
         self.slots = slots
-        self._unset = [o.on_unset for o in observers if hears(o, "on_unset")]
+        self._unset = [o.on_unset for o in observers if overrides(o, "on_unset")]
         self._compile = compile_value
 
-    def read(self, place: Expression) -> Closure:
+    def read(self, lvalue: Expression) -> Closure:
         """The value of a variable, or of a short vector's component, in registers."""
-        match place:
+        match lvalue:
             case Name(variable=variable):
-                slot, span, ctype = self.slots[variable], place.span, variable.ctype
+                slot, span, ctype = self.slots[variable], lvalue.span, variable.ctype
 
                 def read(group: Group, mask: Mask) -> Any:
                     if group.given[slot] is not ALL:
@@ -46,7 +54,7 @@ class Registers:
                 whole = self.read(base) if in_register(base) else self._compile(base)
                 return lambda group, mask: whole(group, mask)[position]
             case _:
-                return self._compile(place)  # a component of a value that is no place
+                return self._compile(lvalue)  # a component of a value that is no place
 
     def _check_given(
         self, group: Group, mask: Mask, slot: int, variable: Variable, span: Span
@@ -60,11 +68,11 @@ class Registers:
             for tell in self._unset:
                 tell(group, variable.name, np.flatnonzero(lanes), span)
 
-    def write(self, place: Expression) -> Callable[[Group, Mask, Any], None]:
+    def write(self, lvalue: Expression) -> Callable[[Group, Mask, Any], None]:
         """The closure that gives a place in registers its value."""
-        match place:
+        match lvalue:
             case Name(variable=variable):
-                slot, span = self.slots[variable], place.span
+                slot, span = self.slots[variable], lvalue.span
 
                 def write(group: Group, mask: Mask, value: Any) -> None:
                     old, declared = group.frame[slot], group.declared[slot]
@@ -78,7 +86,7 @@ class Registers:
 
                 return write
             case Member(base=base, position=position):
-                read, write_whole, span = self.read(base), self.write(base), place.span
+                read, write_whole, span = self.read(base), self.write(base), lvalue.span
                 variable = _root(base)
                 slot = self.slots[variable]
 
@@ -93,14 +101,14 @@ class Registers:
 
                 return write_component
             case _:
-                raise SourceError("This is no place to store to.", place.span)
+                raise SourceError("This is no place to store to.", lvalue.span)
 
 
-def in_register(place: Expression) -> bool:
+def in_register(lvalue: Expression) -> bool:
     """Whether a place is a variable, or a component of one, that has no address."""
-    match place:
+    match lvalue:
         case Name(variable=variable):
-            return variable.space not in ("shared", "local")
+            return variable.space not in (MemorySpace.SHARED, MemorySpace.LOCAL)
         case Member(base=base):
             return not isinstance(base, (Index, Dereference)) and in_register(base)
         case Index() | Dereference():
@@ -109,14 +117,14 @@ def in_register(place: Expression) -> bool:
             return True  # a value
 
 
-def _root(place: Expression) -> Variable:
-    match place:
+def _root(lvalue: Expression) -> Variable:
+    match lvalue:
         case Name(variable=variable):
             return variable
         case Member(base=base):
             return _root(base)
         case _:
-            raise SourceError("This is no place to store to.", place.span)
+            raise SourceError("This is no place to store to.", lvalue.span)
 
 
 def blend(mask: Any, new: Any, old: Any, span: Span) -> Any:

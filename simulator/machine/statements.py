@@ -22,6 +22,7 @@ from simulator.language.tree import (
     If,
     Kernel,
     Loop,
+    MemorySpace,
     Return,
     Sequence,
     Statement,
@@ -35,7 +36,7 @@ from simulator.machine.control_flow import Run, Waiting, as_generator, leave_by,
 from simulator.machine.expressions import Evaluator
 from simulator.machine.group import ALL, NONE, Group, LoopState, Mask, narrow, union
 from simulator.machine.loop_limits import check_loop, counted, endless
-from simulator.machine.observer import Observer, hears
+from simulator.machine.observer import Observer, StepKind, overrides
 
 
 class Program:
@@ -47,7 +48,7 @@ class Program:
         self.slots: Mapping[Variable, int] = {v: i for i, v in enumerate(dict.fromkeys(variables))}
         fused = fusions(kernel.body)
         self._evaluator = Evaluator(self.slots, observers, self._inlined, fused)
-        self._step = [o.on_step for o in observers if hears(o, "on_step")]
+        self._step = [o.on_step for o in observers if overrides(o, "on_step")]
         self._barriers: dict[int, bool] = {}
         body = self._compile(kernel.body)
         self._run = body if self._has_barrier(kernel.body) else as_generator(body)
@@ -75,7 +76,7 @@ class Program:
             )
         return self._barriers[key]
 
-    def _told(self, run: Run, kind: str, statement: Statement) -> Run:
+    def _told(self, run: Run, kind: StepKind, statement: Statement) -> Run:
         """The closure, telling observers of steps when it has run."""
         if not self._step:
             return run
@@ -92,7 +93,7 @@ class Program:
     def _compile(self, statement: Statement) -> Run:
         match statement:
             case Declare():
-                return self._told(self._declare(statement), "run", statement)
+                return self._told(self._declare(statement), StepKind.RUN, statement)
             case Evaluate(expression=expression):
                 value = self._evaluator.compile(expression)
 
@@ -100,7 +101,7 @@ class Program:
                     value(group, mask)
                     return mask
 
-                return self._told(evaluate, "run", statement)
+                return self._told(evaluate, StepKind.RUN, statement)
             case Barrier():
                 return self._barrier(statement)
             case Sequence(statements=statements):
@@ -110,11 +111,11 @@ class Program:
             case Loop():
                 return self._loop(statement)
             case Break():
-                return self._told(leave_by("breaks"), "run", statement)
+                return self._told(leave_by("breaks"), StepKind.RUN, statement)
             case Continue():
-                return self._told(leave_by("continues"), "run", statement)
+                return self._told(leave_by("continues"), StepKind.RUN, statement)
             case Return():
-                return self._told(return_, "run", statement)
+                return self._told(return_, StepKind.RUN, statement)
             case Switch():
                 return self._switch(statement)
             case Function():
@@ -152,7 +153,7 @@ class Program:
 
     def _switch(self, switch: Switch) -> Run:
         """Threads enter the body at their label and fall through to a break."""
-        selector = self._told(self._evaluator.compile(switch.selector), "test", switch)
+        selector = self._told(self._evaluator.compile(switch.selector), StepKind.TEST, switch)
         body = [(self._compile(s), self._has_barrier(s)) for s in switch.body]
 
         def enter(group: Group, mask: Mask) -> tuple[list[Mask], Mask]:
@@ -199,9 +200,9 @@ class Program:
     def _declare(self, statement: Declare) -> Run:
         variable = statement.variable
         slot = self.slots[variable]
-        if variable.space == "shared":
+        if variable.space is MemorySpace.SHARED:
             return lambda group, mask: mask
-        if variable.space == "local":
+        if variable.space is MemorySpace.LOCAL:
             return self._declare_array(statement)
         value = None if statement.value is None else self._evaluator.compile(statement.value)
 
@@ -224,10 +225,10 @@ class Program:
         def declare(group: Group, mask: Mask) -> Mask:
             buffer = local_buffer(variable.name, ctype, group.lanes)
             group.arrays[variable] = Address(buffer, None, 0)
-            for i, (cell, place) in enumerate(zip(cells, statement.cells or (), strict=True)):
+            for i, (cell, lvalue) in enumerate(zip(cells, statement.cells or (), strict=True)):
                 address = Address(buffer, None, i * size)
                 value = cell(group, mask)
-                memory.store(group, mask, address, ctype.innermost, place, slots[i], value)
+                memory.store(group, mask, address, ctype.innermost, lvalue, slots[i], value)
             return mask
 
         return declare
@@ -237,7 +238,7 @@ class Program:
 
         def wait(group: Group, mask: Mask) -> Waiting:
             for tell in tellers:
-                tell(group, "barrier", barrier, mask)
+                tell(group, StepKind.BARRIER, barrier, mask)
             yield barrier, mask
             return mask
 
@@ -270,7 +271,7 @@ class Program:
 
     def _if(self, statement: If) -> Run:
         condition: Closure = self._told(
-            self._evaluator.compile(statement.condition), "test", statement
+            self._evaluator.compile(statement.condition), StepKind.TEST, statement
         )
         yes = self._compile(statement.yes)
         no = self._compile(statement.no) if statement.no else (lambda group, mask: mask)
@@ -309,10 +310,10 @@ class Program:
         start = self._compile(loop.start) if loop.start else None
         condition = None
         if loop.condition is not None:
-            condition = self._told(self._evaluator.compile(loop.condition), "test", loop)
+            condition = self._told(self._evaluator.compile(loop.condition), StepKind.TEST, loop)
         advance = None
         if loop.advance is not None:
-            advance = self._told(self._evaluator.compile(loop.advance), "advance", loop)
+            advance = self._told(self._evaluator.compile(loop.advance), StepKind.ADVANCE, loop)
         body, waits = self._compile(loop.body), self._has_barrier(loop.body)
         has_counter, never_ends = counted(loop), endless(loop)
 

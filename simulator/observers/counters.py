@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from simulator.language.tree import MemorySpace
 from simulator.language.visit import is_copy
-from simulator.machine.observer import Access, Observer
+from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.observers.transactions import (
     copied_sectors,
     ideal_wavefronts,
@@ -47,16 +48,16 @@ class Counters(Observer):
     def on_access(self, access: Access) -> None:
         """Add what one instruction of a group of warps costs."""
         space = access.buffer.space
-        if space == "local" or access.kind == "atomic":
+        if space is MemorySpace.LOCAL or access.kind is AccessKind.ATOMIC:
             return  # the hardware counts atomics apart, as neither loads nor stores
         requests, cost, ideal = _cost(access)
-        line = access.place.span.line
+        line = access.lvalue.span.line
         counts = self._lines.get(line)
         if counts is None:
             counts = self._lines[line] = dict.fromkeys((*FIELDS, *IDEAL_FIELDS), 0)
         name = f"{space}_{access.kind}"
         counts[f"{name}_requests"] += requests
-        if space == "global":
+        if space is MemorySpace.GLOBAL:
             counts[f"{name}_sectors"] += cost
         else:
             counts[f"{name}_wavefronts"] += cost
@@ -70,18 +71,18 @@ def _cost(access: Access) -> tuple[int, int, int]:
     sector or bank, so that a loop's iterations share what was found once.
     """
     space = access.buffer.space
-    phase = access.base % 32 if space == "global" else access.base % 4
+    phase = access.base % 32 if space is MemorySpace.GLOBAL else access.base % 4
     key = (phase, access.width, access.kind)
     known: Any = access.pattern.costs.get(key)
     if known is not None and known[0] is access.mask:
         return known[1]  # type: ignore[no-any-return]  # a tuple kept beside its mask
     addresses, active = access.by_warp()
     warps = int(active.any(axis=1).sum())
-    moved = copied_sectors if is_copy(access.place) else sectors
+    moved = copied_sectors if is_copy(access.lvalue) else sectors
     requests = cost = ideal = 0
     for first, width in instructions(access.width, access.size):
         requests += warps
-        if space == "global":
+        if space is MemorySpace.GLOBAL:
             cost += int(moved(addresses + first, active, width).sum())
         else:
             start = access.buffer.offset + first

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from simulator.language.tree import (
     Increment,
     Kernel,
     Load,
+    MemorySpace,
     Name,
     Variable,
 )
@@ -24,10 +26,23 @@ from simulator.machine.group import Group
 Number = float | str  # a value; its name where it is not finite
 WRITING_CALLS = ("atomic", "__pipeline_memcpy_async")
 
+
+class HazardKind(StrEnum):
+    """What no correct kernel does."""
+
+    READ_AFTER_WRITE = "read-after-write"
+    WRITE_AFTER_READ = "write-after-read"
+    WRITE_AFTER_WRITE = "write-after-write"
+    UNINITIALIZED_READ = "uninitialized-read"
+    OUT_OF_BOUNDS = "out-of-bounds"
+    MISALIGNED = "misaligned"
+    DIVERGENT_BARRIER = "divergent-barrier"
+
+
 KINDS = {
-    ("write", "read"): "read-after-write",
-    ("read", "write"): "write-after-read",
-    ("write", "write"): "write-after-write",
+    ("write", "read"): HazardKind.READ_AFTER_WRITE,
+    ("read", "write"): HazardKind.WRITE_AFTER_READ,
+    ("write", "write"): HazardKind.WRITE_AFTER_WRITE,
 }
 
 
@@ -72,17 +87,16 @@ class Witness:
 class Hazard:
     """Something that a correct kernel never does, once for each pair of lines.
 
-    kind: read-after-write, write-after-read, write-after-write, uninitialized-read,
-    out-of-bounds, misaligned or divergent-barrier. lines holds one line, or the two of a race in
+    lines holds one line, or the two of a race in
     the order that the kernel's author meant them; count how many lanes, over all its instructions.
     wrong_order names an order of warps or blocks that makes a race give a wrong value, where one
     was found, and witness that value.
     """
 
-    kind: str
+    kind: HazardKind
     lines: tuple[int, ...]
     array: str | None
-    space: str | None
+    space: MemorySpace | None
     message: str
     count: int
     example: Example
@@ -91,7 +105,7 @@ class Hazard:
 
 
 def race_sentence(
-    kind: str,
+    kind: HazardKind,
     lines: tuple[int, ...],
     name: str,
     mine: tuple[Dim3, Dim3],
@@ -130,30 +144,30 @@ def stored(kernel: Kernel) -> set[str]:
             for part in subexpressions(expression):
                 if isinstance(part, Call) and part.function.startswith(WRITING_CALLS):
                     root = _root(part.arguments[0])
-                elif isinstance(part, (Assign, Increment)) and not isinstance(part.place, Name):
-                    root = _root(part.place)
+                elif isinstance(part, (Assign, Increment)) and not isinstance(part.lvalue, Name):
+                    root = _root(part.lvalue)
                 else:
                     continue
-                if root is None or root.space == "register":
+                if root is None or root.space is MemorySpace.REGISTER:
                     return every
-                if root.space == "parameter":
+                if root.space is MemorySpace.PARAMETER:
                     found.add(root.name)
     return found
 
 
-def _root(place: Expression) -> Variable | None:
+def _root(lvalue: Expression) -> Variable | None:
     """The variable that a place's address starts from, or None where it is computed."""
-    match place:
+    match lvalue:
         case Name(variable=variable):
             return variable
-        case Load(place=inner):
+        case Load(lvalue=inner):
             return _root(inner)
         case _:
-            inside = operands(place)
+            inside = operands(lvalue)
             return _root(inside[0]) if inside else None
 
 
-def place(thread: int, launch: Launch) -> tuple[Dim3, Dim3]:
+def block_and_thread(thread: int, launch: Launch) -> tuple[Dim3, Dim3]:
     """Block and thread of a thread numbered over the grid."""
     return (
         three(thread // launch.threads, launch.grid),
@@ -168,9 +182,9 @@ def three(number: int, sizes: Dim3) -> Dim3:
 
 def cell_index(buffer: Buffer, cell: int, lanes: int = 1) -> tuple[int, ...]:
     """A cell's indices in its array's shape."""
-    if buffer.space == "shared":
+    if buffer.space is MemorySpace.SHARED:
         cell %= buffer.stride // buffer.element.size
-    elif buffer.space == "local":
+    elif buffer.space is MemorySpace.LOCAL:
         cell //= lanes
     return tuple(int(i) for i in np.unravel_index(cell, buffer.shape or (1,)))
 
@@ -180,6 +194,6 @@ def iterations(group: Group) -> tuple[int, ...]:
     return tuple(state.iteration for state in group.loops)
 
 
-def point(place: Dim3 | None) -> str:
-    """A place in x, y, z as messages write it."""
-    return "(?)" if place is None else f"({', '.join(map(str, place))})"
+def point(index: Dim3 | None) -> str:
+    """An index in x, y, z as messages write it."""
+    return "(?)" if index is None else f"({', '.join(map(str, index))})"

@@ -9,18 +9,19 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import Span
-from simulator.language.tree import Barrier, Kernel
+from simulator.language.tree import Barrier, Kernel, MemorySpace
 from simulator.launch import WARP_SIZE, Launch
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
-from simulator.machine.observer import Access, Fault, Observer
+from simulator.machine.observer import Access, AccessKind, Fault, FaultReason, Observer
 from simulator.observers.findings import (
     KINDS,
     Example,
     Hazard,
+    HazardKind,
+    block_and_thread,
     cell_index,
     iterations,
-    place,
     point,
     race_sentence,
     stored,
@@ -62,15 +63,15 @@ class Hazards(Observer):
         buffer = access.buffer
         shadow = self._shadows.get(buffer)
         if shadow is None:
-            if buffer.space == "global":
+            if buffer.space is MemorySpace.GLOBAL:
                 return
             shadow = self._shadows[buffer] = Shadow(buffer)
         group = access.group
         group.clock += 1
         cells, lanes = cells_of(access)
-        if access.kind == "load":
+        if access.kind is AccessKind.LOAD:
             self._load(access, shadow, cells, lanes)
-        elif id(access.place) in self._copies:
+        elif id(access.lvalue) in self._copies:
             self._arrive(access, shadow, cells, lanes)
         else:
             self._store(access, shadow, cells, lanes)
@@ -83,7 +84,7 @@ class Hazards(Observer):
         access.group.clock += 1
         cells, lanes = cells_of(access)
         self._store(access, shadow, cells, lanes)
-        self._copies.add(id(access.place))
+        self._copies.add(id(access.lvalue))
         shadow.copied[cells] = True
         shadow.copies += cells.size
 
@@ -92,11 +93,11 @@ class Hazards(Observer):
         lane = int(fault.lanes.argmax())
         offset, count = int(fault.offsets[lane]), int(fault.lanes.sum())
         block, thread = fault.group.thread_of(lane)
-        what = "reads" if fault.kind == "load" else "writes"
-        buffer, line = fault.buffer, fault.place.span.line
+        what = "reads" if fault.kind is AccessKind.LOAD else "writes"
+        buffer, line = fault.buffer, fault.lvalue.span.line
         size = buffer.element.size
         shape = "".join(f"[{n}]" for n in buffer.shape)
-        if fault.reason == "out-of-bounds":
+        if fault.reason is FaultReason.OUT_OF_BOUNDS:
             where = (
                 f"element {offset // size} of {buffer.name}, an array of "
                 f"{buffer.size // size} ({buffer.element} {buffer.name}{shape})"
@@ -111,7 +112,7 @@ class Hazards(Observer):
             "the access is dropped."
         )
         example = Example(block, thread, None, None, None, iterations(fault.group))
-        self._add(fault.reason, (line,), buffer, message, count, example)
+        self._add(HazardKind(fault.reason), (line,), buffer, message, count, example)
 
     def on_unset(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """A variable is read before it has a value."""
@@ -121,8 +122,11 @@ class Hazards(Observer):
             "which has no value yet."
         )
         example = Example(block, thread, None, None, None, iterations(group))
-        key = ("uninitialized-read", name, span.line)
-        self._put(key, Hazard(key[0], (span.line,), name, "register", message, lanes.size, example))
+        key = (HazardKind.UNINITIALIZED_READ, name, span.line)
+        self._put(
+            key,
+            Hazard(key[0], (span.line,), name, MemorySpace.REGISTER, message, lanes.size, example),
+        )
 
     def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
         """An interval ends: its reads are compared with the writes that came after them."""
@@ -131,7 +135,7 @@ class Hazards(Observer):
     def on_finish(self, groups: list[Group]) -> None:
         """A chunk ends; its shared and local arrays go with it."""
         self._end_interval()
-        for buffer in [b for b in self._shadows if b.space != "global"]:
+        for buffer in [b for b in self._shadows if b.space is not MemorySpace.GLOBAL]:
             del self._shadows[buffer]
 
     def on_partial_barrier(self, barrier: Barrier, group: Group, slot: int, arrived: Array) -> None:
@@ -147,7 +151,7 @@ class Hazards(Observer):
             "reach it."
         )
         example = Example(block, thread, block, other, None, iterations(group))
-        key = ("divergent-barrier", line)
+        key = (HazardKind.DIVERGENT_BARRIER, line)
         self._put(key, Hazard(key[0], (line,), None, None, message, 1, example))
 
     # Races -----------------------------------------------------------------------------------
@@ -158,13 +162,13 @@ class Hazards(Observer):
         space = access.buffer.space
         if int(written.min()) == NOBODY:
             self._uninitialized(access, cells, lanes, written == NOBODY)
-        if space == "local":
+        if space is MemorySpace.LOCAL:
             return
         me = self._threads(group)[lanes]
         race = self._same_interval(group, written, lanes)
         early = shadow.copied.take(cells) if shadow.copies else False
         race = race | early
-        if space == "global":
+        if space is MemorySpace.GLOBAL:
             assert shadow.blocks is not None
             race = race | (shadow.writer.take(cells) >= 0)
             blocks = me // group.launch.threads
@@ -179,15 +183,15 @@ class Hazards(Observer):
 
     def _store(self, access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
         group = access.group
-        if access.buffer.space == "local":
+        if access.buffer.space is MemorySpace.LOCAL:
             shadow.interval[cells] = 0
             return
         me = self._threads(group)[lanes]
         written = shadow.interval.take(cells)
-        if access.kind == "atomic" and int(written.min()) == NOBODY:
+        if access.kind is AccessKind.ATOMIC and int(written.min()) == NOBODY:
             self._uninitialized(access, cells, lanes, written == NOBODY)
         race = self._same_interval(group, written, lanes)
-        if access.buffer.space == "global":
+        if access.buffer.space is MemorySpace.GLOBAL:
             assert shadow.blocks is not None
             race = race | (shadow.writer.take(cells) >= 0)
             readers = shadow.blocks.take(cells)
@@ -199,14 +203,14 @@ class Hazards(Observer):
         interval = group.interval
         shadow.interval[cells] = interval if isinstance(interval, int) else interval[lanes]
         shadow.writer[cells] = me
-        shadow.line[cells] = access.place.span.line
+        shadow.line[cells] = access.lvalue.span.line
         shadow.clock[cells] = group.clock
         self._events += 1
         shadow.event[cells] = self._events
         if len(self._moments) < MAX_READS:
             self._moments[self._events] = moment(access)
         shadow.syncs[cells] = group.warp_syncs
-        shadow.atomic[cells] = access.kind == "atomic"
+        shadow.atomic[cells] = access.kind is AccessKind.ATOMIC
         shadow.wrote = True
         clash = shadow.writer.take(cells) != me
         if clash.any():  # two lanes of this very instruction write one cell
@@ -268,9 +272,9 @@ class Hazards(Observer):
         same_block = others // threads == me // threads
         same_warp = same_block & (others % threads // WARP_SIZE == me % threads // WARP_SIZE)
         real &= ~same_warp | (shadow.syncs.take(cells) == syncs) | early
-        if access.kind == "atomic":
+        if access.kind is AccessKind.ATOMIC:
             real &= ~shadow.atomic.take(cells)
-        if access.buffer.space == "global":
+        if access.buffer.space is MemorySpace.GLOBAL:
             interval = shadow.interval.take(cells) == _of(group.interval, lanes)
             real &= ~same_block | interval
         if not real.any():
@@ -285,7 +289,7 @@ class Hazards(Observer):
                 later = theirs > mine
             else:
                 later = int(shadow.clock[cells[first]]) > at
-            order, lines = ("write", what), (int(line), access.place.span.line)
+            order, lines = ("write", what), (int(line), access.lvalue.span.line)
             if later:
                 order, lines = order[::-1], lines[::-1]
             copying = not later and bool(np.any(early & these))
@@ -300,16 +304,16 @@ class Hazards(Observer):
         """A global cell is written that a thread of another block has read."""
         first = int(foreign.argmax())
         reader = int(readers[first])
-        line = access.place.span.line
+        line = access.lvalue.span.line
         other = None if reader == MANY else reader * access.group.launch.threads
         self._race(
-            "write-after-read", (line,), access, int(cells[first]), int(me[first]), other,
+            HazardKind.WRITE_AFTER_READ, (line,), access, int(cells[first]), int(me[first]), other,
             int(foreign.sum()),
         )  # fmt: skip
 
     def _race(
         self,
-        kind: str,
+        kind: HazardKind,
         lines: tuple[int, ...],
         access: Access,
         cell: int,
@@ -321,8 +325,10 @@ class Hazards(Observer):
     ) -> None:
         launch = access.group.launch
         buffer = access.buffer
-        block, thread = place(me, launch)
-        other_block, other_thread = (None, None) if other is None else place(other, launch)
+        block, thread = block_and_thread(me, launch)
+        other_block, other_thread = (
+            (None, None) if other is None else block_and_thread(other, launch)
+        )
         index = cell_index(buffer, cell)
         name = buffer.name + "".join(f"[{i}]" for i in index)
         message = race_sentence(
@@ -337,7 +343,7 @@ class Hazards(Observer):
         lane = int(group.lane_numbers[lanes][first])
         block, thread = group.thread_of(lane)
         index = cell_index(buffer, int(cells[first]), group.lanes)
-        line = access.place.span.line
+        line = access.lvalue.span.line
         message = (
             f"line {line}: thread {point(thread)} of block {point(block)} reads "
             f"{buffer.name}{''.join(f'[{i}]' for i in index)}, a {buffer.space} cell that "
@@ -345,7 +351,7 @@ class Hazards(Observer):
         )
         example = Example(block, thread, None, None, index, iterations(group))
         count = int(unset.sum())
-        self._add("uninitialized-read", (line,), buffer, message, count, example)
+        self._add(HazardKind.UNINITIALIZED_READ, (line,), buffer, message, count, example)
 
     def _threads(self, group: Group) -> Array:
         """Each lane's thread, numbered over the grid: [lanes]."""
@@ -359,7 +365,7 @@ class Hazards(Observer):
 
     def _add(
         self,
-        kind: str,
+        kind: HazardKind,
         lines: tuple[int, ...],
         buffer: Buffer,
         message: str,

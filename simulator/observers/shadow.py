@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from simulator.language.ctype import Array
+from simulator.language.tree import MemorySpace
 from simulator.machine.buffers import Buffer
 from simulator.machine.observer import Access
 
@@ -35,7 +36,7 @@ class Shadow:
     def __init__(self, buffer: Buffer) -> None:
         cells = buffer.cells.size
         self.interval = np.full(cells, NOBODY, np.int32)
-        if buffer.space == "local":
+        if buffer.space is MemorySpace.LOCAL:
             cells = 0  # nobody else can touch it: all that matters is whether it was written
         self.writer = np.full(cells, NOBODY, np.int32)
         self.line = np.zeros(cells, np.int32)
@@ -43,7 +44,9 @@ class Shadow:
         self.event = np.zeros(cells, np.int32)
         self.syncs = np.zeros(cells, np.int32)
         self.atomic = np.zeros(cells, np.bool_)
-        self.blocks = np.full(cells, NOBODY, np.int32) if buffer.space == "global" else None
+        self.blocks = (
+            np.full(cells, NOBODY, np.int32) if buffer.space is MemorySpace.GLOBAL else None
+        )
         self.reads: dict[Any, tuple[Access, int, Any, int, int, Moment]] = {}
         self.wrote = False
         self.copied = np.zeros(cells, np.bool_)
@@ -52,7 +55,7 @@ class Shadow:
     def remember_read(self, access: Access, event: int) -> None:
         """Keep a load for the writes that may follow it before the next barrier."""
         group = access.group
-        key = (id(access.pattern), id(access.mask), access.base, access.place.span.line)
+        key = (id(access.pattern), id(access.mask), access.base, access.lvalue.span.line)
         if key not in self.reads and len(self.reads) < MAX_READS:
             self.reads[key] = (
                 access,
@@ -74,7 +77,7 @@ def moment(access: Access) -> Moment:
     if len(group.returns) > 1:
         return ()
     loops = (n for state in group.loops for n in (state.loop.span.line, state.iteration))
-    return (*loops, access.place.span.line)
+    return (*loops, access.lvalue.span.line)
 
 
 def cells_of(access: Access) -> tuple[Array, Any]:
@@ -86,7 +89,7 @@ def cells_of(access: Access) -> tuple[Array, Any]:
     own = buffer.element.size
     index = access.index
     if isinstance(index, int):
-        if buffer.space == "local":
+        if buffer.space is MemorySpace.LOCAL:
             index = index + group.lane_numbers
         else:
             index = np.full(group.lanes, index)

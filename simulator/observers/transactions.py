@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator.language.ctype import Array
+from simulator.machine.observer import AccessKind
 
 SECTOR_BYTES = 32  # the unit that global memory moves (CUDA C++ Best Practices Guide, coalescing)
 BANKS = 32  # shared memory's banks, each BANK_BYTES wide (CUDA C++ Programming Guide)
@@ -47,17 +48,17 @@ def copied_sectors(addresses: Array, active: Array, width: int) -> Array:
     return total
 
 
-def phases(addresses: Array, active: Array, width: int, kind: str) -> Array:
+def phases(addresses: Array, active: Array, width: int, kind: AccessKind) -> Array:
     """Which lanes of an access to shared memory go together: a phase's number each, [warps, 32].
 
     A warp's 4 bytes a lane go in one phase, 8 bytes half a warp at a time, 16 bytes a quarter at a
-    time. A load (kind "load") whose lanes agree in pairs, every lane and the next or every lane and
+    time. A load whose lanes agree in pairs, every lane and the next or every lane and
     the next but one, takes two such phases as one; a lane that is not active agrees with any. So
     did an H200 in each of the single loads and stores that its counters were read for.
     """
     lanes = WARP * BANK_BYTES // max(width, BANK_BYTES)
     numbers = np.broadcast_to(np.arange(WARP) // lanes, addresses.shape)
-    if kind == "load" and width > BANK_BYTES:
+    if kind == AccessKind.LOAD and width > BANK_BYTES:
         together = np.zeros(len(addresses), np.bool_)
         for bit in (1, 2):
             other = np.arange(WARP) ^ bit
@@ -67,7 +68,7 @@ def phases(addresses: Array, active: Array, width: int, kind: str) -> Array:
     return numbers
 
 
-def wavefronts(addresses: Array, active: Array, width: int, kind: str) -> Array:
+def wavefronts(addresses: Array, active: Array, width: int, kind: AccessKind) -> Array:
     """Passes through shared memory that each warp's load or store takes: [warps].
 
     A pass serves one word from each bank, to any number of lanes of one phase.
@@ -104,7 +105,7 @@ def _distinct(numbers: Array) -> Array:
     return count
 
 
-def ideal_wavefronts(addresses: Array, active: Array, width: int, kind: str) -> Array:
+def ideal_wavefronts(addresses: Array, active: Array, width: int, kind: AccessKind) -> Array:
     """Wavefronts of each warp if no two words met in a bank, its phases that is: [warps]."""
     numbers = phases(addresses, active, width, kind)
     count = np.zeros(len(addresses), np.int64)

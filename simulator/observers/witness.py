@@ -21,12 +21,13 @@ from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Expression, Kernel
 from simulator.launch import Dim3, Launch
-from simulator.machine.machine import Machine
-from simulator.machine.observer import Access, Observer
+from simulator.machine.machine import Machine, Schedule
+from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.observers.findings import (
     KINDS,
     Example,
     Hazard,
+    HazardKind,
     Number,
     Witness,
     iterations,
@@ -36,7 +37,15 @@ from simulator.observers.findings import (
 
 SEEDS = 6  # random orders that are tried
 PATIENCE = 1.0  # seconds for all orders of all hazards; one block rarely takes a tenth of it
-ORDERS = (("ascending", 0), ("descending", 0), *(("random", seed) for seed in range(SEEDS)))
+ORDER_PHRASES: Mapping[str, str] = {
+    Schedule.ASCENDING: "the warps in ascending order",
+    Schedule.DESCENDING: "the warps in descending order",
+}
+ORDERS = (
+    (Schedule.ASCENDING, 0),
+    (Schedule.DESCENDING, 0),
+    *((Schedule.RANDOM, seed) for seed in range(SEEDS)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +77,14 @@ class Reads(Observer):
 
     def on_access(self, access: Access) -> None:
         """Keep a load's values beside those that other warps read at the same place."""
-        line, name = access.place.span.line, access.buffer.name
-        if access.kind != "load" or (line, name) not in self._wanted:
+        line, name = access.lvalue.span.line, access.buffer.name
+        if access.kind is not AccessKind.LOAD or (line, name) not in self._wanted:
             return
         group, threads = access.group, self._launch.threads
         whole = self._blocks.size * threads
         first = access.values[0] if isinstance(access.values, tuple) else access.values
         values, offsets = group.spread(first), group.spread(access.offsets)
-        key = (line, name, self._number(access.place), iterations(group))
+        key = (line, name, self._number(access.lvalue), iterations(group))
         reading = self.found.get(key)
         if reading is None:
             reading = self.found[key] = Reading(
@@ -88,12 +97,12 @@ class Reads(Observer):
         reading.offsets[places[active]] = offsets[active]
         reading.values[places[active]] = values[active]
 
-    def _number(self, place: Expression) -> int:
+    def _number(self, lvalue: Expression) -> int:
         """Which of the places of a line this is."""
         for number, known in enumerate(self._places):
-            if known is place:
+            if known is lvalue:
                 return number
-        self._places.append(place)
+        self._places.append(lvalue)
         return len(self._places) - 1
 
 
@@ -142,25 +151,29 @@ def _linear(block: Dim3, launch: Launch) -> int:
     return block[0] + launch.grid[0] * (block[1] + launch.grid[1] * block[2])
 
 
-def _orders(blocks: tuple[int, ...], launch: Launch) -> list[tuple[str, str, int, tuple[int, ...]]]:
+def _orders(
+    blocks: tuple[int, ...], launch: Launch
+) -> list[tuple[str, Schedule, int, tuple[int, ...]]]:
     """Name, schedule, seed and blocks of each run; the first is what others are held against."""
     if len(blocks) == 1:
-        runs: list[tuple[str, str, int, tuple[int, ...]]] = [("lockstep", "lockstep", 0, blocks)]
+        runs: list[tuple[str, Schedule, int, tuple[int, ...]]] = [
+            ("lockstep", Schedule.LOCKSTEP, 0, blocks)
+        ]
         for schedule, seed in ORDERS:
-            name = f"random, seed {seed}" if schedule == "random" else schedule
+            name = f"random, seed {seed}" if schedule is Schedule.RANDOM else schedule
             runs.append((name, schedule, seed, blocks))
         return runs
     first, second = (point(three(block, launch.grid)) for block in blocks)
     return [
-        (f"block {first} before block {second}", "lockstep", 0, blocks),
-        (f"block {second} before block {first}", "lockstep", 0, blocks[::-1]),
+        (f"block {first} before block {second}", Schedule.LOCKSTEP, 0, blocks),
+        (f"block {second} before block {first}", Schedule.LOCKSTEP, 0, blocks[::-1]),
     ]
 
 
 def _run(
     kernel: Kernel,
     launch: Launch,
-    schedule: str,
+    schedule: Schedule,
     seed: int,
     blocks: tuple[int, ...],
     wanted: set[tuple[int, str]],
@@ -185,7 +198,7 @@ def _compared(
     """The hazard with a witness, where a run differs from the reference in what it is about."""
     other, expected = reference
     read = _other_read(hazard, outcome, expected, launch)
-    if read is None and hazard.kind != "write-after-write":
+    if read is None and hazard.kind is not HazardKind.WRITE_AFTER_WRITE:
         return hazard
     output = _other_output(outcome.arrays, expected.arrays)
     if output is None and (read is None or hazard.witness is not None):
@@ -212,8 +225,7 @@ def _said(
 ) -> str:
     """The witness in a sentence."""
     seed = name.rpartition(" ")[2]
-    order = {"ascending": "the warps in ascending order", "descending": "the warps in descending "
-             "order"}.get(name, name)  # fmt: skip
+    order = ORDER_PHRASES.get(name, name)
     order = f"the warps in random order (seed {seed})" if "seed" in name else order
     facts = []
     if read is not None:
@@ -241,7 +253,10 @@ def _other_read(
     hazard: Hazard, outcome: Outcome, expected: Outcome, launch: Launch
 ) -> tuple[Dim3, Number, Number, int] | None:
     """The first thread that reads another value from the same cell: thread, values, line."""
-    lines = {"read-after-write": hazard.lines[-1:], "write-after-read": hazard.lines[:1]}
+    lines = {
+        HazardKind.READ_AFTER_WRITE: hazard.lines[-1:],
+        HazardKind.WRITE_AFTER_READ: hazard.lines[:1],
+    }
     for key, reading in expected.reads.items():
         mine = outcome.reads.get(key)
         if mine is None or key[1] != hazard.array or key[0] not in lines.get(hazard.kind, ()):

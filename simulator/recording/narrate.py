@@ -31,10 +31,12 @@ from simulator.language.tree import (
     Logical,
     Loop,
     Member,
+    MemorySpace,
     Name,
     Return,
     Unary,
 )
+from simulator.machine.observer import AccessKind, StepKind
 from simulator.recording.narrate_warp import (
     warp_sentence as warp_sentence,  # narrate is the face of both
 )
@@ -68,14 +70,14 @@ def _said(recording: Recording, step: Step, thread: int) -> str:
             if count == total:
                 return f"waits at the barrier until all {total} threads of the block are there"
             return f"waits at a barrier that only {count} of the block's {total} threads reach"
-        case Loop() | If() if step.kind == "test":
+        case Loop() | If() if step.kind is StepKind.TEST:
             condition = step.statement.condition
             assert condition is not None
             holds = bool(reader.value(condition))
             return f"{reader.symbolic(condition)} {_is(reader, condition, holds)}" + (
                 _consequence(step, holds)
             )
-        case Loop(advance=advance) if step.kind == "advance" and advance is not None:
+        case Loop(advance=advance) if step.kind is StepKind.ADVANCE and advance is not None:
             return _evaluated(reader, advance)
         case Declare(variable=variable, value=value, cells=cells):
             if value is not None:
@@ -116,12 +118,12 @@ def _consequence(step: Step, holds: bool) -> str:
 
 def _evaluated(reader: Reader, expression: Expression) -> str:
     match expression:
-        case Assign(place=place, operator=operator, value=value):
-            target = reader.place(place)
+        case Assign(lvalue=lvalue, operator=operator, value=value):
+            target = reader.lvalue(lvalue)
             result = reader.show(expression)
             symbolic, numeric = reader.symbolic(value), reader.numeric(value)
             if operator:
-                old = reader.old(place)
+                old = reader.old(lvalue)
                 sign = SIGNS.get(operator, operator)
                 wrap = not isinstance(_bare(value), (Load, Literal, Builtin, Call)) and (
                     PRECEDENCE.get(getattr(_bare(value), "operator", ""), 99)
@@ -132,13 +134,13 @@ def _evaluated(reader: Reader, expression: Expression) -> str:
                     for part in (symbolic, numeric)
                 )
             return _chain(target, [symbolic, numeric], result)
-        case Increment(place=place, delta=delta):
-            old = reader.old(place)
+        case Increment(lvalue=lvalue, delta=delta):
+            old = reader.old(lvalue)
             sign = "+" if delta > 0 else "−"
             new = reader.number(reader.value(expression))
             if expression.postfix:
-                return f"{reader.place(place)} = {new} {sign} 1"
-            return f"{reader.place(place)} = {old} {sign} 1 = {new}"
+                return f"{reader.lvalue(lvalue)} = {new} {sign} 1"
+            return f"{reader.lvalue(lvalue)} = {old} {sign} 1 = {new}"
         case Comma(first=first, second=second):
             return f"{_evaluated(reader, first)}; {_evaluated(reader, second)}"
         case Cast(operand=operand):
@@ -164,11 +166,11 @@ class Reader:
         self.recording = recording
         self.step = step
         self.thread = thread
-        self.parts = {id(part.expression): part for part in step.parts}
+        self.evaluations = {id(part.expression): part for part in step.evaluations}
 
     def value(self, expression: Expression) -> Any:
         """The thread's value of an expression, or None where it did not evaluate it."""
-        part = self.parts.get(id(expression))
+        part = self.evaluations.get(id(expression))
         if part is None or not part.active[self.thread]:
             return expression.value if isinstance(expression, Literal) else None
         return part.values[self.thread]
@@ -188,50 +190,53 @@ class Reader:
     def show(self, expression: Expression) -> str:
         """An expression's value."""
         value = self.value(expression)
-        part = self.parts.get(id(expression))
+        part = self.evaluations.get(id(expression))
         if value is None or isinstance(expression.ctype, Void):
             return ""
         if part is not None and part.array is not None and isinstance(expression.ctype, Pointer):
             return f"&{part.array}[{int(value) // max(1, expression.ctype.target.size)}]"
         return self.number(value)
 
-    def place(self, place: Expression) -> str:
+    def lvalue(self, lvalue: Expression) -> str:
         """A place with its indices as numbers: As[1][3]."""
-        match place:
+        match lvalue:
             case Name(variable=variable):
                 return variable.name
             case Index(base=base, index=index):
-                return f"{self.place(base)}[{self.show(index) or self.numeric(index)}]"
+                return f"{self.lvalue(base)}[{self.show(index) or self.numeric(index)}]"
             case Dereference(pointer=pointer):
                 shown = self.show(pointer)
-                return shown[1:] if shown.startswith("&") else f"*({self.place(pointer)})"
+                return shown[1:] if shown.startswith("&") else f"*({self.lvalue(pointer)})"
             case Member(base=base, position=position):
-                return f"{self.place(base)}.{'xyzw'[position]}"
-            case Load(place=inner) | AddressOf(place=inner):
-                return self.place(inner)
+                return f"{self.lvalue(base)}.{'xyzw'[position]}"
+            case Load(lvalue=inner) | AddressOf(lvalue=inner):
+                return self.lvalue(inner)
             case Cast(operand=operand):
-                return self.place(operand)
+                return self.lvalue(operand)
             case Binary(operator=operator, left=left, right=right):
-                return f"{self.place(left)} {operator} {self.numeric(right)}"
+                return f"{self.lvalue(left)} {operator} {self.numeric(right)}"
             case _:
-                return self.numeric(place)
+                return self.numeric(lvalue)
 
-    def old(self, place: Expression) -> str:
+    def old(self, lvalue: Expression) -> str:
         """What a place held before the step."""
         component: tuple[int, ...] = ()
-        if isinstance(place, Member):
-            component = (place.position,)
-        whole = place.base if isinstance(place, Member) else place
-        if isinstance(whole, Name) and whole.variable.space in ("register", "parameter"):
+        if isinstance(lvalue, Member):
+            component = (lvalue.position,)
+        whole = lvalue.base if isinstance(lvalue, Member) else lvalue
+        if isinstance(whole, Name) and whole.variable.space in (
+            MemorySpace.REGISTER,
+            MemorySpace.PARAMETER,
+        ):
             if self.step.number:
                 before = self.recording.steps[self.step.number - 1].registers
                 if whole.variable.name in before:
                     return self.number(before[whole.variable.name][(self.thread, *component)])
-            return self.place(place)
+            return self.lvalue(lvalue)
         for access in self.step.accesses:
-            if access.expression is place and access.kind == "load":
+            if access.expression is lvalue and access.kind is AccessKind.LOAD:
                 return self.number(access.values[self.thread])
-        return self.place(place)
+        return self.lvalue(lvalue)
 
     def symbolic(self, expression: Expression) -> str:
         """The expression with cells of memory named and all else in numbers."""
@@ -243,10 +248,10 @@ class Reader:
 
     def _text(self, expression: Expression, named: bool) -> str:
         match expression:
-            case Load(place=place):
-                if named and not isinstance(place, Name):
-                    return self.place(place)
-                return self.show(expression) or self.place(place)
+            case Load(lvalue=lvalue):
+                if named and not isinstance(lvalue, Name):
+                    return self.lvalue(lvalue)
+                return self.show(expression) or self.lvalue(lvalue)
             case Cast(operand=operand):
                 return self._text(operand, named)
             case Unary(operator=operator, operand=operand):
@@ -271,10 +276,10 @@ class Reader:
             case Call(function=function, arguments=arguments):
                 inside = ", ".join(self._text(argument, named) for argument in arguments)
                 return f"{function}({inside})"
-            case AddressOf(place=place):
-                return f"&{self.place(place)}"
-            case Assign(place=place):
-                return self.place(place)
+            case AddressOf(lvalue=lvalue):
+                return f"&{self.lvalue(lvalue)}"
+            case Assign(lvalue=lvalue):
+                return self.lvalue(lvalue)
             case _:
                 return self.show(expression)
 
@@ -297,7 +302,7 @@ def _bare(expression: Expression) -> Expression:
 def _dropped(step: Step, thread: int) -> str:
     for access in step.accesses:
         if access.active[thread] and not access.in_bounds[thread]:
-            verb = "reads" if access.kind == "load" else "writes"
+            verb = "reads" if access.kind is AccessKind.LOAD else "writes"
             return (
                 f"{verb} outside {access.name} (byte {int(access.offsets[thread])} from its "
                 "start); the access is dropped."
@@ -307,5 +312,5 @@ def _dropped(step: Step, thread: int) -> str:
 
 def _point(recording: Recording, thread: int) -> str:
     x, y, z = recording.launch.block
-    place = (thread % x, thread // x % y, thread // (x * y))
-    return f"Thread ({', '.join(map(str, place[: 3 if z > 1 else 2]))})"
+    index = (thread % x, thread // x % y, thread // (x * y))
+    return f"Thread ({', '.join(map(str, index[: 3 if z > 1 else 2]))})"

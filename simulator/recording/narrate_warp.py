@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.language.tree import Barrier, If, Loop, Statement, Switch
+from simulator.language.tree import Barrier, If, Loop, MemorySpace, Statement, Switch
 from simulator.launch import WARP_SIZE
+from simulator.machine.observer import AccessKind, StepKind
 from simulator.observers.transactions import SECTOR_BYTES
 from simulator.recording.recording import Recording, Step
 from simulator.recording.requests import Request, requests
 
-VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
+VERBS = {
+    AccessKind.LOAD: "reads",
+    AccessKind.STORE: "writes",
+    AccessKind.ATOMIC: "updates",
+}
 
 
 def warp_sentence(recording: Recording, step: Step, warp: int) -> str:
@@ -33,10 +38,10 @@ def warp_sentence(recording: Recording, step: Step, warp: int) -> str:
 
 def _split(step: Step, statement: Statement, warp: int, size: int) -> str | None:
     """How a warp's lanes answer a condition."""
-    if step.kind != "test" or isinstance(statement, Switch):
+    if step.kind is not StepKind.TEST or isinstance(statement, Switch):
         return None
     assert isinstance(statement, (If, Loop))
-    for part in step.parts:
+    for part in step.evaluations:
         if part.expression is statement.condition:
             own = slice(warp * WARP_SIZE, warp * WARP_SIZE + size)
             answers = part.values[own][part.active[own]]
@@ -53,7 +58,7 @@ def _asked(request: Request) -> str:
     """One request: sectors for global memory, wavefronts and banks for shared."""
     access = request.access
     verb = f"{VERBS[access.kind]} {access.name}"
-    if access.space == "global":
+    if access.space is MemorySpace.GLOBAL:
         return (
             f"{verb}: {_count(request.moved, 'sector')} of {SECTOR_BYTES} bytes in "
             f"{_count(len(request.lines), 'line')}, {request.useful} of {request.fetched} bytes "
@@ -72,7 +77,7 @@ def _asked(request: Request) -> str:
 def _shared_words(request: Request) -> str:
     """How many lanes at most get the same word at once."""
     most = max(len(lanes) for lanes in request.served.values())
-    if most == 1 or request.access.kind != "load":
+    if most == 1 or request.access.kind is not AccessKind.LOAD:
         return ""
     if len(request.served) == 1:
         return f", one word for all {most} lanes (broadcast)"

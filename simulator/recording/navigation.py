@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from simulator.language.tree import Loop
+from simulator.machine.observer import StepKind
 from simulator.recording.recording import Recording, Step
 
 GRANULARITIES = ("statement", "inner", "outer", "barrier")
@@ -65,7 +66,7 @@ def positions(recording: Recording) -> tuple[Position, ...]:
     found: list[Position] = [()] * len(steps)
     for step in reversed(steps):
         loops = tuple((one.loop, one.iteration) for one in step.loops)
-        if step.kind == "advance" and loops:
+        if step.kind is StepKind.ADVANCE and loops:
             after = step.number + 1
             leads = after < len(steps) and steps[after].statement is step.statement
             # The loop's test follows at once, where it has one.
@@ -83,10 +84,10 @@ def _changes(keys: Sequence[object]) -> tuple[int, ...]:
 
 def _ends_loop(step: Step) -> bool:
     """Whether a step is the test that no thread passes any more."""
-    if step.kind != "test" or not isinstance(step.statement, Loop):
+    if step.kind is not StepKind.TEST or not isinstance(step.statement, Loop):
         return False
     condition = step.statement.condition
-    for part in step.parts:
+    for part in step.evaluations:
         if part.expression is condition:
             return not (part.values[part.active] != 0).any()
     return False

@@ -28,9 +28,11 @@ from simulator.language.tree import (
     Literal,
     Load,
     Loop,
+    MemorySpace,
     Name,
 )
 from simulator.language.visit import expressions_of, subexpressions
+from simulator.machine.observer import AccessKind, StepKind
 from simulator.machine.registers import in_register
 from simulator.observers.transactions import BANK_BYTES, BANKS, SECTOR_BYTES
 from simulator.recording.narrate import SIGNS, Reader
@@ -49,7 +51,7 @@ class Cell:
     """
 
     array: str
-    space: str
+    space: MemorySpace
     index: tuple[int, ...]
     byte: int
     address: int
@@ -61,24 +63,24 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Part:
     """One thing that a thread did within a step.
 
     kind is "variable" (a register or builtin is read), "value" (an operator or call has its
     result), "assign" (a register gets its value), "load", "store" or "atomic" (cell tells where).
     span and text are the source's; value is a NumPy number, or an array of a short vector's
-    components; said is all of it in a short line.
+    components; summary is all of it in a short line.
     """
 
     kind: str
     span: Span
     text: str
     value: Any
-    said: str
+    summary: str
     cell: Cell | None = None
 
 
-def parts(recording: Recording, step: Step, thread: int) -> tuple[Piece, ...]:
+def parts(recording: Recording, step: Step, thread: int) -> tuple[Part, ...]:
     """What thread number `thread` of the block did at a step, in order; () where it was idle."""
     if not step.active[thread]:
         return ()
@@ -98,9 +100,9 @@ class _Opener:
         self.fused = _sums(recording.kernel)
         self.left = [access for access in step.accesses if access.active[thread]]
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[Part]:
         own = {id(part): part for root in self._roots() for part in subexpressions(root)}
-        for part in self.step.parts:
+        for part in self.step.evaluations:
             if id(part.expression) in own and part.active[self.thread]:
                 yield from self._piece(part.expression)
         for access in list(self.left):
@@ -109,16 +111,16 @@ class _Opener:
         if isinstance(statement, Declare) and statement.value is not None:
             value = self.reader.value(statement.value)
             said = f"{statement.variable.name} = {self.reader.show(statement.value)}"
-            yield Piece("assign", statement.span, statement.variable.name, value, said)
+            yield Part("assign", statement.span, statement.variable.name, value, said)
 
     def _roots(self) -> tuple[Expression, ...]:
         statement = self.step.statement
         if isinstance(statement, Loop):
-            one = statement.condition if self.step.kind == "test" else statement.advance
+            one = statement.condition if self.step.kind is StepKind.TEST else statement.advance
             return () if one is None else (one,)
         return expressions_of(statement)
 
-    def _piece(self, expression: Expression) -> Iterator[Piece]:
+    def _piece(self, expression: Expression) -> Iterator[Part]:
         value, reader = self.reader.value(expression), self.reader
         match expression:
             case Literal() | AddressOf():
@@ -127,22 +129,22 @@ class _Opener:
                 return  # its operand's piece says it
             case _ if isinstance(expression.ctype, (Pointer, Void)):
                 yield from self._taken(expression)  # the access says where it leads
-            case Load(place=Name(variable=variable)):
+            case Load(lvalue=Name(variable=variable)):
                 said = f"{variable.name} = {reader.number(value)}"
-                yield Piece("variable", expression.span, variable.name, value, said)
+                yield Part("variable", expression.span, variable.name, value, said)
             case Builtin(name=name, axis=axis):
                 text = f"{name}.{axis}" if axis else name
                 said = f"{text} = {reader.number(value)}"
-                yield Piece("variable", expression.span, text, value, said)
-            case Load(place=place) if in_register(place):
-                text = reader.place(place)
-                yield Piece(
+                yield Part("variable", expression.span, text, value, said)
+            case Load(lvalue=lvalue) if in_register(lvalue):
+                text = reader.lvalue(lvalue)
+                yield Part(
                     "variable", expression.span, text, value, _joined(text, reader.number(value))
                 )
-            case Load(place=place):
-                yield from self._taken(place)
-            case Assign(place=place) | Increment(place=place):
-                yield from self._assigned(expression, place)
+            case Load(lvalue=lvalue):
+                yield from self._taken(lvalue)
+            case Assign(lvalue=lvalue) | Increment(lvalue=lvalue):
+                yield from self._assigned(expression, lvalue)
             case _:
                 yield from self._taken(expression)
                 said = _joined(
@@ -150,47 +152,47 @@ class _Opener:
                 )
                 said += ", rounded once" if id(expression) in self.fused else ""
                 text = self._text(expression.span)
-                yield Piece("value", expression.span, text, value, said)
+                yield Part("value", expression.span, text, value, said)
 
-    def _assigned(self, expression: Assign | Increment, place: Expression) -> Iterator[Piece]:
+    def _assigned(self, expression: Assign | Increment, lvalue: Expression) -> Iterator[Part]:
         """The old value where it is read from memory, then the new one where it goes."""
         reader = self.reader
         value = reader.value(expression)
-        stores = [a for a in self.left if a.expression is place and a.kind != "load"]
-        yield from self._taken(place)
+        stores = [a for a in self.left if a.expression is lvalue and a.kind is not AccessKind.LOAD]
+        yield from self._taken(lvalue)
         if stores:
             return
-        target = reader.place(place)
+        target = reader.lvalue(lvalue)
         if isinstance(expression, Increment):
             after = self.step.registers.get(target)
             value = value if after is None else after[self.thread]
             sign = "+" if expression.delta > 0 else "−"
-            said = f"{target} = {reader.old(place)} {sign} 1 = {reader.number(value)}"
+            said = f"{target} = {reader.old(lvalue)} {sign} 1 = {reader.number(value)}"
         elif expression.operator:
             added = reader.numeric(expression.value)
             loose = isinstance(_bare(expression.value), Binary) and not product_of(expression.value)
             added = f"({added})" if loose and " " in added else added
             sign = SIGNS.get(expression.operator, expression.operator)
-            numbers = f"{reader.old(place)} {sign} {added}"
+            numbers = f"{reader.old(lvalue)} {sign} {added}"
             said = _joined(target, numbers, reader.number(value))
             said += ", rounded once" if id(expression) in self.fused else ""
         else:
             said = f"{target} = {reader.number(value)}"
-        yield Piece("assign", expression.span, self._text(expression.span), value, said)
+        yield Part("assign", expression.span, self._text(expression.span), value, said)
 
-    def _taken(self, expression: Expression) -> Iterator[Piece]:
+    def _taken(self, expression: Expression) -> Iterator[Part]:
         """The accesses that belong to an expression: its own, or those of a call's pointers."""
         pointers = expression.arguments if isinstance(expression, Call) else ()
         for access in list(self.left):
-            place = access.expression
-            through = place.pointer if isinstance(place, Dereference) else None
-            if place is expression or any(
+            lvalue = access.expression
+            through = lvalue.pointer if isinstance(lvalue, Dereference) else None
+            if lvalue is expression or any(
                 through is pointer or through is _bare(pointer) for pointer in pointers
             ):
                 self.left.remove(access)
                 yield self._access(access)
 
-    def _access(self, access: StepAccess) -> Piece:
+    def _access(self, access: StepAccess) -> Part:
         cell = self._cell(access)
         value = access.values[self.thread]
         shown = self.reader.number(value)
@@ -203,14 +205,14 @@ class _Opener:
         if not cell.in_bounds:
             where = f"byte {cell.byte} of {cell.array}"
             said = f"{self._text(access.expression.span)} is {where}: outside, dropped"
-        elif access.kind == "load":
+        elif access.kind is AccessKind.LOAD:
             said = f"{name} holds {shown} ({where})"
-        elif access.kind == "store":
+        elif access.kind is AccessKind.STORE:
             said = f"{name} gets {shown} ({where})"
         else:
             said = f"{name} held {shown} before the update ({where})"
         text = self._text(access.expression.span)
-        return Piece(access.kind, access.expression.span, text, value, said, cell)
+        return Part(access.kind, access.expression.span, text, value, said, cell)
 
     def _cell(self, access: StepAccess) -> Cell:
         byte = int(access.offsets[self.thread])
@@ -219,8 +221,8 @@ class _Opener:
         flat = byte // (access.width // components)
         inside = 0 <= flat < int(np.prod(shape)) and bool(access.in_bounds[self.thread])
         index = np.unravel_index(flat, shape) if inside else (flat,)
-        start = self.starts.get(access.name, 0) if access.space == "shared" else 0
-        shared, everywhere = access.space == "shared", access.space == "global"
+        start = self.starts.get(access.name, 0) if access.space is MemorySpace.SHARED else 0
+        shared, everywhere = access.space is MemorySpace.SHARED, access.space is MemorySpace.GLOBAL
         return Cell(
             array=access.name,
             space=access.space,

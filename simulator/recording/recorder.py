@@ -10,15 +10,24 @@ import numpy as np
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.scopes import scopes
-from simulator.language.tree import Declare, Expression, Inlined, Kernel, Loop, Statement, Variable
+from simulator.language.tree import (
+    Declare,
+    Expression,
+    Inlined,
+    Kernel,
+    Loop,
+    MemorySpace,
+    Statement,
+    Variable,
+)
 from simulator.language.visit import expressions_of, subexpressions, walk
 from simulator.launch import Dim3, Launch
 from simulator.machine.buffers import Address, Buffer
 from simulator.machine.group import ALL, Group, LoopState, Mask, as_array
-from simulator.machine.machine import Machine
-from simulator.machine.observer import Access, Fault, Observer
+from simulator.machine.machine import Machine, Schedule
+from simulator.machine.observer import Access, AccessKind, Fault, Observer, StepKind
 from simulator.observers.shadow import cells_of
-from simulator.recording.recording import LoopPosition, Part, Recording, Step, StepAccess
+from simulator.recording.recording import Evaluation, LoopPosition, Recording, Step, StepAccess
 
 MAX_STEPS = 20_000  # of one recording; beyond it a class has lost the thread
 SUSPECT = 100  # rounds of a loop, before it is asked whether it ever ends
@@ -29,7 +38,7 @@ def record(
     kernel: Kernel,
     launch: Launch,
     block: Dim3 = (0, 0, 0),
-    schedule: str = "lockstep",
+    schedule: Schedule = Schedule.LOCKSTEP,
     seed: int = 0,
 ) -> Recording:
     """Every step of one block, its threads in lockstep or its warps in the order of a schedule.
@@ -37,10 +46,10 @@ def record(
     block is in x, y, z. Raises LaunchError for a block outside the grid or a launch that no GPU
     takes, SourceError for what cannot be executed or takes more than MAX_STEPS steps.
     """
-    for axis, place, size in zip("xyz", block, launch.grid, strict=True):
-        if not 0 <= place < size:
+    for axis, index, size in zip("xyz", block, launch.grid, strict=True):
+        if not 0 <= index < size:
             raise LaunchError(
-                f"Block {place} in {axis} is not in the grid, which has {size} there "
+                f"Block {index} in {axis} is not in the grid, which has {size} there "
                 f"(0 to {size - 1})."
             )
     recorder = Recorder()
@@ -59,7 +68,7 @@ class Recorder(Observer):
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
-        self._parts: list[Part] = []
+        self._evaluations: list[Evaluation] = []
         self._accesses: list[StepAccess] = []
         self._threads = 0
         self._visible: dict[int, tuple[Variable, ...]] = {}
@@ -88,11 +97,11 @@ class Recorder(Observer):
             self._shared[name] = buffer.contents()
             self._written[name] = np.zeros(buffer.shape, np.bool_)
 
-    def on_part(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
+    def on_evaluation(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
         """Keep a subexpression's value."""
         array = value.buffer.name if isinstance(value, Address) else None
         active = self._active(group, mask)
-        self._parts.append(Part(expression, self._spread(group, value), active, array))
+        self._evaluations.append(Evaluation(expression, self._spread(group, value), active, array))
 
     def on_access(self, access: Access) -> None:
         """Keep a load or store, and what it left in memory."""
@@ -107,18 +116,18 @@ class Recorder(Observer):
                 access.width,
                 self._spread(group, access.values),
                 active,
-                access.place,
+                access.lvalue,
                 active,
             )
         )
-        if access.kind == "load":
+        if access.kind is AccessKind.LOAD:
             return
-        if buffer.space == "shared":
+        if buffer.space is MemorySpace.SHARED:
             self._shared[buffer.name] = self._copy(buffer.contents())
             written = self._written[buffer.name].copy()
             written.reshape(-1)[cells_of(access)[0]] = True
             self._written[buffer.name] = self._copy(written)
-        elif buffer.space == "global":
+        elif buffer.space is MemorySpace.GLOBAL:
             before = self._stored.get(buffer.name)
             self._outputs[buffer.name] = self._copy(buffer.contents())
             stored = np.zeros(buffer.shape, np.bool_) if before is None else before.copy()
@@ -137,19 +146,19 @@ class Recorder(Observer):
         self._accesses.append(
             StepAccess(
                 fault.kind, fault.buffer.space, fault.buffer.name, offsets, fault.width, zeros,
-                active, fault.place, np.zeros(self._threads, np.bool_),
+                active, fault.lvalue, np.zeros(self._threads, np.bool_),
             )
         )  # fmt: skip
 
-    def on_step(self, group: Group, kind: str, statement: Statement, mask: Mask) -> None:
+    def on_step(self, group: Group, kind: StepKind, statement: Statement, mask: Mask) -> None:
         """A statement is done: keep how everything stands."""
-        if isinstance(statement, Declare) and statement.variable.space == "shared":
+        if isinstance(statement, Declare) and statement.variable.space is MemorySpace.SHARED:
             return
         if len(self.steps) >= MAX_STEPS:
             raise SourceError(_too_long(group), statement.span)
         loops = tuple(self._position(group, state) for state in group.loops)
         interval = group.interval if isinstance(group.interval, int) else int(group.interval[0])
-        parts, accesses = self._finished(statement)
+        evaluations, accesses = self._finished(statement)
         step = Step(
             number=len(self.steps),
             kind=kind,
@@ -157,7 +166,7 @@ class Recorder(Observer):
             loops=loops,
             interval=interval,
             active=self._active(group, mask),
-            parts=parts,
+            evaluations=evaluations,
             accesses=accesses,
             registers=self._snapshot(group, statement),
             shared=dict(self._shared),
@@ -167,18 +176,20 @@ class Recorder(Observer):
         )
         self.steps.append(step)
 
-    def _finished(self, statement: Statement) -> tuple[tuple[Part, ...], tuple[StepAccess, ...]]:
+    def _finished(
+        self, statement: Statement
+    ) -> tuple[tuple[Evaluation, ...], tuple[StepAccess, ...]]:
         """What belongs to the step that ends; the rest waits for the statement around a call."""
         around, own = self._enclosing, id(statement)
 
         def waits(expression: Expression) -> bool:
             return around.get(id(expression), own) != own
 
-        parts = tuple(p for p in self._parts if not around or not waits(p.expression))
+        evaluations = tuple(p for p in self._evaluations if not around or not waits(p.expression))
         accesses = tuple(a for a in self._accesses if not around or not waits(a.expression))
-        self._parts = [p for p in self._parts if around and waits(p.expression)]
+        self._evaluations = [p for p in self._evaluations if around and waits(p.expression)]
         self._accesses = [a for a in self._accesses if around and waits(a.expression)]
-        return parts, accesses
+        return evaluations, accesses
 
     def _position(self, group: Group, state: LoopState) -> LoopPosition:
         """Where in a loop a group is; found anew only where its variable or iteration differs."""
@@ -196,7 +207,7 @@ class Recorder(Observer):
         """Every visible variable's values, one a thread of the block."""
         registers: dict[str, Array] = {}
         for variable in self._visible.get(id(statement), ()):
-            if variable.space == "local":
+            if variable.space is MemorySpace.LOCAL:
                 address = group.arrays.get(variable)
                 buffer = None if address is None else address.buffer
                 held = None if buffer is None else self._last.get(buffer, buffer)

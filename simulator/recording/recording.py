@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from simulator.language.ctype import Array
-from simulator.language.tree import Expression, If, Kernel, Loop, Statement, Variable
+from simulator.language.tree import Expression, If, Kernel, Loop, MemorySpace, Statement, Variable
 from simulator.launch import Dim3, Launch
+from simulator.machine.observer import AccessKind, StepKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class LoopPosition:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Evaluation:
     """One subexpression's value within a step: `values` has a number a thread of the block [T].
 
     A short vector's are [T, n], a pointer's are bytes from the start of the array it points into,
@@ -42,13 +43,13 @@ class Part:
 class StepAccess:
     """One load or store instruction within a step, for every thread of the block.
 
-    kind is "load", "store" or "atomic", space "global", "shared" or "local"; name the array's;
+    name is the array's;
     offsets [T] bytes from its start; width bytes a thread; values [T] (or [T, n] for a short
     vector) what was read or written; active [T]; in_bounds [T] is False where it was dropped.
     """
 
-    kind: str
-    space: str
+    kind: AccessKind
+    space: MemorySpace
     name: str
     offsets: Array
     width: int
@@ -62,18 +63,17 @@ class StepAccess:
 class Step:
     """What one statement did in the recorded block, and how everything stood afterwards.
 
-    T is the number of threads of the block, counted in x, then y, then z. kind is "run" for a
-    statement, "test" for the condition of an if or a loop, "advance" for a for loop's third part,
-    "barrier". Snapshots are never written again: steps share those that did not change.
+    T is the number of threads of the block, counted in x, then y, then z. Snapshots are never
+    written again: steps share those that did not change.
     """
 
     number: int
-    kind: str
+    kind: StepKind
     statement: Statement
     loops: tuple[LoopPosition, ...]
     interval: int
     active: Array
-    parts: tuple[Part, ...]
+    evaluations: tuple[Evaluation, ...]
     accesses: tuple[StepAccess, ...]
     registers: Mapping[str, Array]
     shared: Mapping[str, Array]
@@ -84,9 +84,11 @@ class Step:
     @property
     def line(self) -> int:
         """The line of the text, from 1."""
-        if self.kind in ("test", "advance") and isinstance(self.statement, (If, Loop)):
+        if self.kind in (StepKind.TEST, StepKind.ADVANCE) and isinstance(
+            self.statement, (If, Loop)
+        ):
             part = self.statement.condition
-            if self.kind == "advance" and isinstance(self.statement, Loop):
+            if self.kind is StepKind.ADVANCE and isinstance(self.statement, Loop):
                 part = self.statement.advance
             if part is not None:
                 return part.span.line

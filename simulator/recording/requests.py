@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from simulator.language.ctype import Array, ArrayOf
-from simulator.language.tree import Kernel
+from simulator.language.tree import Kernel, MemorySpace
 from simulator.language.visit import is_copy
 from simulator.launch import WARP_SIZE, Launch
 from simulator.observers.transactions import (
@@ -87,7 +87,7 @@ def requests(recording: Recording, step: Step, warp: int) -> tuple[Request, ...]
     An access to arrays that every thread has of its own, and one that was dropped as it was out
     of bounds, is no request; a vector of three is one for each component.
     """
-    asked = [access for access in step.accesses if access.space != "local"]
+    asked = [access for access in step.accesses if access.space is not MemorySpace.LOCAL]
     if not asked:
         return ()
     starts = shared_starts(recording.kernel, recording.launch)
@@ -98,7 +98,7 @@ def requests(recording: Recording, step: Step, warp: int) -> tuple[Request, ...]
         if not active.any():
             continue
         size = access.width // (access.values.shape[1] if access.values.ndim > 1 else 1)
-        start = starts[access.name] if access.space == "shared" else 0
+        start = starts[access.name] if access.space is MemorySpace.SHARED else 0
         for first, width in instructions(access.width, size):
             addresses = access.offsets[threads] + start + first
             found.append(_request(access, warp, threads, active, addresses, width))
@@ -127,7 +127,7 @@ def _threads(launch: Launch, warp: int) -> Array:
 def _request(
     access: StepAccess, warp: int, threads: Array, active: Array, addresses: Array, width: int
 ) -> Request:
-    shared = access.space == "shared"
+    shared = access.space is MemorySpace.SHARED
     words = np.full((threads.size, max(1, width // BANK_BYTES)), IDLE, np.int64)
     first = addresses[active] // BANK_BYTES
     words[active] = first[:, None] + np.arange(words.shape[1])

@@ -224,4 +224,4 @@ def test_parts_say_what_is_rounded_once() -> None:
     kernel, launch = launched("float p = a * b; acc += p;")
     recording = record(kernel, launch)
     step = recording.steps[-2]
-    assert parts(recording, step, 3)[-1].said.endswith(", rounded once")
+    assert parts(recording, step, 3)[-1].summary.endswith(", rounded once")

@@ -75,7 +75,7 @@ def test_accesses_and_parts_of_a_statement() -> None:
     assert step.accesses[0].offsets.tolist() == [0, 0, 8, 8]
     assert step.accesses[1].values.tolist() == [16, 15, 16, 15]
     assert step.accesses[1].active.all()
-    assert [part.values[1] for part in step.parts] == [0, 0, 1, 0, 1, 15, 15], (
+    assert [part.values[1] for part in step.evaluations] == [0, 0, 1, 0, 1, 15, 15], (
         "ty, k and As[ty][k]; k, tx and Bs[k][tx]; then acc"
     )
 

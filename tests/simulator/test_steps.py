@@ -101,7 +101,7 @@ def test_parts_of_the_inner_product(example: Recording) -> None:
     assert cell is not None
     assert (cell.array, cell.index, cell.byte, cell.address, cell.bank) == ("Bs", (0, 1), 4, 20, 5)
     assert cell.sector is None
-    assert pieces[-1].said == "acc = 0 + 1 × 15 = 15, rounded once"
+    assert pieces[-1].summary == "acc = 0 + 1 × 15 = 15, rounded once"
     assert pieces[-1].value == 15
 
 
@@ -143,7 +143,7 @@ def test_parts_of_other_statements() -> None:
 
     def opened(line: int, thread: int) -> list[tuple[str, str]]:
         steps = [s for s in recording.steps if s.line == line]
-        return [(p.kind, p.said) for p in parts(recording, steps[-1], thread)]
+        return [(p.kind, p.summary) for p in parts(recording, steps[-1], thread)]
 
     assert opened(6, 1)[-2:] == [
         ("load", "x[1] holds 1 (byte 4 of x, sector 0)"),

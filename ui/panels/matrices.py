@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator import Step
+from simulator.language.tree import MemorySpace
 from ui.palette import Palette
 from ui.panels.canvas import (
     CLEAR,
@@ -134,7 +135,7 @@ class MatricesPanel:
             focus = a.box(row, 0, 1, a.columns) + b.box(0, column, b.rows, 1) + c.box(row, column)
         now = mine = ""
         for access in step.accesses:
-            if access.space == "global" and access.name in self.grids:
+            if access.space is MemorySpace.GLOBAL and access.name in self.grids:
                 grid = self.grids[access.name]
                 now += _filled(grid, cells_of(access))
                 mine += _filled(grid, cells_of(access, story.thread))

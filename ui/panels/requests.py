@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator import Step
+from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE
+from simulator.machine.observer import AccessKind
 from simulator.observers.transactions import BANKS, SECTOR_BYTES
 from simulator.recording.requests import LINE_BYTES, Request, requests
 from ui.palette import Palette
@@ -90,7 +92,7 @@ class RequestsPanel:
         for slot in SLOTS:
             request = shown.get(slot)
             first, second, third = headline(request) if request else ("", "", "")
-            shared = request is not None and request.access.space == "shared"
+            shared = request is not None and request.access.space is MemorySpace.SHARED
             if slot is WHOLE:
                 said = [f"{first}: {second}" if request else "", third]
             else:
@@ -110,7 +112,7 @@ class RequestsPanel:
         palette = self._palette
         drawn = _Drawing()
         for slot, request in self._placed(self._asked[step.number]):
-            if request.access.space == "shared":
+            if request.access.space is MemorySpace.SHARED:
                 self._punchcard(drawn, slot, request)
             else:
                 self._sectors(drawn, slot, request)
@@ -257,7 +259,7 @@ def headline(request: Request) -> tuple[str, str, str]:
     """Which access, what it costs, and why: three short texts, the first with its name bold."""
     access = request.access
     lanes = int(request.active.sum())
-    if access.space == "global":
+    if access.space is MemorySpace.GLOBAL:
         fetched, kept = _count(request.moved, "sector"), _count(len(request.lines), "line")
         return (
             f"<b>{access.kind} {access.name}</b>",
@@ -271,7 +273,7 @@ def headline(request: Request) -> tuple[str, str, str]:
     parts = np.unique(request.phases[request.phases >= 0]).size
     cost = f"{turns} for 1 request" if parts == 1 else f"{turns} in {parts} phases"
     asked = f"{_count(lanes, 'lane')}, {_count(int(distinct), 'word')}"
-    if most > 1 and access.kind == "load":
+    if most > 1 and access.kind is AccessKind.LOAD:
         each = "each for" if len(request.served) > 1 else "for"
         asked = f"{_count(int(distinct), 'word')}, {each} {_count(most, 'lane')}"
     return f"<b>{access.kind} {access.name}</b>: {conflict}", cost, asked
@@ -287,12 +289,12 @@ def tallies(asked: Sequence[Sequence[Request]]) -> list[list[str]]:
             access = request.access
             key = (access.kind, access.name, access.space)
             count, cost = sums.get(key, (0, 0))
-            more = request.passes if access.space == "shared" else request.moved
+            more = request.passes if access.space is MemorySpace.SHARED else request.moved
             sums[key] = (count + 1, cost + more)
         if step:
             lines = [
                 f"{kind} {name}: {_count(count, 'request')}, "
-                + _count(cost, "wavefront" if space == "shared" else "sector")
+                + _count(cost, "wavefront" if space is MemorySpace.SHARED else "sector")
                 for (kind, name, space), (count, cost) in sums.items()
             ]
             said = ["Nothing asked now; so far:", *lines][:TALLY_LINES]

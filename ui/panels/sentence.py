@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator import Recording, Step, narrate
 from simulator.launch import WARP_SIZE
-from simulator.recording.parts import Piece, parts
+from simulator.recording.parts import Part, parts
 from ui.palette import Palette
 from ui.panels.canvas import MONO, SANS, Shape, Trace, number, words
 from ui.panels.paths import hover
@@ -89,7 +89,7 @@ def opened(recording: Recording, step: Step, thread: int) -> list[str]:
     return [_line(piece) for piece in parts(recording, step, thread)]
 
 
-def chosen(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+def chosen(pieces: tuple[Part, ...]) -> tuple[Part, ...]:
     """The parts to show where there is no room for all: accesses and results first."""
     for kinds in MATTERS:
         if len(pieces) > LIST_LINES:
@@ -107,22 +107,26 @@ def registers(step: Step, thread: int) -> str:
     return "  ".join(shown)
 
 
-def _line(piece: Piece) -> str:
+def _line(piece: Part) -> str:
     """What a part did, after its text in the source where it is an access."""
-    if piece.cell is None or piece.said.startswith(piece.text):
-        return piece.said
+    if piece.cell is None or piece.summary.startswith(piece.text):
+        return piece.summary
     return f"{piece.text}: {_said(piece)}"
 
 
-def _brief(piece: Piece) -> str:
+def _brief(piece: Part) -> str:
     """The same, without the source's text where there is no room for it."""
     line = _line(piece)
     return line if len(line) <= PART_WIDTH else _said(piece)
 
 
-def _said(piece: Piece) -> str:
+def _said(piece: Part) -> str:
     """What a part did; the array that its cell names is not named again."""
-    return piece.said if piece.cell is None else piece.said.replace(f" of {piece.cell.array}", "")
+    return (
+        piece.summary
+        if piece.cell is None
+        else piece.summary.replace(f" of {piece.cell.array}", "")
+    )
 
 
 @functools.lru_cache(maxsize=4096)  # a warp says the same at many steps

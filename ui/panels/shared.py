@@ -7,6 +7,8 @@ import math
 import numpy as np
 
 from simulator import Step
+from simulator.language.tree import MemorySpace
+from simulator.machine.observer import AccessKind
 from ui.palette import Palette
 from ui.panels.canvas import (
     SANS,
@@ -64,7 +66,11 @@ class SharedPanel:
         found = []
         for step in steps:
             for access in step.accesses:
-                if access.kind != "load" and access.name in now and access.space == "shared":
+                if (
+                    access.kind is not AccessKind.LOAD
+                    and access.name in now
+                    and access.space is MemorySpace.SHARED
+                ):
                     changed = now[access.name].copy()
                     changed[cells_of(access)] = outer_iteration(self._story, step) or 0
                     now = now | {access.name: changed}
@@ -124,7 +130,7 @@ class SharedPanel:
             touched, own = np.zeros(classes.size, np.bool_), np.zeros(classes.size, np.bool_)
             bad = np.zeros(classes.size, np.bool_)
             for access in step.accesses:
-                if access.space == "shared" and access.name == name:
+                if access.space is MemorySpace.SHARED and access.name == name:
                     touched[cells_of(access)] = True
                     own[cells_of(access, self._story.thread)] = True
             bad[self._wrong[step.number].get(name, np.zeros(0, np.int64))] = True

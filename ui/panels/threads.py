@@ -15,12 +15,14 @@ from simulator.language.tree import (
     Evaluate,
     Expression,
     Index,
+    MemorySpace,
     Name,
     Statement,
     Variable,
 )
 from simulator.language.visit import expressions_of, subexpressions
 from simulator.launch import WARP_SIZE, Dim3
+from simulator.machine.observer import AccessKind
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, target, words
 from ui.panels.paths import box, feet, fill, hatch, hover
@@ -259,7 +261,7 @@ def global_loads(story: Story) -> list[int]:
     found, count = [], 0
     for step in story.recording.steps:
         for access in step.accesses:
-            if access.kind == "load" and access.space == "global":
+            if access.kind is AccessKind.LOAD and access.space is MemorySpace.GLOBAL:
                 components = access.values.shape[1] if access.values.ndim > 1 else 1
                 count += int((access.active & access.in_bounds).sum()) * components
         found.append(count)
@@ -302,7 +304,7 @@ def _done(step: Step, products: list[int]) -> int:
     """
     if not products:
         return 0
-    done = {id(part.expression): part.active for part in step.parts}
+    done = {id(part.expression): part.active for part in step.evaluations}
     return sum(int(done.get(one, step.active).sum()) for one in products)
 
 
@@ -351,7 +353,11 @@ def held(story: Story, variable: Variable | None) -> list[Array | None]:
 def _stored(held_: Array, step: Step, name: str) -> Array:
     """An array that every thread has of its own, with what one step stores to it."""
     for access in step.accesses:
-        if access.space == "local" and access.name == name and access.kind != "load":
+        if (
+            access.space is MemorySpace.LOCAL
+            and access.name == name
+            and access.kind is not AccessKind.LOAD
+        ):
             threads = np.flatnonzero(access.active & access.in_bounds)
             components = access.values.shape[1] if access.values.ndim > 1 else 1
             cells = access.offsets[threads] // (access.width // components)
@@ -365,11 +371,14 @@ def _stored(held_: Array, step: Step, name: str) -> Array:
 
 def _added(statement: object) -> Variable | None:
     match statement:
-        case Evaluate(expression=Assign(place=place, operator="+") as sum_) if _is_float(sum_):
-            while isinstance(place, Index):
-                place = place.base
-            if isinstance(place, Name) and place.variable.space in ("register", "local"):
-                return place.variable
+        case Evaluate(expression=Assign(lvalue=lvalue, operator="+") as sum_) if _is_float(sum_):
+            while isinstance(lvalue, Index):
+                lvalue = lvalue.base
+            if isinstance(lvalue, Name) and lvalue.variable.space in (
+                MemorySpace.REGISTER,
+                MemorySpace.LOCAL,
+            ):
+                return lvalue.variable
         case _:
             pass
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator import Step
+from simulator.observers.findings import HazardKind
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, hover, px
@@ -99,13 +100,13 @@ def troubled(story: Story) -> list[bool]:
         (line, kind)
         for hazard in story.hazards
         for line in hazard.lines
-        if (kind := hazard.kind) in ("divergent-barrier", "misaligned")
+        if (kind := hazard.kind) in (HazardKind.DIVERGENT_BARRIER, HazardKind.MISALIGNED)
     }
     return [
         bool(wrong)
         or any(bool((access.active & ~access.in_bounds).any()) for access in step.accesses)
-        or (step.line, "misaligned") in elsewhere
-        or ((step.line, "divergent-barrier") in elsewhere and not step.active.all())
+        or (step.line, HazardKind.MISALIGNED) in elsewhere
+        or ((step.line, HazardKind.DIVERGENT_BARRIER) in elsewhere and not step.active.all())
         for step, wrong in zip(story.recording.steps, story.unordered, strict=True)
     ]
 
