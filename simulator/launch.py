@@ -60,6 +60,24 @@ def dim3(*sizes: int) -> Dim3:
     return (int(x), int(y), int(z))
 
 
+def unravel(number: Any, sizes: Dim3) -> tuple[Any, Any, Any]:
+    """A linear thread or block number, or an array of them, as x, y, z of a block or grid.
+
+    >>> unravel(37, (16, 16, 1))
+    (5, 2, 0)
+    """
+    return number % sizes[0], number // sizes[0] % sizes[1], number // (sizes[0] * sizes[1])
+
+
+def ravel(index: Dim3, sizes: Dim3) -> int:
+    """The linear number of a thread or block given in x, y, z.
+
+    >>> ravel((5, 2, 0), (16, 16, 1))
+    37
+    """
+    return index[0] + sizes[0] * (index[1] + sizes[1] * index[2])
+
+
 def check(kernel: Kernel, launch: Launch) -> dict[str, Any]:
     """The arguments by parameter name, each an array or a NumPy scalar of its C type.
 

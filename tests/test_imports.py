@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from simulator.language import functions
+from simulator.machine import arithmetic, intrinsics
+
 ROOT = Path(__file__).resolve().parent.parent
 LAYERS = {
     "simulator": {"gpu", "ui", "streamlit", "plotly", "cupy", "cupyx"},
@@ -48,6 +51,11 @@ def test_cupy_is_imported_only_within_functions() -> None:
 def test_simulator_imports_without_libclang() -> None:
     code = "import sys; sys.modules['clang'] = None; import simulator; simulator.catalogue()"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_every_function_that_a_kernel_may_call_is_executed() -> None:
+    assert set(intrinsics.INTRINSICS) == functions.INTRINSICS
+    assert set(arithmetic.FUNCTIONS) == functions.ARITHMETIC_FUNCTIONS
 
 
 def test_files_stay_short() -> None:

@@ -21,9 +21,10 @@ from simulator import (
     record,
     simulate,
 )
+from simulator.launch import ravel
 from simulator.machine.machine import Schedule
 from ui import presets, scene
-from ui.view_url import Place, View
+from ui.view_url import View
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -83,7 +84,7 @@ def drawn(view: View, theme: str, first: int, end: int) -> go.Figure:
     recording = recorded(ran(view))
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
     hazards = report_of(view).hazards
-    thread = _linear(view.thread, recording)
+    thread = ravel((*view.thread, 0), recording.launch.block)
     figure = scene.figure(recording, thread, theme, tile, hazards, range(first, end))
     figure.layout.meta |= {"scene": named(view, theme)}
     return figure
@@ -97,7 +98,3 @@ def figure_of(view: View, theme: str, steps: range) -> go.Figure:
 def named(view: View, theme: str) -> str:
     """What tells one figure from another."""
     return hashlib.sha256(repr((replace(view, step=0), theme)).encode()).hexdigest()[:16]
-
-
-def _linear(thread: Place, recording: Recording) -> int:
-    return thread[0] + recording.launch.block[0] * thread[1]

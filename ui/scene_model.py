@@ -98,16 +98,14 @@ def tell(
 
 def _longest(recording: Recording, around: Loop | None) -> Loop | None:
     """The outermost loop that most steps are in; directly within another where one is given."""
-    steps: Counter[int] = Counter()
-    loops: dict[int, Loop] = {}
+    steps: Counter[Loop] = Counter()
     for step in recording.steps:
         nest = [position.loop for position in step.loops]
         if around is not None:
             nest = nest[1:] if nest and nest[0] is around else []
         if nest:
-            steps[id(nest[0])] += 1
-            loops[id(nest[0])] = nest[0]
-    return loops[steps.most_common(1)[0][0]] if steps else None
+            steps[nest[0]] += 1
+    return steps.most_common(1)[0][0] if steps else None
 
 
 def focus_cell(story: Story) -> tuple[int, int] | None:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from simulator.contraction.products import Site, Survey
-from simulator.contraction.rules import Block, Consumer, Event, Fused, Fusions, product_of
-from simulator.language.ctype import Scalar, convert
-from simulator.language.tree import Assign, Binary, Expression, Statement
-from simulator.machine.addresses import Closure
-from simulator.machine.arithmetic import fma
-from simulator.machine.group import Group, Mask
+from simulator.contraction.rules import Block, Consumer, Event, product_of
+from simulator.language.tree import Assign, Binary, Contraction, Contractions, Expression, Statement
 
+Reached = dict[tuple[Expression, bool], tuple[Site, bool]]  # by sum and side: its product
 Leaf = tuple[Consumer, Block, bool]  # what takes a product, where, and whether surely
-Update = Callable[[Group, Mask, Closure], Any]
 
 
-def fusions(body: Statement) -> Fusions:
-    """The fused sums of a kernel's body: of each the product that a compiler would take."""
+def contract(body: Statement) -> tuple[Contractions, tuple[str, ...]]:
+    """A kernel body's contracted sums, each with the product that a compiler would take.
+
+    The second result warns of sums about which a compiler's choice is not known.
+    """
     survey = Survey()
     survey.statement(body)
-    reached: dict[tuple[int, bool], tuple[Site, bool]] = {}
+    reached: Reached = {}
     warnings = []
     alike: dict[tuple[int, Block], list[Site]] = {}
     for site in survey.sites:
@@ -30,23 +28,22 @@ def fusions(body: Statement) -> Fusions:
     for sites in alike.values():
         every = [(site, list(_leaves(survey, site.consumer, site.block))) for site in sites]
         leaves = [leaf for _, more in every for leaf in more]
-        sums = [leaf for leaf in leaves if leaf[0].sum is not None]
+        sums = [leaf.sum for leaf, _, _ in leaves if leaf.sum is not None]
         if not sums or any(surely and leaf.sum is None for leaf, _, surely in leaves):
             continue  # it is needed on its own, and computed once
         depth = sites[0].known.depth
         moved = any(site.depth > depth for site in sites)
-        if moved and any(survey.depths[id(leaf.sum)] > depth for leaf, _, _ in sums):
+        if moved and any(survey.depths[sum_] > depth for sum_ in sums):
             continue  # it does not change in the loop, and is computed before it
         if all(surely for _, _, surely in leaves) and _together(sites[0].block, leaves):
             for site, own in every:
                 for consumer, _, _ in own:
-                    reached[(id(consumer.sum), consumer.left)] = (site, consumer.minus)
+                    assert consumer.sum is not None
+                    reached[(consumer.sum, consumer.left)] = (site, consumer.minus)
         else:
-            first = sums[0][0].sum
-            assert first is not None
             warnings.append(
                 f"line {sites[0].node.span.line}: the GPU's compiler may fuse this product with "
-                f"the sum of line {first.span.line} and round once; here both are rounded."
+                f"the sum of line {sums[0].span.line} and round once; here both are rounded."
             )
     for array, product in survey.kept.items():
         if array in survey.taken:
@@ -54,13 +51,13 @@ def fusions(body: Statement) -> Fusions:
                 f"line {product.span.line}: the GPU's compiler may fuse this product with the sum "
                 f"that takes it from {array.name} and round once; here both are rounded."
             )
-    found: dict[int, Fused] = {}
+    found: dict[Expression, Contraction] = {}
     for sum_ in survey.sums:
         fused = _fused(sum_, reached)
         if fused is not None:
-            found[id(sum_)] = fused
-    kept = frozenset(id(fused.kept) for fused in found.values() if fused.kept is not None)
-    return Fusions(found, kept, tuple(dict.fromkeys(warnings)))
+            found[sum_] = fused
+    earlier = frozenset(c.earlier for c in found.values() if c.earlier is not None)
+    return Contractions(found, earlier), tuple(dict.fromkeys(warnings))
 
 
 def _leaves(survey: Survey, consumer: Consumer, block: Block) -> Iterator[Leaf]:
@@ -103,11 +100,9 @@ def _together(block: Block, leaves: list[Leaf]) -> bool:
     return False
 
 
-def _fused(
-    sum_: Binary | Assign, reached: dict[tuple[int, bool], tuple[Site, bool]]
-) -> Fused | None:
+def _fused(sum_: Binary | Assign, reached: Reached) -> Contraction | None:
     """Which operand of a sum fuses, if any."""
-    first, second = reached.get((id(sum_), True)), reached.get((id(sum_), False))
+    first, second = reached.get((sum_, True)), reached.get((sum_, False))
     if first is None and second is None:
         return None
     left = first is not None
@@ -126,84 +121,11 @@ def _fused(
         side = sum_.value
     direct = None if side is None else product_of(side)
     if direct is not None:
-        return Fused(left, direct, None, minus=False)
-    return Fused(left, None, site.node, minus)
+        return Contraction(left, direct, None, negated=False)
+    return Contraction(left, None, site.node, minus)
 
 
 def _subtracted(reached: tuple[Site, bool]) -> bool:
     """Whether a product comes negated to its sum, by its factors or on the way."""
     site, minus = reached
     return site.known.minus != minus
-
-
-def _factors(
-    fused: Fused, side: Closure | None, compile_value: Callable[[Expression], Closure]
-) -> Callable[[Group, Mask], tuple[Any, Any]]:
-    """The closure that gives a product's two factors."""
-    if fused.product is not None:
-        a, b = compile_value(fused.product.left), compile_value(fused.product.right)
-        return lambda group, mask: (a(group, mask), b(group, mask))
-    key, minus = id(fused.kept), fused.minus
-
-    def remembered(group: Group, mask: Mask) -> tuple[Any, Any]:
-        if side is not None:
-            side(group, mask)  # a call runs here, a variable is read
-        x, y = group.products[key]
-        return (-x if minus else x), y
-
-    return remembered
-
-
-def kept_product(key: int, left: Closure, right: Closure) -> Closure:
-    """The closure of a product that a later sum takes the factors of."""
-
-    def product(group: Group, mask: Mask) -> Any:
-        x, y = left(group, mask), right(group, mask)
-        group.products[key] = (x, y)
-        return x * y
-
-    return product
-
-
-def fused_value(
-    sum_: Binary, fused: Fused, compile_value: Callable[[Expression], Closure]
-) -> Closure:
-    """The closure of a sum or difference that is one fma."""
-    side, other = (sum_.left, sum_.right) if fused.left else (sum_.right, sum_.left)
-    factors = _factors(
-        fused, None if fused.product is not None else compile_value(side), compile_value
-    )
-    addend = compile_value(other)
-    minus = sum_.operator == "-"
-
-    def value(group: Group, mask: Mask) -> Any:
-        x, y = factors(group, mask)
-        z = addend(group, mask)
-        return fma(-x if minus and not fused.left else x, y, -z if minus and fused.left else z)
-
-    return value
-
-
-def fused_update(
-    assign: Assign, fused: Fused, compile_value: Callable[[Expression], Closure]
-) -> Update:
-    """The same for place += value and place -= value, given a closure for the old value."""
-    compute, target = assign.compute, assign.lvalue.ctype
-    assert isinstance(compute, Scalar)
-    assert isinstance(target, Scalar)
-    value = None if fused.product is not None else compile_value(assign.value)
-    factors = _factors(fused, None if fused.left else value, compile_value)
-    minus = assign.operator == "-"
-
-    def update(group: Group, mask: Mask, old: Closure) -> Any:
-        if fused.left:  # the old value is the product
-            assert value is not None
-            z = value(group, mask)
-            old(group, mask)
-            x, y = factors(group, mask)
-            return convert(fma(x, y, -z if minus else z), target)
-        x, y = factors(group, mask)
-        before = convert(old(group, mask), compute)
-        return convert(fma(-x if minus else x, y, before), target)
-
-    return update

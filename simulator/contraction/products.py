@@ -89,9 +89,9 @@ class Survey:
     uses: dict[Variable, list[Event]] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)
     sums: list[Binary | Assign] = field(default_factory=list)
-    changed: dict[int, set[Variable]] = field(default_factory=dict)
+    changed: dict[Statement, set[Variable]] = field(default_factory=dict)
     depth: int = 0  # loops around this place
-    depths: dict[int, int] = field(default_factory=dict)  # of each sum, by its node's id
+    depths: dict[Expression, int] = field(default_factory=dict)  # of each sum
     kept: dict[Variable, Expression] = field(default_factory=dict)  # products in register arrays
     taken: set[Variable] = field(default_factory=set)  # arrays whose cells stand in sums
 
@@ -183,7 +183,7 @@ class Survey:
                 known = self._binary(
                     operator, ctype, self.value(left, takers[0]), self.value(right, takers[1])
                 )
-                self.depths[id(expression)] = known.depth
+                self.depths[expression] = known.depth
                 return known
             case Unary(operator="-", operand=operand):
                 turned = consumer
@@ -233,7 +233,7 @@ class Survey:
             if _is_sum(assign):
                 self.sums.append(assign)
                 taker = Consumer(assign)
-            self.depths[id(assign)] = self.depth
+            self.depths[assign] = self.depth
             known = self.value(value, taker)
             array = _array(lvalue)
             if array is not None and not assign.operator and product_of(value) is not None:
@@ -250,7 +250,7 @@ class Survey:
             old = self._held(variable)
             new = self.value(value, Consumer(assign))
             known = self._binary(assign.operator, assign.ctype, old, new)
-            self.depths[id(assign)] = known.depth
+            self.depths[assign] = known.depth
         else:
             self._use(variable, OTHER)
             old, new = self._held(variable), self.value(value)
@@ -288,7 +288,7 @@ class Survey:
             case Dereference(pointer=pointer):
                 return ("at", self.value(pointer).signed)
             case Name(variable=variable):
-                return id(variable)
+                return variable
             case _:
                 return self.value(lvalue).signed
 
@@ -304,7 +304,7 @@ class Survey:
 
     def _held(self, variable: Variable) -> Known:
         if variable not in self.now:
-            self.now[variable] = Known(1, self._number(id(variable)))
+            self.now[variable] = Known(1, self._number(variable))
         return self.now[variable]
 
     def _in_order(self) -> None:

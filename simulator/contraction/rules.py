@@ -25,29 +25,6 @@ from simulator.language.ctype import Scalar
 from simulator.language.tree import Assign, Binary, Expression, Literal, Unary, Variable
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
-    """How a sum is one fma: product says which of its operands the factors are taken from.
-
-    Where `kept` is set the product was computed before, and its factors are remembered under
-    that node. minus tells that the product is negated on its way to the sum.
-    """
-
-    left: bool
-    product: Binary | None
-    kept: Expression | None
-    minus: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Fusions:
-    """A kernel's fused sums, by the id of their Binary or Assign, and the products they need."""
-
-    sums: dict[int, Fused]
-    kept: frozenset[int]
-    warnings: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """A stretch of straight code; kind is that of the statement around it."""

@@ -12,6 +12,7 @@ from simulator.frontend.types import convert, literal, lower_type, parameter_typ
 from simulator.language import ctype
 from simulator.language.ctype import Pointer
 from simulator.language.errors import SourceError, Span
+from simulator.language.functions import ARITHMETIC_FUNCTIONS, INTRINSICS
 from simulator.language.tree import (
     AddressOf,
     Assign,
@@ -33,10 +34,7 @@ from simulator.language.tree import (
     Statement,
     Variable,
 )
-from simulator.language.visit import walk
-from simulator.machine.arithmetic import FUNCTIONS
-from simulator.machine.intrinsics import INTRINSICS
-from simulator.machine.registers import in_register
+from simulator.language.visit import in_register, strip_casts, walk
 
 if TYPE_CHECKING:
     from simulator.frontend.kernel import Lowering
@@ -76,7 +74,7 @@ class Calls:
         if name == "__ldg":
             return Load(result, span, Dereference(result, span, arguments[0]))
         made = name.startswith("make_") and name.removeprefix("make_") in ctype.VECTORS
-        if made or name in INTRINSICS or name in FUNCTIONS:
+        if made or name in INTRINSICS or name in ARITHMETIC_FUNCTIONS:
             return Call(result, span, name, arguments)
         raise SourceError(f"The function {name or 'called here'} is not supported.", span)
 
@@ -193,8 +191,7 @@ def called_first(statement: Statement) -> Statement:
 
 def _waiting(value: Expression) -> Function | None:
     """The function that a value is the result of, if it has a barrier."""
-    while isinstance(value, Cast):
-        value = value.operand
+    value = strip_casts(value)
     if isinstance(value, Inlined) and value.function.result is not None:
         inside = walk(value.function)
         return value.function if any(isinstance(one, Barrier) for one in inside) else None

@@ -8,7 +8,7 @@ from typing import Any
 
 from clang.cindex import CursorKind, StorageClass, TypeKind
 
-from simulator.contraction.contract import fusions
+from simulator.contraction.contract import contract
 from simulator.frontend.calls import Calls, called_first
 from simulator.frontend.clang import constant, definitions, span_of, unary_operator
 from simulator.frontend.expressions import Expressions
@@ -115,6 +115,7 @@ class Lowering:
                 body = self.body(child, None)
         if body is None:
             raise SourceError(f"The kernel {cursor.spelling} has no body.", span_of(cursor))
+        contractions, unknown = contract(body)
         return Kernel(
             name=cursor.spelling,
             text=self.text,
@@ -125,7 +126,8 @@ class Lowering:
             span=span_of(cursor),
             defines=defines,
             template=template,
-            warnings=warnings + fusions(body).warnings,
+            contractions=contractions,
+            warnings=warnings + unknown,
         )
 
     def body(self, cursor: Any, result: Variable | None) -> Sequence:

@@ -9,6 +9,8 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+ARRAY_ALIGNMENT = 16  # bytes: arrays start at multiples of it, enough for every vector type
+
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
@@ -137,13 +139,6 @@ ULONGLONG = Scalar("unsigned long long", np.dtype(np.uint64), 5)
 FLOAT = Scalar("float", np.dtype(np.float32), 6)
 DOUBLE = Scalar("double", np.dtype(np.float64), 7)
 
-SCALARS: dict[str, Scalar] = {
-    scalar.name: scalar
-    for scalar in (
-        BOOL, CHAR, SCHAR, UCHAR, SHORT, USHORT, INT, UINT,
-        LONG, ULONG, LONGLONG, ULONGLONG, FLOAT, DOUBLE,
-    )
-}  # fmt: skip
 
 VECTORS: dict[str, Vector] = {
     f"{prefix}{n}": Vector(f"{prefix}{n}", element, n)
@@ -157,15 +152,9 @@ def size_of(ctype: CType) -> int:
     return ctype.size
 
 
-def alignment_of(ctype: CType) -> int:
-    """Bytes that the address of a value must be a multiple of."""
-    match ctype:
-        case Vector():
-            return ctype.alignment
-        case ArrayOf():
-            return alignment_of(ctype.innermost)
-        case _:
-            return max(1, ctype.size)
+def align_up(size: int, alignment: int = ARRAY_ALIGNMENT) -> int:
+    """The next multiple of an alignment, in bytes."""
+    return -(-size // alignment) * alignment
 
 
 def promote(ctype: Scalar) -> Scalar:

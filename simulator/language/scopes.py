@@ -18,7 +18,9 @@ from simulator.language.visit import expressions_of, subexpressions
 
 
 def scopes(
-    statement: Statement, visible: tuple[Variable, ...], found: dict[int, tuple[Variable, ...]]
+    statement: Statement,
+    visible: tuple[Variable, ...],
+    found: dict[Statement, tuple[Variable, ...]],
 ) -> tuple[Variable, ...]:
     """Note the variables each statement can see; gives those that the next one can."""
     for expression in expressions_of(statement):
@@ -29,7 +31,7 @@ def scopes(
         case Declare(variable=variable):
             if variable.space is not MemorySpace.SHARED:
                 visible = (*visible, variable)
-            found[id(statement)] = visible
+            found[statement] = visible
         case Sequence(statements=statements):
             inner = visible
             for one in statements:
@@ -37,23 +39,23 @@ def scopes(
             if all(isinstance(one, (Declare, Function)) for one in statements):
                 return inner  # int a = f(), b; declares in the scope around it
         case Switch(body=statements):
-            found[id(statement)] = inner = visible
+            found[statement] = inner = visible
             for one in statements:
                 inner = scopes(one, inner, found)
         case Function(parameters=parameters, body=body, result=result):
             inner = tuple(p.variable for p in parameters)
             for parameter in parameters:
-                found[id(parameter)] = (*visible, parameter.variable)
+                found[parameter] = (*visible, parameter.variable)
             scopes(body, inner if result is None else (*inner, result), found)
         case If(yes=yes, no=no):
-            found[id(statement)] = visible
+            found[statement] = visible
             scopes(yes, visible, found)
             if no is not None:
                 scopes(no, visible, found)
         case Loop(start=start, body=body):
             inner = visible if start is None else scopes(start, visible, found)
-            found[id(statement)] = inner
+            found[statement] = inner
             scopes(body, inner, found)
         case _:
-            found[id(statement)] = visible
+            found[statement] = visible
     return visible

@@ -6,11 +6,12 @@ of memory and of variables are explicit (Load), so that a reader of the tree nee
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from simulator.language.ctype import ArrayOf, CType, Scalar
+from simulator.language.ctype import CType, Scalar, align_up
 from simulator.language.errors import Span
 
 
@@ -355,12 +356,36 @@ Statement = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Contraction:
+    """How a sum becomes one fused multiply-add, a product's rounding left out.
+
+    on_left tells which operand of the sum the product is. It is `product`, evaluated here, or
+    `earlier`, a product (or *= ) evaluated before, whose factors are remembered under that node.
+    negated tells that an earlier product is negated on its way to the sum.
+    """
+
+    on_left: bool
+    product: Binary | None
+    earlier: Expression | None
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Contractions:
+    """A kernel's contracted sums, and the earlier products whose factors they need."""
+
+    sums: Mapping[Expression, Contraction] = field(default_factory=dict)
+    earlier: frozenset[Expression] = frozenset()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernel:
     """One __global__ function, typed and ready to run.
 
     text is what the screen shows, what was parsed, and what the GPU's compiler is given, with
-    `defines` beside it for both compilers; template holds a template kernel's arguments.
+    `defines` beside it for both compilers; template holds a template kernel's arguments;
+    contractions say which of its sums are fused multiply-adds.
     """
 
     name: str
@@ -372,13 +397,25 @@ class Kernel:
     span: Span
     defines: dict[str, str] = field(default_factory=dict)
     template: tuple[str, ...] = ()
+    contractions: Contractions = field(default_factory=Contractions)
     warnings: tuple[str, ...] = ()
+
+    @property
+    def shared_offsets(self) -> dict[Variable, int]:
+        """Where each shared array starts in its block's shared memory, in bytes.
+
+        Arrays that the kernel sizes come first, those that the launch sizes (extern) behind them.
+        """
+        offsets: dict[Variable, int] = {}
+        for variable in self.shared:
+            offsets[variable] = sum(
+                align_up(before.ctype.size)
+                for before in (self.shared if variable.dynamic else offsets)
+                if not before.dynamic
+            )
+        return offsets
 
     @property
     def static_shared_bytes(self) -> int:
         """Bytes of shared memory that the kernel declares, each array aligned to 16."""
-        return sum(
-            -(-variable.ctype.size // 16) * 16
-            for variable in self.shared
-            if isinstance(variable.ctype, ArrayOf) and not variable.dynamic
-        )
+        return sum(align_up(array.ctype.size) for array in self.shared if not array.dynamic)

@@ -31,6 +31,7 @@ from simulator.language.tree import (
     Logical,
     Loop,
     Member,
+    MemorySpace,
     Name,
     Return,
     Sequence,
@@ -131,11 +132,11 @@ def declared(statement: Statement) -> list[Variable]:
     return variables + results
 
 
-def set_in(statement: Statement, known: dict[int, set[Variable]]) -> set[Variable]:
+def set_in(statement: Statement, known: dict[Statement, set[Variable]]) -> set[Variable]:
     """The variables that a statement declares or sets; known keeps what was found before."""
-    found = known.get(id(statement))
+    found = known.get(statement)
     if found is None:
-        found = known[id(statement)] = set()
+        found = known[statement] = set()
         if isinstance(statement, Declare):
             found.add(statement.variable)
         for expression in expressions_of(statement):
@@ -145,7 +146,7 @@ def set_in(statement: Statement, known: dict[int, set[Variable]]) -> set[Variabl
     return found
 
 
-def set_by(expression: Expression, known: dict[int, set[Variable]]) -> set[Variable]:
+def set_by(expression: Expression, known: dict[Statement, set[Variable]]) -> set[Variable]:
     """The same of an expression; of a function that it calls, what is not the function's own."""
     found = set(_assigned(expression))
     for part in subexpressions(expression):
@@ -159,6 +160,26 @@ def _assigned(expression: Expression) -> Iterator[Variable]:
     for part in subexpressions(expression):
         if isinstance(part, (Assign, Increment)) and isinstance(part.lvalue, Name):
             yield part.lvalue.variable
+
+
+def strip_casts(expression: Expression) -> Expression:
+    """An expression without the conversions around it, written or implied."""
+    while isinstance(expression, Cast):
+        expression = expression.operand
+    return expression
+
+
+def in_register(lvalue: Expression) -> bool:
+    """Whether an lvalue is a variable, or a component of one, that has no address."""
+    match lvalue:
+        case Name(variable=variable):
+            return variable.space not in (MemorySpace.SHARED, MemorySpace.LOCAL)
+        case Member(base=base):
+            return not isinstance(base, (Index, Dereference)) and in_register(base)
+        case Index() | Dereference():
+            return False
+        case _:
+            return True  # a value
 
 
 def is_copy(lvalue: Expression) -> bool:

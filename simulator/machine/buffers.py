@@ -7,10 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import Array, ArrayOf, CType, Scalar, Vector
+from simulator.language.ctype import (
+    ARRAY_ALIGNMENT,
+    Array,
+    ArrayOf,
+    CType,
+    Scalar,
+    Vector,
+    align_up,
+)
 from simulator.language.tree import MemorySpace
-
-ALIGNMENT = 16  # arrays start at multiples of it, enough for every vector type
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,14 +75,10 @@ class Address:
         return self.base if self.lanes is None else self.lanes + self.base
 
 
-def _round_up(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
-
-
 def global_buffer(name: str, array: Array, element: Scalar) -> Buffer:
     """An argument's array as global memory; `array` is copied."""
     size = array.nbytes
-    data = np.zeros(max(ALIGNMENT, _round_up(size)), np.uint8)
+    data = np.zeros(max(ARRAY_ALIGNMENT, align_up(size)), np.uint8)
     data[:size] = array.reshape(-1).view(np.uint8)
     return Buffer(name, MemorySpace.GLOBAL, element, array.shape, size, 0, data)
 
@@ -93,7 +95,7 @@ def shared_buffer(
     if isinstance(ctype.innermost, Vector):
         shape = (*shape, ctype.innermost.length)
     size = int(np.prod(shape, dtype=np.int64)) * element.size
-    stride = max(ALIGNMENT, _round_up(size))
+    stride = max(ARRAY_ALIGNMENT, align_up(size))
     data = np.zeros(stride * blocks, np.uint8)
     return Buffer(name, MemorySpace.SHARED, element, shape, size, stride, data, offset)
 

@@ -11,8 +11,6 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from simulator.contraction.contract import fused_update, fused_value, kept_product
-from simulator.contraction.rules import Fusions
 from simulator.language.ctype import Pointer, Scalar, convert, size_of
 from simulator.language.errors import SourceError
 from simulator.language.tree import (
@@ -24,6 +22,7 @@ from simulator.language.tree import (
     Cast,
     Comma,
     Conditional,
+    Contractions,
     Dereference,
     Expression,
     Function,
@@ -38,14 +37,16 @@ from simulator.language.tree import (
     Unary,
     Variable,
 )
+from simulator.language.visit import in_register
 from simulator.machine.addresses import Closure, Places, remember
 from simulator.machine.arithmetic import BINARY, FUNCTIONS, UNARY
 from simulator.machine.buffers import Address
+from simulator.machine.fma import contracted_sum, contracted_update, remembered_product
 from simulator.machine.group import NONE, Group, Mask, narrow
 from simulator.machine.intrinsics import INTRINSICS
 from simulator.machine.load_store import Memory
 from simulator.machine.observer import Observer, overrides
-from simulator.machine.registers import Registers, blend, in_register
+from simulator.machine.registers import Registers, blend
 
 
 class Evaluator:
@@ -59,9 +60,9 @@ class Evaluator:
         slots: Mapping[Variable, int],
         observers: list[Observer],
         inlined: Callable[[Function], Closure],
-        fusions: Fusions,
+        contractions: Contractions,
     ) -> None:
-        self._fusions = fusions
+        self._contractions = contractions
         self.memos = 0
         self._inlined = inlined
         self.memory = Memory(observers)
@@ -194,20 +195,20 @@ class Evaluator:
             return moved
         assert isinstance(compute, Scalar)
         assert isinstance(target, Scalar)
-        fused = self._fusions.sums.get(id(expression))
-        if fused is not None:
-            return fused_update(expression, fused, self.compile)
+        contraction = self._contractions.sums.get(expression)
+        if contraction is not None:
+            return contracted_update(expression, contraction, self.compile)
         value, function = self.compile(expression.value), BINARY[operator]
         shifts = operator in ("<<", ">>")
 
-        key = id(expression) if id(expression) in self._fusions.kept else None
+        remembers = expression in self._contractions.earlier
 
         def updated(group: Group, mask: Mask, old: Closure) -> Any:
             right = value(group, mask)
             right = right if shifts else convert(right, compute)
             left = convert(old(group, mask), compute)
-            if key is not None:
-                group.products[key] = (left, right)
+            if remembers:
+                group.products[expression] = (left, right)
             return convert(function(left, right), target)
 
         return updated
@@ -278,12 +279,12 @@ class Evaluator:
         left, right, operator = expression.left, expression.right, expression.operator
         if isinstance(left.ctype, Pointer) or isinstance(right.ctype, Pointer):
             return self._pointer_binary(expression)
-        fused = self._fusions.sums.get(id(expression))
-        if fused is not None:
-            return fused_value(expression, fused, self.compile)
+        contraction = self._contractions.sums.get(expression)
+        if contraction is not None:
+            return contracted_sum(expression, contraction, self.compile)
         a, b, function = self.compile(left), self.compile(right), BINARY[operator]
-        if id(expression) in self._fusions.kept:
-            return kept_product(id(expression), a, b)
+        if expression in self._contractions.earlier:
+            return remembered_product(expression, a, b)
         if not isinstance(left.ctype, Scalar) or left.ctype.is_float:
             return lambda group, mask: function(a(group, mask), b(group, mask))
         slot = self.memo()

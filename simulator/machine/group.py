@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from simulator.language.ctype import Array
-from simulator.language.tree import Barrier, Loop, Variable
-from simulator.launch import WARP_SIZE, Launch
+from simulator.language.tree import Barrier, Expression, Loop, Variable
+from simulator.launch import WARP_SIZE, Launch, unravel
 from simulator.machine.buffers import Address, Buffer
 
 # Which lanes of a group are active: None is all of them, False none, an array [lanes] some.
@@ -67,7 +67,7 @@ class Group:
         self.declared: list[Mask] = [NONE] * len(slots)
         self.given: list[Mask] = [NONE] * len(slots)
         self.memo: list[Any] = [None] * memos
-        self.products: dict[int, tuple[Any, Any]] = {}  # factors of products, for later sums
+        self.products: dict[Expression, tuple[Any, Any]] = {}  # factors of products, for later sums
         self.arrays: dict[Variable, Address] = {}
         self.shared: dict[str, Buffer] = {}
         self.breaks: list[Mask] = []
@@ -102,10 +102,10 @@ class Group:
             case "gridDim":
                 return np.uint32(self.launch.grid[position])
             case "threadIdx":
-                one = _unravel(self.threads, self.launch.block)[position]
+                one = unravel(self.threads, self.launch.block)[position]
                 values = np.tile(one, self.block_count)
             case _:
-                one = _unravel(self.blocks, self.launch.grid)[position]
+                one = unravel(self.blocks, self.launch.grid)[position]
                 values = np.repeat(one, self.threads.size)
         values = values.astype(np.uint32)
         return values[0] if (values == values[0]).all() else values
@@ -114,19 +114,13 @@ class Group:
         """Block and thread of a lane, each in x, y, z."""
         block = self.blocks[lane // self.threads.size]
         thread = self.threads[lane % self.threads.size]
-        bx, by, bz = (int(v) for v in _unravel(block, self.launch.grid))
-        tx, ty, tz = (int(v) for v in _unravel(thread, self.launch.block))
+        bx, by, bz = (int(v) for v in unravel(block, self.launch.grid))
+        tx, ty, tz = (int(v) for v in unravel(thread, self.launch.block))
         return (bx, by, bz), (tx, ty, tz)
 
     def spread(self, value: Any) -> Array:
         """A value as an array [lanes]."""
         return np.broadcast_to(value, (self.lanes,))
-
-
-def _unravel(linear: Any, sizes: tuple[int, int, int]) -> tuple[Any, Any, Any]:
-    x = linear % sizes[0]
-    y = linear // sizes[0] % sizes[1]
-    return x, y, linear // (sizes[0] * sizes[1])
 
 
 # Masks ---------------------------------------------------------------------------------------

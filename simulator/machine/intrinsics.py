@@ -12,7 +12,8 @@ import numpy as np
 
 from simulator.language.ctype import VECTORS, Array, CType, Pointer, Scalar
 from simulator.language.errors import SourceError
-from simulator.language.tree import Call, Cast, Dereference, Expression, Literal
+from simulator.language.tree import Call, Dereference, Literal
+from simulator.language.visit import strip_casts
 from simulator.launch import WARP_SIZE
 from simulator.machine.addresses import Closure
 from simulator.machine.buffers import element_of
@@ -166,7 +167,7 @@ def _nothing(call: Call, evaluator: Evaluator) -> Closure:
 
 def _copy(call: Call, evaluator: Evaluator) -> Closure:
     """Reads now; the shared cells get their values when the batch is waited for."""
-    target, source, size, *rest = (_bare(argument) for argument in call.arguments)
+    target, source, size, *rest = (strip_casts(argument) for argument in call.arguments)
     zero_fill = rest and not (isinstance(rest[0], Literal) and not rest[0].value)
     if not isinstance(size, Literal) or int(size.value) not in (4, 8, 16) or zero_fill:
         raise SourceError(
@@ -202,13 +203,6 @@ def _copy(call: Call, evaluator: Evaluator) -> Closure:
     return copy
 
 
-def _bare(expression: Expression) -> Expression:
-    """An argument before it became a void pointer or a size_t."""
-    while isinstance(expression, Cast):
-        expression = expression.operand
-    return expression
-
-
 def _commit(call: Call, evaluator: Evaluator) -> Closure:
     def commit(group: Group, mask: Mask) -> Any:
         group.batches.append(group.pending)
@@ -219,7 +213,7 @@ def _commit(call: Call, evaluator: Evaluator) -> Closure:
 
 
 def _wait(call: Call, evaluator: Evaluator) -> Closure:
-    prior = _bare(call.arguments[0])
+    prior = strip_casts(call.arguments[0])
     if not isinstance(prior, Literal):
         raise SourceError(f"{call.function} takes a number known before the launch.", call.span)
     left = int(prior.value)

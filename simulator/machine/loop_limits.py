@@ -24,7 +24,7 @@ from simulator.language.tree import (
     Switch,
     Variable,
 )
-from simulator.language.visit import expressions_of, subexpressions, walk
+from simulator.language.visit import expressions_of, strip_casts, subexpressions, walk
 
 if TYPE_CHECKING:
     from simulator.machine.group import LoopState
@@ -73,9 +73,7 @@ def endless(loop: Loop) -> bool:
 
     A break of a loop or switch within it does not count, a return of a called function neither.
     """
-    condition = loop.condition
-    while isinstance(condition, Cast):
-        condition = condition.operand
+    condition = None if loop.condition is None else strip_casts(loop.condition)
     if condition is not None and not (isinstance(condition, Literal) and condition.value):
         return False
     return not _leaves(loop.body, by_break=True)
@@ -139,8 +137,7 @@ def _progresses(test: Expression, changes: dict[Variable, list[int | None]]) -> 
 
 
 def _variable(expression: Expression) -> Variable | None:
-    while isinstance(expression, Cast):
-        expression = expression.operand
+    expression = strip_casts(expression)
     if isinstance(expression, Load) and isinstance(expression.lvalue, Name):
         return expression.lvalue.variable
     return None
@@ -171,8 +168,7 @@ def _changes(loop: Loop) -> dict[Variable, list[int | None]]:
 
 def _step(operator: str, value: Expression) -> int | None:
     """The direction of a compound assignment; 0 where the amount's sign is not known."""
-    while isinstance(value, Cast):
-        value = value.operand
+    value = strip_casts(value)
     direction = STEPS.get(operator)
     if direction is None:
         return None

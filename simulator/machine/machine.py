@@ -122,15 +122,11 @@ class Machine:
         threads = np.arange(self.launch.threads)
         size = threads.size if self.schedule == Schedule.LOCKSTEP else WARP_SIZE
         arrays: dict[Variable, Address] = {}
-        offset = 0
-        for variable in self.kernel.shared:
+        for variable, start in self.kernel.shared_offsets.items():
             assert isinstance(variable.ctype, ArrayOf)
             dynamic = self.launch.shared_bytes if variable.dynamic else None
-            start = offset if not variable.dynamic else self.kernel.static_shared_bytes
             buffer = shared_buffer(variable.name, variable.ctype, start, blocks.size, dynamic)
             arrays[variable] = Address(buffer, None, 0)
-            if not variable.dynamic:
-                offset += -(-variable.ctype.size // 16) * 16
         groups = []
         for first in range(0, threads.size, size):
             group = Group(

@@ -10,14 +10,12 @@ import numpy as np
 from simulator.language.ctype import CType, Scalar, Vector
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import (
-    Dereference,
     Expression,
-    Index,
     Member,
-    MemorySpace,
     Name,
     Variable,
 )
+from simulator.language.visit import in_register
 from simulator.machine.addresses import Closure
 from simulator.machine.buffers import Address
 from simulator.machine.group import ALL, NONE, Group, Mask, as_array, union
@@ -102,19 +100,6 @@ class Registers:
                 return write_component
             case _:
                 raise SourceError("This is no place to store to.", lvalue.span)
-
-
-def in_register(lvalue: Expression) -> bool:
-    """Whether a place is a variable, or a component of one, that has no address."""
-    match lvalue:
-        case Name(variable=variable):
-            return variable.space not in (MemorySpace.SHARED, MemorySpace.LOCAL)
-        case Member(base=base):
-            return not isinstance(base, (Index, Dereference)) and in_register(base)
-        case Index() | Dereference():
-            return False
-        case _:
-            return True  # a value
 
 
 def _root(lvalue: Expression) -> Variable:

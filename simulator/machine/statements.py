@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from simulator.contraction.contract import fusions
 from simulator.language.ctype import ArrayOf
 from simulator.language.errors import SourceError
 from simulator.language.tree import (
@@ -46,10 +45,9 @@ class Program:
         variables = [*kernel.parameters, *declared(kernel.body)]
         # A shared array stands once in each call of the function that declares it.
         self.slots: Mapping[Variable, int] = {v: i for i, v in enumerate(dict.fromkeys(variables))}
-        fused = fusions(kernel.body)
-        self._evaluator = Evaluator(self.slots, observers, self._inlined, fused)
+        self._evaluator = Evaluator(self.slots, observers, self._inlined, kernel.contractions)
         self._step = [o.on_step for o in observers if overrides(o, "on_step")]
-        self._barriers: dict[int, bool] = {}
+        self._barriers: dict[Statement, bool] = {}
         body = self._compile(kernel.body)
         self._run = body if self._has_barrier(kernel.body) else as_generator(body)
         self.memos = self._evaluator.memos
@@ -69,12 +67,11 @@ class Program:
         return self._compile(function)
 
     def _has_barrier(self, statement: Statement) -> bool:
-        key = id(statement)
-        if key not in self._barriers:
-            self._barriers[key] = isinstance(statement, Barrier) or any(
+        if statement not in self._barriers:
+            self._barriers[statement] = isinstance(statement, Barrier) or any(
                 self._has_barrier(inner) for inner in inner_statements(statement)
             )
-        return self._barriers[key]
+        return self._barriers[statement]
 
     def _told(self, run: Run, kind: StepKind, statement: Statement) -> Run:
         """The closure, telling observers of steps when it has run."""

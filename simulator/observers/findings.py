@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from simulator.language.functions import ASYNC_COPY, ATOMIC_FUNCTIONS
 from simulator.language.tree import (
     Assign,
     Call,
@@ -19,12 +20,12 @@ from simulator.language.tree import (
     Variable,
 )
 from simulator.language.visit import expressions_of, operands, subexpressions, walk
-from simulator.launch import Dim3, Launch
+from simulator.launch import Dim3, Launch, unravel
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 
 Number = float | str  # a value; its name where it is not finite
-WRITING_CALLS = ("atomic", "__pipeline_memcpy_async")
+WRITING_FUNCTIONS = ATOMIC_FUNCTIONS | {ASYNC_COPY}
 
 
 class HazardKind(StrEnum):
@@ -142,7 +143,7 @@ def stored(kernel: Kernel) -> set[str]:
     for statement in walk(kernel.body):
         for expression in expressions_of(statement):
             for part in subexpressions(expression):
-                if isinstance(part, Call) and part.function.startswith(WRITING_CALLS):
+                if isinstance(part, Call) and part.function in WRITING_FUNCTIONS:
                     root = _root(part.arguments[0])
                 elif isinstance(part, (Assign, Increment)) and not isinstance(part.lvalue, Name):
                     root = _root(part.lvalue)
@@ -170,14 +171,9 @@ def _root(lvalue: Expression) -> Variable | None:
 def block_and_thread(thread: int, launch: Launch) -> tuple[Dim3, Dim3]:
     """Block and thread of a thread numbered over the grid."""
     return (
-        three(thread // launch.threads, launch.grid),
-        three(thread % launch.threads, launch.block),
+        unravel(thread // launch.threads, launch.grid),
+        unravel(thread % launch.threads, launch.block),
     )
-
-
-def three(number: int, sizes: Dim3) -> Dim3:
-    """A linear number as x, y, z of a grid or block."""
-    return number % sizes[0], number // sizes[0] % sizes[1], number // (sizes[0] * sizes[1])
 
 
 def cell_index(buffer: Buffer, cell: int, lanes: int = 1) -> tuple[int, ...]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import Span
-from simulator.language.tree import Barrier, Kernel, MemorySpace
-from simulator.launch import WARP_SIZE, Launch
+from simulator.language.tree import Barrier, Expression, Kernel, MemorySpace
+from simulator.launch import WARP_SIZE, Launch, unravel
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 from simulator.machine.observer import Access, AccessKind, Fault, FaultReason, Observer
@@ -25,7 +25,6 @@ from simulator.observers.findings import (
     point,
     race_sentence,
     stored,
-    three,
 )
 from simulator.observers.shadow import MANY, MAX_READS, NOBODY, Moment, Shadow, cells_of, moment
 
@@ -39,7 +38,7 @@ class Hazards(Observer):
         self.stored: set[str] = set()
         self._launch: Launch | None = None
         self._events = 0
-        self._copies: set[int] = set()  # places that asynchronous copies write to
+        self._copies: set[Expression] = set()  # places that asynchronous copies write to
         self._moments: dict[int, Moment] = {}  # of the events since the last barrier
 
     @property
@@ -71,7 +70,7 @@ class Hazards(Observer):
         cells, lanes = cells_of(access)
         if access.kind is AccessKind.LOAD:
             self._load(access, shadow, cells, lanes)
-        elif id(access.lvalue) in self._copies:
+        elif access.lvalue in self._copies:
             self._arrive(access, shadow, cells, lanes)
         else:
             self._store(access, shadow, cells, lanes)
@@ -84,7 +83,7 @@ class Hazards(Observer):
         access.group.clock += 1
         cells, lanes = cells_of(access)
         self._store(access, shadow, cells, lanes)
-        self._copies.add(id(access.lvalue))
+        self._copies.add(access.lvalue)
         shadow.copied[cells] = True
         shadow.copies += cells.size
 
@@ -143,8 +142,8 @@ class Hazards(Observer):
         assert self._launch is not None
         line = barrier.span.line
         here, missing = int(arrived.argmax()), int((~arrived).argmax())
-        block = three(int(group.blocks[slot]), self._launch.grid)
-        thread, other = (three(t, self._launch.block) for t in (here, missing))
+        block = unravel(int(group.blocks[slot]), self._launch.grid)
+        thread, other = (unravel(t, self._launch.block) for t in (here, missing))
         message = (
             f"line {line}: __syncthreads() is reached by only {int(arrived.sum())} of the "
             f"{arrived.size} threads of block {point(block)}; thread {point(other)} does not "

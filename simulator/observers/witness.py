@@ -20,7 +20,7 @@ import numpy as np
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Expression, Kernel
-from simulator.launch import Dim3, Launch
+from simulator.launch import Dim3, Launch, ravel, unravel
 from simulator.machine.machine import Machine, Schedule
 from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.observers.findings import (
@@ -32,7 +32,6 @@ from simulator.observers.findings import (
     Witness,
     iterations,
     point,
-    three,
 )
 
 SEEDS = 6  # random orders that are tried
@@ -140,15 +139,11 @@ def witnessed(kernel: Kernel, launch: Launch, hazards: Sequence[Hazard]) -> tupl
 
 def _blocks(example: Example, launch: Launch) -> tuple[int, ...]:
     """The blocks to run, by number: one, or the two that race; the first for an unknown one."""
-    one = _linear(example.block, launch)
-    other = 0 if example.other_block is None else _linear(example.other_block, launch)
+    one = ravel(example.block, launch.grid)
+    other = 0 if example.other_block is None else ravel(example.other_block, launch.grid)
     if other == one and example.other_block is None:
         other = launch.blocks - 1
     return tuple(sorted({one, other}))
-
-
-def _linear(block: Dim3, launch: Launch) -> int:
-    return block[0] + launch.grid[0] * (block[1] + launch.grid[1] * block[2])
 
 
 def _orders(
@@ -163,7 +158,7 @@ def _orders(
             name = f"random, seed {seed}" if schedule is Schedule.RANDOM else schedule
             runs.append((name, schedule, seed, blocks))
         return runs
-    first, second = (point(three(block, launch.grid)) for block in blocks)
+    first, second = (point(unravel(block, launch.grid)) for block in blocks)
     return [
         (f"block {first} before block {second}", Schedule.LOCKSTEP, 0, blocks),
         (f"block {second} before block {first}", Schedule.LOCKSTEP, 0, blocks[::-1]),
@@ -265,7 +260,7 @@ def _other_read(
         differs = both & _differ(mine.values, reading.values)
         if differs.any():
             at = int(differs.argmax())
-            thread = three(at % launch.threads, launch.block)
+            thread = unravel(at % launch.threads, launch.block)
             return thread, _number(mine.values[at]), _number(reading.values[at]), key[0]
     return None
 

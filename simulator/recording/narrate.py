@@ -36,6 +36,8 @@ from simulator.language.tree import (
     Return,
     Unary,
 )
+from simulator.language.visit import strip_casts
+from simulator.launch import unravel
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.recording.narrate_warp import (
     warp_sentence as warp_sentence,  # narrate is the face of both
@@ -125,8 +127,8 @@ def _evaluated(reader: Reader, expression: Expression) -> str:
             if operator:
                 old = reader.old(lvalue)
                 sign = SIGNS.get(operator, operator)
-                wrap = not isinstance(_bare(value), (Load, Literal, Builtin, Call)) and (
-                    PRECEDENCE.get(getattr(_bare(value), "operator", ""), 99)
+                wrap = not isinstance(strip_casts(value), (Load, Literal, Builtin, Call)) and (
+                    PRECEDENCE.get(getattr(strip_casts(value), "operator", ""), 99)
                     <= PRECEDENCE[operator]
                 )
                 symbolic, numeric = (
@@ -166,11 +168,11 @@ class Reader:
         self.recording = recording
         self.step = step
         self.thread = thread
-        self.evaluations = {id(part.expression): part for part in step.evaluations}
+        self.evaluations = {part.expression: part for part in step.evaluations}
 
     def value(self, expression: Expression) -> Any:
         """The thread's value of an expression, or None where it did not evaluate it."""
-        part = self.evaluations.get(id(expression))
+        part = self.evaluations.get(expression)
         if part is None or not part.active[self.thread]:
             return expression.value if isinstance(expression, Literal) else None
         return part.values[self.thread]
@@ -190,7 +192,7 @@ class Reader:
     def show(self, expression: Expression) -> str:
         """An expression's value."""
         value = self.value(expression)
-        part = self.evaluations.get(id(expression))
+        part = self.evaluations.get(expression)
         if value is None or isinstance(expression.ctype, Void):
             return ""
         if part is not None and part.array is not None and isinstance(expression.ctype, Pointer):
@@ -285,18 +287,11 @@ class Reader:
 
     def _inner(self, expression: Expression, rank: int, named: bool) -> str:
         """A part of an operator's text, in parentheses where it binds less."""
-        bare = _bare(expression)
+        bare = strip_casts(expression)
         text = self._text(expression, named)
         operator = getattr(bare, "operator", "")
         weaker = isinstance(bare, (Binary, Logical)) and PRECEDENCE[operator] < rank
         return f"({text})" if weaker and " " in text else text
-
-
-def _bare(expression: Expression) -> Expression:
-    """An expression without the conversions around it."""
-    while isinstance(expression, Cast):
-        expression = expression.operand
-    return expression
 
 
 def _dropped(step: Step, thread: int) -> str:
@@ -311,6 +306,6 @@ def _dropped(step: Step, thread: int) -> str:
 
 
 def _point(recording: Recording, thread: int) -> str:
-    x, y, z = recording.launch.block
-    index = (thread % x, thread // x % y, thread // (x * y))
-    return f"Thread ({', '.join(map(str, index[: 3 if z > 1 else 2]))})"
+    block = recording.launch.block
+    index = unravel(thread, block)[: 3 if block[2] > 1 else 2]
+    return f"Thread ({', '.join(map(str, index))})"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from simulator.contraction.contract import fusions
-from simulator.contraction.rules import Fused, product_of
+from simulator.contraction.rules import product_of
 from simulator.language.ctype import Pointer, Void
 from simulator.language.errors import Span
 from simulator.language.tree import (
@@ -24,20 +22,18 @@ from simulator.language.tree import (
     Dereference,
     Expression,
     Increment,
-    Kernel,
     Literal,
     Load,
     Loop,
     MemorySpace,
     Name,
 )
-from simulator.language.visit import expressions_of, subexpressions
+from simulator.language.visit import expressions_of, in_register, strip_casts, subexpressions
 from simulator.machine.observer import AccessKind, StepKind
-from simulator.machine.registers import in_register
 from simulator.observers.transactions import BANK_BYTES, BANKS, SECTOR_BYTES
 from simulator.recording.narrate import SIGNS, Reader
 from simulator.recording.recording import Recording, Step, StepAccess
-from simulator.recording.requests import LINE_BYTES, shared_starts
+from simulator.recording.requests import LINE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +92,16 @@ class _Opener:
         self.thread = thread
         self.reader = Reader(recording, step, thread)
         self.lines = recording.kernel.text.split("\n")
-        self.starts = shared_starts(recording.kernel, recording.launch)
-        self.fused = _sums(recording.kernel)
+        self.starts = {
+            array.name: start for array, start in recording.kernel.shared_offsets.items()
+        }
+        self.contracted = recording.kernel.contractions.sums
         self.left = [access for access in step.accesses if access.active[thread]]
 
     def pieces(self) -> Iterator[Part]:
-        own = {id(part): part for root in self._roots() for part in subexpressions(root)}
+        own = {part for root in self._roots() for part in subexpressions(root)}
         for part in self.step.evaluations:
-            if id(part.expression) in own and part.active[self.thread]:
+            if part.expression in own and part.active[self.thread]:
                 yield from self._piece(part.expression)
         for access in list(self.left):
             yield self._access(access)
@@ -150,7 +148,7 @@ class _Opener:
                 said = _joined(
                     self._text(expression.span), reader.numeric(expression), reader.show(expression)
                 )
-                said += ", rounded once" if id(expression) in self.fused else ""
+                said += ", rounded once" if expression in self.contracted else ""
                 text = self._text(expression.span)
                 yield Part("value", expression.span, text, value, said)
 
@@ -170,12 +168,14 @@ class _Opener:
             said = f"{target} = {reader.old(lvalue)} {sign} 1 = {reader.number(value)}"
         elif expression.operator:
             added = reader.numeric(expression.value)
-            loose = isinstance(_bare(expression.value), Binary) and not product_of(expression.value)
+            loose = isinstance(strip_casts(expression.value), Binary) and not product_of(
+                expression.value
+            )
             added = f"({added})" if loose and " " in added else added
             sign = SIGNS.get(expression.operator, expression.operator)
             numbers = f"{reader.old(lvalue)} {sign} {added}"
             said = _joined(target, numbers, reader.number(value))
-            said += ", rounded once" if id(expression) in self.fused else ""
+            said += ", rounded once" if expression in self.contracted else ""
         else:
             said = f"{target} = {reader.number(value)}"
         yield Part("assign", expression.span, self._text(expression.span), value, said)
@@ -187,7 +187,7 @@ class _Opener:
             lvalue = access.expression
             through = lvalue.pointer if isinstance(lvalue, Dereference) else None
             if lvalue is expression or any(
-                through is pointer or through is _bare(pointer) for pointer in pointers
+                through is pointer or through is strip_casts(pointer) for pointer in pointers
             ):
                 self.left.remove(access)
                 yield self._access(access)
@@ -258,12 +258,6 @@ class _Opener:
         return " ".join(piece.strip() for piece in pieces)
 
 
-@functools.lru_cache(maxsize=4)
-def _sums(kernel: Kernel) -> Mapping[int, Fused]:
-    """The kernel's fused sums, found once for all its steps."""
-    return fusions(kernel.body).sums
-
-
 def _joined(*stages: str) -> str:
     """a = b = c without what only repeats the stage before."""
     kept: list[str] = []
@@ -271,9 +265,3 @@ def _joined(*stages: str) -> str:
         if stage and (not kept or kept[-1] != stage):
             kept.append(stage)
     return " = ".join(kept)
-
-
-def _bare(expression: Expression) -> Expression:
-    while isinstance(expression, Cast):
-        expression = expression.operand
-    return expression

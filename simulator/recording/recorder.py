@@ -21,7 +21,7 @@ from simulator.language.tree import (
     Variable,
 )
 from simulator.language.visit import expressions_of, subexpressions, walk
-from simulator.launch import Dim3, Launch
+from simulator.launch import Dim3, Launch, ravel
 from simulator.machine.buffers import Address, Buffer
 from simulator.machine.group import ALL, Group, LoopState, Mask, as_array
 from simulator.machine.machine import Machine, Schedule
@@ -54,8 +54,7 @@ def record(
             )
     recorder = Recorder()
     machine = Machine(kernel, launch, [recorder], schedule, seed)
-    linear = block[0] + launch.grid[0] * (block[1] + launch.grid[1] * block[2])
-    machine.run(np.array([linear]))
+    machine.run(np.array([ravel(block, launch.grid)]))
     arguments = {
         name: value.copy() if isinstance(value, np.ndarray) else value
         for name, value in machine.arguments.items()
@@ -71,8 +70,8 @@ class Recorder(Observer):
         self._evaluations: list[Evaluation] = []
         self._accesses: list[StepAccess] = []
         self._threads = 0
-        self._visible: dict[int, tuple[Variable, ...]] = {}
-        self._enclosing: dict[int, int] = {}
+        self._visible: dict[Statement, tuple[Variable, ...]] = {}
+        self._enclosing: dict[Expression, Statement] = {}
         self._everyone = np.ones(0, np.bool_)
         self._turns: dict[Loop, tuple[Any, LoopPosition]] = {}
         self._kept: dict[Any, Any] = {}
@@ -180,10 +179,10 @@ class Recorder(Observer):
         self, statement: Statement
     ) -> tuple[tuple[Evaluation, ...], tuple[StepAccess, ...]]:
         """What belongs to the step that ends; the rest waits for the statement around a call."""
-        around, own = self._enclosing, id(statement)
+        around = self._enclosing
 
         def waits(expression: Expression) -> bool:
-            return around.get(id(expression), own) != own
+            return around.get(expression, statement) is not statement
 
         evaluations = tuple(p for p in self._evaluations if not around or not waits(p.expression))
         accesses = tuple(a for a in self._accesses if not around or not waits(a.expression))
@@ -206,7 +205,7 @@ class Recorder(Observer):
     def _snapshot(self, group: Group, statement: Statement) -> Mapping[str, Array]:
         """Every visible variable's values, one a thread of the block."""
         registers: dict[str, Array] = {}
-        for variable in self._visible.get(id(statement), ()):
+        for variable in self._visible.get(statement, ()):
             if variable.space is MemorySpace.LOCAL:
                 address = group.arrays.get(variable)
                 buffer = None if address is None else address.buffer
@@ -304,11 +303,11 @@ def _too_long(group: Group) -> str:
     return said
 
 
-def _around_calls(kernel: Kernel) -> dict[int, int]:
-    """The statement, by id, of each expression that stands beside a called function's steps."""
-    found: dict[int, int] = {}
+def _around_calls(kernel: Kernel) -> dict[Expression, Statement]:
+    """The statement of each expression that stands beside a called function's steps."""
+    found: dict[Expression, Statement] = {}
     for statement in walk(kernel.body):
         inside = [p for e in expressions_of(statement) for p in subexpressions(e)]
         if any(isinstance(part, Inlined) for part in inside):
-            found.update((id(part), id(statement)) for part in inside)
+            found.update((part, statement) for part in inside)
     return found

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import Array, ArrayOf
-from simulator.language.tree import Kernel, MemorySpace
+from simulator.language.ctype import Array
+from simulator.language.tree import MemorySpace
 from simulator.language.visit import is_copy
 from simulator.launch import WARP_SIZE, Launch
 from simulator.observers.transactions import (
@@ -90,7 +90,7 @@ def requests(recording: Recording, step: Step, warp: int) -> tuple[Request, ...]
     asked = [access for access in step.accesses if access.space is not MemorySpace.LOCAL]
     if not asked:
         return ()
-    starts = shared_starts(recording.kernel, recording.launch)
+    starts = {array.name: start for array, start in recording.kernel.shared_offsets.items()}
     threads = _threads(recording.launch, warp)
     found = []
     for access in asked:
@@ -103,20 +103,6 @@ def requests(recording: Recording, step: Step, warp: int) -> tuple[Request, ...]
             addresses = access.offsets[threads] + start + first
             found.append(_request(access, warp, threads, active, addresses, width))
     return tuple(found)
-
-
-def shared_starts(kernel: Kernel, launch: Launch) -> dict[str, int]:
-    """Where each shared array starts in its block's shared memory, in bytes, by name."""
-    starts: dict[str, int] = {}
-    offset = 0
-    for variable in kernel.shared:
-        if variable.dynamic:
-            starts[variable.name] = kernel.static_shared_bytes
-            continue
-        assert isinstance(variable.ctype, ArrayOf)
-        starts[variable.name] = offset
-        offset += -(-variable.ctype.size // 16) * 16
-    return starts
 
 
 def _threads(launch: Launch, warp: int) -> Array:

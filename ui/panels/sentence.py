@@ -9,7 +9,7 @@ import textwrap
 import numpy as np
 
 from simulator import Recording, Step, narrate
-from simulator.launch import WARP_SIZE
+from simulator.launch import WARP_SIZE, unravel
 from simulator.recording.parts import Part, parts
 from ui.palette import Palette
 from ui.panels.canvas import MONO, SANS, Shape, Trace, number, words
@@ -39,11 +39,10 @@ class WordsPanel:
 
     def static(self) -> list[Trace]:
         """Which thread is in focus."""
-        x, y, z = self._story.recording.launch.block
-        thread = self._story.thread
-        place = (thread % x, thread // x % y, thread // (x * y))[: 3 if z > 1 else 2]
+        sizes = self._story.recording.launch.block
+        thread = unravel(self._story.thread, sizes)[: 3 if sizes[2] > 1 else 2]
         block = self._story.recording.block[: 3 if self._story.recording.launch.grid[2] > 1 else 2]
-        said = f"<b>Thread ({_list(place)}) of block ({_list(block)})</b>"
+        said = f"<b>Thread ({_list(thread)}) of block ({_list(block)})</b>"
         return [words([(LEFT, TOP)], [said], 19, self._palette.focus, "middle right", SANS,
                       hoverinfo="text", hovertext=[hover(HOVER)])]  # fmt: skip
 

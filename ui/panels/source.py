@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 
 from simulator import Recording, Step
-from simulator.language.tree import Loop
+from simulator.language.tree import Loop, Statement
+from simulator.machine.observer import StepKind
 from ui.palette import Palette
 from ui.panels.canvas import CLEAR, MONO, SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, hover
@@ -217,10 +218,10 @@ def runs(recording: Recording) -> list[dict[int, int]]:
     Of a line with several parts, such as a for, the part that has run most often counts.
     """
     found: list[dict[int, int]] = []
-    parts: dict[tuple[int, str], int] = {}
+    parts: dict[tuple[Statement, StepKind], int] = {}
     now: dict[int, int] = {}
     for step in recording.steps:
-        part = (id(step.statement), step.kind)
+        part = (step.statement, step.kind)
         parts[part] = parts.get(part, 0) + 1
         if parts[part] > now.get(step.line, 0):
             now = now | {step.line: parts[part]}

@@ -275,9 +275,8 @@ def naive_loads(story: Story) -> list[int]:
     it does not do, are spread evenly.
     """
     recording = story.recording
-    statements = {id(step.statement): step.statement for step in recording.steps}
-    factors = {key: _products(statement) for key, statement in statements.items()}
-    each = [_done(step, factors[id(step.statement)]) for step in recording.steps]
+    factors = {step.statement: _products(step.statement) for step in recording.steps}
+    each = [_done(step, factors[step.statement]) for step in recording.steps]
     products = np.cumsum(each).tolist()
     stored = recording.steps[-1].stored.get("C") if recording.steps else None
     cells = 0 if stored is None else int(np.count_nonzero(stored))
@@ -287,24 +286,24 @@ def naive_loads(story: Story) -> list[int]:
     return [round(2 * needed * done / products[-1]) for done in products]
 
 
-def _products(statement: Statement) -> list[int]:
-    """The products of two floating-point numbers in a statement, each by its id."""
+def _products(statement: Statement) -> list[Expression]:
+    """The products of two floating-point numbers in a statement."""
     return [
-        id(one)
+        one
         for root in expressions_of(statement)
         for one in subexpressions(root)
         if isinstance(one, Binary) and one.operator == "*" and _is_float(one)
     ]
 
 
-def _done(step: Step, products: list[int]) -> int:
+def _done(step: Step, products: list[Expression]) -> int:
     """How many of its statement's products the threads have done at a step.
 
     A product that is fused with a sum has no value of its own: all who run the statement do it.
     """
     if not products:
         return 0
-    done = {id(part.expression): part.active for part in step.evaluations}
+    done = {part.expression: part.active for part in step.evaluations}
     return sum(int(done.get(one, step.active).sum()) for one in products)
 
 

@@ -1,0 +1,34 @@
+"""The names of CUDA's functions that a kernel may call; simulator.machine has what they do."""
+
+from __future__ import annotations
+
+# For double; with an f behind the name for float (CUDA Math API).
+OF_BOTH_WIDTHS = frozenset({
+    "sqrt", "rsqrt", "cbrt", "fabs", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc",
+    "rint", "round", "fmin", "fmax", "fmod", "pow", "atan2", "hypot", "copysign", "fdim",
+})  # fmt: skip
+
+ARITHMETIC_FUNCTIONS = OF_BOTH_WIDTHS | {f"{name}f" for name in OF_BOTH_WIDTHS} | {
+    "fmaf", "fma", "__fmaf_rn", "__fma_rn", "__fadd_rn", "__fsub_rn", "__fmul_rn", "__fdiv_rn",
+    "__fdividef", "__dadd_rn", "__dmul_rn", "__expf", "__logf", "__sinf", "__cosf", "isnan",
+    "isinf", "abs", "min", "max", "__popc", "__clz", "__ffs", "__mul24", "__umul24",
+    "__int_as_float", "__uint_as_float", "__float_as_int", "__float_as_uint",
+}  # fmt: skip
+
+ATOMIC_FUNCTIONS = frozenset({
+    "atomicAdd", "atomicSub", "atomicMax", "atomicMin", "atomicAnd", "atomicOr", "atomicXor",
+    "atomicExch", "atomicCAS",
+})  # fmt: skip
+
+WARP_FUNCTIONS = frozenset({
+    "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync", "__any_sync",
+    "__all_sync", "__ballot_sync", "__syncwarp",
+})  # fmt: skip
+
+FENCES = frozenset({"__threadfence", "__threadfence_block"})
+
+ASYNC_COPY = "__pipeline_memcpy_async"
+ASYNC_COPY_FUNCTIONS = frozenset({ASYNC_COPY, "__pipeline_commit", "__pipeline_wait_prior"})
+
+INTRINSICS = ATOMIC_FUNCTIONS | WARP_FUNCTIONS | FENCES | ASYNC_COPY_FUNCTIONS
