@@ -16,6 +16,10 @@ if str(ROOT) not in sys.path:
 # new ones took a third of the time until a long one was drawn.
 gc.set_threshold(50_000)
 
+from ui.preload import preload  # noqa: E402  # the folder above holds it
+
+preload()
+
 # An icon of our own: one of Streamlit's by name would be fetched from the network.
 st.set_page_config(
     page_title="Tilewise", page_icon=str(ROOT / "assets" / "icon.png"), layout="wide"
