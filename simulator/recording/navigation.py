@@ -20,11 +20,12 @@ Position = tuple[tuple[Loop, int], ...]  # of each loop around a step, outermost
 def boundaries(
     recording: Recording, granularity: str, where: tuple[Position, ...] | None = None
 ) -> tuple[int, ...]:
-    """The numbers of the steps with which a unit of the granularity begins; the first is 0.
+    """The numbers of the steps at which a granularity stops, ascending; the first is 0.
 
     "statement" is every step. "inner" begins with each iteration of the innermost loop, "outer"
     with each of the outermost, and both where the loop is left, as positions() has it. "barrier"
-    begins with the first step after each barrier. Raises ValueError for another granularity.
+    is each barrier's own step, at which threads wait: one step in lockstep, one for each warp
+    where warps run one after another. Raises ValueError for another granularity.
     where is positions(recording), for one who has it.
     """
     steps = recording.steps
@@ -32,8 +33,7 @@ def boundaries(
         case "statement":
             return tuple(range(len(steps)))
         case "barrier":
-            intervals = [step.interval for step in steps]
-            return _changes(intervals)
+            return tuple(i for i, step in enumerate(steps) if i == 0 or step.kind == "barrier")
         case "inner":
             return _changes(where or positions(recording))
         case "outer":
@@ -43,14 +43,14 @@ def boundaries(
 
 
 def next_step(recording: Recording, number: int, granularity: str) -> int:
-    """The step with which the next unit begins, seen from step `number`; the last if none does."""
+    """The nearest stop after step `number`; the last step if there is none."""
     starts = boundaries(recording, granularity)
     place = bisect_right(starts, number)
     return starts[place] if place < len(starts) else max(0, len(recording.steps) - 1)
 
 
 def previous_step(recording: Recording, number: int, granularity: str) -> int:
-    """The nearest beginning of a unit before step `number`; 0 if there is none."""
+    """The nearest stop before step `number`; 0 if there is none."""
     starts = boundaries(recording, granularity)
     place = bisect_left(starts, number) - 1
     return starts[place] if place >= 0 else 0

@@ -39,7 +39,7 @@ def test_boundaries_of_the_numeric_example(example: Recording) -> None:
     assert lines["outer"] == [before, (18, "run"), (18, "advance"), (18, "advance")]
     tile = [(25, "run"), (25, "advance"), (25, "advance")]
     assert lines["inner"] == [before, (18, "run"), *tile, (18, "advance"), *tile, (18, "advance")]
-    assert lines["barrier"] == [before, *[(25, "run"), (18, "advance")] * 2]
+    assert lines["barrier"] == [before, *[(23, "barrier"), (27, "barrier")] * 2]
     assert outside in lines["statement"]
 
 
@@ -77,11 +77,20 @@ def test_forward_and_back_meet_the_same_steps(granularity: str, schedule: str) -
     assert previous_step(recording, 0, granularity) == 0
 
 
-def test_barriers_part_the_recording() -> None:
+def test_a_barrier_stops_at_each_step_with_which_warps_come_to_it() -> None:
     recording = record(*matmul("tiled", 16, 16, 20, TILE=8), schedule="descending")
-    starts = boundaries(recording, "barrier")
-    assert [recording.steps[i].interval for i in starts] == list(range(7))
-    assert all(isinstance(recording.steps[i - 1].statement, Barrier) for i in starts[1:])
+    stops = boundaries(recording, "barrier")
+    assert [recording.steps[i].interval for i in stops] == [0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    assert all(isinstance(recording.steps[i].statement, Barrier) for i in stops[1:])
+
+
+def test_a_barrier_with_which_a_kernel_begins_or_ends_is_a_stop() -> None:
+    text = "__global__ void k(float* a) { __syncthreads(); a[threadIdx.x] = 1; __syncthreads(); }"
+    recording = record(*launch_text(text, block=4, a=np.zeros(4, np.float32)))
+    last = len(recording.steps) - 1
+    assert boundaries(recording, "barrier") == (0, last)
+    assert next_step(recording, 0, "barrier") == last
+    assert previous_step(recording, last, "barrier") == 0
 
 
 def test_no_such_granularity(example: Recording) -> None:
