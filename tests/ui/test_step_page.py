@@ -11,9 +11,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from simulator import LaunchError, SourceError, catalogue
+from simulator import LaunchError, SourceError, catalogue, compile_kernel, simulate
 from tests.ui.test_address import GARBAGE
-from ui.presets import presets
+from ui.presets import launch, presets, source
 from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, from_query, to_query
 from ui.what_if import edits
 
@@ -155,6 +155,21 @@ def test_smaller_matrices_take_the_focus_along() -> None:
     view = sound(app)
     assert (view.block, view.thread) == ((2, 7), (1, 1))
     assert not app.warning, "nobody asked for more"
+
+
+@pytest.mark.parametrize("edit", ["first-barrier", "second-barrier"])
+def test_a_races_witness_is_shown_in_its_sentence(edit: str) -> None:
+    """The block has two warps, without whose order a race gives no wrong value."""
+    view = View(M=8, N=8, K=16, defines=(("TILE", 8),), edits=(edit,))
+    entry = catalogue()[view.kernel]
+    report = simulate(compile_kernel(source(view), entry.kernel), launch(view))
+    sentences = [race.witness.said for race in report.hazards if race.witness is not None]
+    assert sentences
+    assert all("instead of" in sentence for sentence in sentences)
+    app = opened(to_query(view))
+    sound(app)
+    hazards = next(one for one in app.expander if "**" in one.label)
+    assert [caption.value for caption in hazards.caption] == sentences
 
 
 def test_an_edit_is_shown_and_its_hazard_told() -> None:

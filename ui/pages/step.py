@@ -239,8 +239,8 @@ def warn(report: Report) -> None:
     with st.expander(f":red[**{found[0].message}**{more}]", icon=":material/warning:"):
         for hazard in found:
             st.write(f"**{hazard.kind}**, {hazard.count:,} times: {hazard.message}")
-            if hazard.wrong_order:
-                st.caption(hazard.wrong_order)
+            if hazard.witness is not None:
+                st.caption(hazard.witness.said)
 
 
 def show_edit(view: View) -> None:
