@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from ui.address import View, from_query
 
 from simulator import Report, catalogue, compile_kernel, simulate
-from ui.address import View, from_query
 from ui.presets import launch, source
 
 CONFLICT = [name for name, entry in catalogue().items() if "conflict" in entry.teaches]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import math
+from typing import Any
 
 import numpy as np
 
-from simulator import Step
+from simulator import Kernel, Launch, Step, record
 from simulator.language.ctype import ArrayOf, Scalar
 from simulator.language.tree import (
     Assign,
@@ -26,7 +28,7 @@ from simulator.machine.observer import AccessKind
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, target, words
 from ui.panels.paths import box, feet, fill, hatch, hover
-from ui.scene_model import Array, Story
+from ui.scene_model import Array, Story, tell
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 560, 1580, 812
 LABEL = 26
@@ -55,8 +57,8 @@ SUMS_HOVER = (
 LOADS_HOVER = (
     "Elements that the block's threads have loaded from global memory so far: a float4 counts as "
     "four, an access out of bounds not at all. Naive: what the naive kernel would have loaded for "
-    "the products done so far, two elements for each. Simplified: caches are left out, and where "
-    "a tile reaches over a matrix's edge its products with zeros are spread evenly over the whole."
+    "the products done so far, two elements for each; products with a tile's zeros beyond a "
+    "matrix's edge are none of them. Simplified: caches are left out."
 )
 
 
@@ -271,19 +273,81 @@ def global_loads(story: Story) -> list[int]:
 def naive_loads(story: Story) -> list[int]:
     """Elements the naive kernel would have loaded for the products done, up to each step.
 
-    It loads two for each product that a cell of C needs; products with a tile's padding, which
-    it does not do, are spread evenly.
+    It loads two for each product that a stored cell of C needs. A sum takes up its products in the
+    order of k, so that its first K are those; what follows multiplies the zeros of a last tile,
+    and the sums of cells beyond C's edges multiply nothing that the naive kernel would.
     """
     recording = story.recording
+    sums = accumulator(story)
+    needed = _needed(story, sums)
+    done = np.zeros(needed.shape, np.int64)
+    K = int(recording.arguments["K"])
     factors = {step.statement: _products(step.statement) for step in recording.steps}
-    each = [_done(step, factors[step.statement]) for step in recording.steps]
-    products = np.cumsum(each).tolist()
-    stored = recording.steps[-1].stored.get("C") if recording.steps else None
-    cells = 0 if stored is None else int(np.count_nonzero(stored))
-    needed = cells * int(recording.arguments["K"])
-    if not products or not products[-1]:
-        return [0] * len(products)
-    return [round(2 * needed * done / products[-1]) for done in products]
+    found, count = [], 0
+    for step in recording.steps:
+        for active in _done(step, factors[step.statement]):
+            places = np.flatnonzero(active), _cells_added(step, sums)[active]
+            done[places] += 1
+            count += 2 * int((needed[places] & (done[places] <= K)).sum())
+        found.append(count)
+    return found
+
+
+def _needed(story: Story, sums: Variable | None) -> Array:
+    """Which of each thread's sums [T, sums of a thread] belong to a cell within C."""
+    recording, tile = story.recording, story.tile
+    T, each = recording.launch.threads, math.prod(_dimensions(sums))
+    if each == 1:
+        stores = [
+            access.active & access.in_bounds
+            for step in recording.steps
+            for access in step.accesses
+            if access.kind is AccessKind.STORE and access.name == "C"
+        ]
+        stored: Array = np.logical_or.reduce([np.zeros(T, np.bool_), *stores])
+        return stored[:, None]
+    cells = recording.steps[-1].stored.get("C", np.zeros(0))
+    if tile is None or np.count_nonzero(cells) == T * each:
+        return np.ones((T, each), np.bool_)
+    element = recording.arguments["C"].dtype
+    row, column = sums_within_tile(recording.kernel, recording.launch.block, tile, element)
+    (rows, columns, _), (x, y, _) = tile, recording.block
+    M, N = story.shapes["C"]
+    needed: Array = (y * rows + row < M) & (x * columns + column < N)
+    return needed
+
+
+@functools.lru_cache(maxsize=16)
+def sums_within_tile(
+    kernel: Kernel, block: Dim3, tile: tuple[int, int, int], element: np.dtype[Any]
+) -> tuple[Array, Array]:
+    """Row and column, within the block's tile of C, of each thread's sums [T, sums of a thread].
+
+    They are read off a block whose tile lies within C: with the A and B it is given, each cell of C
+    becomes its own number, row by row. element is the type of A, B and C.
+    """
+    rows, columns, depth = tile
+    A, B = np.zeros((rows, depth), element), np.zeros((depth, columns), element)
+    A[:, 0], B[0] = np.arange(rows), columns
+    A[:, 1], B[1] = 1, np.arange(columns)
+    arguments = {"A": A, "B": B, "C": np.zeros((rows, columns), element)}
+    launch = Launch((1, 1, 1), block, {**arguments, "M": rows, "N": columns, "K": depth})
+    story = tell(record(kernel, launch), 0)
+    last = held(story, accumulator(story))[-1]
+    assert last is not None, "a kernel whose sums are an array"
+    row, column = np.divmod(last.reshape(launch.threads, -1).astype(np.int64), columns)
+    return row, column
+
+
+def _cells_added(step: Step, sums: Variable | None) -> Array:
+    """Which of its sums each thread [T] adds to at a step: 0 where it has one."""
+    if sums is not None and sums.space is MemorySpace.LOCAL:
+        for access in step.accesses:
+            mine = access.space is MemorySpace.LOCAL and access.name == sums.name
+            if mine and access.kind is AccessKind.STORE:
+                cells: Array = access.offsets // access.values.itemsize
+                return cells
+    return np.zeros(step.active.size, np.int64)
 
 
 def _products(statement: Statement) -> list[Expression]:
@@ -296,15 +360,15 @@ def _products(statement: Statement) -> list[Expression]:
     ]
 
 
-def _done(step: Step, products: list[Expression]) -> int:
-    """How many of its statement's products the threads have done at a step.
+def _done(step: Step, products: list[Expression]) -> list[Array]:
+    """For each product of its statement, which threads [T] have done it at a step.
 
     A product that is fused with a sum has no value of its own: all who run the statement do it.
     """
     if not products:
-        return 0
+        return []
     done = {part.expression: part.active for part in step.evaluations}
-    return sum(int(done.get(one, step.active).sum()) for one in products)
+    return [done.get(product, step.active) for product in products]
 
 
 def _is_float(expression: Expression) -> bool:
