@@ -27,6 +27,7 @@ CLEAN, HAZARDS, WRONG = 0, 1, 2
 TOO_LARGE = "This kernel or launch is too large for this machine. Make it smaller."
 ARCHIVE_BYTES = 2**16  # what an archive may have beside its arrays' cells
 LARGEST_FILE = 2**20  # bytes of source
+LONGEST_NAME = 2**16 - 10  # bytes of an array's name in an archive, whose field has 16 bits
 
 
 class UsageError(LaunchError):
@@ -113,11 +114,26 @@ def _run(options: argparse.Namespace) -> tuple[Kernel, Report]:
         raise UsageError(f"--seed {options.seed}: give a whole number from 0.")
     report = simulate(kernel, launch, options.schedule, options.seed, options.seconds)
     if options.outputs:
-        try:
-            np.savez(options.outputs, **dict(report.arrays))  # type: ignore[arg-type]  # by name
-        except OSError as error:
-            raise UsageError(f"{options.outputs} cannot be written: {error.strerror}.") from None
+        _write_outputs(options.outputs, report.arrays)
     return kernel, report
+
+
+def _write_outputs(file: str, arrays: Mapping[str, Array]) -> None:
+    """Write an .npz archive as np.savez does, whose own parameters no name of an array may have."""
+    path = file if file.endswith(".npz") else f"{file}.npz"
+    for name in arrays:
+        if len(name.encode()) > LONGEST_NAME:
+            raise UsageError(
+                f"{path} cannot be written: the parameter {name[:40]}… has a name of "
+                f"{len(name):,} characters, too long for an archive. Give it a shorter one."
+            )
+    try:
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, array in arrays.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                    np.lib.format.write_array(entry, array, allow_pickle=False)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
 def _defines(given: Sequence[str]) -> dict[str, str]:

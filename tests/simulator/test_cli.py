@@ -48,6 +48,38 @@ def test_inputs_and_outputs(tmp_path: Path) -> None:
         assert np.array_equal(out["A"], A)
 
 
+# What np.savez and np.load take themselves, what an archive's own object has, and letters of C++.
+ODD_NAMES = ["file", "allow_pickle", "args", "kwds", "self", "f", "files", "arr_0", "größe", "_"]
+
+
+def test_arrays_of_any_name_are_written_and_read(tmp_path: Path) -> None:
+    parameters = ", ".join(f"float* {name}" for name in ODD_NAMES)
+    body = "".join(f"{name}[threadIdx.x] += {i};" for i, name in enumerate(ODD_NAMES))
+    file, first, second = tmp_path / "odd.cu", tmp_path / "first.npz", tmp_path / "second.npz"
+    file.write_text(f"__global__ void k({parameters}) {{ {body} }}", encoding="utf-8")
+    command = [str(file), "--kernel", "k", "--grid", "1", "--block", "32"]
+    assert main([*command, "--outputs", str(first), *["f32:32"] * len(ODD_NAMES)]) == 0
+    assert main([*command, "--inputs", str(first), "--outputs", str(second)]) == 0
+    with np.load(first) as before, np.load(second) as after:
+        assert sorted(before.files) == sorted(after.files) == sorted(ODD_NAMES)
+        for i, name in enumerate(ODD_NAMES):
+            assert np.array_equal(after[name], before[name] + np.float32(i)), name
+
+
+def test_outputs_get_the_suffix_of_an_archive(tmp_path: Path) -> None:
+    assert main([*TILED, "--outputs", str(tmp_path / "out"), *ARRAYS, *SIZE]) == 0
+    with np.load(tmp_path / "out.npz") as out:
+        assert sorted(out.files) == ["A", "B", "C"]
+
+
+def test_a_name_too_long_for_an_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, name = tmp_path / "long.cu", "x" * 70_000
+    file.write_text(f"__global__ void k(float* {name}) {{}}", encoding="utf-8")
+    command = [str(file), "--kernel", "k", "--grid", "1", "--block", "32", "f32:32"]
+    assert main([*command, "--outputs", str(tmp_path / "out.npz")]) == 2
+    assert "too long for an archive" in capsys.readouterr().err
+
+
 def test_hazards_give_exit_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (FOLDER / "tiled.cu").read_text(encoding="utf-8").replace("__syncthreads();", "", 1)
     (tmp_path / "broken.cu").write_text(text, encoding="utf-8")
