@@ -19,7 +19,7 @@ from simulator.language.tree import (
     MemorySpace,
     Name,
 )
-from simulator.machine.buffers import Address
+from simulator.machine.buffers import Address, add_offsets, scale_index
 from simulator.machine.group import Group, Mask
 
 Closure = Callable[[Group, Mask], Any]
@@ -88,10 +88,10 @@ class Places:
             if memo is not None and memo[0] is lanes:
                 scaled = memo[1]
             else:
-                scaled = lanes.astype(np.int64) * (sign * size)
+                scaled = scale_index(lanes, sign * size)
                 group.memo[scaled_slot] = (lanes, scaled)
             if address.lanes is not None:
-                scaled = remember(group, sum_slot, np.add, address.lanes, scaled)
+                scaled = remember(group, sum_slot, add_offsets, address.lanes, scaled)
             return Address(address.buffer, scaled, base)
 
         return moved
@@ -142,7 +142,9 @@ class Places:
 
                 def whole(group: Group, mask: Mask) -> tuple[Array | None, int]:
                     given = value(group, mask)
-                    return (given, 0) if isinstance(given, np.ndarray) else (None, int(given))
+                    if isinstance(given, np.ndarray):
+                        return given, 0
+                    return None, int(given.astype(np.int64))  # as scale_index takes an array
 
                 return whole
 

@@ -18,6 +18,9 @@ from simulator.language.ctype import (
 )
 from simulator.language.tree import MemorySpace
 
+FAR = 2**40  # bytes: farther from its array's start than any array here is long
+WIDE = 2**62  # offsets in an int64 array are less than this, so that two of them can be added
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Buffer:
@@ -60,6 +63,7 @@ class Address:
 
     The part that differs between lanes is kept apart from the part that is the same for all:
     while a loop advances the second, everything that depends on the first alone can be kept.
+    Neither wraps: base is a Python int, and lanes holds Python ints where int64 is too narrow.
     """
 
     __slots__ = ("base", "buffer", "lanes")
@@ -72,7 +76,64 @@ class Address:
     @property
     def offset(self) -> Any:
         """Bytes from the array's start: one number, or one a lane."""
-        return self.base if self.lanes is None else self.lanes + self.base
+        return self.base if self.lanes is None else add_offsets(self.lanes, self.base)
+
+    @property
+    def is_far(self) -> bool:
+        """Whether it may be too far from its array for the arithmetic of 64 bits."""
+        if not -FAR < self.base < FAR:
+            return True
+        return self.lanes is not None and self.lanes.dtype.hasobject
+
+
+def scale_index(index: Array, size: int) -> Array:
+    """index * size as offsets [lanes]; an unsigned index of 64 bits counts as a signed one."""
+    wide = index.astype(np.int64)
+    if index.dtype.itemsize < 8 and abs(size) < 2**30:
+        return wide * size
+    furthest = max(-int(wide.min()), int(wide.max()), 1) * abs(size)
+    scaled: Array = wide * size if furthest < WIDE else wide.astype(object) * size
+    return _narrowed(scaled)
+
+
+def add_offsets(left: Array, right: Any) -> Array:
+    """The sum of offsets [lanes] and of others [lanes] or one number for all, without overflow."""
+    fits = -WIDE <= right < WIDE if isinstance(right, int) else not right.dtype.hasobject
+    if not fits or left.dtype.hasobject:
+        return _narrowed(left.astype(object) + right)
+    total: Array = left + right
+    in_range = int(total.min()) >= -WIDE and int(total.max()) < WIDE
+    return total if in_range else total.astype(object)
+
+
+def select_offsets(mask: Array, left: Any, right: Any) -> Array:
+    """Offsets [lanes]: the left ones where the mask is set, else the right ones."""
+    if any(isinstance(one, int) and not -WIDE <= one < WIDE for one in (left, right)):
+        left, right = np.asarray(left, dtype=object), np.asarray(right, dtype=object)
+    selected: Array = np.where(mask, left, right)
+    return selected
+
+
+def wrap_offsets(offsets: Any) -> Any:
+    """Python ints [lanes], or one, as int64: those that 64 bits cannot hold wrap, as on a GPU."""
+    if isinstance(offsets, int):
+        return np.int64((offsets + 2**63) % 2**64 - 2**63)
+    return ((offsets + 2**63) % 2**64 - 2**63).astype(np.int64)
+
+
+def clip_offsets(offsets: Any) -> Array:
+    """Offsets, or one, as int64 [lanes] or []: those that 64 bits cannot hold become the limits."""
+    if not isinstance(offsets, int) and not offsets.dtype.hasobject:
+        return np.asarray(offsets)
+    limits = np.iinfo(np.int64)
+    clipped = np.clip(np.asarray(offsets, dtype=object), limits.min, limits.max)
+    return np.asarray(clipped, dtype=np.int64)
+
+
+def _narrowed(offsets: Array) -> Array:
+    """Offsets as int64 where all of them fit, else as they are."""
+    fits = offsets.min() >= -WIDE and offsets.max() < WIDE
+    return offsets.astype(np.int64) if fits else offsets
 
 
 def global_buffer(name: str, array: Array, element: Scalar) -> Buffer:

@@ -40,7 +40,7 @@ from simulator.language.tree import (
 from simulator.language.visit import in_register
 from simulator.machine.addresses import Closure, Places, remember
 from simulator.machine.arithmetic import BINARY, FUNCTIONS, UNARY
-from simulator.machine.buffers import Address
+from simulator.machine.buffers import Address, wrap_offsets
 from simulator.machine.fma import contracted_sum, contracted_update, remembered_product
 from simulator.machine.group import NONE, Group, Mask, narrow
 from simulator.machine.intrinsics import INTRINSICS
@@ -302,6 +302,10 @@ class Evaluator:
         span = expression.span
         size = size_of(left.ctype.target) if isinstance(left.ctype, Pointer) else 1
 
+        def compare_far(x: Any, y: Any) -> Any:
+            result = function(np.asarray(x, dtype=object), np.asarray(y, dtype=object))
+            return wrap_offsets(result // size) if operator == "-" else result
+
         def compare(group: Group, mask: Mask) -> Any:
             x, y = a(group, mask), b(group, mask)
             if x.buffer is not y.buffer:
@@ -310,6 +314,8 @@ class Evaluator:
                     "them cannot be subtracted or compared.",
                     span,
                 )
+            if x.is_far or y.is_far:
+                return compare_far(x.offset, y.offset)
             result = function(np.int64(x.offset), np.int64(y.offset))
             return result // np.int64(size) if operator == "-" else result
 

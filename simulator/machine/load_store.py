@@ -41,8 +41,11 @@ class Memory:
     ) -> Any:
         """The values at an address: an array [lanes], one number, or a tuple of components."""
         element = element_of(ctype)
+        within = mask
+        if address.is_far:
+            address, within = self._near(group, mask, address, ctype, lvalue, AccessKind.LOAD)
         pattern = self._pattern(group, address, ctype, lvalue, slot)
-        allowed = self._check(group, mask, pattern, address.base, ctype, lvalue, AccessKind.LOAD)
+        allowed = self._check(group, within, pattern, address.base, ctype, lvalue, AccessKind.LOAD)
         cells = pattern.buffer.view(element.dtype)
         index = _index(pattern, address.base // element.size)
         values: Any
@@ -76,6 +79,8 @@ class Memory:
     ) -> None:
         """Write values at an address; where lanes share a cell, the last lane's stays."""
         element = element_of(ctype)
+        if address.is_far:
+            address, mask = self._near(group, mask, address, ctype, lvalue, AccessKind.STORE)
         pattern = self._pattern(group, address, ctype, lvalue, slot)
         allowed = self._check(group, mask, pattern, address.base, ctype, lvalue, AccessKind.STORE)
         if allowed is NONE:
@@ -108,6 +113,8 @@ class Memory:
         if not self.copy:
             return
         element = element_of(ctype)
+        if address.is_far:
+            address, mask = self._near(group, mask, address, ctype, lvalue, None)
         pattern = self._pattern(group, address, ctype, lvalue, slot)
         allowed = self._check(group, mask, pattern, address.base, ctype, lvalue, None)
         if allowed is NONE:
@@ -137,6 +144,8 @@ class Memory:
         Lanes that share a cell take turns, in the order of their numbers: each round serves the
         first lane left at every cell.
         """
+        if address.is_far:
+            address, mask = self._near(group, mask, address, ctype, lvalue, AccessKind.STORE)
         pattern = self._pattern(group, address, ctype, lvalue, slot)
         allowed = self._check(group, mask, pattern, address.base, ctype, lvalue, AccessKind.STORE)
         old = np.zeros(group.lanes, ctype.dtype)
@@ -163,6 +172,41 @@ class Memory:
                 )
             )  # fmt: skip
         return old
+
+    def _near(
+        self,
+        group: Group,
+        mask: Mask,
+        address: Address,
+        ctype: CType,
+        lvalue: Expression,
+        kind: AccessKind | None,
+    ) -> tuple[Address, Mask]:
+        """A far address and its mask without the lanes that are outside the array.
+
+        Those fault, unless kind is None.
+        """
+        buffer = address.buffer
+        offsets = group.spread(np.asarray(address.offset, dtype=object))
+        active = as_array(mask, group.lanes)
+        inside = (offsets >= 0) & (offsets <= buffer.size - size_of(ctype))
+        outside = active & ~inside
+        if kind is not None and outside.any():
+            fault = Fault(
+                FaultReason.OUT_OF_BOUNDS,
+                kind,
+                group,
+                buffer,
+                offsets,
+                outside,
+                size_of(ctype),
+                lvalue,
+            )
+            for tell in self.fault:
+                tell(fault)
+        lanes = None if address.lanes is None else np.where(inside, offsets, 0).astype(np.int64)
+        allowed = active & inside
+        return Address(buffer, lanes, 0), allowed if allowed.any() else NONE
 
     def _pattern(
         self, group: Group, address: Address, ctype: CType, lvalue: Expression, slot: int

@@ -9,15 +9,10 @@ import numpy as np
 
 from simulator.language.ctype import CType, Scalar, Vector
 from simulator.language.errors import SourceError, Span
-from simulator.language.tree import (
-    Expression,
-    Member,
-    Name,
-    Variable,
-)
+from simulator.language.tree import Expression, Member, Name, Variable
 from simulator.language.visit import in_register
 from simulator.machine.addresses import Closure
-from simulator.machine.buffers import Address
+from simulator.machine.buffers import Address, select_offsets
 from simulator.machine.group import ALL, NONE, Group, Mask, as_array, union
 from simulator.machine.observer import Observer, overrides
 
@@ -123,7 +118,7 @@ def blend(mask: Any, new: Any, old: Any, span: Span) -> Any:
                 f"{old.buffer.name}), which is not supported.",
                 span,
             )
-        return Address(new.buffer, np.where(mask, new.offset, old.offset), 0)
+        return Address(new.buffer, select_offsets(mask, new.offset, old.offset), 0)
     return np.where(mask, new, old)
 
 

@@ -22,7 +22,7 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import expressions_of, subexpressions, walk
 from simulator.launch import Dim3, Launch, ravel
-from simulator.machine.buffers import Address, Buffer
+from simulator.machine.buffers import Address, Buffer, clip_offsets
 from simulator.machine.group import ALL, Group, LoopState, Mask, as_array
 from simulator.machine.machine import Machine, Schedule
 from simulator.machine.observer import Access, AccessKind, Fault, Observer, StepKind
@@ -141,7 +141,7 @@ class Recorder(Observer):
         active = np.zeros(self._threads, np.bool_)
         active[group.threads] = fault.lanes
         zeros = np.zeros(self._threads, fault.buffer.element.dtype)
-        offsets = self._spread(group, fault.offsets)
+        offsets = self._spread(group, clip_offsets(fault.offsets))
         self._accesses.append(
             StepAccess(
                 fault.kind, fault.buffer.space, fault.buffer.name, offsets, fault.width, zeros,
@@ -239,7 +239,7 @@ class Recorder(Observer):
     def _spread(self, group: Group, value: Any) -> Array:
         """A value as one number (or vector) a thread of the block."""
         if isinstance(value, Address):
-            value = np.asarray(value.offset, dtype=np.int64)
+            value = clip_offsets(value.offset)
         if isinstance(value, tuple):
             return np.stack([self._spread(group, part) for part in value], axis=-1)
         if value is None:
