@@ -7,15 +7,14 @@ import json
 import math
 import re
 import sys
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from simulator.language.ctype import Array
+from simulator.archive import read_arrays, shown, write_arrays
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3, listed
@@ -25,9 +24,7 @@ from simulator.report import Report, simulate
 ARRAY_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32}
 CLEAN, HAZARDS, WRONG = 0, 1, 2
 TOO_LARGE = "This kernel or launch is too large for this machine. Make it smaller."
-ARCHIVE_BYTES = 2**16  # what an archive may have beside its arrays' cells
 LARGEST_FILE = 2**20  # bytes of source
-LONGEST_NAME = 2**16 - 10  # bytes of an array's name in an archive, whose field has 16 bits
 
 
 class UsageError(LaunchError):
@@ -114,26 +111,8 @@ def _run(options: argparse.Namespace) -> tuple[Kernel, Report]:
         raise UsageError(f"--seed {options.seed}: give a whole number from 0.")
     report = simulate(kernel, launch, options.schedule, options.seed, options.seconds)
     if options.outputs:
-        _write_outputs(options.outputs, report.arrays)
+        write_arrays(options.outputs, report.arrays)
     return kernel, report
-
-
-def _write_outputs(file: str, arrays: Mapping[str, Array]) -> None:
-    """Write an .npz archive as np.savez does, whose own parameters no name of an array may have."""
-    path = file if file.endswith(".npz") else f"{file}.npz"
-    for name in arrays:
-        if len(name.encode()) > LONGEST_NAME:
-            raise UsageError(
-                f"{path} cannot be written: the parameter {name[:40]}… has a name of "
-                f"{len(name):,} characters, too long for an archive. Give it a shorter one."
-            )
-    try:
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, array in arrays.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                    np.lib.format.write_array(entry, array, allow_pickle=False)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
 def _defines(given: Sequence[str]) -> dict[str, str]:
@@ -148,12 +127,12 @@ def _defines(given: Sequence[str]) -> dict[str, str]:
 
 def _arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:
     """The launch's arguments by name: arrays from --inputs, the rest from ARG in order."""
-    values: dict[str, Any] = dict(_inputs(options.inputs)) if options.inputs else {}
+    values: dict[str, Any] = dict(read_arrays(options.inputs)) if options.inputs else {}
     names = [parameter.name for parameter in kernel.parameters]
     for name in values:
         if name not in names:
             raise UsageError(
-                f"{options.inputs} holds {name}, which is no parameter of {kernel.name} "
+                f"{options.inputs} holds {shown(name)}, which is no parameter of {kernel.name} "
                 f"({listed(names)})."
             )
     given = list(options.arguments)
@@ -171,23 +150,6 @@ def _arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:
         value = _argument(name, text, random, taken)
         values.setdefault(name, value)
     return values
-
-
-def _inputs(file: str) -> Mapping[str, Array]:
-    try:
-        with zipfile.ZipFile(file) as packed:
-            size = sum(entry.file_size for entry in packed.infolist())
-        if size > BUDGET_BYTES + ARCHIVE_BYTES:
-            raise LaunchError(
-                f"The arrays of {file} take {size / 2**20:,.0f} MiB; the simulator takes up to "
-                f"{BUDGET_BYTES / 2**20:,.0f} MiB."
-            )
-        with np.load(file, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from None
-    except (ValueError, AttributeError, TypeError, zipfile.BadZipFile, EOFError):
-        raise UsageError(f"{file} is not an .npz file of plain arrays.") from None
 
 
 def _array(name: str, text: str, taken: int) -> tuple[np.dtype[Any], tuple[int, ...]] | None:

@@ -1,0 +1,126 @@
+"""An .npz archive of arrays by name: written so that any name works, read without trusting it."""
+
+from __future__ import annotations
+
+import math
+import struct
+import tokenize
+import warnings
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from simulator.ctype import Array
+from simulator.launch import BUDGET_BYTES
+from simulator.tree import LaunchError
+
+EXTRA_BYTES = 2**16  # what an archive may have beside its arrays' cells
+LONGEST_NAME = 2**16 - 10  # bytes of an array's name, whose field in an archive has 16 bits
+SHOWN_NAME = 40  # characters of a name, in a sentence
+CHUNK_BYTES = 2**20  # read at once
+HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+NUMBERS = "biufc"  # kinds of NumPy's types: no text, no records, nothing that is unpickled
+# What zipfile, zlib and NumPy's reading of a header, which is a Python literal, raise.
+BROKEN = (
+    AttributeError, EOFError, LookupError, OverflowError, RuntimeError, SyntaxError, TypeError,
+    ValueError, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+
+
+def write_arrays(file: str, arrays: Mapping[str, Array]) -> None:
+    """Write an archive as np.savez does, whose own parameters no name of an array may have.
+
+    Raises LaunchError where the file cannot be written.
+    """
+    path = file if file.endswith(".npz") else f"{file}.npz"
+    for name in arrays:
+        if len(name.encode()) > LONGEST_NAME:
+            raise LaunchError(
+                f"{path} cannot be written: the parameter {shown(name)} has a name of "
+                f"{len(name):,} characters, too long for an archive. Give it a shorter one."
+            )
+    try:
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, array in arrays.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                    np.lib.format.write_array(entry, array, allow_pickle=False)
+    except OSError as error:
+        raise LaunchError(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+def read_arrays(file: str) -> dict[str, Array]:
+    """The arrays of an archive by name.
+
+    Raises LaunchError for a file that cannot be read, is broken, is too large, or holds anything
+    but arrays of numbers.
+    """
+    try:
+        size = Path(file).stat().st_size
+        _check_size(file, size)
+        with zipfile.ZipFile(file) as archive:
+            entries = archive.infolist()
+            _check_size(file, sum(entry.file_size for entry in entries))
+            arrays: dict[str, Array] = {}
+            for entry in entries:
+                name = entry.filename.removesuffix(".npy")
+                if name in arrays:
+                    raise LaunchError(f"{file} holds {shown(name)} twice.")
+                arrays[name] = _read_array(archive, entry)
+            return arrays
+    except OSError as error:
+        raise LaunchError(f"{file} cannot be read: {error.strerror or error}.") from None
+    except BROKEN:
+        raise LaunchError(f"{file} is not an .npz file of plain arrays.") from None
+
+
+def shown(name: str) -> str:
+    """A name as a sentence has it: on one line, and not longer than a reader takes in."""
+    short = name if len(name) <= SHOWN_NAME else f"{name[:SHOWN_NAME]}…"
+    return short if name.isidentifier() else repr(short)
+
+
+def _check_size(file: str, size: int) -> None:
+    if size > BUDGET_BYTES + EXTRA_BYTES:
+        raise LaunchError(
+            f"The arrays of {file} take {size / 2**20:,.0f} MiB; the simulator takes up to "
+            f"{BUDGET_BYTES / 2**20:,.0f} MiB."
+        )
+
+
+def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Array:
+    """One array, as large as its entry says; one of BROKEN for what is none."""
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError("only what np.savez and np.savez_compressed write can be read in bounds")
+    with archive.open(entry) as stream:
+        shape, fortran_order, dtype = _read_header(stream)
+        if dtype.kind not in NUMBERS or any(size < 0 for size in shape):
+            raise ValueError("not an array of numbers")
+        count = math.prod(shape) * dtype.itemsize
+        if stream.tell() + count != entry.file_size:
+            raise ValueError("the header asks for more or less than there is")
+        data = bytearray(count)
+        start = 0
+        while piece := stream.read(min(CHUNK_BYTES, count - start)):
+            data[start : start + len(piece)] = piece
+            start += len(piece)
+        if start < count:
+            raise EOFError("the entry is shorter than it says")
+    return np.ndarray(shape, dtype, data, order="F" if fortran_order else "C")
+
+
+def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
+    """Shape, whether the first index runs fastest, and type."""
+    version = np.lib.format.read_magic(stream)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of Python 2's numbers and odd escapes
+            shape, fortran_order, dtype = HEADERS[version](stream)
+    except (MemoryError, RecursionError):
+        raise ValueError("the header nests too deep") from None
+    return shape, fortran_order, dtype
