@@ -1,7 +1,7 @@
 """What no GPU, compiler or patience takes: one sentence on stderr, exit 2, within 1 GB.
 
-Each case is a process of its own, as a visitor would start it. Times are not asserted: under
-TIMEOUT seconds is, where 2 are the aim.
+The cases run one after another in a process that does nothing else; two start one of their own,
+as a visitor would. Times are not asserted: under TIMEOUT seconds is, where 2 are the aim.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+
+from tests.simulator.commands import Commands
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 20
@@ -148,12 +150,17 @@ LAUNCHES: dict[str, tuple[list[str], list[str], str]] = {
 }  # fmt: skip
 
 
+COMMANDS = Commands()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_process() -> Iterator[None]:
+    yield
+    COMMANDS.close()
+
+
 def run(file: Path, launch: Sequence[str], arguments: Sequence[str]) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "simulator", str(file), "--kernel", "k", *launch, *arguments],
-        capture_output=True, text=True, check=False, cwd=ROOT, timeout=TIMEOUT, encoding="utf-8",
-    )  # fmt: skip
-    return done.returncode, done.stdout, done.stderr
+    return COMMANDS.run([str(file), "--kernel", "k", *launch, *arguments], TIMEOUT)
 
 
 def check(outcome: tuple[int, str, str], part: str) -> None:
@@ -164,11 +171,28 @@ def check(outcome: tuple[int, str, str], part: str) -> None:
     assert len(error.strip().split("\n")) == 1, "one sentence"
     assert error.rstrip().endswith((".", "?"))
     assert (code, out) == (2, "")
-    if sys.platform != "win32":
-        import resource
+    assert COMMANDS.peak_bytes < MOST_MEMORY
 
-        used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-        assert used * (1 if sys.platform == "darwin" else 1024) < MOST_MEMORY
+
+@pytest.mark.parametrize(
+    ("text", "code", "sentence"),
+    [
+        (GOOD, 0, ""),
+        (kernel("float total = 0; totl += 1;"), 2, "line 2, column 18: Use of undeclared identifier "
+         "'totl'; did you mean 'total'?"),
+    ],
+    ids=["good", "misspelled"],
+)  # fmt: skip
+def test_a_process_of_its_own(text: str, code: int, sentence: str, tmp_path: Path) -> None:
+    file = tmp_path / "own.cu"
+    file.write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "simulator", str(file), "--kernel", "k", *LAUNCH, *ARGUMENTS],
+        capture_output=True, text=True, check=False, cwd=ROOT, timeout=60, encoding="utf-8",
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.strip()) == (code, sentence)
+    assert ("no hazards" in done.stdout) == (code == 0)
+    assert bool(done.stdout) == (code == 0)
 
 
 @pytest.mark.parametrize("case", TEXTS)
