@@ -178,8 +178,8 @@ def check(outcome: tuple[int, str, str], part: str) -> None:
     ("text", "code", "sentence"),
     [
         (GOOD, 0, ""),
-        (kernel("float total = 0; totl += 1;"), 2, "line 2, column 18: Use of undeclared identifier "
-         "'totl'; did you mean 'total'?"),
+        (kernel("float total = 0; totl += 1;"), 2, "line 2, column 18: Use of undeclared "
+         "identifier 'totl'; did you mean 'total'?"),
     ],
     ids=["good", "misspelled"],
 )  # fmt: skip
