@@ -34,7 +34,7 @@ def echo(request: Request, progress: Progress) -> dict[str, Any]:
 
 
 def sleep(request: Request, progress: Progress) -> dict[str, Any]:
-    progress(request.get("doing", "Running endless and checking its C"))
+    progress(request.get("doing", "Running endless and checking its C"), request.get("done"))
     time.sleep(float(request.get("seconds", 60)))
     return {"process": os.getpid()}
 

@@ -60,6 +60,7 @@ def test_first_missing_part_and_its_mend(found: dict[str, object], part: str, co
     assert missing is not None
     assert missing.part == part
     assert command in missing.command
+    assert bool(command) == bool(missing.command), "where nothing can be done, nothing is offered"
     assert missing.what
     assert missing.sentence[0].isupper()
     assert missing.sentence.rstrip()[-1] in ".:"

@@ -54,6 +54,7 @@ def test_a_difference_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_patterns_are_the_same_every_time_and_within_reach() -> None:
     chosen = patterns.patterns()
     assert chosen == patterns.patterns()
+    assert len(chosen) > 500
     assert len({(p.name, p.space, p.kind, p.width) for p in chosen}) == len(chosen)
     for pattern in chosen:
         assert min(pattern.offsets) >= 0
@@ -67,7 +68,7 @@ def test_the_patterns_program_has_a_row_each() -> None:
     chosen = patterns.patterns()[:40]
     text = patterns.source(chosen)
     assert text.count("__global__") == len({(p.space, p.kind, p.width) for p in chosen})
-    assert text.count("{shared_load_4, {") == sum(p.width == 4 for p in chosen)
+    assert text.count("{shared_load_4, {") == sum(p.width == 4 for p in chosen) > 0
 
 
 def test_every_case_has_a_name_and_counters() -> None:

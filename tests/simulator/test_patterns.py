@@ -12,6 +12,7 @@ import pytest
 
 from simulator.observers.transactions import sectors, wavefronts
 
+# What is compared; `python -m gpu.profile --patterns` writes it, on a GPU.
 FILE = Path(__file__).with_name("h200_patterns.json")
 GROUPS = [
     (space, kind, width)
@@ -19,10 +20,6 @@ GROUPS = [
     for kind in ("load", "store")
     for width in (4, 8, 16)
 ]
-
-pytestmark = pytest.mark.skipif(
-    not FILE.exists(), reason="python -m gpu.profile --patterns writes what is compared, on a GPU"
-)
 
 
 def patterns(space: str, kind: str, width: int) -> list[Mapping[str, Any]]:

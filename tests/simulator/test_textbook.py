@@ -126,13 +126,19 @@ def test_kernel(case: str, schedule: str) -> None:
     assert np.abs(np.asarray(expected, float)).max() > 0
 
 
-@pytest.mark.parametrize("case", CASES)
+# These add to one cell from every block; a recording is of one block.
+SUMMED_BY_ALL_BLOCKS = ("reduction, unrolled", "histogram")
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case not in SUMMED_BY_ALL_BLOCKS])
 def test_recording_ends_alike(case: str) -> None:
     name, grid, block, shared, arguments, _, _ = CASES[case]
     kernel = compile_kernel(TEXT, name, TEMPLATES.get(name), "textbook.cu")
     launch = Launch(grid, block, arguments, shared)
     last = record(kernel, launch).steps[-1]
-    for array, whole in simulate(kernel, launch).arrays.items():
-        if array in last.outputs and name not in ("reduceUnrolled", "histogram"):
-            written = last.stored[array]
-            assert np.array_equal(last.outputs[array][written], whole[written])
+    arrays = simulate(kernel, launch).arrays
+    assert last.outputs
+    for array, found in last.outputs.items():
+        written = last.stored[array]
+        assert written.any()
+        assert np.array_equal(found[written], arrays[array][written])

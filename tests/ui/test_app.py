@@ -20,6 +20,7 @@ def app() -> AppTest:
 
 
 def test_every_page_has_its_entry() -> None:
+    assert PAGES
     assert sorted(re.findall(r'st\.Page\(PAGES / "(\w+\.py)"', APP.read_text())) == PAGES
 
 

@@ -39,6 +39,7 @@ def test_the_table_holds_simulates_counters_by_line(view: View) -> None:
     kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
     report = simulate(kernel, launch(view))
     *lines, total = rows
+    assert lines
     assert [int(row["line"]) for row in lines] == list(report.lines)
     for row in lines:
         counts = report.lines[int(row["line"])]
