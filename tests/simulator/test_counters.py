@@ -26,7 +26,13 @@ KERNELS = {
 }
 
 
-@pytest.mark.parametrize("name", MEASURED["counters"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.deep] if KERNELS[name][2].get("TILE") == 32 else [])
+        for name in MEASURED["counters"]
+    ],
+)
 def test_counters_equal_the_hardwares(name: str) -> None:
     kernel_name, edit, chosen = KERNELS[name]
     report = simulate(*matmul(kernel_name, 256, 256, 256, edit, **chosen))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ FILE = Path(__file__).with_name("h200_profile.json")
 MEASURED: dict[tuple[str, str], Any] = {
     (row["name"], row["form"]): row for row in json.loads(FILE.read_text(encoding="utf-8"))["cases"]
 }
+# The largest settings of the kernels on top of the ladder; each is measured with smaller ones too.
+LARGE = re.compile("TILE=(64|128) |WARPS_ACROSS=4 ")
 CASES = {(case.name, case.form): case for case in cases()}
 
 
@@ -23,7 +26,15 @@ def test_every_case_was_measured() -> None:
     assert MEASURED.keys() == CASES.keys(), "run python -m gpu.profile again"
 
 
-@pytest.mark.parametrize("key", MEASURED, ids=" ".join)
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(
+            key, marks=[pytest.mark.deep] if LARGE.search(key[0]) else [], id=" ".join(key)
+        )
+        for key in MEASURED
+    ],
+)
 def test_counters_equal_the_hardwares_or_are_explained(key: tuple[str, str]) -> None:
     row = MEASURED[key]
     counted = simulated_counters(CASES[key])

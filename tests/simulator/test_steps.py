@@ -206,8 +206,17 @@ ALL: dict[str, tuple[Kernel, Launch]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", ALL)
-@pytest.mark.parametrize("schedule", ["lockstep", "descending"])
+SLOW = (("tile of 32", "descending"), ("transposed", "descending"))
+
+
+@pytest.mark.parametrize(
+    ("case", "schedule"),
+    [
+        pytest.param(case, schedule, marks=[pytest.mark.deep] if (case, schedule) in SLOW else [])
+        for case in ALL
+        for schedule in ("lockstep", "descending")
+    ],
+)
 def test_requests_add_up_to_the_counters(case: str, schedule: str) -> None:
     kernel, launch = ALL[case]
     launch = Launch((1, 1, 1), launch.block, launch.arguments, 2048 if case == "dynamic" else 0)

@@ -18,7 +18,7 @@ from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, from_query, to_query
 from ui.what_if import edits
 
 ROOT = Path(__file__).resolve().parents[2]
-SEQUENCES = 40
+SEQUENCES, FEW = 40, 12
 PAGE = 40
 CHANGES = 2  # of one sequence
 SENT = [*[text for text in GARBAGE if len(text) < 10000 and text.isascii()][::2], "½", "💥"]
@@ -307,7 +307,10 @@ def change(app: AppTest, choose: random.Random) -> str:
             return f"{name} = {app.selectbox(key=name).value}"
 
 
-@pytest.mark.parametrize("seed", range(SEQUENCES))
+@pytest.mark.parametrize(
+    "seed",
+    [*range(FEW), *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(FEW, SEQUENCES))],
+)
 def test_no_choice_of_the_controls_goes_wrong(session: AppTest, seed: int) -> None:
     choose = random.Random(seed)  # noqa: S311  # for a table, not for secrets
     app, done = visited(session, {"kernel": list(catalogue())[seed % len(catalogue())]}), []
