@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+PATIENCE = 60_000  # milliseconds until what is awaited in a page has failed to come
 STEPPER = ".st-key-scene .js-plotly-plot[data-ready]"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
@@ -38,6 +39,7 @@ def chromium() -> str:
 @contextmanager
 def browser() -> Iterator[Browser]:
     """A headless browser."""
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
         yield launched
@@ -57,14 +59,14 @@ def running_app() -> Iterator[str]:
         cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        for _ in range(300):
+        for _ in range(1200):
             try:
                 with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):  # noqa: S310  # our own app
                     break
             except OSError:
                 time.sleep(0.1)
         else:
-            pytest.fail("The app did not answer within 30 seconds.")
+            pytest.fail("The app did not answer within two minutes.")
         yield address
     finally:
         process.terminate()

@@ -30,6 +30,7 @@ def visit(address: str, chromium: Browser) -> Iterator[Open]:
         )
         contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(app.PATIENCE)
         page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(address + path)

@@ -14,7 +14,7 @@ SHADE = 8  # of 255, in one colour of a pixel
 
 
 def ready(page: Page) -> Page:
-    page.wait_for_selector(STEPPER, timeout=60_000)
+    page.wait_for_selector(STEPPER)
     return page
 
 
@@ -31,7 +31,7 @@ def until(page: Page, begins: str) -> None:
     page.wait_for_function(
         "(begins) => { const told = document.querySelectorAll('.st-key-scene .gtitle');"
         " return told.length === 1 && told[0].textContent.startsWith(begins); }",
-        arg=begins, timeout=15_000,
+        arg=begins,
     )  # fmt: skip
 
 
@@ -40,13 +40,12 @@ def settled(page: Page, **asked: str) -> None:
     page.wait_for_function(
         "(asked) => { const said = new URLSearchParams(location.search);"
         " return Object.entries(asked).every(([name, text]) => (said.get(name) ?? '') === text); }",
-        arg=asked, timeout=15_000,
+        arg=asked,
     )  # fmt: skip
     page.wait_for_function(
         "() => { const scenes = document.querySelectorAll('.st-key-scene');"
         " return scenes.length === 1 && scenes[0].dataset.stale === 'false'"
-        " && scenes[0].querySelector('.js-plotly-plot[data-ready]'); }",
-        timeout=15_000,
+        " && scenes[0].querySelector('.js-plotly-plot[data-ready]'); }"
     )
     page.wait_for_timeout(300)
 

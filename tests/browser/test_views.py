@@ -19,16 +19,25 @@ from ui.presets import presets
 from ui.view_url import from_query, to_query
 
 pytestmark = pytest.mark.browser
+# Presets that are always walked through: a long recording, a step and numbers of its own, an edit.
+WALKED = ("64 × 64 in tiles of 16 × 16", "By numbers: 1·16 + 2·12", "First barrier removed")
 
 
 @pytest.mark.parametrize(
     ("name", "row", "column", "place", "asked"),
     [
         ("threads", 2, 3, (0, 0, 3, 2), {"tx": "3", "ty": "2", "step": "12"}),
-        ("C", 1, 2, (0, 0, 2, 1), {"tx": "2", "ty": "1", "step": "12"}),
-        ("C", 6, 1, (0, 1, 1, 2), {"by": "1", "tx": "1", "ty": "2"}),
+        pytest.param(
+            *("C", 1, 2, (0, 0, 2, 1), {"tx": "2", "ty": "1", "step": "12"}), marks=pytest.mark.deep
+        ),
+        pytest.param(
+            *("C", 6, 1, (0, 1, 1, 2), {"by": "1", "tx": "1", "ty": "2"}), marks=pytest.mark.deep
+        ),
         ("C", 7, 7, (1, 1, 3, 3), {"bx": "1", "by": "1", "tx": "3", "ty": "3"}),
-        ("shared:As", 3, 1, (0, 0, 1, 3), {"tx": "1", "ty": "3", "step": "12"}),
+        pytest.param(
+            *("shared:As", 3, 1, (0, 0, 1, 3), {"tx": "1", "ty": "3", "step": "12"}),
+            marks=pytest.mark.deep,
+        ),
         ("shared:Bs", 0, 2, (0, 0, 2, 0), {"tx": "2", "ty": "", "step": "12"}),
     ],
 )
@@ -126,7 +135,17 @@ def test_at_rest_the_pages_beside_a_steps_own_come(visit: Open) -> None:
         assert where(page)[0] == number
 
 
-@pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset.name)
+@pytest.mark.parametrize(
+    "preset",
+    [
+        pytest.param(
+            preset,
+            id=preset.name,
+            marks=[] if preset.name in WALKED else [pytest.mark.deep],
+        )
+        for preset in presets()
+    ],
+)
 def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, preset) -> None:  # type: ignore[no-untyped-def]
     page = ready(visit("?kernel=naive"))
     page.get_by_role("button", name="Presets").click()
@@ -206,7 +225,7 @@ def test_a_button_gives_a_file(
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     settled(page, step="3")
-    with page.expect_download(timeout=30_000) as given:
+    with page.expect_download() as given:
         page.get_by_role("button", name=button).click()
     assert given.value.suggested_filename == name
     given.value.save_as(tmp_path / name)
@@ -257,7 +276,7 @@ def test_garbage_in_a_link_gives_a_sentence_and_a_scene(visit: Open) -> None:
 
 def test_the_animation_of_a_long_recording_has_all_its_pages(visit: Open, tmp_path: Path) -> None:
     page = ready(visit("?M=64&N=64&K=64&TILE=2&step=500"))
-    with page.expect_download(timeout=60_000) as given:
+    with page.expect_download() as given:
         page.get_by_role("button", name="Animation, one HTML file").click()
     given.value.save_as(tmp_path / "long.html")
     text = (tmp_path / "long.html").read_text(encoding="utf-8")

@@ -233,12 +233,18 @@ def test_what_cannot_be_predicted_is_a_sentence(name: str, text: str, told: str)
         predict(name, text, {}, (64, 64, 64))
 
 
-def test_every_variant_is_predicted_at_a_size_nobody_simulates() -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name.split(":")[0] in CHEAP else [pytest.mark.deep])
+        for name in variants()
+    ],
+)
+def test_every_variant_is_predicted_at_a_size_nobody_simulates(name: str) -> None:
     from gpu.contestant import choose
 
-    for name in variants():
-        one = choose(name, (8192, 6144, 4096))
-        found = predict(one.name, one.text, one.defines, (8192, 6144, 4096))
-        assert set(found) == set(FIELDS)
-        assert all(count >= 0 for count in found.values())
-        assert found["global_load_sectors"] > 0
+    one = choose(name, (8192, 6144, 4096))
+    found = predict(one.name, one.text, one.defines, (8192, 6144, 4096))
+    assert set(found) == set(FIELDS)
+    assert all(count >= 0 for count in found.values())
+    assert found["global_load_sectors"] > 0

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page
 
 from simulator import Launch, catalogue, compile_kernel, record, simulate
 from simulator.observers.counters import FIELDS, IDEAL_FIELDS
+from tests.browser import app
 from ui import export, scene
 from ui.presets import launch, source
 from ui.view_url import View
@@ -109,6 +110,7 @@ def page(chromium: Browser) -> Iterator[Page]:
     """A page in the browser; nothing it opens may ask for anything else or write an error."""
     errors: list[str] = []
     opened = chromium.new_page(viewport={"width": 1280, "height": 720})
+    opened.set_default_timeout(app.PATIENCE)
     opened.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
     opened.on("pageerror", lambda error: errors.append(str(error)))
     opened.on("request", lambda asked: None if asked.url.startswith(("file:", "data:", "blob:"))
@@ -178,7 +180,7 @@ def test_buttons_slider_and_space_do_the_same(page: Page, tmp_path: Path) -> Non
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.deep)])
 def test_the_scene_itself_steps_forward_and_back(page: Page, tmp_path: Path, theme: str) -> None:
     view = View(M=4, N=4, K=4, defines=(("TILE", 2),))
     recording = record(compile_kernel(source(view), "tiled"), launch(view))

@@ -257,7 +257,7 @@ def test_a_statement_opens_into_its_parts(number):
                 banks += 1
         kept = chosen(pieces)
         accesses = [p for p in pieces if p.kind in ("load", "store", "atomic")]
-        assert all(piece in kept for piece in accesses)
+        assert {id(piece) for piece in accesses} <= {id(piece) for piece in kept}
         shown = [text for text in panel.changing(step)[3]["text"] if text != SPACE]
         assert len(shown) == min(len(kept), LIST_LINES)
     assert (banks > 0) == (len(shared) > 0)
