@@ -14,9 +14,9 @@ from typing import IO
 
 import numpy as np
 
-from simulator.ctype import Array
+from simulator.language.ctype import Array
+from simulator.language.errors import LaunchError
 from simulator.launch import BUDGET_BYTES
-from simulator.tree import LaunchError
 
 EXTRA_BYTES = 2**16  # what an archive may have beside its arrays' cells
 LONGEST_NAME = 2**16 - 10  # bytes of an array's name, whose field in an archive has 16 bits

@@ -13,8 +13,8 @@ import threading
 
 # The pages themselves are scripts and cannot be imported.
 MODULES = (
-    "pandas", "plotly.graph_objects", "gpu.recorded", "gpu.worker", "ui.export", "ui.keys",
-    "ui.pages.kept", "ui.pages.results",
+    "pandas", "plotly.graph_objects", "gpu.recorded", "gpu.worker", "ui.export", "ui.toolbar",
+    "ui.cache", "ui.gpu_results",
 )  # fmt: skip
 # What Streamlit imports at its first use; another release may not have it.
 LAZY_MODULES = ("streamlit.material_icon_names",)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from simulator.parts import parts
-from simulator.requests import requests
 
 from simulator import narrate, record, simulate
+from simulator.recording.parts import parts
+from simulator.recording.requests import requests
 from tests.simulator.launches import launch_text
 
 TID = "(long long)threadIdx.x"

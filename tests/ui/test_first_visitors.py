@@ -14,12 +14,12 @@ from urllib.parse import urlencode
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from ui.address import to_query
 from websockets.sync.client import connect
 
 from simulator import catalogue
 from tests.browser.app import running_app
 from ui.presets import presets
+from ui.view_url import to_query
 
 STARTS = 2
 VISITORS = 10

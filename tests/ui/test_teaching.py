@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from ui.address import View, from_query
 
 from simulator import Report, catalogue, compile_kernel, simulate
 from ui.presets import launch, source
+from ui.view_url import View, from_query
 
 CONFLICT = [name for name, entry in catalogue().items() if "conflict" in entry.teaches]
 NO_CONFLICT = [name for name, entry in catalogue().items() if "different banks" in entry.teaches]
