@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.scene import alike, click, focus, picture, ready, settled, until, where
@@ -230,6 +230,67 @@ def test_a_button_gives_a_file(
     assert given.value.suggested_filename == name
     given.value.save_as(tmp_path / name)
     holds(tmp_path / name)
+
+
+LINK = "?kernel=padded&M=16&N=12&K=16&TILE=8&bx=1&tx=3&ty=2&step=20"
+
+
+def other_page(page: Page, title: str, path: str) -> None:
+    """Follow a link of the navigation, no faster than a hand does."""
+    page.get_by_role("link", name=title, exact=True).click(delay=200)
+    page.wait_for_url(lambda address: urlsplit(address).path == path)
+
+
+def at_the_view(page: Page, step: int) -> None:
+    """Wait for LINK's view at a step."""
+    settled(page, **dict(parse_qsl(LINK[1:])) | {"step": str(step)})
+    until(page, f"Step {step} of 77")
+    assert focus(page) == (1, 0, 3, 2)
+
+
+def test_the_view_is_there_again_after_the_gpu_page(visit: Open) -> None:
+    page = ready(visit())
+    page.get_by_label("Thread x", exact=True).fill("1")
+    page.keyboard.press("Enter")
+    settled(page, tx="1")
+    page.locator(".st-key-scene").click(position={"x": 5, "y": 5})
+    for step in ("2", "3"):
+        page.keyboard.press("ArrowRight")
+        settled(page, tx="1", step=step)
+    other_page(page, "GPU", "/compare")
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
+    assert urlsplit(page.url).query == "tx=1&step=3"
+    page.go_back()
+    settled(ready(page), tx="1", step="3")
+    until(page, "Step 3 of")
+    assert focus(page) == (0, 0, 1, 0)
+    page.wait_for_timeout(3500)  # until an address before is no longer one that is left behind
+    for thread, step in (("1", "2"), ("1", ""), ("", "")):
+        page.go_back()
+        settled(page, tx=thread, step=step)
+        expect(page.get_by_label("Thread x", exact=True)).to_have_value(thread or "0")
+        expect(page.locator(".st-key-scene")).to_contain_text(f"Thread ({thread or 0}, 0)")
+
+
+def test_a_step_is_kept_that_was_made_just_before_the_gpu_page(visit: Open) -> None:
+    page = ready(visit(LINK))
+    at_the_view(page, 20)
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    other_page(page, "GPU", "/compare")
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
+    other_page(page, "Step", "/")
+    at_the_view(ready(page), 23)
+
+
+def test_a_link_to_the_gpu_page_holds_a_view(address: str, chromium: Browser) -> None:
+    page = chromium.new_page()  # Streamlit looks for its server beneath /compare first: 404
+    page.goto(f"{address}/compare{LINK}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
+    assert urlsplit(page.url).query == LINK[1:]
+    other_page(page, "Step", "/")
+    at_the_view(ready(page), 20)
+    page.close()
 
 
 def test_presenting_leaves_only_the_scene(visit: Open) -> None:
