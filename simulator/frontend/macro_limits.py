@@ -129,9 +129,9 @@ class Meter:
         self.statement = 0
         self.brackets = 0
 
-    def look(self, line: int) -> None:
-        """A token is looked at."""
-        self.work += 1
+    def look(self, line: int, count: int = 1) -> None:
+        """So many tokens are looked at, or put in where they will be."""
+        self.work += count
         if self.work > MAX_WORK:
             raise SourceError(
                 f"The macros used here expand to more than {MAX_WORK:,} tokens.", _span(line)
@@ -185,8 +185,8 @@ def _expand(tokens: list[Token], macros: Mapping[str, Macro], meter: Meter) -> N
             given = _arguments(left, macro.parameters, meter)
         for part in reversed(macro.body):
             if part in given:
+                meter.look(line, len(given[part]))
                 left += given[part]
-                meter.work += len(given[part])
             else:
                 left.append((part, line, within))
 

@@ -61,6 +61,11 @@ TEXTS = {
     "a name of half precision": (NAME, long("a", "__h", "-"), ""),
     "places in a tool's output": (SANITIZER, long(" in ", "COMPUTE-SANITIZER SUMMARY "), ""),
     "words to edit": (EDITS, long("float ", length=10 * LENGTH), ""),
+    "a macro's argument put in often": (
+        DIRECTIVES,
+        f"#define F(x) {'x ' * 40_000}\nF({'a ' * 40_000})",
+        "macros used here expand to more than 100,000 tokens",
+    ),
 }
 
 
