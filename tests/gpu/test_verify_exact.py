@@ -9,7 +9,7 @@ import pytest
 
 from gpu import verify
 from gpu.verify import Verdict, error_bound, judge, reference, scale
-from simulator.ctype import Array
+from simulator.language.ctype import Array
 
 NAN = math.nan
 

@@ -53,7 +53,8 @@ TABLE = {
         " x[i] = v.x; }",
         (0, 0), (1, 1), (3, 3, 3), (3, 3, 3)),
     "shared vectors of three, 48 bytes apart": (
-        "__shared__ float3 s[256]; s[4 * i] = make_float3(i, 1, 2); float3 v = s[4 * i]; x[i] = v.x;",
+        "__shared__ float3 s[256]; s[4 * i] = make_float3(i, 1, 2); float3 v = s[4 * i]; "
+        "x[i] = v.x;",
         (0, 0), (2, 8), (6, 24, 6), (6, 24, 6)),
     "shared columns": (
         "__shared__ float s[64][32]; s[i][0] = i; __syncthreads(); x[i] = s[i % 32][i / 32];",

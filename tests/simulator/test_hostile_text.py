@@ -11,31 +11,32 @@ import sys
 from pathlib import Path
 
 import pytest
-from simulator.expansion import tokens
-from simulator.source import blank_comments, check_directives, instantiate, set_defines
-from simulator.tree import SourceError
+
+from simulator.frontend.macro_limits import tokens
+from simulator.frontend.source import blank_comments, check_directives, instantiate, set_defines
+from simulator.language.errors import SourceError
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 30
 LENGTH = 199_000  # characters, just less than a kernel's text may have
 RUN = """
 import sys
-from simulator.tree import SourceError
+from simulator.language.errors import SourceError
 text = sys.stdin.read()
 try:
     {0}
 except SourceError as error:
     print(error)
 """
-DIRECTIVES = "from simulator.source import check_directives; check_directives(text)"
-BLANK = "from simulator.source import blank_comments; blank_comments(text)"
-TOKENS = "from simulator.expansion import tokens; tokens(text)"
-DEFINES = "from simulator.source import set_defines; set_defines(text, {'T': '2'})"
-TEMPLATE = "from simulator.source import instantiate; instantiate(text, 'k', {})"
+DIRECTIVES = "from simulator.frontend.source import check_directives; check_directives(text)"
+BLANK = "from simulator.frontend.source import blank_comments; blank_comments(text)"
+TOKENS = "from simulator.frontend.macro_limits import tokens; tokens(text)"
+DEFINES = "from simulator.frontend.source import set_defines; set_defines(text, {'T': '2'})"
+TEMPLATE = "from simulator.frontend.source import instantiate; instantiate(text, 'k', {})"
 ELEMENT = "from gpu.compile import element_type; element_type(text, 'k')"
-EDITS = "from ui.edits import applied; applied(text, ['double'])"
+EDITS = "from ui.what_if import applied; applied(text, ['double'])"
 SANITIZER = "from gpu.referee import findings; findings(text)"
-NAME = "from simulator.left_out import reason; reason(text)"
+NAME = "from simulator.frontend.unsupported import reason; reason(text)"
 
 
 def long(piece: str, before: str = "", after: str = "", length: int = LENGTH) -> str:

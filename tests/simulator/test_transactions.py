@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.transactions import (
+from simulator.observers.transactions import (
     copied_sectors,
     ideal_wavefronts,
     instructions,

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Recording, compile_kernel, record, simulate
-from simulator.findings import Hazard
-from simulator.recording import StepAccess
+from simulator.observers.findings import Hazard
+from simulator.recording.recording import StepAccess
 from tests.ui.stories import recorded
-from ui.story import (
+from ui.scene_model import (
     Story,
     cells_of,
     focus_cell,
