@@ -3,15 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser import app
+from tests.browser.scene import ready, until
 
 Contexts = dict[tuple[int, int, str], BrowserContext]
 
 Open = Callable[..., Page]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A page, and what it has written to its console as errors."""
+
+    page: Page
+    errors: list[str]
+
+
+def load(
+    chromium: Browser,
+    contexts: Contexts,
+    address: str,
+    width: int = 1280,
+    height: int = 720,
+    scheme: str = "light",
+) -> Loaded:
+    """Open an address on a screen; those of one kind share what the browser keeps."""
+    screen = (width, height, scheme)
+    if screen not in contexts:
+        contexts[screen] = chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
+        )
+    page = contexts[screen].new_page()
+    errors: list[str] = []
+    page.set_default_timeout(app.PATIENCE)
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(address)
+    return Loaded(page, errors)
 
 
 @pytest.fixture(scope="session")
@@ -26,29 +60,34 @@ def contexts() -> Contexts:
     return {}
 
 
+@pytest.fixture(scope="module")
+def page_of_many(address: str, chromium: Browser, contexts: Contexts) -> Iterator[Loaded]:
+    loaded = load(chromium, contexts, address)
+    yield loaded
+    loaded.page.close()
+
+
+@pytest.fixture
+def first(page_of_many: Loaded) -> Iterator[Page]:
+    """A page that several tests go on with, at the first step of the usual scene."""
+    page = ready(page_of_many.page)
+    page.evaluate("document.activeElement?.blur()")  # nothing has the focus in a page just opened
+    page.keyboard.press("Home")
+    until(page, "Step 1 of")
+    yield page
+    assert page_of_many.errors == []
+
+
 @pytest.fixture
 def visit(address: str, chromium: Browser, contexts: Contexts) -> Iterator[Open]:
     """Open a path of the app; no page may have written an error to its console at the end."""
-    errors: list[str] = []
-    pages = []
+    opened: list[Loaded] = []
 
-    def opened(path: str = "", width: int = 1280, height: int = 720, scheme: str = "light") -> Page:
-        screen = (width, height, scheme)
-        if screen not in contexts:
-            contexts[screen] = chromium.new_context(
-                viewport={"width": width, "height": height},
-                color_scheme=scheme,
-                accept_downloads=True,
-            )
-        page = contexts[screen].new_page()
-        pages.append(page)
-        page.set_default_timeout(app.PATIENCE)
-        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(address + path)
-        return page
+    def visited(path: str = "", *screen: Any) -> Page:
+        opened.append(load(chromium, contexts, address + path, *screen))
+        return opened[-1].page
 
-    yield opened
-    for page in pages:
-        page.close()
-    assert errors == []
+    yield visited
+    for loaded in opened:
+        loaded.page.close()
+    assert [error for loaded in opened for error in loaded.errors] == []

@@ -7,10 +7,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
+from ui.address import to_query
 
 from tests.browser.conftest import Open
 from tests.browser.scene import ready, settled, until, where
-from ui.address import to_query
 from ui.presets import presets
 
 pytestmark = pytest.mark.browser

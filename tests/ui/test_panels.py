@@ -27,7 +27,7 @@ from ui.scene_model import tell
 
 
 @EACH
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.deep)])
 @pytest.mark.parametrize("panel", PANELS)
 def test_only_texts_and_paths_change_from_step_to_step(number, panel, theme):
     told = story(number)
