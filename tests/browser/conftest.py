@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser import app
-from tests.browser.scene import ready, until
 
 Contexts = dict[tuple[int, int, str], BrowserContext]
 
@@ -58,24 +57,6 @@ def address() -> Iterator[str]:
 def contexts() -> Contexts:
     """A context for each kind of screen: it fetches and compiles Streamlit's scripts only once."""
     return {}
-
-
-@pytest.fixture(scope="module")
-def page_of_many(address: str, chromium: Browser, contexts: Contexts) -> Iterator[Loaded]:
-    loaded = load(chromium, contexts, address)
-    yield loaded
-    loaded.page.close()
-
-
-@pytest.fixture
-def first(page_of_many: Loaded) -> Iterator[Page]:
-    """A page that several tests go on with, at the first step of the usual scene."""
-    page = ready(page_of_many.page)
-    page.evaluate("document.activeElement?.blur()")  # nothing has the focus in a page just opened
-    page.keyboard.press("Home")
-    until(page, "Step 1 of")
-    yield page
-    assert page_of_many.errors == []
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from simulator import catalogue, compile_kernel, record
 from tests.browser.app import STEPPER
@@ -38,8 +38,8 @@ def test_arrow_keys_step_forward_and_back(visit: Open, last: int) -> None:
     assert alike(picture(page), pictures[0])
 
 
-def test_every_key_goes_where_its_name_says(first: Page) -> None:
-    page = first
+def test_every_key_goes_where_its_name_says(visit: Open) -> None:
+    page = ready(visit())
     last = where(page)[1]
     entry, view = catalogue()["tiled"], View()
     stops = scene.navigation(record(compile_kernel(source(view), entry.kernel), launch(view)))
@@ -62,8 +62,8 @@ def test_every_key_goes_where_its_name_says(first: Page) -> None:
         assert where(page)[0] == expected, keys
 
 
-def test_buttons_say_their_key_and_do_the_same(first: Page) -> None:
-    page = first
+def test_buttons_say_their_key_and_do_the_same(visit: Open) -> None:
+    page = ready(visit())
     for name, key, step in (
         ("Statement forward", "Right", 2),
         ("Last step", "End", where(page)[1]),
@@ -76,8 +76,8 @@ def test_buttons_say_their_key_and_do_the_same(first: Page) -> None:
         assert where(page)[0] == step
 
 
-def test_space_plays_and_pauses(first: Page) -> None:
-    page = first
+def test_space_plays_and_pauses(visit: Open) -> None:
+    page = ready(visit())
     page.get_by_label("Steps a second").select_option("10")
     page.keyboard.press("Space")
     page.wait_for_function(
@@ -89,8 +89,8 @@ def test_space_plays_and_pauses(first: Page) -> None:
     assert where(page)[0] == stopped < where(page)[1]
 
 
-def test_a_number_jumps_and_nonsense_does_not(first: Page) -> None:
-    page = first
+def test_a_number_jumps_and_nonsense_does_not(visit: Open) -> None:
+    page = ready(visit())
     field = page.get_by_label("Go to step")
     for typed, expected in (("17", 17), ("100000", where(page)[1]), ("-5", 1), ("", 1)):
         field.fill(typed)
@@ -172,8 +172,8 @@ def test_a_statement_is_stepped_through_its_parts(visit: Open) -> None:
     assert page.evaluate(marked) == []
 
 
-def test_a_step_is_announced(first: Page) -> None:
-    page = first
+def test_a_step_is_announced(visit: Open) -> None:
+    page = ready(visit())
     page.keyboard.press("ArrowRight")
     expect(page.locator("[aria-live]").filter(has_text="Step 2 of")).to_have_count(1)
 

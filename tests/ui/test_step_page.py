@@ -18,7 +18,7 @@ from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, from_query, to_query
 from ui.what_if import edits
 
 ROOT = Path(__file__).resolve().parents[2]
-SEQUENCES, FEW = 40, 12
+SEQUENCES, FEW = 40, 8
 PAGE = 40
 CHANGES = 2  # of one sequence
 SENT = [*[text for text in GARBAGE if len(text) < 10000 and text.isascii()][::2], "½", "💥"]
