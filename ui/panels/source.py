@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from pygments.lexers.c_like import CudaLexer
+from pygments.lexers import get_lexer_by_name
 from pygments.token import Token
 
 from simulator import Recording, Step
@@ -202,7 +202,7 @@ def highlight(lines: list[str]) -> list[list[tuple[str, str]]]:
     >>> highlight(["int x = 4;"])
     [[('keyword', 'int'), ('plain', ' x = '), ('number', '4'), ('plain', ';')]]
     """
-    lexer = CudaLexer(stripnl=False, ensurenl=False)
+    lexer = get_lexer_by_name("cuda", stripnl=False, ensurenl=False)
     found: list[list[tuple[str, str]]] = [[]]
     for token, text in lexer.get_tokens("\n".join(lines)):
         colour = next((colour for kind, colour in COLOURED if _is_within(token, kind)), "plain")
