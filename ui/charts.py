@@ -9,13 +9,10 @@ import plotly.graph_objects as go
 
 from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
+from ui.palette import CHART_INKS, KERNEL_COLOURS, REFERENCE_COLOUR
 
-# Okabe and Ito's palette, told apart by colour-blind readers and visible on light and dark.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-CUBLAS_COLOUR = "#8a8f98"
 MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
-LINE_COLOUR = "#8a8f98"
-INK = "#1d2330"  # text, where the page does not say what its theme wants
+INK = CHART_INKS["light"]  # where the page does not say what its theme wants
 LABEL_SIZE = 18
 AXIS_SIZE = 15
 BAR_HEIGHT = 60
@@ -57,12 +54,16 @@ def measured(comparison: Comparison) -> list[KernelResult]:
 
 def colour_of(kernel: KernelResult, place: int) -> str:
     """Grey for cuBLAS; the kernels in the palette's order."""
-    return CUBLAS_COLOUR if kernel.name.startswith("cublas") else COLOURS[place % len(COLOURS)]
+    return (
+        REFERENCE_COLOUR
+        if kernel.name.startswith("cublas")
+        else KERNEL_COLOURS[place % len(KERNEL_COLOURS)]
+    )
 
 
 def marker_of(place: int) -> str:
     """A marker that no other of the first 36 kernels has in the same colour."""
-    return MARKERS[(place + place // len(COLOURS)) % len(MARKERS)]
+    return MARKERS[(place + place // len(KERNEL_COLOURS)) % len(MARKERS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +218,7 @@ def _bars(bars: Sequence[Bar], title: str, ink: str) -> go.Figure:
 
 def _line(figure: go.Figure, at: float, text: str, ink: str) -> None:
     figure.add_vline(
-        x=at, line={"color": LINE_COLOUR, "dash": "dash", "width": 2}, layer="below",
+        x=at, line={"color": REFERENCE_COLOUR, "dash": "dash", "width": 2}, layer="below",
         annotation={
             "text": text, "font": {"size": AXIS_SIZE, "color": ink}, "yanchor": "bottom", "y": 1,
             "xanchor": "center",

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
 from ui import charts
+from ui.palette import MEASURED_COLOUR
 
 Count = Callable[[Mapping[str, int]], int]
 
@@ -32,7 +33,7 @@ def beside(comparison: Comparison, what: str, ink: str = charts.INK) -> go.Figur
     rows = list(range(len(shown)))
     figure = go.Figure()
     for name, symbol, colour, values in (
-        ("measured by the hardware", "diamond", charts.COLOURS[1],
+        ("measured by the hardware", "diamond", MEASURED_COLOUR,
          [count(kernel.counters or {}) for kernel in shown]),
         ("predicted by the simulator", "circle-open", ink,
          [count(kernel.simulated or {}) for kernel in shown]),

@@ -12,13 +12,12 @@ from gpu.contestant import variant_title
 from gpu.limits import Limits
 from gpu.result import Comparison
 from ui import charts, counted, latency, roofline
-
-INKS = {"light": "#1d2330", "dark": "#f2f3f5"}
+from ui.palette import CHART_INKS
 
 
 def ink() -> str:
     """The colour of text on the visitor's theme."""
-    return INKS.get(st.context.theme.type or "light", INKS["light"])
+    return CHART_INKS.get(st.context.theme.type or "light", CHART_INKS["light"])
 
 
 def show(comparison: Comparison, found: Limits | None, key: str) -> None:

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from gpu.latency import Latency
 from ui import charts
+from ui.palette import MEASURED_COLOUR, REFERENCE_COLOUR
 
 NAMES: Mapping[str, str] = {
     "register": "Register", "shared": "Shared memory", "l1": "L1", "l2": "L2", "dram": "DRAM",
@@ -17,7 +18,6 @@ NAMES: Mapping[str, str] = {
 CLAIMS: Mapping[str, tuple[int, int]] = {
     "shared": (1, 10), "l1": (1, 5), "l2": (10, 20), "dram": (200, 500),
 }  # fmt: skip
-CLAIM_COLOUR = "#8a8f98"
 
 
 def figure(latency: Latency, ink: str = charts.INK) -> go.Figure:
@@ -29,13 +29,13 @@ def figure(latency: Latency, ink: str = charts.INK) -> go.Figure:
         drawn.add_scatter(
             x=[least, most], y=[rows[name]] * 2, mode="lines", name="as notes often say",
             legendgroup="claims", showlegend=number == 0,
-            line={"color": CLAIM_COLOUR, "width": 16},
+            line={"color": REFERENCE_COLOUR, "width": 16},
             hovertemplate=f"notes say {least} to {most} cycles<extra></extra>",
         )  # fmt: skip
     drawn.add_scatter(
         x=list(measured.values()), y=[rows[name] for name in measured], mode="markers+text",
         name="measured here", cliponaxis=False,
-        marker={"symbol": "diamond", "size": 16, "color": charts.COLOURS[1],
+        marker={"symbol": "diamond", "size": 16, "color": MEASURED_COLOUR,
                 "line": {"width": 1.5, "color": ink}},
         text=[f"   {cycles:,.0f} cycles" for cycles in measured.values()],
         textposition="middle right", textfont={"size": charts.LABEL_SIZE, "color": ink},

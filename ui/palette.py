@@ -23,7 +23,6 @@ class Palette:
     focus: str
     focus_fill: str
     current_line: str
-    bank: str
     keyword: str
     number: str
     comment: str
@@ -31,12 +30,8 @@ class Palette:
     tile_edges: tuple[str, ...]
     phases: dict[str, str]
 
-    def tile(self, iteration: int) -> str:
-        """The fill of an outer iteration's tile."""
-        return self.tiles[iteration % len(self.tiles)]
-
     def tile_edge(self, iteration: int) -> str:
-        """The outline that goes with it."""
+        """The outline of an outer iteration's tile."""
         return self.tile_edges[iteration % len(self.tile_edges)]
 
 
@@ -51,7 +46,6 @@ LIGHT = Palette(
     focus="#C44E00",
     focus_fill="#f6c9a8",
     current_line="#ffe08a",
-    bank="#56B4E9",
     keyword="#7a3e9d",
     number="#0a6b4f",
     comment="#6b7787",
@@ -74,7 +68,6 @@ DARK = Palette(
     focus="#ff9a4d",
     focus_fill="#7a3b0c",
     current_line="#5a4a10",
-    bank="#3a9bdc",
     keyword="#d3a6f2",
     number="#7fdcb8",
     comment="#8794a8",
@@ -87,3 +80,9 @@ DARK = Palette(
 )  # fmt: skip
 
 PALETTES = {"light": LIGHT, "dark": DARK}
+
+# The GPU page's charts: Okabe and Ito's palette, visible on light and dark.
+KERNEL_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+MEASURED_COLOUR = KERNEL_COLOURS[1]  # beside what is predicted or claimed
+REFERENCE_COLOUR = "#8a8f98"  # cuBLAS, limits and claims
+CHART_INKS = {"light": "#1d2330", "dark": "#f2f3f5"}  # text, by the page's theme

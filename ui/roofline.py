@@ -14,6 +14,7 @@ from gpu.predict import global_bytes
 from gpu.result import Comparison, KernelResult
 from ui import charts
 from ui.labels import place
+from ui.palette import REFERENCE_COLOUR
 
 HEIGHT = 560
 NARROW = 1000  # pixels of the plot on a screen of 1280: wider ones only have more room for names
@@ -96,7 +97,7 @@ def roofline(
         start = max(low[0], 1e3 * low[1] / roof.value) if roof.per_byte else low[0]
         figure.add_scatter(
             x=[start, edge], y=[roof.at(start), roof.at(edge)], mode="lines", hoverinfo="skip",
-            line={"color": charts.LINE_COLOUR, "width": 3, "dash": DASHES[number]},
+            line={"color": REFERENCE_COLOUR, "width": 3, "dash": DASHES[number]},
             name=roof.name,
         )  # fmt: skip
     for one in shown:
