@@ -197,6 +197,8 @@ class Lowering:
             case CursorKind.FOR_STMT:
                 return self._for(cursor, children, span)
             case CursorKind.WHILE_STMT:
+                if len(children) != 2:
+                    raise SourceError("Declare this variable before the while.", span)
                 condition, body = children
                 return Loop(span, None, self.condition(condition), None, self.statement(body))
             case CursorKind.DO_STMT:
@@ -237,6 +239,8 @@ class Lowering:
 
     def _switch(self, children: list[Any], span: Span) -> Statement:
         """The labels, however they nest, beside the statements they stand before."""
+        if len(children) != 2:
+            raise SourceError("Declare this variable before the switch.", span)
         selector, block = children
         labels: list[tuple[int | None, int]] = []
         body: list[Statement] = []
@@ -291,6 +295,8 @@ class Lowering:
         if isinstance(lowered, ArrayOf):
             if isinstance(lowered.innermost, Pointer):
                 raise SourceError("An array of pointers is not supported.", span)
+            if not lowered.size:
+                raise SourceError(f"The array {cursor.spelling} has no cells.", span)
             inner = [_without_cleanups(child) for child in values]
             lists = [child for child in inner if child.kind == CursorKind.INIT_LIST_EXPR]
             if any(child.kind == CursorKind.STRING_LITERAL for child in values):
@@ -324,6 +330,8 @@ class Lowering:
         if isinstance(lowered, (Scalar, Vector)):
             declared = self._cell(cursor, lowered, MemorySpace.SHARED, None)
         elif isinstance(lowered, ArrayOf) and not isinstance(lowered.innermost, Pointer):
+            if isinstance(lowered.element, ArrayOf) and not lowered.element.size:
+                raise SourceError(f"The rows of {cursor.spelling} have no cells.", span)
             declared = Declare(span, self.declare(cursor, MemorySpace.SHARED))
         else:
             raise SourceError(f"A shared variable of type {lowered} is not supported.", span)
@@ -358,7 +366,10 @@ class Lowering:
 
     def _for(self, cursor: Any, children: list[Any], span: Span) -> Statement:
         *head, body = children
-        parts = dict(zip(for_parts(self.text, cursor, head), head, strict=True))
+        names = for_parts(self.text, cursor, head)
+        if len(set(names)) < len(names):
+            raise SourceError("Declare the condition's variable before this for loop.", span)
+        parts = dict(zip(names, head, strict=True))
         start = self.statement(parts["start"]) if "start" in parts else None
         if start is not None and any(isinstance(one, Barrier) for one in walk(start)):
             raise SourceError("Call a function with a barrier before the loop.", start.span)

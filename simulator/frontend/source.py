@@ -185,8 +185,9 @@ def _hidden_directive(text: str) -> int | None:
 
 
 def check_length(text: str) -> None:
-    """SourceError for a text that is too long, or not text at all."""
-    if "\0" in text or len(text) > LARGEST_TEXT:
+    """SourceError for a text that is too long, or not text: with what stands for no letter."""
+    not_text = "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in set(text))
+    if not_text or len(text) > LARGEST_TEXT:
         raise SourceError(f"A kernel's text is plain and under {LARGEST_TEXT:,} characters.")
 
 
@@ -199,7 +200,8 @@ def check_directives(text: str, defines: Mapping[str, str] | None = None) -> Non
     An #include of any file of the host would show its first line in the compiler's log, and
     __has_include tells whether it exists: neither is for a visitor's kernel.
     """
-    check_length(text)
+    for given in (text, *(defines or {}).values()):
+        check_length(given)
     lines = _logical_lines(text)
     for number, line in enumerate(lines, start=1):
         found = re.match(r"\s*(?:#|%:|\?\?=)\s*(\w*)", line)

@@ -191,6 +191,12 @@ def _copy(call: Call, evaluator: Evaluator) -> Closure:
 
     def copy(group: Group, mask: Mask) -> Any:
         address = to(group, mask)
+        if address.buffer.space == "local":
+            raise SourceError(
+                "__pipeline_memcpy_async copies to shared memory, and "
+                f"{address.buffer.name} is an array of each thread's own.",
+                call.span,
+            )
         values = memory.load(group, mask, origin(group, mask), ctype, here, load_slot)
         memory.begin_store(group, mask, address, ctype, there, store_slot)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from simulator import SourceError, compile_kernel, simulate
@@ -23,6 +24,11 @@ TABLE = {
     "probe": ("#if __has_include(</etc/passwd>)\n#endif", 2, 5, "is not taken"),
     "goto": ("again: x[0] = 1; goto again;", 2, 1, "is not supported"),
     "new": ("float* p = new float[3];", 2, 12, "not supported"),
+    "while with a variable": ("while (int q = 1) x[0] = q;", 2, 1, "before the while"),
+    "switch with a variable": ("switch (int q = 1) { case 1: ; }", 2, 1, "before the switch"),
+    "for with a variable": ("for (; int q = 1;) x[0] = q;", 2, 1, "before this for loop"),
+    "array of none": ("float v[2][0]; x[0] = v[1][0];", 2, 1, "The array v has no cells"),
+    "rows of none": ("extern __shared__ float s[][0];", 2, 1, "The rows of s have no cells"),
     "string": ('const char* s = "abc";', 2, 17, "not supported"),
 }  # fmt: skip
 
@@ -51,7 +57,25 @@ def test_endless_loop_is_stopped() -> None:
         simulate(kernel, launch)
 
 
+def test_copy_into_a_threads_own_array_is_refused() -> None:
+    body = "float v[4];\n__pipeline_memcpy_async(v, x, 4);\n__pipeline_commit();"
+    kernel, launch = launch_text(
+        f"__global__ void k(float* x) {{\n{body}\n__pipeline_wait_prior(0);\n}}",
+        x=np.zeros(4, np.float32),
+    )
+    with pytest.raises(SourceError, match=r"line 3, .*v is an array of each thread's own"):
+        simulate(kernel, launch)
+
+
 def test_text_that_is_not_cuda() -> None:
-    for text in ("", "\x00\x01", "int main() { return 0; }", "}" * 100, "(" * 5000, "é" * 100):
+    texts = ("", "\x00\x01", "int main() { return 0; }", "}" * 100, "(" * 5000, "é" * 100, "\udc80")
+    for text in texts:
         with pytest.raises(SourceError):
             compile_kernel(text, "k")
+
+
+@pytest.mark.parametrize("value", ["\udcff", "1\0", "1" * 300_000])
+def test_macro_that_is_no_text(value: str) -> None:
+    for text in ("#define N 1\n", ""):
+        with pytest.raises(SourceError, match="text is plain"):
+            compile_kernel(f"{text}__global__ void k(float* x) {{ x[0] = 1; }}", "k", {"N": value})
