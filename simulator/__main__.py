@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -50,10 +52,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (MemoryError, RecursionError):
         print(TOO_LARGE, file=sys.stderr)
         return WRONG
-    if options.json:
-        print(json.dumps(_object(kernel, report)))
-    else:
-        _print(kernel, report)
+    try:
+        print(json.dumps(_object(kernel, report)) if options.json else _text(kernel, report))
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        # Python writes what is still in the buffer when it ends: that must not fail once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # a reader such as head has seen enough
+            print(f"The report cannot be written: {error.strerror or error}.", file=sys.stderr)
+            return WRONG
     return HAZARDS if report.hazards else CLEAN
 
 
@@ -183,7 +191,8 @@ def _argument(name: str, text: str, random: np.random.Generator, taken: int) -> 
         dtype = np.dtype(ARRAY_TYPES[number[1]])
         try:
             value = float(number[2]) if dtype.kind == "f" else int(number[2], 0)
-            return dtype.type(value)
+            with np.errstate(over="ignore"):  # too large a float is infinite, as in C
+                return dtype.type(value)
         except (ValueError, OverflowError):
             raise UsageError(f"{text} for {name}: {number[2]} is no {number[1]}.") from None
     raise UsageError(
@@ -203,20 +212,22 @@ def _object(kernel: Kernel, report: Report) -> dict[str, Any]:
     }
 
 
-def _print(kernel: Kernel, report: Report) -> None:
-    print(f"{kernel.name}: {report.seconds:.3f} s")
+def _text(kernel: Kernel, report: Report) -> str:
+    lines = [f"{kernel.name}: {report.seconds:.3f} s"]
     width = max(len(name) for name in report.counters)
     for name, count in report.counters.items():
-        print(f"  {name:<{width}}  {count:>14,}")
-    for warning in kernel.warnings:
-        print(f"warning: {warning}")
+        lines.append(f"  {name:<{width}}  {count:>14,}")
+    lines += (f"warning: {warning}" for warning in kernel.warnings)
     if not report.hazards:
-        print("no hazards")
+        lines.append("no hazards")
     for hazard in report.hazards:
-        print(f"{hazard.kind} ({hazard.count:,} times): {hazard.message}")
+        lines.append(f"{hazard.kind} ({hazard.count:,} times): {hazard.message}")
         if hazard.witness is not None:
-            print(f"  {hazard.witness.said}")
+            lines.append(f"  {hazard.witness.said}")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
+    if isinstance(sys.stdout, io.TextIOWrapper):  # None where it is closed
+        sys.stdout.reconfigure(errors="backslashreplace")  # names may have any letters
     sys.exit(main())

@@ -182,7 +182,8 @@ def _scalar(name: str, ctype: Scalar, value: Any) -> Any:
     number = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
     if isinstance(number, (bool, int)) or (isinstance(number, float) and ctype.is_float):
         try:
-            return ctype.dtype.type(number)
+            with np.errstate(over="ignore"):  # too large a float is infinite, as in C
+                return ctype.dtype.type(number)
         except OverflowError:
             raise LaunchError(f"Parameter {name} is {ctype}: {number} does not fit.") from None
     raise LaunchError(f"Parameter {name} is {ctype}: {number!r} is no value of that type.")

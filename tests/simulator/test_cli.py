@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,6 +80,64 @@ def test_a_name_too_long_for_an_archive(tmp_path: Path, capsys: pytest.CaptureFi
     command = [str(file), "--kernel", "k", "--grid", "1", "--block", "32", "f32:32"]
     assert main([*command, "--outputs", str(tmp_path / "out.npz")]) == 2
     assert "too long for an archive" in capsys.readouterr().err
+
+
+def run(
+    folder: Path, *options: str | bytes, text: str = "float* x", **settings: Any
+) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, for a kernel with these parameters."""
+    (folder / "k.cu").write_text(f"__global__ void k({text}) {{ }}", encoding="utf-8")
+    command = [sys.executable, "-m", "simulator", folder / "k.cu", "--kernel", "k",
+               "--grid", "1", "--block", "32", *options]  # fmt: skip
+    return subprocess.run(
+        command, stderr=subprocess.PIPE, text=True, check=False, cwd=FOLDER.parent.parent,
+        encoding="utf-8", **settings,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_report_that_cannot_be_written(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = run(tmp_path, "f32:32", stdout=full)
+    assert done.returncode == 2
+    assert done.stderr == "The report cannot be written: No space left on device.\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
+def test_reader_of_the_report_that_has_gone(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run(tmp_path, "f32:32", stdout=writer)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_report_in_letters_that_the_terminal_lacks(tmp_path: Path) -> None:
+    (tmp_path / "größe.cu").write_text(
+        "__global__ void größe(float* x) { x[32] = 1; int breite; }", encoding="utf-8"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "simulator", tmp_path / "größe.cu", "--kernel", "größe",
+         "--grid", "1", "--block", "1", "f32:32"],
+        capture_output=True, check=False, cwd=FOLDER.parent.parent,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert done.stdout.startswith(rb"gr\xf6\xdfe: ")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="arguments are text there")
+def test_macro_with_bytes_that_are_no_text(tmp_path: Path) -> None:
+    done = run(tmp_path, "-D", b"N=\xff", "f32:32", stdout=subprocess.DEVNULL)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "text is plain" in done.stderr
+
+
+@pytest.mark.parametrize("given", ["f32=1e300", "f64=1e300", "f32=1e400"])
+def test_number_too_large_for_a_float_is_infinite(given: str, tmp_path: Path) -> None:
+    done = run(tmp_path, "f32:32", given, text="float* x, float y", stdout=subprocess.DEVNULL)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_hazards_give_exit_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
