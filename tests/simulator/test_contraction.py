@@ -142,6 +142,8 @@ def exactly(operation: str, arguments: list[np.float32]) -> np.float32:
             total = exact[0] * exact[1] + exact[2]
         case "mul":
             total = exact[0] * exact[1]
+        case "div":
+            total = exact[0] / exact[1]
         case _:
             total = exact[0] + exact[1]
     return nearest(total)
