@@ -23,7 +23,8 @@ CHAINS = {
     # Uses that are no sums.
     "float p = a * b; acc += p; o[i+32] = -p;": ("mul(a, b); add(acc, t0)", "t1"),
     "float p = a * b; acc = p + c; p /= d; o[i+32] = p;": ("mul(a, b); add(c, t0)", "t1"),
-    "float p = a * b; acc += p; for (int k = 0; k < n && p > -1000; ++k) d += 1;": (
+    "float p = a * b; acc += p; for (int k = 0; k < n && p > -1000; ++k) d += 1;"
+    " o[i+32] = d;": (
         "mul(a, b); add(acc, t0)", "t1"),
     "float p = a * b; acc += p; switch (n) { case 5: o[i+32] = p; break; default: d = 1; }": (
         "mul(a, b); add(acc, t0)", "t1"),
@@ -38,6 +39,7 @@ CHAINS = {
     "acc = (c + d) * b + a * b;": ("add(c, d); mul(b, t0); fma(a, b, t1)", "t2"),
     "acc = mul(a, b) * c + mul(c, d) * c;": (
         "mul(a, b); mul(c, d); mul(c, t1); fma(c, t0, t2)", "t3"),
+    "o[i+32] = d; float e = x[i]; acc = e * b + acc * d;": ("mul(a, b); fma(acc, d, t0)", "t1"),
     # One value, computed once: its other use counts.
     "acc = (a + b) * c + d; o[i+32] = ((b + a) * c) * d;": (
         "add(a, b); mul(c, t0); add(d, t1)", "t2"),
@@ -47,7 +49,19 @@ CHAINS = {
     "acc = (float)n * b + c; o[i+32] = ((float)n * b) * d;": ("mul(5, b); add(c, t0)", "t1"),
     "float q = o[i+32] = a; acc = q * b + c; o[i+32] = (a * b) * d;": (
         "mul(a, b); add(c, t0)", "t1"),
+    "acc = (float)n * b + c; o[i+32] = d; o[i+32] = ((float)n * b) * d;": (
+        "mul(5, b); add(c, t0)", "t1"),
+    "__shared__ float s[32]; s[i] = a; acc = s[i] * b + c; o[i+32] = (s[i] * b) * d;": (
+        "mul(a, b); add(c, t0)", "t1"),
+    "__shared__ float2 s[32]; s[i].x = a; acc = s[i].x * b + c; o[i+32] = (s[i].x * b) * d;": (
+        "mul(a, b); add(c, t0)", "t1"),
     # Values that differ, each with its own use.
+    "int j = n, h = n; j >>= 1; h <<= 1; acc = (float)j * b + c;"
+    " o[i+32] = ((float)h * b) * d;": ("fma(2, b, c)", "t0"),
+    "int j = n, h = i; j >>= 1; h >>= 1; acc = (float)j * b + c;"
+    " o[i+32] = ((float)h * b) * d;": ("fma(2, b, c)", "t0"),
+    "acc = (float)(short)n * b + c; o[i+32] = ((float)(long long)n * b) * d;": (
+        "fma(5, b, c)", "t0"),
     "acc = a * 0.3f + c; o[i+32] = (a * 0.7f) * d;": ("fma(a, 0.3, c)", "t0"),
     "acc = (a + b) * c + d; o[i+32] = ((a - b) * c) * d;": ("add(a, b); fma(c, t0, d)", "t1"),
     "acc = (a + b) * c + d; o[i+32] = ((a + d) * c) * d;": ("add(a, b); fma(c, t0, d)", "t1"),
@@ -68,7 +82,7 @@ CHAINS = {
     " acc = s[i] * c + d; o[i+32] = (u[i] * c) * d;": ("fma(a, c, d)", "t0"),
     "int j = i; acc += x[j] * b; ++j; o[i+32] = x[j] * b;": ("fma(a, b, acc)", "t0"),
     "float q = o[i+32] += a; acc = q * b + c; o[i+32] = (a * b) * d;": ("fma(a, b, c)", "t0"),
-    "float e = a; if (n < 3) d = 1; else e = b; acc = e * c + d; o[i+32] = (a * c) * d;": (
+    "float e = a; if (n < 3) d = 1; else e = b; acc = e * c + d; o[i+32] = (b * c) * d;": (
         "fma(b, c, d)", "t0"),
     # A load after a store, a barrier or a call that may change memory is another value.
     "acc = a * b + c; o[i+32] = d; o[i+32] = (x[i] * b) * d;": ("fma(a, b, c)", "t0"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simulator import shadow
 from simulator.language.ctype import FLOAT, INT, ArrayOf
 from simulator.machine.buffers import Buffer, global_buffer, local_buffer, shared_buffer
-from simulator.observers.shadow import CELL_BYTES, Shadow
+from simulator.observers.shadow import Shadow
 
 FLOATS = np.zeros(96, np.float32)
 BUFFERS = {
@@ -18,16 +19,15 @@ BUFFERS = {
 
 
 def bytes_of(buffer: Buffer) -> int:
-    shadow = Shadow(buffer)
-    fields = [getattr(shadow, name) for name in Shadow.__slots__]
+    found = Shadow(buffer)
+    fields = [getattr(found, name) for name in Shadow.__slots__]
     return sum(field.nbytes for field in fields if isinstance(field, np.ndarray))
 
 
-@pytest.mark.parametrize(
-    ("space", "cell"), [("global", CELL_BYTES), ("shared", CELL_BYTES - 4), ("local", 4)]
-)
-def test_what_a_cell_takes_is_what_a_launchs_limit_reckons_with(space: str, cell: int) -> None:
+@pytest.mark.parametrize("space", BUFFERS)
+def test_what_a_cell_takes_is_what_a_launchs_limit_reckons_with(space: str) -> None:
     """Blocks that read are noted of global cells alone, and of local ones only the writing."""
+    cell = {"global": shadow.CELL_BYTES, "shared": shadow.CELL_BYTES - 4, "local": 4}[space]
     buffer = BUFFERS[space]
     assert buffer.cells.size == 96
     assert bytes_of(buffer) == 96 * cell
