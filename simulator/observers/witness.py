@@ -45,6 +45,9 @@ ORDERS = (
     (Schedule.DESCENDING, 0),
     *((Schedule.RANDOM, seed) for seed in range(SEEDS)),
 )
+# A read's line and array, its expression, which has one identity in all runs of a kernel, and the
+# iterations of the loops around it.
+ReadKey = tuple[int, str, Expression, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Outcome:
     """One run: the arrays it left, and what threads read, by place in the text and iteration."""
 
     arrays: Mapping[str, Array]
-    reads: Mapping[tuple[int, str, int, tuple[int, ...]], Reading]
+    reads: Mapping[ReadKey, Reading]
 
 
 @dataclass(slots=True)
@@ -68,11 +71,10 @@ class Reads(Observer):
     """Keeps what is read from some arrays at some lines."""
 
     def __init__(self, launch: Launch, blocks: Sequence[int], wanted: set[tuple[int, str]]) -> None:
-        self.found: dict[tuple[int, str, int, tuple[int, ...]], Reading] = {}
+        self.found: dict[ReadKey, Reading] = {}
         self._launch = launch
         self._blocks = np.array(sorted(blocks))
         self._wanted = wanted
-        self._places: list[Expression] = []
 
     def on_access(self, access: Access) -> None:
         """Keep a load's values beside those that other warps read at the same place."""
@@ -83,7 +85,7 @@ class Reads(Observer):
         whole = self._blocks.size * threads
         first = access.values[0] if isinstance(access.values, tuple) else access.values
         values, offsets = group.spread(first), group.spread(access.offsets)
-        key = (line, name, self._number(access.lvalue), iterations(group))
+        key = (line, name, access.lvalue, iterations(group))
         reading = self.found.get(key)
         if reading is None:
             reading = self.found[key] = Reading(
@@ -95,14 +97,6 @@ class Reads(Observer):
         reading.seen[places[active]] = True
         reading.offsets[places[active]] = offsets[active]
         reading.values[places[active]] = values[active]
-
-    def _number(self, lvalue: Expression) -> int:
-        """Which of the places of a line this is."""
-        for number, known in enumerate(self._places):
-            if known is lvalue:
-                return number
-        self._places.append(lvalue)
-        return len(self._places) - 1
 
 
 def witnessed(kernel: Kernel, launch: Launch, hazards: Sequence[Hazard]) -> tuple[Hazard, ...]:

@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Report, compile_kernel, simulate
+from simulator.observers import witness
 from simulator.observers.findings import KINDS
 from tests.simulator.launches import launch_text, matmul
 from tests.simulator.test_hazards import without_barrier
+
+
+@pytest.fixture(autouse=True)
+def _time_for_every_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow machine would try fewer orders."""
+    monkeypatch.setattr(witness, "PATIENCE", 60.0)
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -38,17 +45,17 @@ DESCENDING = """__global__ void k(float* x) {
     s[i] = i;
     x[i] = i >= 32 ? s[i - 32] : 0.0f;
 }"""
-# In lockstep, ascending and descending order a 3 is written before warp 1 reads it; only where warp
-# 1 comes first does it read 0.
+# In lockstep, ascending and descending order one of the other warps has come to its line before
+# warp 1 reads; only in other orders are there two, or none.
 RANDOM = """__global__ void k(float* x) {
-    __shared__ int last;
+    __shared__ int come[1];
     int warp = threadIdx.x / 32;
-    if (threadIdx.x == 0) last = 0;
+    if (threadIdx.x == 0) come[0] = 0;
     __syncthreads();
     if (threadIdx.x % 32 == 0) {
-        if (warp == 0) last = 3;
-        if (warp == 1) x[0] = last;
-        if (warp == 2) last = 3;
+        if (warp == 0) come[0] += 1;
+        if (warp == 1) x[0] = come[0];
+        if (warp == 2) come[0] += 1;
     }
 }"""
 
@@ -74,12 +81,13 @@ def test_random_orders_are_tried() -> None:
     report = hazards_of(RANDOM, 96)
     kernel, launch = launch_text(RANDOM, block=96, x=np.zeros(96, np.float32))
     for schedule in ("lockstep", "ascending", "descending"):
-        assert simulate(kernel, launch, schedule).arrays["x"][0] == 3
-    [race] = (hazard for hazard in report.hazards if hazard.kind == "read-after-write")
+        assert simulate(kernel, launch, schedule).arrays["x"][0] == 1
+    [race] = (hazard for hazard in report.hazards if hazard.lines == (7, 8))
+    assert race.kind == "read-after-write"
     assert race.wrong_order is not None
     schedule, _, seed = race.wrong_order.partition(", seed ")
     assert schedule == "random"
-    assert simulate(kernel, launch, schedule, int(seed)).arrays["x"][0] == 0
+    assert simulate(kernel, launch, schedule, int(seed)).arrays["x"][0] in (0, 2)
 
 
 def test_blocks_have_two_orders_and_neither_is_right() -> None:
