@@ -7,11 +7,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
-from ui.address import to_query
 
 from tests.browser.conftest import Open
 from tests.browser.scene import ready, settled, until, where
 from ui.presets import presets
+from ui.view_url import to_query
 
 pytestmark = pytest.mark.browser
 
