@@ -20,7 +20,8 @@ from simulator.catalogue import Entry, catalogue
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.launch import Launch
-from simulator.machine.machine import Machine, Schedule
+from simulator.machine.machine import Machine
+from simulator.machine.schedule import Schedule
 from simulator.observers.counters import Counters
 from simulator.observers.transactions import SECTOR_BYTES
 

@@ -20,7 +20,7 @@ from simulator.archive import read_arrays, shown, write_arrays
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3, listed
-from simulator.machine.machine import SCHEDULES
+from simulator.machine.schedule import SCHEDULES
 from simulator.report import Report, simulate
 
 ARRAY_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32}

@@ -11,7 +11,8 @@ from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
 from simulator.launch import Launch
-from simulator.machine.machine import Machine, Schedule
+from simulator.machine.machine import Machine
+from simulator.machine.schedule import Schedule
 from simulator.observers.counters import Counters
 from simulator.observers.findings import Hazard, stored
 from simulator.observers.hazards import Hazards

@@ -22,7 +22,7 @@ from simulator import (
     simulate,
 )
 from simulator.launch import ravel
-from simulator.machine.machine import Schedule
+from simulator.machine.schedule import Schedule
 from ui import presets, scene
 from ui.view_url import View
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from simulator.catalogue import Entry, catalogue
 from simulator.launch import MAX_THREADS, Dim3, listed
-from simulator.machine.machine import Schedule
+from simulator.machine.schedule import Schedule
 from ui.what_if import SWITCHES, edits
 
 LARGEST = 64  # rows and columns of a matrix on the screen

@@ -1,4 +1,4 @@
-"""Places as closures: where in memory an expression's value stands, for each lane."""
+"""Compiles lvalues to closures that give their address, for each lane."""
 
 from __future__ import annotations
 
@@ -20,29 +20,28 @@ from simulator.language.tree import (
     Name,
 )
 from simulator.machine.buffers import Address, add_offsets, scale_index
-from simulator.machine.group import Group, Mask
+from simulator.machine.closures import AddressClosure, Closure, ExpressionCompiler, remember
+from simulator.machine.group import Group
+from simulator.machine.masks import Mask
 
-Closure = Callable[[Group, Mask], Any]
-Place = Callable[[Group, Mask], Address]
-Parts = Callable[[Group, Mask], tuple[Array | None, int]]
+# An index as a sum: what differs between lanes (int [lanes], None if nothing), and the rest.
+SplitIndex = Callable[[Group, Mask], tuple[Array | None, int]]
 
 
-class Places:
-    """Compiles places; `compile_value` compiles the expressions within them.
+class Addresses:
+    """Compiles the addresses of lvalues in memory.
 
-    memo gives a fresh slot of Group.memo. whole keeps an index from being taken apart, so that
-    each of its subexpressions is evaluated on its own.
+    An index such as `row * K + k` is split into what differs between lanes and what is the same for
+    all, unless splits_indices is False: then each of its subexpressions is evaluated on its own,
+    as observers of evaluations need it.
     """
 
-    def __init__(
-        self, compile_value: Callable[[Expression], Closure], memo: Callable[[], int], whole: bool
-    ) -> None:
-        self._compile = compile_value
-        self._memo = memo
-        self._whole = whole
+    def __init__(self, compiler: ExpressionCompiler, splits_indices: bool) -> None:
+        self._compiler = compiler
+        self._splits_indices = splits_indices
 
-    def address(self, lvalue: Expression) -> Place:
-        """The closure that gives a place's address; registers have none."""
+    def address(self, lvalue: Expression) -> AddressClosure:
+        """The closure that gives an lvalue's address. SourceError if it has none."""
         match lvalue:
             case Name(variable=variable) if variable.space in (
                 MemorySpace.SHARED,
@@ -57,103 +56,99 @@ class Places:
                 )
             case Index(base=base, index=index):
                 is_array = isinstance(base.ctype, ArrayOf)
-                origin = self.address(base) if is_array else self._compile(base)
-                return self.offset(origin, index, size_of(lvalue.ctype), 1)
+                origin = self.address(base) if is_array else self._compiler.compile(base)
+                return self.advance(origin, index, size_of(lvalue.ctype))
             case Dereference(pointer=pointer):
-                return self._compile(pointer)
+                return self._compiler.compile(pointer)
             case Member(base=base, position=position):
-                whole = self.address(base)
+                vector = self.address(base)
                 shift = position * lvalue.ctype.size
 
                 def member(group: Group, mask: Mask) -> Address:
-                    address = whole(group, mask)
-                    return Address(address.buffer, address.lanes, address.base + shift)
+                    address = vector(group, mask)
+                    return Address(address.buffer, address.lane_offsets, address.base + shift)
 
                 return member
             case _:
                 raise SourceError("This has no address.", lvalue.span)
 
-    def offset(self, origin: Closure, index: Expression, size: int, sign: int) -> Place:
-        """The address `index` elements of `size` bytes beyond another."""
-        parts = self._parts(index)
-        scaled_slot, sum_slot = self._memo(), self._memo()
+    def advance(self, origin: Closure, index: Expression, size: int) -> AddressClosure:
+        """The closure of an address moved by `index` elements of `size` bytes; back if size < 0."""
+        split = self._split(index)
+        scaled_slot, sum_slot = self._compiler.memo_slot(), self._compiler.memo_slot()
 
-        def moved(group: Group, mask: Mask) -> Address:
+        def advanced(group: Group, mask: Mask) -> Address:
             address: Address = origin(group, mask)
-            lanes, uniform = parts(group, mask)
-            base = address.base + sign * uniform * size
-            if lanes is None:
-                return Address(address.buffer, address.lanes, base)
-            memo = group.memo[scaled_slot]
-            if memo is not None and memo[0] is lanes:
-                scaled = memo[1]
-            else:
-                scaled = scale_index(lanes, sign * size)
-                group.memo[scaled_slot] = (lanes, scaled)
-            if address.lanes is not None:
-                scaled = remember(group, sum_slot, add_offsets, address.lanes, scaled)
-            return Address(address.buffer, scaled, base)
+            lane_index, uniform = split(group, mask)
+            base = address.base + uniform * size
+            if lane_index is None:
+                return Address(address.buffer, address.lane_offsets, base)
+            lane_offsets = remember(group, scaled_slot, scale_index, lane_index, size)
+            if address.lane_offsets is not None:
+                lane_offsets = remember(
+                    group, sum_slot, add_offsets, address.lane_offsets, lane_offsets
+                )
+            return Address(address.buffer, lane_offsets, base)
 
-        return moved
+        return advanced
 
-    def _parts(self, index: Expression) -> Parts:
-        """An index as what differs between lanes and what is the same for all.
+    def _split(self, index: Expression) -> SplitIndex:
+        """An index as a sum of what differs between lanes and what is the same for all.
 
-        Only signed sums are taken apart: their overflow is undefined, an unsigned one wraps.
+        Only signed sums are split: their overflow is undefined, an unsigned one wraps.
         """
         match index:
             case Binary(operator="+" | "-" as operator, ctype=Scalar(dtype=dtype)) if (
-                dtype.kind == "i" and not self._whole
+                dtype.kind == "i" and self._splits_indices
             ):
-                left, right = self._parts(index.left), self._parts(index.right)
-                function: Any = np.add if operator == "+" else np.subtract
-                sign = 1 if operator == "+" else -1
-                slot = self._memo()
-
-                def both(group: Group, mask: Mask) -> tuple[Array | None, int]:
-                    (a, x), (b, y) = left(group, mask), right(group, mask)
-                    uniform = x + sign * y
-                    if b is None:
-                        return a, uniform
-                    other = np.zeros((), b.dtype) if a is None else a
-                    if a is None and sign == 1:
-                        return b, uniform
-                    return remember(group, slot, function, other, b), uniform
-
-                return both
-            case Cast(ctype=Scalar(dtype=to), operand=inner) if (
-                not self._whole
-                and isinstance(inner.ctype, Scalar)
-                and inner.ctype.dtype.kind == "i"
-                and to.kind == "i"
-                and to.itemsize >= inner.ctype.size
+                return self._split_sum(index, operator)
+            case Cast(ctype=Scalar(dtype=dtype), operand=operand) if (
+                self._splits_indices
+                and isinstance(operand.ctype, Scalar)
+                and operand.ctype.dtype.kind == "i"
+                and dtype.kind == "i"
+                and dtype.itemsize >= operand.ctype.size
             ):
-                narrow, slot = self._parts(inner), self._memo()
-
-                def wide(group: Group, mask: Mask) -> tuple[Array | None, int]:
-                    lanes, uniform = narrow(group, mask)
-                    if lanes is None or lanes.dtype == to:
-                        return lanes, uniform
-                    return remember(group, slot, np.ndarray.astype, lanes, to), uniform
-
-                return wide
+                return self._split_cast(operand, dtype)
             case _:
-                value = self._compile(index)
+                value = self._compiler.compile(index)
 
-                def whole(group: Group, mask: Mask) -> tuple[Array | None, int]:
-                    given = value(group, mask)
-                    if isinstance(given, np.ndarray):
-                        return given, 0
-                    return None, int(given.astype(np.int64))  # as scale_index takes an array
+                def unsplit(group: Group, mask: Mask) -> tuple[Array | None, int]:
+                    number = value(group, mask)
+                    if isinstance(number, np.ndarray):
+                        return number, 0
+                    return None, int(number.astype(np.int64))  # unsigned as in scale_index
 
-                return whole
+                return unsplit
 
+    def _split_sum(self, index: Binary, operator: str) -> SplitIndex:
+        left, right = self._split(index.left), self._split(index.right)
+        function: Any = np.add if operator == "+" else np.subtract
+        sign = 1 if operator == "+" else -1
+        slot = self._compiler.memo_slot()
 
-def remember(group: Group, slot: int, function: Any, left: Any, right: Any) -> Any:
-    """function(left, right), or what it gave for the very same operands before."""
-    memo = group.memo[slot]
-    if memo is not None and memo[0] is left and memo[1] is right:
-        return memo[2]
-    result = function(left, right)
-    group.memo[slot] = (left, right, result)
-    return result
+        def split_sum(group: Group, mask: Mask) -> tuple[Array | None, int]:
+            left_lanes, left_uniform = left(group, mask)
+            right_lanes, right_uniform = right(group, mask)
+            uniform = left_uniform + sign * right_uniform
+            if right_lanes is None:
+                return left_lanes, uniform
+            if left_lanes is None:
+                if sign == 1:
+                    return right_lanes, uniform
+                left_lanes = np.zeros((), right_lanes.dtype)
+            return remember(group, slot, function, left_lanes, right_lanes), uniform
+
+        return split_sum
+
+    def _split_cast(self, operand: Expression, dtype: np.dtype[Any]) -> SplitIndex:
+        """A signed index, widened to another signed type: this does not change its value."""
+        split, slot = self._split(operand), self._compiler.memo_slot()
+
+        def split_cast(group: Group, mask: Mask) -> tuple[Array | None, int]:
+            lanes, uniform = split(group, mask)
+            if lanes is None or lanes.dtype == dtype:
+                return lanes, uniform
+            return remember(group, slot, np.ndarray.astype, lanes, dtype), uniform
+
+        return split_cast

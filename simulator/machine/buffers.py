@@ -1,4 +1,4 @@
-"""Global, shared and local memory as bytes: what a thread's address names, and what is outside."""
+"""Global, shared and local arrays as bytes, and the pointers into them."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from simulator.language.ctype import (
 )
 from simulator.language.tree import MemorySpace
 
-FAR = 2**40  # bytes: farther from its array's start than any array here is long
-WIDE = 2**62  # offsets in an int64 array are less than this, so that two of them can be added
+FAR = 2**40  # bytes; no array is as long
+WIDE = 2**62  # int64 offsets are less than this, so that the sum of two of them does not overflow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Buffer:
-    """One array: a kernel's argument, a block's shared array, or an array every thread has.
+    """One array: a kernel's argument, a block's shared array, or a local array of each thread.
 
-    A shared array has one instance a block of the chunk, `stride` bytes apart; a global one has
-    one. A local array keeps the same cell of all lanes side by side: cell c of lane l is element
-    c * lanes + l. size is the bytes that a thread may touch. cells is `data` as its elements.
+    A global array has one instance. A shared array has one for each block of the chunk, one after
+    another. The instances of a local array, one for each lane, are interleaved: element c of lane l
+    is element c * lanes + l of cells.
     """
 
     name: str
     space: MemorySpace
-    element: Scalar
-    shape: tuple[int, ...]
-    size: int
-    stride: int
-    data: Array
-    offset: int = 0  # of a shared array in its block's shared memory, in bytes
-    cells: Array = field(init=False)
+    element: Scalar  # of short vectors: their component
+    shape: tuple[int, ...]  # of an instance, in elements
+    size: int  # bytes of an instance: what a thread may touch
+    stride: int  # bytes from a shared array's instance to the next; else 0
+    data: Array  # uint8, all instances
+    offset: int = 0  # bytes, of a shared array in its block's shared memory
+    cells: Array = field(init=False)  # data as elements: the view that almost every access uses
 
     def __post_init__(self) -> None:
-        """Keep the view that almost every access uses."""
+        """Compute cells."""
         object.__setattr__(self, "cells", self.data.view(self.element.dtype))
 
     def view(self, dtype: np.dtype[Any]) -> Array:
-        """The bytes as numbers of a dtype."""
+        """The bytes of all instances as numbers of a dtype."""
         return self.cells if dtype == self.cells.dtype else self.data.view(dtype)
 
     def contents(self, instance: int = 0) -> Array:
-        """A copy of one instance in its shape; of a local array, [*shape, lanes]."""
+        """A copy of one instance in its shape; of a local array, all of them: [*shape, lanes]."""
         if self.space is MemorySpace.LOCAL:
             return self.cells.reshape(*self.shape, -1).copy()
         start = instance * self.stride
@@ -58,71 +58,74 @@ class Buffer:
         return cells.reshape(self.shape).copy()
 
 
+@dataclass(slots=True, eq=False)  # not frozen: one is made for every access, several times faster
 class Address:
-    """A pointer's value: an array, and the bytes from its start: lanes [lanes] or None, plus base.
+    """A pointer's value: an array, and for each lane the bytes from its start.
 
-    The part that differs between lanes is kept apart from the part that is the same for all:
-    while a loop advances the second, everything that depends on the first alone can be kept.
-    Neither wraps: base is a Python int, and lanes holds Python ints where int64 is too narrow.
+    What differs between lanes is separate from what is the same for all: while a loop advances the
+    base, everything that depends on lane_offsets alone is computed once. Neither wraps at 64 bits.
     """
 
-    __slots__ = ("base", "buffer", "lanes")
-
-    def __init__(self, buffer: Buffer, lanes: Array | None, base: int) -> None:
-        self.buffer = buffer
-        self.lanes = lanes
-        self.base = base
+    buffer: Buffer
+    lane_offsets: Array | None  # bytes [lanes], int64, or Python ints where that is too narrow
+    base: int  # bytes, the same for all lanes
 
     @property
     def offset(self) -> Any:
-        """Bytes from the array's start: one number, or one a lane."""
-        return self.base if self.lanes is None else add_offsets(self.lanes, self.base)
+        """Bytes from the array's start: one number, or [lanes]."""
+        return self.base if self.lane_offsets is None else add_offsets(self.lane_offsets, self.base)
 
     @property
     def is_far(self) -> bool:
-        """Whether it may be too far from its array for the arithmetic of 64 bits."""
+        """Whether it may be too far from its array for 64-bit arithmetic."""
         if not -FAR < self.base < FAR:
             return True
-        return self.lanes is not None and self.lanes.dtype.hasobject
+        return self.lane_offsets is not None and self.lane_offsets.dtype.hasobject
 
 
 def scale_index(index: Array, size: int) -> Array:
-    """index * size as offsets [lanes]; an unsigned index of 64 bits counts as a signed one."""
+    """An index [lanes] of elements of size bytes as offsets [lanes] in bytes.
+
+    An unsigned index of 64 bits is taken as a signed one.
+
+    >>> scale_index(np.array([0, 1, -2], np.int32), 4)
+    array([ 0,  4, -8])
+    """
     wide = index.astype(np.int64)
     if index.dtype.itemsize < 8 and abs(size) < 2**30:
         return wide * size
     furthest = max(-int(wide.min()), int(wide.max()), 1) * abs(size)
     scaled: Array = wide * size if furthest < WIDE else wide.astype(object) * size
-    return _narrowed(scaled)
+    return _as_int64(scaled)
 
 
 def add_offsets(left: Array, right: Any) -> Array:
-    """The sum of offsets [lanes] and of others [lanes] or one number for all, without overflow."""
+    """The sum, without overflow, of offsets [lanes] and other offsets [lanes] or one number."""
     fits = -WIDE <= right < WIDE if isinstance(right, int) else not right.dtype.hasobject
     if not fits or left.dtype.hasobject:
-        return _narrowed(left.astype(object) + right)
+        return _as_int64(left.astype(object) + right)
     total: Array = left + right
     in_range = int(total.min()) >= -WIDE and int(total.max()) < WIDE
     return total if in_range else total.astype(object)
 
 
 def select_offsets(mask: Array, left: Any, right: Any) -> Array:
-    """Offsets [lanes]: the left ones where the mask is set, else the right ones."""
-    if any(isinstance(one, int) and not -WIDE <= one < WIDE for one in (left, right)):
+    """Offsets [lanes]: left where the mask [lanes] is set, else right."""
+    if any(isinstance(side, int) and not -WIDE <= side < WIDE for side in (left, right)):
         left, right = np.asarray(left, dtype=object), np.asarray(right, dtype=object)
     selected: Array = np.where(mask, left, right)
     return selected
 
 
 def wrap_offsets(offsets: Any) -> Any:
-    """Python ints [lanes], or one, as int64: those that 64 bits cannot hold wrap, as on a GPU."""
+    """Python ints [lanes], or one, as int64; what 64 bits cannot hold wraps, as on a GPU."""
     if isinstance(offsets, int):
         return np.int64((offsets + 2**63) % 2**64 - 2**63)
     return ((offsets + 2**63) % 2**64 - 2**63).astype(np.int64)
 
 
 def clip_offsets(offsets: Any) -> Array:
-    """Offsets, or one, as int64 [lanes] or []: those that 64 bits cannot hold become the limits."""
+    """Offsets, [lanes] or one, as int64; what 64 bits cannot hold becomes the nearest limit."""
     if not isinstance(offsets, int) and not offsets.dtype.hasobject:
         return np.asarray(offsets)
     limits = np.iinfo(np.int64)
@@ -130,14 +133,14 @@ def clip_offsets(offsets: Any) -> Array:
     return np.asarray(clipped, dtype=np.int64)
 
 
-def _narrowed(offsets: Array) -> Array:
-    """Offsets as int64 where all of them fit, else as they are."""
+def _as_int64(offsets: Array) -> Array:
+    """Offsets as int64 if all of them fit, else unchanged."""
     fits = offsets.min() >= -WIDE and offsets.max() < WIDE
     return offsets.astype(np.int64) if fits else offsets
 
 
 def global_buffer(name: str, array: Array, element: Scalar) -> Buffer:
-    """An argument's array as global memory; `array` is copied."""
+    """A copy of an argument's array as global memory."""
     size = array.nbytes
     data = np.zeros(max(ARRAY_ALIGNMENT, align_up(size)), np.uint8)
     data[:size] = array.reshape(-1).view(np.uint8)
@@ -147,7 +150,11 @@ def global_buffer(name: str, array: Array, element: Scalar) -> Buffer:
 def shared_buffer(
     name: str, ctype: ArrayOf, offset: int, blocks: int, dynamic_bytes: int | None
 ) -> Buffer:
-    """A shared array of every block of a chunk; dynamic_bytes is the launch's, for extern ones."""
+    """A shared array of every block of a chunk, all zeros.
+
+    offset is its first byte in the block's shared memory. dynamic_bytes, None unless the array is
+    extern, is how much the launch gives it.
+    """
     element = element_of(ctype.innermost)
     shape = ctype.shape
     if dynamic_bytes is not None:
@@ -162,7 +169,7 @@ def shared_buffer(
 
 
 def local_buffer(name: str, ctype: ArrayOf, lanes: int) -> Buffer:
-    """An array that each of `lanes` threads has of its own."""
+    """A local array of each of `lanes` threads, all zeros."""
     element = element_of(ctype.innermost)
     shape = ctype.shape
     if isinstance(ctype.innermost, Vector):
@@ -172,7 +179,7 @@ def local_buffer(name: str, ctype: ArrayOf, lanes: int) -> Buffer:
 
 
 def element_of(ctype: CType) -> Scalar:
-    """The arithmetic type that memory of this type is made of."""
+    """The arithmetic type of the cells of memory of this type: of a short vector its component."""
     match ctype:
         case Scalar():
             return ctype

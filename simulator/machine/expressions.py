@@ -1,12 +1,8 @@
-"""Expressions as closures: each takes a group and the active lanes and gives a value.
-
-A value is one number where all lanes agree, else an array [lanes]; a short vector is a tuple of
-components; a pointer is an Address. Lanes that are not active hold whatever is convenient.
-"""
+"""Compiles expressions to closures, which give a value for the active lanes of a group."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, assert_never
 
 import numpy as np
@@ -38,52 +34,65 @@ from simulator.language.tree import (
     Variable,
 )
 from simulator.language.visit import in_register
-from simulator.machine.addresses import Closure, Places, remember
+from simulator.machine.addresses import Addresses
 from simulator.machine.arithmetic import BINARY, FUNCTIONS, UNARY
 from simulator.machine.buffers import Address, wrap_offsets
+from simulator.machine.closures import Closure, Run, Update, remember
 from simulator.machine.fma import contracted_sum, contracted_update, remembered_product
-from simulator.machine.group import NONE, Group, Mask, narrow
+from simulator.machine.group import Group
 from simulator.machine.intrinsics import INTRINSICS
 from simulator.machine.load_store import Memory
-from simulator.machine.observer import Observer, overrides
+from simulator.machine.masks import NONE, Mask, narrow
+from simulator.machine.observer import Observer, callbacks
 from simulator.machine.registers import Registers, blend
 
 
 class Evaluator:
-    """Compiles expressions; slots numbers the variables of a frame.
+    """Compiles the expressions of one kernel.
 
-    With an observer that hears parts, every subexpression is evaluated and told on its own.
+    An observer that overrides on_evaluation is notified of every subexpression.
     """
 
     def __init__(
         self,
-        slots: Mapping[Variable, int],
-        observers: list[Observer],
-        inlined: Callable[[Function], Closure],
+        frame_slots: Mapping[Variable, int],
+        observers: Sequence[Observer],
+        compile_function: Callable[[Function], Run],
         contractions: Contractions,
     ) -> None:
+        """frame_slots numbers the kernel's variables, compile_function compiles its functions."""
+        self._compile_function = compile_function
         self._contractions = contractions
-        self.memos = 0
-        self._inlined = inlined
-        self.memory = Memory(observers)
-        self.part = [o.on_evaluation for o in observers if overrides(o, "on_evaluation")]
-        self._places = Places(self.compile, self.memo, bool(self.part))
-        self._registers = Registers(slots, observers, self.compile)
+        self._on_evaluation = callbacks(observers, "on_evaluation")
+        self._addresses = Addresses(self, splits_indices=not self._on_evaluation)
+        self._registers = Registers(frame_slots, observers, self)
+        self._memory = Memory(observers)
+        self.memo_slots = 0  # used so far
+
+    @property
+    def memory(self) -> Memory:
+        """Loads and stores."""
+        return self._memory
+
+    def memo_slot(self) -> int:
+        """A fresh index into Group.memo."""
+        self.memo_slots += 1
+        return self.memo_slots - 1
 
     def compile(self, expression: Expression) -> Closure:
-        """The closure that gives the expression's value."""
-        run = self._compile(expression)
-        if not self.part:
-            return run
-        tellers = self.part
-
-        def told(group: Group, mask: Mask) -> Any:
-            value = run(group, mask)
-            for tell in tellers:
-                tell(group, expression, value, mask)
+        """The closure that gives the expression's value. SourceError if it is not supported."""
+        value = self._compile(expression)
+        if not self._on_evaluation:
             return value
+        notifications = self._on_evaluation
 
-        return told
+        def notifying(group: Group, mask: Mask) -> Any:
+            result = value(group, mask)
+            for notify in notifications:
+                notify(group, expression, result, mask)
+            return result
+
+        return notifying
 
     def _compile(self, expression: Expression) -> Closure:
         match expression:
@@ -94,7 +103,7 @@ class Evaluator:
             case Load():
                 return self._load(expression)
             case AddressOf():
-                return self._places.address(expression.lvalue)
+                return self._addresses.address(expression.lvalue)
             case Cast():
                 return self._cast(expression)
             case Unary():
@@ -114,18 +123,13 @@ class Evaluator:
             case Call():
                 return self._call(expression)
             case Inlined():
-                return self._called(expression)
+                return self._inlined(expression)
             case Member() if in_register(expression):
                 return self._registers.read(expression)
             case Name() | Index() | Dereference() | Member():
-                raise TypeError(f"a place is no value: {expression}")
+                raise TypeError(f"an lvalue is not a value: {expression}")
             case _:
                 assert_never(expression)
-
-    def memo(self) -> int:
-        """A fresh slot of Group.memo."""
-        self.memos += 1
-        return self.memos - 1
 
     # Variables and memory ----------------------------------------------------------------------
 
@@ -133,7 +137,7 @@ class Evaluator:
         lvalue, ctype = expression.lvalue, expression.ctype
         if in_register(lvalue):
             return self._registers.read(lvalue)
-        address, memory, slot = self._places.address(lvalue), self.memory, self.memo()
+        address, memory, slot = self._addresses.address(lvalue), self._memory, self.memo_slot()
         if isinstance(ctype, Pointer):
             raise SourceError("Arrays of pointers are not supported.", expression.span)
 
@@ -143,114 +147,119 @@ class Evaluator:
         return load
 
     def _assign(self, expression: Assign) -> Closure:
-        lvalue, span = expression.lvalue, expression.span
-        update = self._update(expression)
-        if in_register(lvalue):
-            read, write = self._registers.read(lvalue), self._registers.write(lvalue)
+        if not in_register(expression.lvalue):
+            return self._assign_in_memory(expression)
+        lvalue = expression.lvalue
+        if not expression.operator:
+            new_value = self.compile(expression.value)
+        elif isinstance(expression.compute, Pointer):
+            new_value = self._advanced_pointer(expression, expression.compute)
+        else:
+            update, read = self._update(expression), self._registers.read(lvalue)
 
-            def assign(group: Group, mask: Mask) -> Any:
-                value = update(group, mask, read)
-                write(group, mask, value)
-                return value
+            def new_value(group: Group, mask: Mask) -> Any:
+                return update(group, mask, read)
 
-            return assign
-        address, memory, ctype = self._places.address(lvalue), self.memory, lvalue.ctype
-        load_slot, store_slot = self.memo(), self.memo()
+        write = self._registers.write(lvalue)
+
+        def assign(group: Group, mask: Mask) -> Any:
+            value = new_value(group, mask)
+            write(group, mask, value)
+            return value
+
+        return assign
+
+    def _assign_in_memory(self, expression: Assign) -> Closure:
+        lvalue, ctype = expression.lvalue, expression.lvalue.ctype
         if isinstance(ctype, Pointer):
-            raise SourceError("Arrays of pointers are not supported.", span)
+            raise SourceError("Arrays of pointers are not supported.", expression.span)
+        if expression.operator:
+            return self._update_in_memory(expression)
+        new_value = self.compile(expression.value)
+        address, memory, slot = self._addresses.address(lvalue), self._memory, self.memo_slot()
 
         def store(group: Group, mask: Mask) -> Any:
-            where: list[Address] = []
+            value = new_value(group, mask)
+            memory.store(group, mask, address(group, mask), ctype, lvalue, slot, value)
+            return value
+
+        return store
+
+    def _update_in_memory(self, expression: Assign) -> Closure:
+        """lvalue op= value: the address is evaluated once, for the load and the store."""
+        lvalue, ctype, memory = expression.lvalue, expression.lvalue.ctype, self._memory
+        update, address = self._update(expression), self._addresses.address(lvalue)
+        load_slot, store_slot = self.memo_slot(), self.memo_slot()
+
+        def store(group: Group, mask: Mask) -> Any:
+            target: Address | None = None
 
             def old(group: Group, mask: Mask) -> Any:
-                where.append(address(group, mask))
-                return memory.load(group, mask, where[0], ctype, lvalue, load_slot)
+                nonlocal target
+                target = address(group, mask)
+                return memory.load(group, mask, target, ctype, lvalue, load_slot)
 
             value = update(group, mask, old)
-            target = where[0] if where else address(group, mask)
+            assert target is not None
             memory.store(group, mask, target, ctype, lvalue, store_slot, value)
             return value
 
         return store
 
-    def _update(self, expression: Assign) -> Callable[[Group, Mask, Closure], Any]:
-        """What an assignment stores, given a closure that reads the old value."""
-        operator, compute = expression.operator, expression.compute
-        target = expression.lvalue.ctype
-        if not operator:
-            value = self.compile(expression.value)
-            return lambda group, mask, old: value(group, mask)
-        if isinstance(compute, Pointer):
-            sign = 1 if operator == "+" else -1
-            size = size_of(compute.target)
-            current: list[Any] = []
-            move = self._places.offset(
-                lambda group, mask: current[-1], expression.value, size, sign
-            )
+    def _advanced_pointer(self, expression: Assign, pointer: Pointer) -> Closure:
+        """The new value of a pointer in pointer += number and pointer -= number."""
+        size = size_of(pointer.target)
+        old = self._registers.read(expression.lvalue)
+        return self._addresses.advance(
+            old, expression.value, size if expression.operator == "+" else -size
+        )
 
-            def moved(group: Group, mask: Mask, old: Closure) -> Any:
-                current[:] = [old(group, mask)]
-                return move(group, mask)
-
-            return moved
-        assert isinstance(compute, Scalar)
-        assert isinstance(target, Scalar)
+    def _update(self, expression: Assign) -> Update:
+        """The new value of a number in lvalue op= value."""
         contraction = self._contractions.sums.get(expression)
         if contraction is not None:
-            return contracted_update(expression, contraction, self.compile)
+            return contracted_update(expression, contraction, self)
+        operator, compute, target = expression.operator, expression.compute, expression.lvalue.ctype
+        assert isinstance(compute, Scalar)
+        assert isinstance(target, Scalar)
         value, function = self.compile(expression.value), BINARY[operator]
-        shifts = operator in ("<<", ">>")
+        shifts = operator in ("<<", ">>")  # the right operand of a shift keeps its own type
+        is_earlier_product = expression in self._contractions.earlier
 
-        remembers = expression in self._contractions.earlier
-
-        def updated(group: Group, mask: Mask, old: Closure) -> Any:
+        def update(group: Group, mask: Mask, old: Closure) -> Any:
             right = value(group, mask)
             right = right if shifts else convert(right, compute)
             left = convert(old(group, mask), compute)
-            if remembers:
+            if is_earlier_product:
                 group.products[expression] = (left, right)
             return convert(function(left, right), target)
 
-        return updated
+        return update
 
     def _increment(self, expression: Increment) -> Closure:
         lvalue, postfix, ctype = expression.lvalue, expression.postfix, expression.ctype
-        if isinstance(ctype, Pointer):
-            delta = expression.delta * size_of(ctype.target)
-
-            def advanced(old: Any) -> Any:
-                return Address(old.buffer, old.lanes, old.base + delta)
-
-        elif isinstance(ctype, Scalar):
-            one = ctype.dtype.type(1)
-            function = np.add if expression.delta > 0 else np.subtract
-
-            def advanced(old: Any) -> Any:
-                return function(old, one)
-
-        else:
-            raise SourceError("This cannot be counted up or down.", expression.span)
+        next_value = _next_value(expression)
         if in_register(lvalue):
             read, write = self._registers.read(lvalue), self._registers.write(lvalue)
 
             def increment(group: Group, mask: Mask) -> Any:
                 old = read(group, mask)
-                new = advanced(old)
+                new = next_value(old)
                 write(group, mask, new)
                 return old if postfix else new
 
             return increment
-        address, memory = self._places.address(lvalue), self.memory
-        load_slot, store_slot = self.memo(), self.memo()
+        address, memory = self._addresses.address(lvalue), self._memory
+        load_slot, store_slot = self.memo_slot(), self.memo_slot()
 
-        def step(group: Group, mask: Mask) -> Any:
-            where = address(group, mask)
-            old = memory.load(group, mask, where, ctype, lvalue, load_slot)
-            new = advanced(old)
-            memory.store(group, mask, where, ctype, lvalue, store_slot, new)
+        def increment_in_memory(group: Group, mask: Mask) -> Any:
+            target = address(group, mask)
+            old = memory.load(group, mask, target, ctype, lvalue, load_slot)
+            new = next_value(old)
+            memory.store(group, mask, target, ctype, lvalue, store_slot, new)
             return old if postfix else new
 
-        return step
+        return increment_in_memory
 
     # Operators -----------------------------------------------------------------------------------
 
@@ -258,7 +267,7 @@ class Evaluator:
         operand, target = self.compile(expression.operand), expression.ctype
         if not isinstance(target, Scalar):
             return operand
-        slot = self.memo()
+        slot = self.memo_slot()
 
         def cast(group: Group, mask: Mask) -> Any:
             value = operand(group, mask)
@@ -281,30 +290,32 @@ class Evaluator:
             return self._pointer_binary(expression)
         contraction = self._contractions.sums.get(expression)
         if contraction is not None:
-            return contracted_sum(expression, contraction, self.compile)
+            return contracted_sum(expression, contraction, self)
         a, b, function = self.compile(left), self.compile(right), BINARY[operator]
         if expression in self._contractions.earlier:
             return remembered_product(expression, a, b)
         if not isinstance(left.ctype, Scalar) or left.ctype.is_float:
             return lambda group, mask: function(a(group, mask), b(group, mask))
-        slot = self.memo()
+        slot = self.memo_slot()
         return lambda group, mask: remember(group, slot, function, a(group, mask), b(group, mask))
 
     def _pointer_binary(self, expression: Binary) -> Closure:
+        """pointer + number, number + pointer, pointer - number; else _pointer_comparison."""
         left, right, operator = expression.left, expression.right, expression.operator
-        if operator in ("+", "-") and isinstance(expression.ctype, Pointer):
-            size = size_of(expression.ctype.target)
-            pointer, number = (left, right) if isinstance(left.ctype, Pointer) else (right, left)
-            return self._places.offset(
-                self.compile(pointer), number, size, 1 if operator == "+" else -1
-            )
+        if operator not in ("+", "-") or not isinstance(expression.ctype, Pointer):
+            return self._pointer_comparison(expression)
+        size = size_of(expression.ctype.target)
+        pointer, number = (left, right) if isinstance(left.ctype, Pointer) else (right, left)
+        return self._addresses.advance(
+            self.compile(pointer), number, size if operator == "+" else -size
+        )
+
+    def _pointer_comparison(self, expression: Binary) -> Closure:
+        """pointer - pointer in elements, or a comparison of two pointers, as int64 or bool."""
+        left, right, operator = expression.left, expression.right, expression.operator
         a, b, function = self.compile(left), self.compile(right), BINARY[operator]
         span = expression.span
         size = size_of(left.ctype.target) if isinstance(left.ctype, Pointer) else 1
-
-        def compare_far(x: Any, y: Any) -> Any:
-            result = function(np.asarray(x, dtype=object), np.asarray(y, dtype=object))
-            return wrap_offsets(result // size) if operator == "-" else result
 
         def compare(group: Group, mask: Mask) -> Any:
             x, y = a(group, mask), b(group, mask)
@@ -315,7 +326,10 @@ class Evaluator:
                     span,
                 )
             if x.is_far or y.is_far:
-                return compare_far(x.offset, y.offset)
+                result = function(
+                    np.asarray(x.offset, dtype=object), np.asarray(y.offset, dtype=object)
+                )
+                return wrap_offsets(result // size) if operator == "-" else result
             result = function(np.int64(x.offset), np.int64(y.offset))
             return result // np.int64(size) if operator == "-" else result
 
@@ -364,23 +378,38 @@ class Evaluator:
         return comma
 
     def _call(self, expression: Call) -> Closure:
-        special = INTRINSICS.get(expression.function)
-        if special is not None:
-            return special(expression, self)
+        compile_intrinsic = INTRINSICS.get(expression.function)
+        if compile_intrinsic is not None:
+            return compile_intrinsic(expression, self)
         arguments = [self.compile(argument) for argument in expression.arguments]
         if expression.function.startswith("make_"):
             return lambda group, mask: tuple(argument(group, mask) for argument in arguments)
         function = FUNCTIONS[expression.function]
         return lambda group, mask: function(*(argument(group, mask) for argument in arguments))
 
-    def _called(self, expression: Inlined) -> Closure:
-        run, result = self._inlined(expression.function), expression.function.result
+    def _inlined(self, expression: Inlined) -> Closure:
+        """A call of a function of the text: run its body, then read its result."""
+        run, result = self._compile_function(expression.function), expression.function.result
         if result is None:
             return run
         read = self._registers.read(Name(result.ctype, expression.span, result))
 
-        def called(group: Group, mask: Mask) -> Any:
+        def call(group: Group, mask: Mask) -> Any:
             run(group, mask)
             return read(group, mask)
 
-        return called
+        return call
+
+
+def _next_value(expression: Increment) -> Callable[[Any], Any]:
+    """The function that gives the value after ++ or --, of a number or an Address."""
+    match expression.ctype:
+        case Pointer(target=target):
+            shift = expression.delta * size_of(target)
+            return lambda old: Address(old.buffer, old.lane_offsets, old.base + shift)
+        case Scalar(dtype=dtype):
+            one = dtype.type(1)
+            function = np.add if expression.delta > 0 else np.subtract
+            return lambda old: function(old, one)
+        case _:
+            raise SourceError("This cannot be counted up or down.", expression.span)

@@ -1,4 +1,4 @@
-"""Contracted sums as closures: a*b + c with one rounding."""
+"""Compiles contracted sums to closures: a * b + c with one rounding."""
 
 from __future__ import annotations
 
@@ -7,52 +7,33 @@ from typing import Any
 
 from simulator.language.ctype import Scalar, convert
 from simulator.language.tree import Assign, Binary, Contraction, Expression
-from simulator.machine.addresses import Closure
 from simulator.machine.arithmetic import fma
-from simulator.machine.group import Group, Mask
+from simulator.machine.closures import Closure, ExpressionCompiler, Update
+from simulator.machine.group import Group
+from simulator.machine.masks import Mask
 
-Update = Callable[[Group, Mask, Closure], Any]
-
-
-def _factors(
-    contraction: Contraction, side: Closure | None, compile_value: Callable[[Expression], Closure]
-) -> Callable[[Group, Mask], tuple[Any, Any]]:
-    """The closure that gives a product's two factors."""
-    if contraction.product is not None:
-        a, b = compile_value(contraction.product.left), compile_value(contraction.product.right)
-        return lambda group, mask: (a(group, mask), b(group, mask))
-    earlier, minus = contraction.earlier, contraction.negated
-    assert earlier is not None
-
-    def remembered(group: Group, mask: Mask) -> tuple[Any, Any]:
-        if side is not None:
-            side(group, mask)  # a call runs here, a variable is read
-        x, y = group.products[earlier]
-        return (-x if minus else x), y
-
-    return remembered
+Factors = Callable[[Group, Mask], tuple[Any, Any]]
 
 
-def remembered_product(earlier: Expression, left: Closure, right: Closure) -> Closure:
-    """The closure of a product that a later sum takes the factors of."""
+def remembered_product(product: Expression, left: Closure, right: Closure) -> Closure:
+    """The closure of a product whose factors a later sum needs."""
 
-    def product(group: Group, mask: Mask) -> Any:
+    def multiply(group: Group, mask: Mask) -> Any:
         x, y = left(group, mask), right(group, mask)
-        group.products[earlier] = (x, y)
+        group.products[product] = (x, y)
         return x * y
 
-    return product
+    return multiply
 
 
-def contracted_sum(
-    sum_: Binary, contraction: Contraction, compile_value: Callable[[Expression], Closure]
-) -> Closure:
+def contracted_sum(sum_: Binary, contraction: Contraction, compiler: ExpressionCompiler) -> Closure:
     """The closure of a sum or difference that is one fma."""
     side, other = (sum_.left, sum_.right) if contraction.on_left else (sum_.right, sum_.left)
-    factors = _factors(
-        contraction, None if contraction.product is not None else compile_value(side), compile_value
-    )
-    addend = compile_value(other)
+    if contraction.product is not None:
+        factors = _product_factors(contraction.product, compiler)
+    else:
+        factors = _earlier_factors(contraction, compiler.compile(side))
+    addend = compiler.compile(other)
     minus = sum_.operator == "-"
 
     def value(group: Group, mask: Mask) -> Any:
@@ -66,25 +47,65 @@ def contracted_sum(
 
 
 def contracted_update(
-    assign: Assign, contraction: Contraction, compile_value: Callable[[Expression], Closure]
+    assign: Assign, contraction: Contraction, compiler: ExpressionCompiler
 ) -> Update:
-    """The same for place += value and place -= value, given a closure for the old value."""
+    """The closure of lvalue += value or lvalue -= value that is one fma."""
+    if contraction.on_left:
+        return _old_value_is_product(assign, contraction, compiler)
+    if contraction.product is not None:
+        factors = _product_factors(contraction.product, compiler)
+    else:
+        factors = _earlier_factors(contraction, compiler.compile(assign.value))
     compute, target = assign.compute, assign.lvalue.ctype
     assert isinstance(compute, Scalar)
     assert isinstance(target, Scalar)
-    value = None if contraction.product is not None else compile_value(assign.value)
-    factors = _factors(contraction, None if contraction.on_left else value, compile_value)
     minus = assign.operator == "-"
 
     def update(group: Group, mask: Mask, old: Closure) -> Any:
-        if contraction.on_left:  # the old value is the product
-            assert value is not None
-            z = value(group, mask)
-            old(group, mask)
-            x, y = factors(group, mask)
-            return convert(fma(x, y, -z if minus else z), target)
         x, y = factors(group, mask)
-        before = convert(old(group, mask), compute)
-        return convert(fma(-x if minus else x, y, before), target)
+        addend = convert(old(group, mask), compute)
+        return convert(fma(-x if minus else x, y, addend), target)
 
     return update
+
+
+def _old_value_is_product(
+    assign: Assign, contraction: Contraction, compiler: ExpressionCompiler
+) -> Update:
+    """The closure of lvalue += value where the old value is an earlier product."""
+    addend, factors = compiler.compile(assign.value), _earlier_factors(contraction, None)
+    target = assign.lvalue.ctype
+    assert isinstance(target, Scalar)
+    minus = assign.operator == "-"
+
+    def update(group: Group, mask: Mask, old: Closure) -> Any:
+        z = addend(group, mask)
+        old(group, mask)
+        x, y = factors(group, mask)
+        return convert(fma(x, y, -z if minus else z), target)
+
+    return update
+
+
+def _product_factors(product: Binary, compiler: ExpressionCompiler) -> Factors:
+    """The factors of a product that is evaluated within its sum."""
+    left, right = compiler.compile(product.left), compiler.compile(product.right)
+    return lambda group, mask: (left(group, mask), right(group, mask))
+
+
+def _earlier_factors(contraction: Contraction, side: Closure | None) -> Factors:
+    """The factors of a product that was evaluated before.
+
+    side is the operand of the sum that it was: a variable that is read, or a call that computes the
+    product. None if the caller evaluates it.
+    """
+    earlier, negated = contraction.earlier, contraction.negated
+    assert earlier is not None
+
+    def factors(group: Group, mask: Mask) -> tuple[Any, Any]:
+        if side is not None:
+            side(group, mask)
+        x, y = group.products[earlier]
+        return (-x if negated else x), y
+
+    return factors

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,33 +13,23 @@ from simulator.language.ctype import Array
 from simulator.language.tree import Barrier, Expression, Loop, Variable
 from simulator.launch import WARP_SIZE, Launch, unravel
 from simulator.machine.buffers import Address, Buffer
-
-# Which lanes of a group are active: None is all of them, False none, an array [lanes] some.
-Mask = Any
-ALL: Mask = None
-NONE: Mask = False
+from simulator.machine.masks import NONE, Mask
 
 
+@dataclass(slots=True, eq=False)
 class LoopState:
-    """A loop that a group is in, how often it has gone round, and when it was entered."""
+    """A loop that a group executes."""
 
-    __slots__ = ("begun", "iteration", "loop")
-
-    def __init__(self, loop: Loop) -> None:
-        self.loop = loop
-        self.iteration = 0
-        self.begun = time.perf_counter()
+    loop: Loop
+    iteration: int = 0  # iterations completed
+    entered_at: float = field(default_factory=time.perf_counter)  # seconds
 
 
 class Group:
-    """The same warp (or all warps) of each of some blocks: lanes = blocks x threads.
+    """The same warp (or all warps) of each of some blocks, executed as one.
 
-    blocks [B] are linear block numbers, threads [n] linear thread numbers within a block. Lane
-    b * n + i is thread threads[i] of block blocks[b]. slot_of numbers the
-    variables; frame holds their values by slot, each an array [lanes] that is never written
-    again, or one number where all lanes agree.
-    declared holds the mask under which each variable came into being, given the lanes that have
-    assigned it since. memo holds what expressions remember between evaluations.
+    Its lanes are B blocks x n threads: lane b * n + i is thread threads[i] of block blocks[b].
+    Arrays that hold a value a lane are written [lanes].
     """
 
     def __init__(
@@ -46,47 +37,73 @@ class Group:
         launch: Launch,
         blocks: Array,
         threads: Array,
-        slots: Mapping[Variable, int],
-        memos: int,
+        frame_slots: Mapping[Variable, int],
+        memo_slots: int,
+        deadline: float | None = None,
     ) -> None:
+        """Lanes that have executed nothing, in a frame without values.
+
+        frame_slots numbers the kernel's variables, memo_slots is the length of memo.
+        """
+        # Which threads these are.
         self.launch = launch
-        self.blocks = blocks
-        self.threads = threads
-        self.block_count = blocks.size
-        self.lanes = blocks.size * threads.size
-        self.lane_numbers = np.arange(self.lanes)
-        within = np.arange(threads.size)
+        self.blocks = blocks  # int [B], linear block numbers in the grid
+        self.threads = threads  # int [n], linear thread numbers in a block
+        self.block_count: int = blocks.size  # B
+        self.lanes: int = blocks.size * threads.size  # how many
+        self.lane_numbers = np.arange(self.lanes)  # int [lanes]
+        self.block_indices = np.repeat(
+            np.arange(blocks.size), threads.size
+        )  # int [lanes], index into blocks
+        in_block = np.arange(threads.size)
         warps = -(-threads.size // WARP_SIZE)
-        self.warp_lanes = np.tile(within % WARP_SIZE, blocks.size)  # a lane's place in its warp
-        self.warp_numbers = np.add.outer(np.arange(blocks.size) * warps, within // WARP_SIZE)
-        self.warp_numbers = self.warp_numbers.reshape(-1)  # which of the group's warps it is in
-        self.warp_syncs = 0
-        self.slots = np.repeat(np.arange(blocks.size), threads.size)
-        self.slot_of = slots
-        self.frame: list[Any] = [None] * len(slots)
-        self.declared: list[Mask] = [NONE] * len(slots)
-        self.given: list[Mask] = [NONE] * len(slots)
-        self.memo: list[Any] = [None] * memos
-        self.products: dict[Expression, tuple[Any, Any]] = {}  # factors of products, for later sums
-        self.arrays: dict[Variable, Address] = {}
-        self.shared: dict[str, Buffer] = {}
-        self.breaks: list[Mask] = []
-        self.continues: list[Mask] = []
-        self.loops: list[LoopState] = []
-        self.returns: list[Mask] = [NONE]  # of the kernel, then of each function being called
-        self.pending: list[Any] = []  # asynchronous copies not yet committed
-        self.batches: list[list[Any]] = []  # those committed and not yet waited for
-        self.interval: Any = 0
-        self.clock = 0
-        self.code: Generator[tuple[Barrier, Mask], None, Mask] | None = None
-        self.waiting: tuple[Barrier, Mask] | None = None
-        self.released = True
-        self.deadline: float | None = None  # when the whole run is stopped, if at all
-        self.thread_numbers: Array | None = None  # over the grid, once an observer asks
+        self.warp_lanes = np.tile(in_block % WARP_SIZE, blocks.size)  # int [lanes], 0 to 31
+        self.warp_numbers = np.add.outer(  # int [lanes], the warp within the group
+            np.arange(blocks.size) * warps, in_block // WARP_SIZE
+        ).reshape(-1)
+        self.thread_numbers: Array | None = None  # int [lanes] over the grid; set by observers
         self._builtins: dict[tuple[str, str], Any] = {}
 
+        # Variables: lists with an entry a variable, found by slot_of.
+        self.slot_of = frame_slots
+        # Values: an array [lanes] that is never written to, one number if all lanes agree, a tuple
+        # of these for a short vector, an Address for a pointer; None before the first assignment.
+        self.frame: list[Any] = [None] * len(frame_slots)
+        self.declared_mask: list[Mask] = [NONE] * len(frame_slots)  # at the last declaration
+        self.assigned_mask: list[Mask] = [NONE] * len(frame_slots)  # lanes assigned since then
+
+        # Memory.
+        self.arrays: dict[Variable, Address] = {}  # where shared and local arrays start
+        self.shared: dict[str, Buffer] = {}  # shared arrays by name
+        self.uncommitted: list[Callable[[], None]] = []  # stores of asynchronous copies
+        self.committed: list[list[Callable[[], None]]] = []  # the same by batch, oldest first
+
+        # Results of expressions that are used again.
+        self.memo: list[Any] = [None] * memo_slots  # an expression's last operands and result
+        self.products: dict[Expression, tuple[Any, Any]] = {}  # factors, for a contracted sum
+
+        # Divergence: lanes that wait where their way joins that of the others.
+        self.loops: list[LoopState] = []  # the loops around the current statement, outermost first
+        self.breaks: list[Mask] = []  # lanes that left each loop or switch, outermost first
+        self.continues: list[Mask] = []  # lanes that left each loop's current iteration
+        self.returns: list[Mask] = [NONE]  # lanes that left the kernel, then each called function
+
+        # Barriers.
+        self.code: Generator[tuple[Barrier, Mask], None, Mask] | None = None  # the execution
+        self.waiting: tuple[Barrier, Mask] | None = None  # the barrier it waits at, and its lanes
+        self.released = True  # whether it may pass that barrier
+        self.interval: Any = 0  # barriers passed by the block: one number, or int [lanes]
+
+        # Counts and limits.
+        self.warp_syncs = 0  # calls of __syncwarp()
+        self.clock = 0  # accesses so far; counted by observers
+        self.deadline = deadline  # time.perf_counter() at which a loop is stopped; None for never
+
     def builtin(self, name: str, axis: str) -> Any:
-        """threadIdx and its kind in one axis: an array [lanes], or one number if all are equal."""
+        """threadIdx, blockIdx, blockDim or gridDim in one axis (x, y, z), or warpSize.
+
+        Gives uint32 [lanes], or one number if all lanes agree.
+        """
         key = (name, axis)
         if key not in self._builtins:
             self._builtins[key] = self._compute_builtin(name, axis)
@@ -96,17 +113,19 @@ class Group:
         position = "xyz".find(axis)
         match name:
             case "warpSize":
-                return np.int32(32)
+                return np.int32(WARP_SIZE)
             case "blockDim":
                 return np.uint32(self.launch.block[position])
             case "gridDim":
                 return np.uint32(self.launch.grid[position])
             case "threadIdx":
-                one = unravel(self.threads, self.launch.block)[position]
-                values = np.tile(one, self.block_count)
+                index = unravel(self.threads, self.launch.block)[position]
+                values = np.tile(index, self.block_count)
+            case "blockIdx":
+                index = unravel(self.blocks, self.launch.grid)[position]
+                values = np.repeat(index, self.threads.size)
             case _:
-                one = unravel(self.blocks, self.launch.grid)[position]
-                values = np.repeat(one, self.threads.size)
+                raise ValueError(f"{name} is no built-in variable")
         values = values.astype(np.uint32)
         return values[0] if (values == values[0]).all() else values
 
@@ -121,44 +140,3 @@ class Group:
     def spread(self, value: Any) -> Array:
         """A value as an array [lanes]."""
         return np.broadcast_to(value, (self.lanes,))
-
-
-# Masks ---------------------------------------------------------------------------------------
-
-
-def narrow(mask: Mask, condition: Any) -> Mask:
-    """The lanes of a mask for which a condition holds."""
-    if mask is NONE:
-        return NONE
-    if not isinstance(condition, np.ndarray):
-        return mask if condition else NONE
-    both = condition if mask is ALL else mask & condition
-    if not both.any():
-        return NONE
-    if mask is ALL:
-        return ALL if both.all() else both
-    return mask if np.array_equal(both, mask) else both
-
-
-def union(left: Mask, right: Mask) -> Mask:
-    """The lanes of either mask."""
-    if left is NONE or right is ALL:
-        return right
-    if right is NONE or left is ALL:
-        return left
-    both = left | right
-    return ALL if both.all() else both
-
-
-def count(mask: Mask, lanes: int) -> int:
-    """How many lanes a mask has."""
-    if mask is ALL:
-        return lanes
-    return 0 if mask is NONE else int(mask.sum())
-
-
-def as_array(mask: Mask, lanes: int) -> Array:
-    """A mask as a bool array [lanes]."""
-    if mask is ALL:
-        return np.ones(lanes, np.bool_)
-    return np.zeros(lanes, np.bool_) if mask is NONE else mask

@@ -1,18 +1,23 @@
-"""When a loop is stopped: how often it may go round, for how long, and which loops are counted."""
+"""Loop limits: how many iterations and how long a loop may run, and which loops have a counter."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import assert_never
 
 from simulator.language.errors import SourceError
 from simulator.language.tree import (
     Assign,
+    Barrier,
     Binary,
     Break,
     Cast,
+    Continue,
     Declare,
+    Evaluate,
     Expression,
+    Function,
+    If,
     Increment,
     Literal,
     Load,
@@ -20,45 +25,50 @@ from simulator.language.tree import (
     Loop,
     Name,
     Return,
+    Sequence,
     Statement,
     Switch,
     Variable,
 )
 from simulator.language.visit import expressions_of, strip_casts, subexpressions, walk
+from simulator.machine.group import LoopState
 
-if TYPE_CHECKING:
-    from simulator.machine.group import LoopState
+MAX_ITERATIONS = 2**18  # of any loop; a matrix product's loops run a few thousand times
 
-MAX_ITERATIONS = 2**18  # of one loop; a matrix product's loops run a few thousand times
-PATIENCE = 1.0  # seconds after which a loop that goes round too often is taken for endless
-COUNTED_ITERATIONS = 5_000  # that a loop with a counter may have made by then
-OTHER_ITERATIONS = 2**6  # that any other loop may have made
-LOOK_EVERY = 16  # iterations between two looks at the clock
+# A loop that takes longer than this is stopped once it has run this many iterations.
+MAX_SECONDS = 1.0
+SLOW_ITERATIONS_WITH_COUNTER = 5_000
+SLOW_ITERATIONS = 2**6
+CLOCK_INTERVAL = 16  # iterations between two readings of the clock
 
+# Toward which side a counter must move for a comparison to fail in the end: 1 up, -1 down.
 FORWARD = {"<": 1, "<=": 1, ">": -1, ">=": -1}
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!=", "==": "=="}
-STEPS = {"+": 1, "*": 1, "<<": 1, "-": -1, "/": -1, ">>": -1}
+# In which direction a compound assignment of a positive amount moves a positive variable.
+DIRECTIONS = {"+": 1, "*": 1, "<<": 1, "-": -1, "/": -1, ">>": -1}
 
 
 def check_loop(state: LoopState, counted: bool, deadline: float | None) -> None:
-    """SourceError where a loop has gone round for too long; deadline is the whole run's end.
+    """SourceError if a loop has run for too long; called after each of its iterations.
 
-    counted tells whether a counter leads the loop to its end: it may then run longer.
+    counted is has_counter(loop). deadline, if any, is the time.perf_counter() at which the whole
+    run ends.
     """
-    loop, done = state.loop, state.iteration
-    if done > MAX_ITERATIONS:
+    loop, iterations = state.loop, state.iteration
+    if iterations > MAX_ITERATIONS:
         raise SourceError(
             f"This loop has run {MAX_ITERATIONS:,} times and is stopped here; "
             "does its condition ever fail?",
             loop.span,
         )
-    if done % LOOK_EVERY:
+    if iterations % CLOCK_INTERVAL:
         return
     now = time.perf_counter()
-    most = COUNTED_ITERATIONS if counted else OTHER_ITERATIONS
-    if done >= most and now - state.begun > PATIENCE:
+    seconds = now - state.entered_at
+    allowed = SLOW_ITERATIONS_WITH_COUNTER if counted else SLOW_ITERATIONS
+    if iterations >= allowed and seconds > MAX_SECONDS:
         raise SourceError(
-            f"This loop has run {done:,} times in {now - state.begun:.1f} seconds and is stopped "
+            f"This loop has run {iterations:,} times in {seconds:.1f} seconds and is stopped "
             "here; does its condition ever fail?",
             loop.span,
         )
@@ -68,10 +78,10 @@ def check_loop(state: LoopState, counted: bool, deadline: float | None) -> None:
         )
 
 
-def endless(loop: Loop) -> bool:
-    """Whether a loop that is entered cannot be left: its condition is a constant, with no way out.
+def is_endless(loop: Loop) -> bool:
+    """Whether a loop cannot be left: its condition is constant, and it has no break or return.
 
-    A break of a loop or switch within it does not count, a return of a called function neither.
+    A break of a loop or switch within it does not count, nor does a return of a called function.
     """
     condition = None if loop.condition is None else strip_casts(loop.condition)
     if condition is not None and not (isinstance(condition, Literal) and condition.value):
@@ -88,17 +98,20 @@ def _leaves(statement: Statement, by_break: bool) -> bool:
             return True
         case Loop(body=body):
             return _leaves(body, by_break=False)
-        case Switch(body=body):
-            return any(_leaves(one, by_break=False) for one in body)
+        case Switch(body=statements):
+            return any(_leaves(inner, by_break=False) for inner in statements)
+        case If(yes=yes, no=no):
+            return _leaves(yes, by_break) or (no is not None and _leaves(no, by_break))
+        case Sequence(statements=statements):
+            return any(_leaves(inner, by_break) for inner in statements)
+        case Declare() | Evaluate() | Barrier() | Continue() | Function():
+            return False
         case _:
-            inner = (getattr(statement, name, None) for name in ("yes", "no"))
-            parts = [part for part in inner if part is not None]
-            parts += getattr(statement, "statements", ())
-            return any(_leaves(part, by_break) for part in parts)
+            assert_never(statement)
 
 
-def counted(loop: Loop) -> bool:
-    """Whether a counter leads a loop to its end: a condition like i < n, and i only counts up."""
+def has_counter(loop: Loop) -> bool:
+    """Whether a counter ends the loop: a condition such as i < n, where i only grows."""
     if loop.condition is None:
         return False
     changes = _changes(loop)
@@ -106,7 +119,7 @@ def counted(loop: Loop) -> bool:
 
 
 def _tests(condition: Expression) -> list[Expression]:
-    """The conditions that must all hold for a condition to hold."""
+    """The operands of a condition's &&: the loop ends when any of them fails."""
     match condition:
         case Cast(operand=operand):
             return _tests(operand)
@@ -117,26 +130,27 @@ def _tests(condition: Expression) -> list[Expression]:
 
 
 def _progresses(test: Expression, changes: dict[Variable, list[int | None]]) -> bool:
-    """Whether one side of a comparison only counts toward the other, which stays as it is."""
+    """Whether one side of a comparison only moves toward the other, which does not change."""
     variable = _variable(test)
-    if variable is not None:  # while (n), for n that is halved or counted down
+    if variable is not None:  # while (n), where n is halved or counted down
         steps = changes.get(variable, [])
         return bool(steps) and all(step is not None for step in steps)
     if not isinstance(test, Binary) or test.operator not in MIRRORED:
         return False
-    for one, other, operator in (
+    for counter, limit, operator in (
         (test.left, test.right, test.operator),
         (test.right, test.left, MIRRORED[test.operator]),
     ):
-        steps = [s for v in _variables(one) for s in changes.get(v, [])]
-        still = not any(v in changes for v in _variables(other))
+        steps = [s for v in _variables(counter) for s in changes.get(v, [])]
+        is_fixed = not any(v in changes for v in _variables(limit))
         toward = FORWARD.get(operator)
-        if steps and still and all(s is not None and s in (0, toward or s) for s in steps):
+        if steps and is_fixed and all(s is not None and s in (0, toward or s) for s in steps):
             return True
     return False
 
 
 def _variable(expression: Expression) -> Variable | None:
+    """The variable whose value an expression is; None if it is anything else."""
     expression = strip_casts(expression)
     if isinstance(expression, Load) and isinstance(expression.lvalue, Name):
         return expression.lvalue.variable
@@ -144,11 +158,12 @@ def _variable(expression: Expression) -> Variable | None:
 
 
 def _variables(expression: Expression) -> list[Variable]:
-    return [part.variable for part in subexpressions(expression) if isinstance(part, Name)]
+    """The variables that occur in an expression."""
+    return [e.variable for e in subexpressions(expression) if isinstance(e, Name)]
 
 
 def _changes(loop: Loop) -> dict[Variable, list[int | None]]:
-    """How each variable changes within a loop: 1 up, -1 down, 0 either way, None in no order."""
+    """Each change of a variable in a loop: 1 up, -1 down, 0 one of both, None any other."""
     found: dict[Variable, list[int | None]] = {}
     roots = [] if loop.advance is None else [loop.advance]
     for statement in walk(loop.body):
@@ -157,21 +172,23 @@ def _changes(loop: Loop) -> dict[Variable, list[int | None]]:
             found.setdefault(statement.variable, []).append(None)
     roots += [loop.condition] if loop.condition is not None else []
     for root in roots:
-        for part in subexpressions(root):
-            match part:
+        for expression in subexpressions(root):
+            match expression:
                 case Increment(lvalue=Name(variable=variable), delta=delta):
                     found.setdefault(variable, []).append(delta)
                 case Assign(lvalue=Name(variable=variable), operator=operator, value=value):
-                    found.setdefault(variable, []).append(_step(operator, value))
+                    found.setdefault(variable, []).append(_direction(operator, value))
     return found
 
 
-def _step(operator: str, value: Expression) -> int | None:
-    """The direction of a compound assignment; 0 where the amount's sign is not known."""
+def _direction(operator: str, value: Expression) -> int | None:
+    """The direction of an assignment: 1 up, -1 down, 0 if it depends on the value, else None."""
     value = strip_casts(value)
-    direction = STEPS.get(operator)
-    if direction is None:
+    direction = DIRECTIONS.get(operator)
+    if direction is None or operator not in "+-":
+        return direction
+    if not isinstance(value, Literal):
+        return 0
+    if not value.value:
         return None
-    if operator in "+-" and isinstance(value, Literal):
-        return direction if value.value > 0 else -direction if value.value < 0 else None
-    return direction if operator not in "+-" else 0
+    return direction if value.value > 0 else -direction

@@ -1,10 +1,9 @@
-"""The machine: a grid's blocks in chunks, their warps run to the next barrier one after another."""
+"""The machine: runs a launch in chunks of blocks, and each warp of them from barrier to barrier."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -14,32 +13,25 @@ from simulator.language.errors import LaunchError
 from simulator.language.tree import Barrier, Kernel, MemorySpace, Variable
 from simulator.launch import BUDGET_BYTES, WARP_SIZE, Launch, check
 from simulator.machine.buffers import Address, Buffer, element_of, global_buffer, shared_buffer
-from simulator.machine.group import ALL, Group, Mask, as_array
-from simulator.machine.observer import Observer, overrides
+from simulator.machine.group import Group
+from simulator.machine.masks import ALL, Mask, as_array
+from simulator.machine.observer import Observer, callbacks
+from simulator.machine.schedule import Schedule, in_order
 from simulator.machine.statements import Program
 
-CHUNK_LANES = 8192  # lanes of a warp number over a chunk's blocks: arrays of it stay in cache
-
-
-class Schedule(StrEnum):
-    """In which order a block's warps run to their next barrier.
-
-    RANDOM draws anew for each stretch between barriers; LOCKSTEP runs all threads as one.
-    """
-
-    ASCENDING = "ascending"
-    DESCENDING = "descending"
-    RANDOM = "random"
-    LOCKSTEP = "lockstep"
-
-
-SCHEDULES = (Schedule.ASCENDING, Schedule.DESCENDING, Schedule.RANDOM)  # of whole launches
+CHUNK_LANES = 8192  # lanes of a group: its arrays then stay in the processor's cache
 
 
 class Machine:
-    """One launch of a kernel, watched by observers.
+    """One launch of a kernel.
 
-    seed is what Schedule.RANDOM draws from. A loop is stopped once `seconds` are over, if given.
+    >>> from simulator import Launch, compile_kernel
+    >>> kernel = compile_kernel("__global__ void k(int* A) { A[threadIdx.x] *= 2; }", "k")
+    >>> launch = Launch((1, 1, 1), (4, 1, 1), {"A": np.arange(4, dtype=np.int32)})
+    >>> machine = Machine(kernel, launch)
+    >>> machine.run()
+    >>> machine.results()["A"]
+    array([0, 2, 4, 6], dtype=int32)
     """
 
     def __init__(
@@ -51,14 +43,18 @@ class Machine:
         seed: int = 0,
         seconds: float | None = None,
     ) -> None:
-        self.allowed = seconds
-        self._deadline: float | None = None
+        """A launch that has not run yet.
+
+        observers are notified while it runs. seed determines the orders of Schedule.RANDOM. After
+        `seconds`, if given, the next loop raises SourceError. Raises LaunchError for a launch that
+        no GPU takes, SourceError for what cannot be executed.
+        """
         self.kernel = kernel
         self.launch = launch
         self.observers = list(observers)
         self.schedule = schedule
-        self.arguments = check(kernel, launch)
-        self.buffers: dict[str, Buffer] = {}
+        self.arguments = check(kernel, launch)  # by parameter name
+        self.buffers: dict[str, Buffer] = {}  # copies of the global arrays, by parameter name
         for parameter in kernel.parameters:
             if isinstance(parameter.ctype, Pointer):
                 self.buffers[parameter.name] = global_buffer(
@@ -66,163 +62,166 @@ class Machine:
                     self.arguments[parameter.name],
                     element_of(parameter.ctype.target),
                 )
+        self.seconds = 0.0  # that run() took
         self._random = np.random.default_rng(seed)
         self._program = Program(kernel, self.observers)
-        self.seconds = 0.0
+        self._time_limit = seconds
+        self._deadline: float | None = None  # time.perf_counter() at which the time limit is over
 
     def run(self, blocks: Array | None = None) -> None:
-        """Run the whole grid, or the blocks of these linear numbers alone."""
-        begun = time.perf_counter()
-        self._deadline = None if self.allowed is None else begun + self.allowed
-        chosen = np.arange(self.launch.blocks) if blocks is None else blocks
-        for observer in self.observers:
-            observer.on_start(self.kernel, self.launch, self.buffers)
+        """Run the whole grid, or only the blocks int [n] of these linear numbers.
+
+        Raises SourceError, with its place in the text, for what cannot be executed.
+        """
+        begin = time.perf_counter()
+        self._deadline = None if self._time_limit is None else begin + self._time_limit
+        if blocks is None:
+            blocks = np.arange(self.launch.blocks)
+        for notify in callbacks(self.observers, "on_start"):
+            notify(self.kernel, self.launch, self.buffers)
+        chunk = self._chunk_blocks()
         with np.errstate(all="ignore"):
-            for start in range(0, chosen.size, self._chunk()):
-                self._run_chunk(chosen[start : start + self._chunk()])
-        self.seconds = time.perf_counter() - begun
+            for first in range(0, blocks.size, chunk):
+                self._run_chunk(blocks[first : first + chunk])
+        self.seconds = time.perf_counter() - begin
 
     def results(self) -> dict[str, Array]:
-        """Every global array as the launch has left it, by parameter name."""
+        """A copy of every global array after the run, by parameter name."""
         return {name: buffer.contents() for name, buffer in self.buffers.items()}
 
-    def _chunk(self) -> int:
-        """Blocks of a chunk: as many as keep arrays in cache and memory within its budget."""
+    # Chunks ------------------------------------------------------------------------------------
+
+    def _chunk_blocks(self) -> int:
+        """Blocks of a chunk: as many as fit the cache and the memory budget."""
         threads = self.launch.threads
-        shared = self.kernel.static_shared_bytes + self.launch.shared_bytes
-        local = threads * sum(
-            v.ctype.size for v in self._program.slots if v.space is MemorySpace.LOCAL
+        shared_bytes = self.kernel.static_shared_bytes + self.launch.shared_bytes
+        local_bytes = threads * sum(
+            variable.ctype.size
+            for variable in self._program.frame_slots
+            if variable.space is MemorySpace.LOCAL
         )
-        per_block = max(1, shared + local)
-        if per_block > BUDGET_BYTES // 2:
+        block_bytes = max(1, shared_bytes + local_bytes)
+        if block_bytes > BUDGET_BYTES // 2:
             raise LaunchError(
-                f"One block needs {per_block / 2**20:,.0f} MiB for its arrays; the simulator "
+                f"One block needs {block_bytes / 2**20:,.0f} MiB for its arrays; the simulator "
                 f"takes up to {BUDGET_BYTES // 2 / 2**20:,.0f} MiB. Make them smaller."
             )
-        wanted = max(1, CHUNK_LANES // min(threads, WARP_SIZE))
-        return max(1, min(wanted, BUDGET_BYTES // 4 // per_block))
+        fit_cache = max(1, CHUNK_LANES // min(threads, WARP_SIZE))
+        return max(1, min(fit_cache, BUDGET_BYTES // 4 // block_bytes))
 
     def _run_chunk(self, blocks: Array) -> None:
-        groups = self._groups(blocks)
-        for observer in self.observers:
-            observer.on_chunk(groups)
+        """Run blocks from start to end, all of them at once."""
+        groups = self._build_groups(blocks)
+        for notify in callbacks(self.observers, "on_chunk"):
+            notify(groups)
         for group in groups:
             group.code = self._program.start(group)
-        running = list(groups)
+        running = groups
         while running:
-            for group in self._order(running):
-                self._advance(group)
+            for group in in_order(running, self.schedule, self._random):
+                _run_to_barrier(group)
             running = [group for group in running if group.waiting is not None]
             if running:
                 self._pass_barrier(running, groups)
-        for observer in self.observers:
-            observer.on_finish(groups)
+        for notify in callbacks(self.observers, "on_finish"):
+            notify(groups)
 
-    def _groups(self, blocks: Array) -> list[Group]:
+    def _build_groups(self, blocks: Array) -> list[Group]:
+        """A group for each warp of a block, over all the blocks; in lockstep a single one."""
+        arrays = self._shared_arrays(blocks.size)
         threads = np.arange(self.launch.threads)
-        size = threads.size if self.schedule == Schedule.LOCKSTEP else WARP_SIZE
-        arrays: dict[Variable, Address] = {}
-        for variable, start in self.kernel.shared_offsets.items():
-            assert isinstance(variable.ctype, ArrayOf)
-            dynamic = self.launch.shared_bytes if variable.dynamic else None
-            buffer = shared_buffer(variable.name, variable.ctype, start, blocks.size, dynamic)
-            arrays[variable] = Address(buffer, None, 0)
+        size = threads.size if self.schedule is Schedule.LOCKSTEP else WARP_SIZE
         groups = []
         for first in range(0, threads.size, size):
             group = Group(
-                self.launch,
-                blocks,
-                threads[first : first + size],
-                self._program.slots,
-                self._program.memos,
+                launch=self.launch,
+                blocks=blocks,
+                threads=threads[first : first + size],
+                frame_slots=self._program.frame_slots,
+                memo_slots=self._program.memo_slots,
+                deadline=self._deadline,
             )
-            group.deadline = self._deadline
             group.arrays.update(arrays)
             group.shared = {variable.name: a.buffer for variable, a in arrays.items()}
             for parameter in self.kernel.parameters:
-                slot = self._program.slots[parameter]
-                group.frame[slot] = self._argument(parameter)
-                group.declared[slot] = group.given[slot] = ALL
+                slot = self._program.frame_slots[parameter]
+                group.frame[slot] = self._parameter_value(parameter)
+                group.declared_mask[slot] = group.assigned_mask[slot] = ALL
             groups.append(group)
         return groups
 
-    def _argument(self, parameter: Variable) -> Any:
+    def _shared_arrays(self, blocks: int) -> dict[Variable, Address]:
+        """Where the shared arrays of a number of blocks start, all of them new."""
+        arrays: dict[Variable, Address] = {}
+        for variable, offset in self.kernel.shared_offsets.items():
+            assert isinstance(variable.ctype, ArrayOf)
+            dynamic_bytes = self.launch.shared_bytes if variable.dynamic else None
+            buffer = shared_buffer(variable.name, variable.ctype, offset, blocks, dynamic_bytes)
+            arrays[variable] = Address(buffer, None, 0)
+        return arrays
+
+    def _parameter_value(self, parameter: Variable) -> Any:
         if isinstance(parameter.ctype, Pointer):
             return Address(self.buffers[parameter.name], None, 0)
         return self.arguments[parameter.name]
 
-    def _order(self, groups: list[Group]) -> list[Group]:
-        match self.schedule:
-            case Schedule.DESCENDING:
-                return groups[::-1]
-            case Schedule.RANDOM:
-                return [groups[i] for i in self._random.permutation(len(groups))]
-            case _:
-                return list(groups)
-
-    def _advance(self, group: Group) -> None:
-        """Run a group that may go on to its next barrier, or to its end."""
-        if group.waiting is not None and not group.released:
-            return
-        group.released = False
-        assert group.code is not None
-        try:
-            group.waiting = next(group.code)
-        except StopIteration:
-            group.waiting = None
+    # Barriers ----------------------------------------------------------------------------------
 
     def _pass_barrier(self, running: list[Group], groups: list[Group]) -> None:
-        """Let those go on that wait at the earliest barrier; report who did not reach it.
+        """Release the groups at the earliest barrier, and report threads that did not reach it.
 
-        In a correct kernel all threads of a block wait at the same barrier. Where some wait at
-        another one, or have ended, the hardware's behaviour is undefined (CUDA C++ Programming
-        Guide, __syncthreads); here those at the barrier that comes first in the text go on.
+        running are the groups of the chunk that have not ended; each waits at a barrier. In a
+        correct kernel all threads of a block wait at the same one. Where some wait at another, or
+        have ended, the hardware's behaviour is undefined (CUDA C++ Programming Guide,
+        __syncthreads); here the barrier that is first in the text is passed.
         """
-        barriers = [group.waiting[0] for group in running if group.waiting is not None]
-        barrier = min(barriers, key=lambda waiting: waiting.span)
-        at = [g for g in running if g.waiting is not None and g.waiting[0] is barrier]
-        masks: list[Mask] = [g.waiting[1] for g in at if g.waiting is not None]
-        whole = len(at) == len(groups) and all(mask is ALL for mask in masks)
-        if not whole:
-            self._report_partial(barrier, at, masks, groups)
-        for observer in self.observers:
-            if overrides(observer, "on_barrier"):
-                observer.on_barrier(barrier, at)
-        passed = None if whole else self._arrived_blocks(at, masks)
+        waiting = [(group, *group.waiting) for group in running if group.waiting is not None]
+        barrier = min((barrier for _, barrier, _ in waiting), key=lambda barrier: barrier.span)
+        arrived = [(group, mask) for group, at, mask in waiting if at is barrier]
+        passing = [group for group, _ in arrived]
+        complete = len(arrived) == len(groups) and all(mask is ALL for _, mask in arrived)
+        blocks: Array | None = None  # that pass; None for all
+        if not complete:
+            threads = self._arrived_threads(arrived)
+            blocks = np.logical_or.reduce(threads, axis=1)
+            self._report_partial(barrier, passing[0], threads)
+        for notify in callbacks(self.observers, "on_barrier"):
+            notify(barrier, passing)
         for group in groups:
-            group.interval = _next_interval(group, passed)
-        for group in at:
+            group.interval = _next_interval(group, blocks)
+        for group in passing:
             group.released = True
 
-    def _arrived(self, at: list[Group], masks: list[Mask], groups: list[Group]) -> Array:
-        """Which threads of each block of the chunk are at the barrier: [blocks, threads]."""
-        arrived = np.zeros((groups[0].block_count, self.launch.threads), np.bool_)
-        for group, mask in zip(at, masks, strict=True):
+    def _arrived_threads(self, arrived: list[tuple[Group, Mask]]) -> Array:
+        """Which threads are among the lanes of groups: bool [B, T], B blocks of T threads."""
+        threads = np.zeros((arrived[0][0].block_count, self.launch.threads), np.bool_)
+        for group, mask in arrived:
             shape = (group.block_count, group.threads.size)
-            arrived[:, group.threads] = as_array(mask, group.lanes).reshape(shape)
-        return arrived
+            threads[:, group.threads] = as_array(mask, group.lanes).reshape(shape)
+        return threads
 
-    def _arrived_blocks(self, at: list[Group], masks: list[Mask]) -> Array:
-        """Which blocks of the chunk have a thread at the barrier: [blocks]."""
-        blocks = np.zeros(at[0].block_count, np.bool_)
-        for group, mask in zip(at, masks, strict=True):
-            blocks |= as_array(mask, group.lanes).reshape(group.block_count, -1).any(axis=1)
-        return blocks
-
-    def _report_partial(
-        self, barrier: Barrier, at: list[Group], masks: list[Mask], groups: list[Group]
-    ) -> None:
-        arrived = self._arrived(at, masks, groups)
+    def _report_partial(self, barrier: Barrier, group: Group, arrived: Array) -> None:
+        """Notify observers of blocks of which some threads [B, T] arrived, but not all."""
         partial = arrived.any(axis=1) & ~arrived.all(axis=1)
-        for slot in np.flatnonzero(partial):
-            for observer in self.observers:
-                observer.on_partial_barrier(barrier, at[0], int(slot), arrived[slot])
+        notifications = callbacks(self.observers, "on_partial_barrier")
+        for block_index in np.flatnonzero(partial):
+            for notify in notifications:
+                notify(barrier, group, int(block_index), arrived[block_index])
 
 
-def _next_interval(group: Group, passed: Array | None) -> Any:
-    """A group's barrier interval after a barrier that `passed` [blocks], or all, have passed."""
-    if passed is None:
+def _run_to_barrier(group: Group) -> None:
+    """Run a group to its next barrier or its end, unless it waits at a barrier."""
+    if group.waiting is not None and not group.released:
+        return
+    group.released = False
+    assert group.code is not None
+    group.waiting = next(group.code, None)
+
+
+def _next_interval(group: Group, blocks: Array | None) -> Any:
+    """A group's interval after a barrier that the blocks bool [B], or all of them, have passed."""
+    if blocks is None:
         return group.interval + 1
-    lanes = np.repeat(passed, group.threads.size).astype(np.int64)
+    lanes = np.repeat(blocks, group.threads.size).astype(np.int64)
     interval = group.interval + lanes
     return int(interval[0]) if (interval == interval[0]).all() else interval

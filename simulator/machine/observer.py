@@ -1,21 +1,43 @@
-"""What the machine tells those who watch it: counters, hazards and recordings are observers."""
+"""The interface of observers: what the machine notifies them of while it runs a kernel.
+
+Counters, hazards and recordings are observers. A new analysis is a new one: a subclass of Observer
+that overrides the methods it needs and is given to the Machine. Here is one that counts the
+elements that all threads load:
+
+>>> from simulator import Launch, compile_kernel
+>>> from simulator.machine.machine import Machine
+>>> class LoadCount(Observer):
+...     def __init__(self):
+...         self.loads = 0
+...
+...     def on_access(self, access):
+...         if access.kind is AccessKind.LOAD:
+...             _, active = access.by_warp()
+...             self.loads += int(active.sum()) * access.components
+>>> kernel = compile_kernel("__global__ void k(float* A) { A[threadIdx.x] += 1; }", "k")
+>>> launch = Launch((2, 1, 1), (40, 1, 1), {"A": np.zeros(40, np.float32)})
+>>> count = LoadCount()
+>>> Machine(kernel, launch, [count]).run()
+>>> count.loads
+80
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import Span
 from simulator.language.tree import Barrier, Expression, Kernel, MemorySpace, Statement
-from simulator.launch import WARP_SIZE
+from simulator.launch import WARP_SIZE, Launch
 from simulator.machine.buffers import Buffer
-
-if TYPE_CHECKING:
-    from simulator.launch import Launch
-    from simulator.machine.group import Group, Mask
+from simulator.machine.group import Group
+from simulator.machine.masks import Mask
 
 
 class AccessKind(StrEnum):
@@ -34,92 +56,74 @@ class FaultReason(StrEnum):
 
 
 class StepKind(StrEnum):
-    """What of a statement a step is: all of it, a condition, a for loop's third part, a barrier."""
+    """What a step executes of its statement."""
 
-    RUN = "run"
-    TEST = "test"
-    ADVANCE = "advance"
-    BARRIER = "barrier"
+    RUN = "run"  # all of it
+    TEST = "test"  # the condition of an if or a loop, the selector of a switch
+    ADVANCE = "advance"  # the third expression of a for loop
+    BARRIER = "barrier"  # the arrival at a barrier
 
 
+# Patterns and accesses are made for every load and store, so that they are not frozen: that would
+# make each of them several times slower.
+
+
+@dataclass(slots=True, eq=False)
 class Pattern:
-    """The part of an address that differs between lanes, and what follows from it alone.
+    """How the lanes' addresses in an access differ, and what follows from that alone.
 
-    low and high bound it in bytes; aligned tells whether every lane's is a multiple of the
-    access's width. index [lanes] counts elements in the buffer's view, one element of `step`
-    entries apart from the next; costs remembers what observers found out about it.
+    The iterations of a loop often share a pattern: only the base of their accesses differs.
     """
 
-    __slots__ = ("aligned", "buffer", "costs", "high", "index", "lanes", "low", "step")
-
-    def __init__(self, group: Group, buffer: Buffer, lanes: Array | None, width: int, size: int):
-        self.buffer = buffer
-        self.lanes = lanes
-        self.low = int(lanes.min()) if lanes is not None else 0
-        self.high = int(lanes.max()) if lanes is not None else 0
-        self.aligned = lanes is None or not (lanes % width).any()
-        self.step = 1
-        self.costs: dict[Any, Any] = {}
-        elements = lanes // size if lanes is not None else None
-        match buffer.space:
-            case MemorySpace.LOCAL:
-                self.step = group.lanes
-                if elements is not None:
-                    elements = elements * group.lanes + group.lane_numbers
-            case MemorySpace.SHARED:
-                origin = group.slots * (buffer.stride // size)
-                elements = origin if elements is None else elements + origin
-        self.index: Array | None = elements
+    buffer: Buffer
+    lane_offsets: Array | None  # int64 [lanes], bytes from the access's base; None if all are 0
+    low: int  # bytes, the least of lane_offsets
+    high: int  # bytes, the greatest of lane_offsets
+    aligned: bool  # whether all of lane_offsets are multiples of the access's alignment
+    step: int  # from a lane's component to its next, in entries of index
+    index: Array | None  # int [lanes], lane_offsets in elements of the buffer's view; None if 0
+    costs: dict[Any, Any] = field(default_factory=dict)  # results of observers, by their own keys
 
 
+@dataclass(slots=True, eq=False)
 class Access:
     """One load, store or atomic by the active lanes of a group of warps.
 
-    A lane's address is `base` bytes from the buffer's start plus lanes[lane], or `base` alone
-    where lanes is None; width is bytes a lane, mask the lanes that take part, all of them inside
-    the array. index [lanes], or one number, counts elements of `size` bytes in the buffer's data.
-    values is what was read (by an atomic: before it) or written: an array [lanes], one number,
-    or a tuple of components.
+    All of its active lanes are inside the array and aligned.
     """
 
-    __slots__ = (
-        "base", "buffer", "group", "index", "kind", "lanes", "lvalue", "mask", "pattern", "size",
-        "values", "width",
-    )  # fmt: skip
+    kind: AccessKind
+    group: Group
+    pattern: Pattern
+    base: int  # bytes from the buffer's start, the same for all lanes
+    mask: Mask  # the active lanes
+    width: int  # bytes a lane
+    component_size: int  # bytes; less than width for a short vector
+    index: Any  # int [lanes] or one int: where a lane starts, in components of the buffer's data
+    values: Any  # read (by an atomic: before it) or written: [lanes], one number, or components
+    lvalue: Expression
 
-    def __init__(
-        self,
-        kind: AccessKind,
-        group: Group,
-        pattern: Pattern,
-        base: int,
-        mask: Mask,
-        width: int,
-        size: int,
-        index: Any,
-        values: Any,
-        lvalue: Expression,
-    ) -> None:
-        self.kind = kind
-        self.group = group
-        self.pattern = pattern
-        self.buffer = pattern.buffer
-        self.lanes = pattern.lanes
-        self.base = base
-        self.mask = mask
-        self.width = width
-        self.size = size
-        self.index = index
-        self.values = values
-        self.lvalue = lvalue
+    @property
+    def buffer(self) -> Buffer:
+        """The array."""
+        return self.pattern.buffer
+
+    @property
+    def components(self) -> int:
+        """Components a lane: 1, or 2 to 4 for a short vector."""
+        return self.width // self.component_size
 
     @property
     def offsets(self) -> Any:
-        """Bytes from the buffer's start: an array [lanes], or one number for all."""
-        return self.base if self.lanes is None else self.lanes + self.base
+        """Bytes from the buffer's start: int64 [lanes], or one number for all."""
+        lane_offsets = self.pattern.lane_offsets
+        return self.base if lane_offsets is None else lane_offsets + self.base
 
     def by_warp(self) -> tuple[Array, Array]:
-        """Offsets and activity, each [warps, 32]; lanes a partial warp lacks are inactive."""
+        """Offsets in bytes and whether a lane is active, each [warps, 32].
+
+        Lanes that a partial warp lacks are inactive.
+        """
         group = self.group
         shape = (group.block_count, group.threads.size)
         offsets = np.broadcast_to(self.offsets, (group.lanes,)).reshape(shape)
@@ -131,74 +135,126 @@ class Access:
             active = np.pad(active, ((0, 0), (0, missing)))
         return offsets.reshape(-1, WARP_SIZE), active.reshape(-1, WARP_SIZE)
 
+    def cells(self) -> tuple[Array, Any]:
+        """The cells that the active lanes touch, and the lane of each.
 
+        Gives int [n] entries of the buffer's `cells`, and int [n] lane numbers. In place of these
+        there is slice(None) if every lane is active and touches one cell. A cell is one element of
+        the buffer; an access by elements of another size may touch several, or a part of one.
+        """
+        buffer, group, index = self.buffer, self.group, self.index
+        if isinstance(index, int):
+            if buffer.space is MemorySpace.LOCAL:
+                index = index + group.lane_numbers
+            else:
+                index = np.full(group.lanes, index)
+        lanes: Any = slice(None)
+        if self.mask is not None:
+            lanes = np.flatnonzero(self.mask)
+            index = index[lanes]
+        cell_size = buffer.element.size
+        if self.component_size == cell_size and self.components == 1:
+            return index, lanes
+        cells = (index[:, None] + np.arange(self.components) * self.pattern.step).reshape(-1)
+        if self.component_size > cell_size:
+            ratio = self.component_size // cell_size
+            cells = (cells[:, None] * ratio + np.arange(ratio)).reshape(-1)
+        elif self.component_size < cell_size:
+            cells = cells // (cell_size // self.component_size)
+        numbers = group.lane_numbers[lanes]
+        return cells, np.repeat(numbers, cells.size // max(1, numbers.size))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Fault:
-    """An access outside its array or at a wrong multiple; it is dropped and execution goes on.
+    """Lanes of an access that are outside the array or not aligned.
 
-    lanes [lanes] tells whose, offsets [lanes] counts
-    bytes from the array's start.
+    Their access is dropped (a load gives 0) and execution goes on.
     """
 
-    __slots__ = ("buffer", "group", "kind", "lanes", "lvalue", "offsets", "reason", "width")
-
-    def __init__(
-        self,
-        reason: FaultReason,
-        kind: AccessKind,
-        group: Group,
-        buffer: Buffer,
-        offsets: Array,
-        lanes: Array,
-        width: int,
-        lvalue: Expression,
-    ) -> None:
-        self.reason = reason
-        self.kind = kind
-        self.group = group
-        self.buffer = buffer
-        self.offsets = offsets
-        self.lanes = lanes
-        self.width = width
-        self.lvalue = lvalue
+    reason: FaultReason
+    kind: AccessKind
+    group: Group
+    buffer: Buffer
+    offsets: Array  # int64 or Python ints [lanes], bytes from the buffer's start
+    lanes: Array  # bool [lanes], which lanes fault
+    width: int  # bytes a lane
+    lvalue: Expression
 
 
 class Observer:
-    """Hears what happens; every method may be left as it is."""
+    """Base of all observers: methods that the machine calls, each of which does nothing.
+
+    A method that a class does not override costs no time. Arrays that are passed to a method must
+    not be written to.
+    """
 
     def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
-        """A launch begins; buffers are the global arrays by parameter name."""
+        """Called once, before anything runs; buffers are the global arrays by parameter name."""
 
     def on_chunk(self, groups: list[Group]) -> None:
-        """A chunk of blocks begins, its shared arrays fresh; groups are its warps."""
+        """Called before each chunk of blocks runs.
+
+        groups are its warps; their shared arrays are all zeros, and nothing was written to them.
+        """
 
     def on_access(self, access: Access) -> None:
-        """A group of warps loads or stores."""
+        """Called after each load, store or atomic of a group of warps.
+
+        An asynchronous copy is a load when it begins, and a store when it is waited for.
+        """
 
     def on_copy(self, access: Access) -> None:
-        """A group begins a copy: its store, told of once it is waited for, may be from now on."""
+        """Called when an asynchronous copy begins.
+
+        access is its store, without values: the cells may change at any time from now on. The same
+        store is passed to on_access once the copy is waited for.
+        """
 
     def on_fault(self, fault: Fault) -> None:
-        """Lanes of a group touch memory that is not theirs."""
+        """Called when lanes of a group access what is outside an array, or not aligned.
+
+        on_access follows if other lanes of the same access are active.
+        """
 
     def on_unset(self, group: Group, name: str, lanes: Array, span: Span) -> None:
-        """Lanes [n] of a group read a variable that was never given a value."""
+        """Called when lanes of a group read a variable before it has a value.
+
+        name is the variable's, lanes int [n], span the place of the read in the text.
+        """
 
     def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
-        """Groups are about to pass a barrier; their intervals are still the old ones."""
+        """Called before groups pass the barrier that they wait at.
 
-    def on_partial_barrier(self, barrier: Barrier, group: Group, slot: int, arrived: Array) -> None:
-        """Only the threads `arrived` [n] of the block at `slot` of the chunk reached a barrier."""
+        Their `interval` is still that before the barrier.
+        """
+
+    def on_partial_barrier(
+        self, barrier: Barrier, group: Group, block_index: int, arrived: Array
+    ) -> None:
+        """Called when only some threads of a block reach a barrier, once for each such block.
+
+        block_index is the block's index in group.blocks; arrived is bool [T], T threads a block.
+        on_barrier follows.
+        """
 
     def on_finish(self, groups: list[Group]) -> None:
-        """A chunk's blocks have all ended."""
+        """Called when all blocks of a chunk have ended."""
 
     def on_evaluation(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
-        """A subexpression has a value; told only to observers that override it."""
+        """Called after each subexpression is evaluated for the lanes of a mask.
+
+        value is one number, an array [lanes], a tuple of components, or an Address.
+        """
 
     def on_step(self, group: Group, kind: StepKind, statement: Statement, mask: Mask) -> None:
-        """A statement or condition is done; told only to observers that override it."""
+        """Called after a statement or its condition has run for the lanes of a mask.
+
+        At a barrier it is called when the lanes arrive.
+        """
 
 
-def overrides(observer: Observer, method: str) -> bool:
-    """Whether an observer overrides a method, so that the machine need not call what is empty."""
-    return getattr(type(observer), method) is not getattr(Observer, method)
+def callbacks(observers: Sequence[Observer], method: str) -> list[Callable[..., None]]:
+    """A method of every observer that overrides it."""
+    empty = getattr(Observer, method)
+    return [getattr(o, method) for o in observers if getattr(type(o), method) is not empty]

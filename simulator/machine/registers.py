@@ -1,8 +1,8 @@
-"""Variables as closures: what a register holds, for each lane, and how it gets a new value."""
+"""Compiles reads and writes of variables in registers to closures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,93 +11,104 @@ from simulator.language.ctype import CType, Scalar, Vector
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import Expression, Member, Name, Variable
 from simulator.language.visit import in_register
-from simulator.machine.addresses import Closure
 from simulator.machine.buffers import Address, select_offsets
-from simulator.machine.group import ALL, NONE, Group, Mask, as_array, union
-from simulator.machine.observer import Observer, overrides
+from simulator.machine.closures import Closure, ExpressionCompiler
+from simulator.machine.group import Group
+from simulator.machine.masks import ALL, NONE, Mask, as_array, union
+from simulator.machine.observer import Observer, callbacks
 
 
 class Registers:
-    """Compiles reads and writes of variables; slots numbers them in a frame."""
+    """Compiles reads and writes of variables, and of short vectors' components, in registers."""
 
     def __init__(
         self,
-        slots: Mapping[Variable, int],
-        observers: list[Observer],
-        compile_value: Callable[[Expression], Closure],
+        frame_slots: Mapping[Variable, int],
+        observers: Sequence[Observer],
+        compiler: ExpressionCompiler,
     ) -> None:
-        self.slots = slots
-        self._unset = [o.on_unset for o in observers if overrides(o, "on_unset")]
-        self._compile = compile_value
+        """frame_slots numbers the variables of a frame."""
+        self._frame_slots = frame_slots
+        self._on_unset = callbacks(observers, "on_unset")
+        self._compiler = compiler
 
     def read(self, lvalue: Expression) -> Closure:
-        """The value of a variable, or of a short vector's component, in registers."""
+        """The closure that gives the value of an lvalue in registers."""
         match lvalue:
             case Name(variable=variable):
-                slot, span, ctype = self.slots[variable], lvalue.span, variable.ctype
+                slot, span, ctype = self._frame_slots[variable], lvalue.span, variable.ctype
 
                 def read(group: Group, mask: Mask) -> Any:
-                    if group.given[slot] is not ALL:
-                        self._check_given(group, mask, slot, variable, span)
+                    if group.assigned_mask[slot] is not ALL:
+                        self._check_assigned(group, mask, slot, variable, span)
                     value = group.frame[slot]
                     return _zero(ctype, span) if value is None else value
 
                 return read
             case Member(base=base, position=position):
-                whole = self.read(base) if in_register(base) else self._compile(base)
-                return lambda group, mask: whole(group, mask)[position]
+                vector = self.read(base) if in_register(base) else self._compiler.compile(base)
+                return lambda group, mask: vector(group, mask)[position]
             case _:
-                return self._compile(lvalue)  # a component of a value that is no place
+                return self._compiler.compile(lvalue)  # of f().x, the vector that f returns
 
-    def _check_given(
+    def _check_assigned(
         self, group: Group, mask: Mask, slot: int, variable: Variable, span: Span
     ) -> None:
-        """Tell of lanes that read a variable nobody gave a value."""
-        given = group.given[slot]
-        if given is mask:
+        """Notify observers of lanes that read a variable before it has a value."""
+        assigned = group.assigned_mask[slot]
+        if assigned is mask:
             return
-        lanes = as_array(mask, group.lanes) & ~as_array(given, group.lanes)
+        lanes = as_array(mask, group.lanes) & ~as_array(assigned, group.lanes)
         if lanes.any():
-            for tell in self._unset:
-                tell(group, variable.name, np.flatnonzero(lanes), span)
+            for notify in self._on_unset:
+                notify(group, variable.name, np.flatnonzero(lanes), span)
 
     def write(self, lvalue: Expression) -> Callable[[Group, Mask, Any], None]:
-        """The closure that gives a place in registers its value."""
+        """The closure that gives an lvalue in registers a new value. SourceError if it is none."""
         match lvalue:
-            case Name(variable=variable):
-                slot, span = self.slots[variable], lvalue.span
-
-                def write(group: Group, mask: Mask, value: Any) -> None:
-                    old, declared = group.frame[slot], group.declared[slot]
-                    if mask is ALL or mask is declared or old is None:
-                        group.frame[slot] = value
-                    else:
-                        group.frame[slot] = blend(mask, value, old, span)
-                    if group.given[slot] is not ALL:
-                        whole = mask is declared and group.given[slot] is NONE
-                        group.given[slot] = mask if whole else union(group.given[slot], mask)
-
-                return write
-            case Member(base=base, position=position):
-                read, write_whole, span = self.read(base), self.write(base), lvalue.span
-                variable = _root(base)
-                slot = self.slots[variable]
-
-                def write_component(group: Group, mask: Mask, value: Any) -> None:
-                    given = group.frame[slot]
-                    old = _zero(base.ctype, span) if given is None else given
-                    if group.given[slot] is ALL:
-                        old = read(group, mask)
-                    parts = list(old)
-                    parts[position] = value
-                    write_whole(group, mask, tuple(parts))
-
-                return write_component
+            case Name():
+                return self._write_variable(lvalue)
+            case Member():
+                return self._write_component(lvalue)
             case _:
                 raise SourceError("This is no place to store to.", lvalue.span)
 
+    def _write_variable(self, lvalue: Name) -> Callable[[Group, Mask, Any], None]:
+        slot, span = self._frame_slots[lvalue.variable], lvalue.span
+
+        def write(group: Group, mask: Mask, value: Any) -> None:
+            old, declared = group.frame[slot], group.declared_mask[slot]
+            if mask is ALL or mask is declared or old is None:
+                group.frame[slot] = value
+            else:
+                group.frame[slot] = blend(mask, value, old, span)
+            assigned = group.assigned_mask[slot]
+            if assigned is not ALL:
+                first = mask is declared and assigned is NONE
+                group.assigned_mask[slot] = mask if first else union(assigned, mask)
+
+        return write
+
+    def _write_component(self, lvalue: Member) -> Callable[[Group, Mask, Any], None]:
+        base, position, span = lvalue.base, lvalue.position, lvalue.span
+        read, write = self.read(base), self.write(base)
+        slot = self._frame_slots[_root(base)]
+
+        def write_component(group: Group, mask: Mask, value: Any) -> None:
+            if group.assigned_mask[slot] is ALL:
+                old = read(group, mask)
+            else:  # the other components may be unset, which is no fault
+                frame_value = group.frame[slot]
+                old = _zero(base.ctype, span) if frame_value is None else frame_value
+            components = list(old)
+            components[position] = value
+            write(group, mask, tuple(components))
+
+        return write_component
+
 
 def _root(lvalue: Expression) -> Variable:
+    """The variable that an lvalue in registers is, or is a component of."""
     match lvalue:
         case Name(variable=variable):
             return variable
@@ -108,7 +119,10 @@ def _root(lvalue: Expression) -> Variable:
 
 
 def blend(mask: Any, new: Any, old: Any, span: Span) -> Any:
-    """new where the mask [lanes] is set, else old."""
+    """A value that is new where the mask [lanes] is set, else old.
+
+    SourceError for pointers into different arrays.
+    """
     if isinstance(new, tuple):
         return tuple(blend(mask, a, b, span) for a, b in zip(new, old, strict=True))
     if isinstance(new, Address):
@@ -123,7 +137,7 @@ def blend(mask: Any, new: Any, old: Any, span: Span) -> Any:
 
 
 def _zero(ctype: CType, span: Span) -> Any:
-    """What a variable without a value reads as."""
+    """The value that is read from a variable that has none."""
     match ctype:
         case Scalar():
             return ctype.dtype.type(0)

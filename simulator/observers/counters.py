@@ -80,7 +80,7 @@ def _cost(access: Access) -> tuple[int, int, int]:
     warps = int(active.any(axis=1).sum())
     moved = copied_sectors if is_copy(access.lvalue) else sectors
     requests = cost = ideal = 0
-    for first, width in instructions(access.width, access.size):
+    for first, width in instructions(access.width, access.component_size):
         requests += warps
         if space is MemorySpace.GLOBAL:
             cost += int(moved(addresses + first, active, width).sum())

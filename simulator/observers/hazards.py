@@ -26,7 +26,7 @@ from simulator.observers.findings import (
     race_sentence,
     stored,
 )
-from simulator.observers.shadow import MANY, MAX_READS, NOBODY, Moment, Shadow, cells_of, moment
+from simulator.observers.shadow import MANY, MAX_READS, NOBODY, Moment, Shadow, moment
 
 
 class Hazards(Observer):
@@ -67,7 +67,7 @@ class Hazards(Observer):
             shadow = self._shadows[buffer] = Shadow(buffer)
         group = access.group
         group.clock += 1
-        cells, lanes = cells_of(access)
+        cells, lanes = access.cells()
         if access.kind is AccessKind.LOAD:
             self._load(access, shadow, cells, lanes)
         elif access.lvalue in self._copies:
@@ -81,7 +81,7 @@ class Hazards(Observer):
         if shadow is None:
             shadow = self._shadows[access.buffer] = Shadow(access.buffer)
         access.group.clock += 1
-        cells, lanes = cells_of(access)
+        cells, lanes = access.cells()
         self._store(access, shadow, cells, lanes)
         self._copies.add(access.lvalue)
         shadow.copied[cells] = True
@@ -137,12 +137,14 @@ class Hazards(Observer):
         for buffer in [b for b in self._shadows if b.space is not MemorySpace.GLOBAL]:
             del self._shadows[buffer]
 
-    def on_partial_barrier(self, barrier: Barrier, group: Group, slot: int, arrived: Array) -> None:
+    def on_partial_barrier(
+        self, barrier: Barrier, group: Group, block_index: int, arrived: Array
+    ) -> None:
         """Some threads of a block wait at a barrier that others do not reach."""
         assert self._launch is not None
         line = barrier.span.line
         here, missing = int(arrived.argmax()), int((~arrived).argmax())
-        block = unravel(int(group.blocks[slot]), self._launch.grid)
+        block = unravel(int(group.blocks[block_index]), self._launch.grid)
         thread, other = (unravel(t, self._launch.block) for t in (here, missing))
         message = (
             f"line {line}: __syncthreads() is reached by only {int(arrived.sum())} of the "
@@ -227,7 +229,7 @@ class Hazards(Observer):
         for shadow in self._shadows.values():
             if shadow.wrote and shadow.reads:
                 for access, clock, interval, event, syncs, when in list(shadow.reads.values()):
-                    cells, lanes = cells_of(access)
+                    cells, lanes = access.cells()
                     group = access.group
                     me = self._threads(group)[lanes]
                     written = shadow.interval.take(cells)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.machine.buffers import Buffer
 from simulator.machine.observer import Access
@@ -78,35 +77,3 @@ def moment(access: Access) -> Moment:
         return ()
     loops = (n for state in group.loops for n in (state.loop.span.line, state.iteration))
     return (*loops, access.lvalue.span.line)
-
-
-def cells_of(access: Access) -> tuple[Array, Any]:
-    """The cells that an access touches, as entries of the buffer's `cells`, and which lanes did.
-
-    Gives cells [n] and lanes [n]; lanes is a slice where every lane touches one cell in order.
-    """
-    buffer, group = access.buffer, access.group
-    own = buffer.element.size
-    index = access.index
-    if isinstance(index, int):
-        if buffer.space is MemorySpace.LOCAL:
-            index = index + group.lane_numbers
-        else:
-            index = np.full(group.lanes, index)
-    lanes: Any = slice(None)
-    if access.mask is not None:
-        lanes = np.flatnonzero(access.mask)
-        index = index[lanes]
-    count = access.width // access.size
-    if access.size == own and count == 1:
-        return index, lanes
-    step = access.pattern.step
-    shifts = np.arange(count) * step
-    cells = (index[:, None] + shifts).reshape(-1)
-    if access.size > own:
-        ratio = access.size // own
-        cells = (cells[:, None] * ratio + np.arange(ratio)).reshape(-1)
-    elif access.size < own:
-        cells = cells // (own // access.size)
-    numbers = np.arange(group.lanes)[lanes]
-    return cells, np.repeat(numbers, cells.size // max(1, numbers.size))

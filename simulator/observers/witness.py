@@ -21,8 +21,9 @@ from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Expression, Kernel
 from simulator.launch import Dim3, Launch, ravel, unravel
-from simulator.machine.machine import Machine, Schedule
+from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Observer
+from simulator.machine.schedule import Schedule
 from simulator.observers.findings import (
     KINDS,
     Example,

@@ -23,10 +23,11 @@ from simulator.language.tree import (
 from simulator.language.visit import expressions_of, subexpressions, walk
 from simulator.launch import Dim3, Launch, ravel
 from simulator.machine.buffers import Address, Buffer, clip_offsets
-from simulator.machine.group import ALL, Group, LoopState, Mask, as_array
-from simulator.machine.machine import Machine, Schedule
+from simulator.machine.group import Group, LoopState
+from simulator.machine.machine import Machine
+from simulator.machine.masks import ALL, Mask, as_array
 from simulator.machine.observer import Access, AccessKind, Fault, Observer, StepKind
-from simulator.observers.shadow import cells_of
+from simulator.machine.schedule import Schedule
 from simulator.recording.recording import Evaluation, LoopPosition, Recording, Step, StepAccess
 
 MAX_STEPS = 20_000  # of one recording; beyond it a class has lost the thread
@@ -124,13 +125,13 @@ class Recorder(Observer):
         if buffer.space is MemorySpace.SHARED:
             self._shared[buffer.name] = self._copy(buffer.contents())
             written = self._written[buffer.name].copy()
-            written.reshape(-1)[cells_of(access)[0]] = True
+            written.reshape(-1)[access.cells()[0]] = True
             self._written[buffer.name] = self._copy(written)
         elif buffer.space is MemorySpace.GLOBAL:
             before = self._stored.get(buffer.name)
             self._outputs[buffer.name] = self._copy(buffer.contents())
             stored = np.zeros(buffer.shape, np.bool_) if before is None else before.copy()
-            stored.reshape(-1)[cells_of(access)[0]] = True
+            stored.reshape(-1)[access.cells()[0]] = True
             self._stored[buffer.name] = self._copy(stored)
         else:
             self._last[buffer] = access

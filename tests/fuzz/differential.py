@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from simulator import Launch, compile_kernel, record, simulate
-from simulator.machine.machine import SCHEDULES
+from simulator.machine.schedule import SCHEDULES
 from tests.fuzz import oracle
 from tests.fuzz.constructs import count
 from tests.fuzz.generator import Program, generate

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simulator import catalogue, simulate
-from simulator.machine.machine import SCHEDULES
+from simulator.machine.schedule import SCHEDULES
 from tests.simulator.launches import matmul
 
 SIZES = [(1, 1, 1), (4, 4, 4), (5, 7, 3), (16, 16, 16), (33, 17, 40), (64, 48, 32), (1, 70, 9)]
