@@ -10,23 +10,30 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from simulator.archive import read_arrays, shown, write_arrays
+from simulator import Kernel, Report, compile_kernel, simulate
+from simulator.archive import format_name, read_arrays, write_arrays
 from simulator.language.errors import LaunchError, SourceError
-from simulator.language.tree import Kernel
 from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3, listed
 from simulator.machine.schedule import SCHEDULES
-from simulator.report import Report, simulate
+from simulator.observers.findings import Hazard, Witness
 
 ARRAY_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32}
-CLEAN, HAZARDS, WRONG = 0, 1, 2
 TOO_LARGE = "This kernel or launch is too large for this machine. Make it smaller."
-LARGEST_FILE = 2**20  # bytes of source
+MAX_SOURCE_BYTES = 2**20
+
+
+class ExitCode(IntEnum):
+    """What a run ends with."""
+
+    CLEAN = 0
+    HAZARDS = 1
+    ERROR = 2  # in the command line, the source or the launch
 
 
 class UsageError(LaunchError):
@@ -34,26 +41,31 @@ class UsageError(LaunchError):
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in the same form as every other error."""
+    """Reports a wrong command line in the same form as every other error."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the usage and leaving."""
+        """Raise instead of printing the usage and exiting."""
         raise UsageError(f"{message}. See python -m simulator --help.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a kernel and print what it did; 0 clean, 1 with hazards, 2 on an error."""
+    """Run a kernel, print its counters and hazards, and return an ExitCode."""
     try:
-        options = _parser().parse_intermixed_args(arguments)
-        kernel, report = _run(options)
+        options = build_parser().parse_intermixed_args(arguments)
+        kernel = load_kernel(options)
+        report = run_kernel(kernel, options)
     except (SourceError, LaunchError) as error:
         print(error, file=sys.stderr)
-        return WRONG
+        return ExitCode.ERROR
     except (MemoryError, RecursionError):
         print(TOO_LARGE, file=sys.stderr)
-        return WRONG
+        return ExitCode.ERROR
     try:
-        print(json.dumps(_object(kernel, report)) if options.json else _text(kernel, report))
+        print(
+            json.dumps(report_as_json(kernel, report))
+            if options.json
+            else report_as_text(kernel, report)
+        )
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
@@ -61,19 +73,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):  # a reader such as head has seen enough
             print(f"The report cannot be written: {error.strerror or error}.", file=sys.stderr)
-            return WRONG
-    return HAZARDS if report.hazards else CLEAN
+            return ExitCode.ERROR
+    return ExitCode.HAZARDS if report.hazards else ExitCode.CLEAN
 
 
-def _parser() -> Parser:
+def build_parser() -> Parser:
+    """Every option and argument."""
     parser = Parser(
         prog="python -m simulator",
         description="Run a CUDA C kernel over NumPy and report its memory traffic and hazards.",
     )
     parser.add_argument("file", metavar="FILE.cu", help="the kernel's source")
     parser.add_argument("--kernel", metavar="NAME", required=True)
-    parser.add_argument("--grid", metavar="X[,Y[,Z]]", required=True, type=_sizes)
-    parser.add_argument("--block", metavar="X[,Y[,Z]]", required=True, type=_sizes)
+    parser.add_argument("--grid", metavar="X[,Y[,Z]]", required=True, type=parse_sizes)
+    parser.add_argument("--block", metavar="X[,Y[,Z]]", required=True, type=parse_sizes)
     parser.add_argument("--shared", metavar="BYTES", type=int, default=0)
     parser.add_argument("-D", metavar="NAME=VALUE", action="append", default=[], dest="defines")
     parser.add_argument("--schedule", choices=SCHEDULES, default="ascending")
@@ -94,38 +107,31 @@ def _parser() -> Parser:
     return parser
 
 
-def _sizes(text: str) -> Dim3:
+def parse_sizes(text: str) -> Dim3:
+    """One to three sizes of a grid or block: "16,16"."""
     if not re.fullmatch(r"-?\d{1,10}(,-?\d{1,10}){0,2}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not one to three whole numbers like 16,16")
-    return dim3(*(int(part) for part in text.split(",")))
+    return dim3(*(int(size) for size in text.split(",")))
 
 
-def _run(options: argparse.Namespace) -> tuple[Kernel, Report]:
-    from simulator.frontend.kernel import compile_kernel  # needs libclang
-
+def load_kernel(options: argparse.Namespace) -> Kernel:
+    """Read and compile the file that the options name."""
     path = Path(options.file)
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise UsageError(f"{path} has more than {LARGEST_FILE:,} bytes: that is no kernel.")
+        if path.stat().st_size > MAX_SOURCE_BYTES:
+            raise UsageError(f"{path} has more than {MAX_SOURCE_BYTES:,} bytes: that is no kernel.")
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not text in UTF-8.") from None
-    kernel = compile_kernel(text, options.kernel, _defines(options.defines), path.name)
-    values = _arguments(kernel, options)
-    launch = Launch(options.grid, options.block, values, options.shared)
-    if options.seed < 0:
-        raise UsageError(f"--seed {options.seed}: give a whole number from 0.")
-    report = simulate(kernel, launch, options.schedule, options.seed, options.seconds)
-    if options.outputs:
-        write_arrays(options.outputs, report.arrays)
-    return kernel, report
+    return compile_kernel(text, options.kernel, parse_defines(options.defines), path.name)
 
 
-def _defines(given: Sequence[str]) -> dict[str, str]:
+def parse_defines(texts: Sequence[str]) -> dict[str, str]:
+    """Each -D as a macro's name and value; "1" where it gives none, as compilers do."""
     defines = {}
-    for text in given:
+    for text in texts:
         name, _, value = text.partition("=")
         if not re.fullmatch(r"[A-Za-z_]\w*", name):
             raise UsageError(f"-D {text}: write NAME=VALUE, the name a macro's.")
@@ -133,53 +139,54 @@ def _defines(given: Sequence[str]) -> dict[str, str]:
     return defines
 
 
-def _arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:
-    """The launch's arguments by name: arrays from --inputs, the rest from ARG in order."""
+def run_kernel(kernel: Kernel, options: argparse.Namespace) -> Report:
+    """Launch a kernel with the options' arguments; write its arrays to --outputs, if given."""
+    arguments = build_arguments(kernel, options)
+    launch = Launch(options.grid, options.block, arguments, options.shared)
+    if options.seed < 0:
+        raise UsageError(f"--seed {options.seed}: give a whole number from 0.")
+    report = simulate(kernel, launch, options.schedule, options.seed, options.seconds)
+    if options.outputs:
+        write_arrays(options.outputs, report.arrays)
+    return report
+
+
+def build_arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:
+    """The launch's arguments by parameter name: arrays from --inputs, the rest from ARG in order.
+
+    With an ARG for each parameter, arrays from --inputs take precedence over theirs.
+    """
     values: dict[str, Any] = dict(read_arrays(options.inputs)) if options.inputs else {}
     names = [parameter.name for parameter in kernel.parameters]
     for name in values:
         if name not in names:
             raise UsageError(
-                f"{options.inputs} holds {shown(name)}, which is no parameter of {kernel.name} "
-                f"({listed(names)})."
+                f"{options.inputs} holds {format_name(name)}, which is no parameter of "
+                f"{kernel.name} ({listed(names)})."
             )
-    given = list(options.arguments)
-    # With an ARG for each parameter, the file's arrays go before theirs.
-    every = len(given) == len(names)
-    left = names if every else [name for name in names if name not in values]
-    if len(given) != len(left):
+    texts = list(options.arguments)
+    missing = names
+    if len(texts) != len(names):
+        missing = [name for name in names if name not in values]
+    if len(texts) != len(missing):
         raise UsageError(
-            f"Kernel {kernel.name} needs {len(left)} arguments ({listed(left)}); "
-            f"{len(given)} are given."
+            f"Kernel {kernel.name} needs {len(missing)} arguments ({listed(missing)}); "
+            f"{len(texts)} are given."
         )
-    random = np.random.default_rng(options.seed if options.seed >= 0 else 0)
-    for name, text in zip(left, given, strict=True):
-        taken = sum(getattr(value, "nbytes", 0) for value in values.values())
-        value = _argument(name, text, random, taken)
+    random = np.random.default_rng(max(0, options.seed))
+    for name, text in zip(missing, texts, strict=True):
+        used_bytes = sum(getattr(value, "nbytes", 0) for value in values.values())
+        value = build_argument(name, text, random, used_bytes)
         values.setdefault(name, value)
     return values
 
 
-def _array(name: str, text: str, taken: int) -> tuple[np.dtype[Any], tuple[int, ...]] | None:
-    """Type and shape of an ARG that asks for an array, beside arrays that take `taken` bytes."""
-    array = re.fullmatch(r"(f32|f64|i32|u32):([1-9]\d{0,9}(?:x[1-9]\d{0,9}){0,7})", text)
-    if not array:
-        return None
-    dtype = np.dtype(ARRAY_TYPES[array[1]])
-    shape = tuple(int(size) for size in array[2].split("x"))
-    size = math.prod(shape) * dtype.itemsize
-    if taken + size > BUDGET_BYTES:
-        beside = f" beside the arrays before it ({taken / 2**20:,.0f} MiB)" if taken else ""
-        raise LaunchError(
-            f"{text} for {name} takes {size / 2**20:,.0f} MiB{beside}; the simulator takes up to "
-            f"{BUDGET_BYTES / 2**20:,.0f} MiB."
-        )
-    return dtype, shape
+def build_argument(name: str, text: str, random: np.random.Generator, used_bytes: int) -> Any:
+    """One ARG: an array of random values, or a number of a C type.
 
-
-def _argument(name: str, text: str, random: np.random.Generator, taken: int) -> Any:
-    """One ARG: an array of random values, or a number of a C type."""
-    array = _array(name, text, taken)
+    used_bytes is what the arrays before it take of the launch's memory.
+    """
+    array = parse_array(name, text, used_bytes)
     if array is not None:
         dtype, shape = array
         if dtype.kind == "f":
@@ -201,18 +208,77 @@ def _argument(name: str, text: str, random: np.random.Generator, taken: int) -> 
     )
 
 
-def _object(kernel: Kernel, report: Report) -> dict[str, Any]:
+def parse_array(
+    name: str, text: str, used_bytes: int
+) -> tuple[np.dtype[Any], tuple[int, ...]] | None:
+    """Type and shape of an ARG that asks for an array, None for another ARG."""
+    array = re.fullmatch(r"(f32|f64|i32|u32):([1-9]\d{0,9}(?:x[1-9]\d{0,9}){0,7})", text)
+    if not array:
+        return None
+    dtype = np.dtype(ARRAY_TYPES[array[1]])
+    shape = tuple(int(size) for size in array[2].split("x"))
+    size = math.prod(shape) * dtype.itemsize
+    if used_bytes + size > BUDGET_BYTES:
+        used = f" beside the arrays before it ({used_bytes / 2**20:,.0f} MiB)" if used_bytes else ""
+        raise LaunchError(
+            f"{text} for {name} takes {size / 2**20:,.0f} MiB{used}; the simulator takes up to "
+            f"{BUDGET_BYTES / 2**20:,.0f} MiB."
+        )
+    return dtype, shape
+
+
+def report_as_json(kernel: Kernel, report: Report) -> dict[str, Any]:
+    """What --json prints; the README names its keys."""
     return {
         "kernel": kernel.name,
         "counters": dict(report.counters),
         "lines": {str(line): dict(counts) for line, counts in report.lines.items()},
-        "hazards": [asdict(hazard) for hazard in report.hazards],
+        "hazards": [hazard_as_json(hazard) for hazard in report.hazards],
         "warnings": list(kernel.warnings),
         "seconds": report.seconds,
     }
 
 
-def _text(kernel: Kernel, report: Report) -> str:
+def hazard_as_json(hazard: Hazard) -> dict[str, Any]:
+    """One entry of "hazards"."""
+    example, witness = hazard.example, hazard.witness
+    return {
+        "kind": hazard.kind,
+        "lines": hazard.lines,
+        "array": hazard.array,
+        "space": hazard.space,
+        "message": hazard.message,
+        "count": hazard.count,
+        "example": {
+            "block": example.block,
+            "thread": example.thread,
+            "other_block": example.other_block,
+            "other": example.other_thread,
+            "cell": example.cell,
+            "iterations": example.iterations,
+        },
+        "wrong_order": None if witness is None else witness.order,
+        "witness": None if witness is None else witness_as_json(witness),
+    }
+
+
+def witness_as_json(witness: Witness) -> dict[str, Any]:
+    """The "witness" of a hazard."""
+    return {
+        "order": witness.order,
+        "against": witness.against,
+        "thread": witness.thread,
+        "read": witness.read,
+        "read_against": witness.read_against,
+        "output": witness.output,
+        "value": witness.value,
+        "value_against": witness.value_against,
+        "said": witness.sentence,
+    }
+
+
+def report_as_text(kernel: Kernel, report: Report) -> str:
+    """Counters, warnings and hazards, a line each."""
     lines = [f"{kernel.name}: {report.seconds:.3f} s"]
     width = max(len(name) for name in report.counters)
     for name, count in report.counters.items():
@@ -223,7 +289,7 @@ def _text(kernel: Kernel, report: Report) -> str:
     for hazard in report.hazards:
         lines.append(f"{hazard.kind} ({hazard.count:,} times): {hazard.message}")
         if hazard.witness is not None:
-            lines.append(f"  {hazard.witness.said}")
+            lines.append(f"  {hazard.witness.sentence}")
     return "\n".join(lines)
 
 

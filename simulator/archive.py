@@ -18,7 +18,7 @@ from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
 from simulator.launch import BUDGET_BYTES
 
-EXTRA_BYTES = 2**16  # what an archive may have beside its arrays' cells
+EXTRA_BYTES = 2**16  # that an archive may have besides its arrays' cells
 LONGEST_NAME = 2**16 - 10  # bytes of an array's name, whose field in an archive has 16 bits
 SHOWN_NAME = 40  # characters of a name, in a sentence
 CHUNK_BYTES = 2**20  # read at once
@@ -27,7 +27,7 @@ HEADERS = {
     (2, 0): np.lib.format.read_array_header_2_0,
 }
 NUMBERS = "biufc"  # kinds of NumPy's types: no text, no records, nothing that is unpickled
-# What zipfile, zlib and NumPy's reading of a header, which is a Python literal, raise.
+# What zipfile and zlib raise, and NumPy as it reads a header, which is a Python literal.
 BROKEN = (
     AttributeError, EOFError, LookupError, OverflowError, RuntimeError, SyntaxError, TypeError,
     ValueError, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
@@ -35,15 +35,16 @@ BROKEN = (
 
 
 def write_arrays(file: str, arrays: Mapping[str, Array]) -> None:
-    """Write an archive as np.savez does, whose own parameters no name of an array may have.
+    """Write an archive of arrays by name; ".npz" is added to `file` where it lacks that.
 
-    Raises LaunchError where the file cannot be written.
+    np.savez would write the same, except for arrays with the names of its own parameters. Raises
+    LaunchError if the file cannot be written.
     """
     path = file if file.endswith(".npz") else f"{file}.npz"
     for name in arrays:
         if len(name.encode()) > LONGEST_NAME:
             raise LaunchError(
-                f"{path} cannot be written: the parameter {shown(name)} has a name of "
+                f"{path} cannot be written: the parameter {format_name(name)} has a name of "
                 f"{len(name):,} characters, too long for an archive. Give it a shorter one."
             )
     try:
@@ -58,8 +59,8 @@ def write_arrays(file: str, arrays: Mapping[str, Array]) -> None:
 def read_arrays(file: str) -> dict[str, Array]:
     """The arrays of an archive by name.
 
-    Raises LaunchError for a file that cannot be read, is broken, is too large, or holds anything
-    but arrays of numbers.
+    Raises LaunchError if the file cannot be read, is broken, is too large, or holds anything but
+    arrays of numbers.
     """
     try:
         size = Path(file).stat().st_size
@@ -71,7 +72,7 @@ def read_arrays(file: str) -> dict[str, Array]:
             for entry in entries:
                 name = entry.filename.removesuffix(".npy")
                 if name in arrays:
-                    raise LaunchError(f"{file} holds {shown(name)} twice.")
+                    raise LaunchError(f"{file} holds {format_name(name)} twice.")
                 arrays[name] = _read_array(archive, entry)
             return arrays
     except OSError as error:
@@ -80,13 +81,14 @@ def read_arrays(file: str) -> dict[str, Array]:
         raise LaunchError(f"{file} is not an .npz file of plain arrays.") from None
 
 
-def shown(name: str) -> str:
-    """A name as a sentence has it: on one line, and not longer than a reader takes in."""
+def format_name(name: str) -> str:
+    """A name as a sentence has it: on one line, at most SHOWN_NAME characters, quoted if odd."""
     short = name if len(name) <= SHOWN_NAME else f"{name[:SHOWN_NAME]}…"
     return short if name.isidentifier() else repr(short)
 
 
 def _check_size(file: str, size: int) -> None:
+    """Raise LaunchError if `size` bytes are more than a launch's arrays may take."""
     if size > BUDGET_BYTES + EXTRA_BYTES:
         raise LaunchError(
             f"The arrays of {file} take {size / 2**20:,.0f} MiB; the simulator takes up to "
@@ -95,7 +97,7 @@ def _check_size(file: str, size: int) -> None:
 
 
 def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Array:
-    """One array, as large as its entry says; one of BROKEN for what is none."""
+    """One array; its size is that of its entry. Raises one of BROKEN if the entry is no array."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError("only what np.savez and np.savez_compressed write can be read in bounds")
     with archive.open(entry) as stream:
@@ -107,16 +109,16 @@ def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Array:
             raise ValueError("the header asks for more or less than there is")
         data = bytearray(count)
         start = 0
-        while piece := stream.read(min(CHUNK_BYTES, count - start)):
-            data[start : start + len(piece)] = piece
-            start += len(piece)
+        while chunk := stream.read(min(CHUNK_BYTES, count - start)):
+            data[start : start + len(chunk)] = chunk
+            start += len(chunk)
         if start < count:
             raise EOFError("the entry is shorter than it says")
     return np.ndarray(shape, dtype, data, order="F" if fortran_order else "C")
 
 
 def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
-    """Shape, whether the first index runs fastest, and type."""
+    """Shape, whether the first index runs fastest (Fortran's order), and type of the elements."""
     version = np.lib.format.read_magic(stream)
     try:
         with warnings.catch_warnings(action="ignore"):  # of Python 2's numbers and odd escapes

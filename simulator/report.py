@@ -14,28 +14,25 @@ from simulator.launch import Launch
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.observers.counters import Counters
-from simulator.observers.findings import Hazard, stored
+from simulator.observers.findings import Hazard
 from simulator.observers.hazards import Hazards
 from simulator.observers.shadow import CELL_BYTES
-from simulator.observers.witness import witnessed
+from simulator.observers.witness import find_witnesses
+from simulator.observers.written_parameters import written_parameters
 
 MEMORY_BYTES = 700 * 2**20  # of a whole simulated launch
-COPIES = 3  # of every array: the caller's, the one that the kernel works on, and the result
+COPIES = 3  # of every array: the caller's, that which the kernel works on, and the result
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a launch did.
+    """What a launch did."""
 
-    counters are warp-level sums over the grid, lines the same by line of the text; arrays the
-    global arrays afterwards, by parameter name; seconds the simulation's own time.
-    """
-
-    counters: Mapping[str, int]
-    lines: Mapping[int, Mapping[str, int]]
-    hazards: tuple[Hazard, ...]
-    seconds: float
-    arrays: Mapping[str, Array]
+    counters: Mapping[str, int]  # observers.counters.FIELDS, summed over the warps of the grid
+    lines: Mapping[int, Mapping[str, int]]  # by line of the text: FIELDS and IDEAL_FIELDS
+    hazards: tuple[Hazard, ...]  # in the order in which they were first seen
+    seconds: float  # that the simulation itself took, without the search for witnesses
+    arrays: Mapping[str, Array]  # the global arrays afterwards, by parameter name
 
 
 def simulate(
@@ -45,23 +42,45 @@ def simulate(
     seed: int = 0,
     seconds: float | None = None,
 ) -> Report:
-    """Run every block of a launch; schedule is the order of a block's warps (machine.SCHEDULES).
+    """Run every block of a launch, and report its counters and hazards.
 
-    seconds, where given, is the longest that the run may take. Raises LaunchError for a launch
-    that no GPU takes, SourceError for what cannot be executed, endless loops among it.
+    schedule is the order of a block's warps, one of machine.SCHEDULES; seed is what
+    Schedule.RANDOM draws from; seconds, if given, is the longest that the run may take. Raises
+    LaunchError for a launch that no GPU takes, SourceError for what cannot be executed, such as
+    an endless loop.
+
+    >>> import numpy as np
+    >>> from simulator import Launch, compile_kernel, simulate
+    >>> kernel = compile_kernel('''
+    ... __global__ void reverse(float* x) {
+    ...     float value = x[63 - threadIdx.x];
+    ...     x[threadIdx.x] = value;
+    ... }''', "reverse")
+    >>> launch = Launch((1, 1, 1), (64, 1, 1), {"x": np.arange(64, dtype=np.float32)})
+    >>> report = simulate(kernel, launch)
+    >>> report.counters["global_load_requests"], report.counters["global_load_sectors"]
+    (2, 8)
+    >>> [(str(hazard.kind), hazard.lines) for hazard in report.hazards]
+    [('write-after-read', (3, 4))]
     """
     _check_memory(kernel, launch)
     counters, hazards = Counters(), Hazards()
     machine = Machine(kernel, launch, [counters, hazards], schedule, seed, seconds)
     machine.run()
-    found = witnessed(kernel, launch, hazards.found)
-    return Report(counters.totals, counters.lines, found, machine.seconds, machine.results())
+    found = find_witnesses(kernel, launch, hazards.found)
+    return Report(
+        counters=counters.totals,
+        lines=counters.lines,
+        hazards=found,
+        seconds=machine.seconds,
+        arrays=machine.results(),
+    )
 
 
 def _check_memory(kernel: Kernel, launch: Launch) -> None:
-    """LaunchError where the arrays, and the notes kept of each cell written, take too much."""
+    """Raise LaunchError where the arrays and the shadows of those written take too much memory."""
     arrays = {n: a for n, a in launch.arguments.items() if isinstance(a, np.ndarray)}
-    written = sum(arrays[name].size for name in stored(kernel) if name in arrays)
+    written = sum(arrays[name].size for name in written_parameters(kernel) if name in arrays)
     needed = COPIES * sum(array.nbytes for array in arrays.values()) + CELL_BYTES * written
     if needed > MEMORY_BYTES:
         raise LaunchError(

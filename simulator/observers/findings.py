@@ -1,31 +1,17 @@
-"""What a hazard is, and the words for where it was seen."""
+"""What observers find: hazards, an example of each, and the witness that a race matters."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-
-from simulator.language.functions import ASYNC_COPY, ATOMIC_FUNCTIONS
-from simulator.language.tree import (
-    Assign,
-    Call,
-    Expression,
-    Increment,
-    Kernel,
-    Load,
-    MemorySpace,
-    Name,
-    Variable,
-)
-from simulator.language.visit import expressions_of, operands, subexpressions, walk
-from simulator.launch import Dim3, Launch, unravel
-from simulator.machine.buffers import Buffer
+from simulator.language.tree import MemorySpace
+from simulator.launch import Dim3
 from simulator.machine.group import Group
+from simulator.machine.observer import AccessKind
 
-Number = float | str  # a value; its name where it is not finite
-WRITING_FUNCTIONS = ATOMIC_FUNCTIONS | {ASYNC_COPY}
+Number = float | str  # a value; its name ("nan", "inf", "-inf") where it is not finite
 
 
 class HazardKind(StrEnum):
@@ -40,156 +26,60 @@ class HazardKind(StrEnum):
     DIVERGENT_BARRIER = "divergent-barrier"
 
 
-KINDS = {
-    ("write", "read"): HazardKind.READ_AFTER_WRITE,
-    ("read", "write"): HazardKind.WRITE_AFTER_READ,
-    ("write", "write"): HazardKind.WRITE_AFTER_WRITE,
+# Of each kind of race the first and the second access, in the order that the author of the kernel
+# meant; an atomic counts as a store.
+RACES: Mapping[HazardKind, tuple[AccessKind, AccessKind]] = {
+    HazardKind.READ_AFTER_WRITE: (AccessKind.STORE, AccessKind.LOAD),
+    HazardKind.WRITE_AFTER_READ: (AccessKind.LOAD, AccessKind.STORE),
+    HazardKind.WRITE_AFTER_WRITE: (AccessKind.STORE, AccessKind.STORE),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The first time a hazard was seen.
+    """The first time that a hazard was found."""
 
-    thread and other are in x, y, z within their blocks; cell indexes the array (row first), or is
-    None outside it; iterations tells each loop's iteration from 0, outermost first.
-    """
-
-    block: Dim3
-    thread: Dim3
-    other_block: Dim3 | None
-    other: Dim3 | None
-    cell: tuple[int, ...] | None
-    iterations: tuple[int, ...]
+    block: Dim3  # x, y, z in the grid
+    thread: Dim3  # x, y, z in its block
+    other_block: Dim3 | None  # of the other thread of a race; None if unknown or no race
+    other_thread: Dim3 | None  # likewise, x, y, z in its block
+    cell: tuple[int, ...] | None  # an index for each dimension, row first; None outside the array
+    iterations: tuple[int, ...]  # of each loop around the access, from 0, outermost first
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """An order under which a race gives another value than `against` (observers.witness says why).
+    """An order under which a race gives another value than it does under a reference order.
 
-    order and against are "lockstep", a schedule ("descending", "random, seed 3") or two blocks'
-    order. thread reads `read` where it reads `read_against` otherwise; the cell named by output
-    ends as `value` instead of `value_against`; each None where nothing differs, and "nan" or
-    "inf" by name. said tells it in a sentence.
+    An order is "lockstep", a schedule ("descending", "random, seed 3") or an order of two blocks.
+    observers/witness.py says why a difference between two orders is a fault.
     """
 
-    order: str
-    against: str
-    thread: Dim3 | None
-    read: Number | None
-    read_against: Number | None
-    output: str | None
-    value: Number | None
-    value_against: Number | None
-    said: str
+    order: str  # the order that gives the wrong value
+    against: str  # the reference order
+    thread: Dim3 | None  # x, y, z of a thread that reads another value; None if no thread does
+    read: Number | None  # the value that it reads under `order`
+    read_against: Number | None  # the value that it reads under `against`
+    output: str | None  # a cell of a global array that ends differently ("C[0][3]"), if any
+    value: Number | None  # what that cell holds after `order`
+    value_against: Number | None  # what that cell holds after `against`
+    sentence: str  # all of this in a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """Something that a correct kernel never does, once for each pair of lines.
-
-    lines holds one line, or the two of a race in
-    the order that the kernel's author meant them; count how many lanes, over all its instructions.
-    wrong_order names an order of warps or blocks that makes a race give a wrong value, where one
-    was found, and witness that value.
-    """
+    """What a correct kernel never does, once for each line, or pair of lines, that does it."""
 
     kind: HazardKind
-    lines: tuple[int, ...]
-    array: str | None
-    space: MemorySpace | None
-    message: str
-    count: int
+    lines: tuple[int, ...]  # one line from 1, or the two of a race in the order of RACES
+    array: str | None  # the name of the array, or of the variable; None for a barrier
+    space: MemorySpace | None  # where that lies; None for a barrier
+    message: str  # a sentence with lines, threads and cell
+    count: int  # lanes, summed over all instructions
     example: Example
-    wrong_order: str | None = None
-    witness: Witness | None = None
+    witness: Witness | None = None  # None if no order that was tried shows a race; see Witness
 
 
-def race_sentence(
-    kind: HazardKind,
-    lines: tuple[int, ...],
-    name: str,
-    mine: tuple[Dim3, Dim3],
-    other: tuple[Dim3 | None, Dim3 | None],
-    mine_first: bool,
-    copying: bool,
-) -> str:
-    """A race on the cell `name` in words; mine and other are a block and a thread each.
-
-    copying tells that it is a copy not yet waited for that meets the second access.
-    """
-    (block, thread), (other_block, other_thread) = mine, other
-    if other_block == block:
-        theirs = f"thread {point(other_thread)}"
-        between = "with no __syncthreads() between them"
-    else:
-        theirs = f"a thread of block {point(other_block)}" if other_block else "another block"
-        between = "and blocks run in no order"
-    if copying:
-        between = "and the copy has not been waited for"
-    first, second = next(pair for pair, name in KINDS.items() if name == kind)
-    ours = f"thread {point(thread)}"
-    who = (ours, theirs) if mine_first else (theirs, ours)
-    return (
-        f"line {lines[0]}: {who[0]} {first}s {name} and line {lines[-1]}: {who[1]} {second}s "
-        f"it in block {point(block)}, {between}."
-    )
-
-
-def stored(kernel: Kernel) -> set[str]:
-    """The parameters that the kernel may store through; all of them if a pointer is copied."""
-    every = {p.name for p in kernel.parameters}
-    found: set[str] = set()
-    for statement in walk(kernel.body):
-        for expression in expressions_of(statement):
-            for part in subexpressions(expression):
-                if isinstance(part, Call) and part.function in WRITING_FUNCTIONS:
-                    root = _root(part.arguments[0])
-                elif isinstance(part, (Assign, Increment)) and not isinstance(part.lvalue, Name):
-                    root = _root(part.lvalue)
-                else:
-                    continue
-                if root is None or root.space is MemorySpace.REGISTER:
-                    return every
-                if root.space is MemorySpace.PARAMETER:
-                    found.add(root.name)
-    return found
-
-
-def _root(lvalue: Expression) -> Variable | None:
-    """The variable that a place's address starts from, or None where it is computed."""
-    match lvalue:
-        case Name(variable=variable):
-            return variable
-        case Load(lvalue=inner):
-            return _root(inner)
-        case _:
-            inside = operands(lvalue)
-            return _root(inside[0]) if inside else None
-
-
-def block_and_thread(thread: int, launch: Launch) -> tuple[Dim3, Dim3]:
-    """Block and thread of a thread numbered over the grid."""
-    return (
-        unravel(thread // launch.threads, launch.grid),
-        unravel(thread % launch.threads, launch.block),
-    )
-
-
-def cell_index(buffer: Buffer, cell: int, lanes: int = 1) -> tuple[int, ...]:
-    """A cell's indices in its array's shape."""
-    if buffer.space is MemorySpace.SHARED:
-        cell %= buffer.stride // buffer.element.size
-    elif buffer.space is MemorySpace.LOCAL:
-        cell //= lanes
-    return tuple(int(i) for i in np.unravel_index(cell, buffer.shape or (1,)))
-
-
-def iterations(group: Group) -> tuple[int, ...]:
-    """Each loop's iteration that a group is in, outermost first."""
+def loop_iterations(group: Group) -> tuple[int, ...]:
+    """The iteration, from 0, of each loop that a group is in, outermost first."""
     return tuple(state.iteration for state in group.loops)
-
-
-def point(index: Dim3 | None) -> str:
-    """An index in x, y, z as messages write it."""
-    return "(?)" if index is None else f"({', '.join(map(str, index))})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,52 +10,76 @@ import numpy as np
 from simulator.language.ctype import Array
 from simulator.language.errors import Span
 from simulator.language.tree import Barrier, Expression, Kernel, MemorySpace
-from simulator.launch import WARP_SIZE, Launch, unravel
+from simulator.launch import WARP_SIZE, Dim3, Launch, unravel
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
-from simulator.machine.observer import Access, AccessKind, Fault, FaultReason, Observer
-from simulator.observers.findings import (
-    KINDS,
-    Example,
-    Hazard,
-    HazardKind,
-    block_and_thread,
-    cell_index,
-    iterations,
-    point,
-    race_sentence,
-    stored,
+from simulator.machine.observer import Access, AccessKind, Fault, Observer
+from simulator.observers.findings import RACES, Example, Hazard, HazardKind, loop_iterations
+from simulator.observers.messages import (
+    fault_message,
+    format_cell,
+    partial_barrier_message,
+    race_message,
+    unset_cell_message,
+    unset_variable_message,
 )
-from simulator.observers.shadow import MANY, MAX_READS, NOBODY, Moment, Shadow, moment
+from simulator.observers.races import Relation, is_race
+from simulator.observers.shadow import (
+    GIVEN,
+    MANY,
+    MAX_READS,
+    NOBODY,
+    ProgramPosition,
+    Read,
+    Shadow,
+    program_position,
+)
+from simulator.observers.written_parameters import written_parameters
+
+
+@dataclass(frozen=True, slots=True)
+class CellAccesses:
+    """What one instruction did to n cells of a buffer, to be compared with their last writes."""
+
+    access: Access
+    shadow: Shadow  # of the access's buffer
+    cells: Array  # int [n], entries of the shadow's arrays
+    threads: Array  # int [n], the thread that touches each cell, numbered over the grid
+    interval: Any  # int, or int [n]: the barrier interval of each thread's block
+    warp_syncs: int  # how often the threads' warps had passed __syncwarp()
+    clock: int  # how many accesses the group had made
+    position: ProgramPosition
+    copied: Any = False  # bool, or bool [n]: an asynchronous copy not yet waited for writes it
 
 
 class Hazards(Observer):
-    """Watches a launch; `found` lists what it saw, in the order it was first seen."""
+    """Finds the hazards of a launch; `found` lists them in the order they were first seen."""
 
     def __init__(self) -> None:
         self._found: dict[Any, Hazard] = {}
         self._shadows: dict[Buffer, Shadow] = {}
-        self.stored: set[str] = set()
+        self._written: set[str] = set()  # parameters that the kernel may write through
         self._launch: Launch | None = None
-        self._events = 0
-        self._copies: set[Expression] = set()  # places that asynchronous copies write to
-        self._moments: dict[int, Moment] = {}  # of the events since the last barrier
+        self._events = 0  # stores so far, over the whole launch
+        self._copies: set[Expression] = set()  # lvalues that asynchronous copies write to
+        # Of the stores since the last barrier, by their event.
+        self._store_positions: dict[int, ProgramPosition] = {}
 
     @property
     def found(self) -> tuple[Hazard, ...]:
         """Every hazard so far."""
         return tuple(self._found.values())
 
-    # What the machine tells ------------------------------------------------------------------
+    # Notifications of the machine ------------------------------------------------------------
 
     def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
-        """Learn which global arrays the kernel may write: reads of the others cannot race."""
+        """Shadow the global arrays that the kernel may write: reads of the others cannot race."""
         self._launch = launch
-        self.stored = stored(kernel)
+        self._written = written_parameters(kernel)
         for name, buffer in buffers.items():
-            if name in self.stored:
+            if name in self._written:
                 shadow = self._shadows[buffer] = Shadow(buffer)
-                shadow.interval[:] = -2  # given by the launch: written, but in no interval
+                shadow.interval[:] = GIVEN
 
     def on_access(self, access: Access) -> None:
         """Check one instruction against what was done to its cells before."""
@@ -65,15 +89,14 @@ class Hazards(Observer):
             if buffer.space is MemorySpace.GLOBAL:
                 return
             shadow = self._shadows[buffer] = Shadow(buffer)
-        group = access.group
-        group.clock += 1
+        access.group.clock += 1
         cells, lanes = access.cells()
         if access.kind is AccessKind.LOAD:
-            self._load(access, shadow, cells, lanes)
+            self._check_load(access, shadow, cells, lanes)
         elif access.lvalue in self._copies:
-            self._arrive(access, shadow, cells, lanes)
+            _finish_copy(access, shadow, cells, lanes)
         else:
-            self._store(access, shadow, cells, lanes)
+            self._check_store(access, shadow, cells, lanes)
 
     def on_copy(self, access: Access) -> None:
         """A copy begins: until it is waited for, whoever touches its cells is in a race."""
@@ -82,7 +105,7 @@ class Hazards(Observer):
             shadow = self._shadows[access.buffer] = Shadow(access.buffer)
         access.group.clock += 1
         cells, lanes = access.cells()
-        self._store(access, shadow, cells, lanes)
+        self._check_store(access, shadow, cells, lanes)
         self._copies.add(access.lvalue)
         shadow.copied[cells] = True
         shadow.copies += cells.size
@@ -90,45 +113,25 @@ class Hazards(Observer):
     def on_fault(self, fault: Fault) -> None:
         """An access outside its array, or at a wrong multiple."""
         lane = int(fault.lanes.argmax())
-        offset, count = int(fault.offsets[lane]), int(fault.lanes.sum())
-        block, thread = fault.group.thread_of(lane)
-        what = "reads" if fault.kind is AccessKind.LOAD else "writes"
-        buffer, line = fault.buffer, fault.lvalue.span.line
-        size = buffer.element.size
-        shape = "".join(f"[{n}]" for n in buffer.shape)
-        if fault.reason is FaultReason.OUT_OF_BOUNDS:
-            where = (
-                f"element {offset // size} of {buffer.name}, an array of "
-                f"{buffer.size // size} ({buffer.element} {buffer.name}{shape})"
-            )
-        else:
-            where = (
-                f"{fault.width} bytes of {buffer.name} at byte {offset}, which is no "
-                f"multiple of {fault.width}"
-            )
-        message = (
-            f"line {line}: thread {point(thread)} of block {point(block)} {what} {where}; "
-            "the access is dropped."
+        self._add_for_array(
+            HazardKind(fault.reason),
+            (fault.lvalue.span.line,),
+            fault.buffer,
+            fault_message(fault, lane),
+            int(fault.lanes.sum()),
+            _example_of_lane(fault.group, lane, cell=None),
         )
-        example = Example(block, thread, None, None, None, iterations(fault.group))
-        self._add(HazardKind(fault.reason), (line,), buffer, message, count, example)
 
     def on_unset(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """A variable is read before it has a value."""
-        block, thread = group.thread_of(int(lanes[0]))
-        message = (
-            f"line {span.line}: thread {point(thread)} of block {point(block)} reads {name}, "
-            "which has no value yet."
-        )
-        example = Example(block, thread, None, None, None, iterations(group))
-        key = (HazardKind.UNINITIALIZED_READ, name, span.line)
-        self._put(
-            key,
-            Hazard(key[0], (span.line,), name, MemorySpace.REGISTER, message, lanes.size, example),
-        )
+        kind, example = HazardKind.UNINITIALIZED_READ, _example_of_lane(group, int(lanes[0]), None)
+        message = unset_variable_message(span.line, example.block, example.thread, name)
+        space = MemorySpace.REGISTER
+        hazard = Hazard(kind, (span.line,), name, space, message, lanes.size, example)
+        self._add((kind, name, span.line), hazard)
 
     def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
-        """An interval ends: its reads are compared with the writes that came after them."""
+        """A barrier interval ends."""
         self._end_interval()
 
     def on_finish(self, groups: list[Group]) -> None:
@@ -142,229 +145,190 @@ class Hazards(Observer):
     ) -> None:
         """Some threads of a block wait at a barrier that others do not reach."""
         assert self._launch is not None
-        line = barrier.span.line
-        here, missing = int(arrived.argmax()), int((~arrived).argmax())
+        kind, line = HazardKind.DIVERGENT_BARRIER, barrier.span.line
         block = unravel(int(group.blocks[block_index]), self._launch.grid)
-        thread, other = (unravel(t, self._launch.block) for t in (here, missing))
-        message = (
-            f"line {line}: __syncthreads() is reached by only {int(arrived.sum())} of the "
-            f"{arrived.size} threads of block {point(block)}; thread {point(other)} does not "
-            "reach it."
+        waiting, missing = (
+            unravel(int(threads.argmax()), self._launch.block) for threads in (arrived, ~arrived)
         )
-        example = Example(block, thread, block, other, None, iterations(group))
-        key = (HazardKind.DIVERGENT_BARRIER, line)
-        self._put(key, Hazard(key[0], (line,), None, None, message, 1, example))
+        message = partial_barrier_message(line, block, missing, int(arrived.sum()), arrived.size)
+        example = Example(block, waiting, block, missing, None, loop_iterations(group))
+        self._add((kind, line), Hazard(kind, (line,), None, None, message, 1, example))
 
-    # Races -----------------------------------------------------------------------------------
+    # What an instruction is checked for ------------------------------------------------------
 
-    def _load(self, access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
+    def _check_load(self, access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
+        """Check a load against the last writes of its cells; remember it for later stores."""
         group = access.group
         written = shadow.interval.take(cells)
         space = access.buffer.space
         if int(written.min()) == NOBODY:
-            self._uninitialized(access, cells, lanes, written == NOBODY)
+            self._report_unset_cells(access, cells, lanes, written == NOBODY)
         if space is MemorySpace.LOCAL:
             return
-        me = self._threads(group)[lanes]
-        race = self._same_interval(group, written, lanes)
-        early = shadow.copied.take(cells) if shadow.copies else False
-        race = race | early
+        threads = _thread_numbers(group)[lanes]
+        candidates = _written_now(group, written, lanes)
+        copied = shadow.copied.take(cells) if shadow.copies else False
+        candidates = candidates | copied
         if space is MemorySpace.GLOBAL:
-            assert shadow.blocks is not None
-            race = race | (shadow.writer.take(cells) >= 0)
-            blocks = me // group.launch.threads
-            before = shadow.blocks.take(cells)
-            one = (before == NOBODY) | (before == blocks)
-            shadow.blocks[cells] = np.where(one, blocks, MANY)
-            clash = shadow.blocks.take(cells) != blocks
-            shadow.blocks[cells[clash]] = MANY
-        if race is not False and race.any():
-            self._compare(access, shadow, cells, lanes, race, me, "read", early=early)
+            candidates = candidates | (shadow.writer.take(cells) >= 0)
+            _note_reader_blocks(shadow, cells, threads // group.launch.threads)
+        if candidates is not False and candidates.any():
+            now = _accesses_now(access, shadow, cells, lanes, threads, copied)
+            self._compare_with_writes(now, candidates)
         shadow.remember_read(access, self._events)
 
-    def _store(self, access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
+    def _check_store(self, access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
+        """Check a store or atomic against earlier writes and reads; note it as the last write."""
         group = access.group
         if access.buffer.space is MemorySpace.LOCAL:
             shadow.interval[cells] = 0
             return
-        me = self._threads(group)[lanes]
+        threads = _thread_numbers(group)[lanes]
         written = shadow.interval.take(cells)
         if access.kind is AccessKind.ATOMIC and int(written.min()) == NOBODY:
-            self._uninitialized(access, cells, lanes, written == NOBODY)
-        race = self._same_interval(group, written, lanes)
+            self._report_unset_cells(access, cells, lanes, written == NOBODY)
+        candidates = _written_now(group, written, lanes)
         if access.buffer.space is MemorySpace.GLOBAL:
-            assert shadow.blocks is not None
-            race = race | (shadow.writer.take(cells) >= 0)
-            readers = shadow.blocks.take(cells)
-            foreign = (readers != NOBODY) & (readers != me // group.launch.threads)
-            if foreign.any():
-                self._foreign_reader(access, cells, lanes, foreign, readers, me)
-        if race is not False and race.any():
-            self._compare(access, shadow, cells, lanes, race, me, "write")
-        interval = group.interval
-        shadow.interval[cells] = interval if isinstance(interval, int) else interval[lanes]
-        shadow.writer[cells] = me
+            candidates = candidates | (shadow.writer.take(cells) >= 0)
+            self._check_reader_blocks(access, shadow, cells, threads)
+        if candidates is not False and candidates.any():
+            now = _accesses_now(access, shadow, cells, lanes, threads)
+            self._compare_with_writes(now, candidates)
+        self._note_write(access, shadow, cells, lanes, threads)
+        overwritten = shadow.writer.take(cells) != threads
+        if overwritten.any():  # two lanes of this very instruction write one cell
+            now = _accesses_now(access, shadow, cells, lanes, threads)
+            self._compare_with_writes(now, overwritten)
+
+    def _note_write(
+        self, access: Access, shadow: Shadow, cells: Array, lanes: Any, threads: Array
+    ) -> None:
+        """Make a store or atomic the last write of its cells."""
+        group = access.group
+        shadow.interval[cells] = _select(group.interval, lanes)
+        shadow.writer[cells] = threads
         shadow.line[cells] = access.lvalue.span.line
         shadow.clock[cells] = group.clock
         self._events += 1
         shadow.event[cells] = self._events
-        if len(self._moments) < MAX_READS:
-            self._moments[self._events] = moment(access)
-        shadow.syncs[cells] = group.warp_syncs
+        if len(self._store_positions) < MAX_READS:
+            self._store_positions[self._events] = program_position(access)
+        shadow.warp_syncs[cells] = group.warp_syncs
         shadow.atomic[cells] = access.kind is AccessKind.ATOMIC
         shadow.wrote = True
-        clash = shadow.writer.take(cells) != me
-        if clash.any():  # two lanes of this very instruction write one cell
-            self._compare(access, shadow, cells, lanes, clash, me, "write")
-
-    def _arrive(self, access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
-        """A copy has been waited for: the next barrier shows its cells to all threads."""
-        interval = access.group.interval
-        shadow.interval[cells] = interval if isinstance(interval, int) else interval[lanes]
-        shadow.copied[cells] = False
-        shadow.copies -= cells.size
 
     def _end_interval(self) -> None:
-        """Compare the reads of the interval that ends with writes that came later."""
+        """Compare the reads of the interval that ends with the writes that came after them.
+
+        A write of another block was compared with the cell's readers as it was made.
+        """
         for shadow in self._shadows.values():
             if shadow.wrote and shadow.reads:
-                for access, clock, interval, event, syncs, when in list(shadow.reads.values()):
-                    cells, lanes = access.cells()
-                    group = access.group
-                    me = self._threads(group)[lanes]
-                    written = shadow.interval.take(cells)
-                    race = (written == _of(interval, lanes)) & (shadow.event.take(cells) > event)
-                    if race.any():
-                        self._compare(
-                            access, shadow, cells, lanes, race, me, "read", (clock, syncs, when)
-                        )
+                for read in list(shadow.reads.values()):
+                    cells, lanes = read.access.cells()
+                    interval = _select(read.interval, lanes)
+                    after = shadow.event.take(cells) > read.event
+                    candidates = (shadow.interval.take(cells) == interval) & after
+                    if candidates.any():
+                        threads = _thread_numbers(read.access.group)[lanes]
+                        then = _accesses_then(read, shadow, cells, interval, threads)
+                        self._compare_with_writes(then, candidates)
             shadow.reads.clear()
             shadow.wrote = False
-        self._moments.clear()
+        self._store_positions.clear()
 
-    def _same_interval(self, group: Group, written: Array, lanes: Any) -> Any:
-        """Which cells were last written in the lanes' present interval; False if none."""
-        if isinstance(group.interval, int) and int(written.max()) < group.interval:
-            return False
-        return written == _of(group.interval, lanes)
+    # Races -----------------------------------------------------------------------------------
 
-    def _compare(
-        self,
-        access: Access,
-        shadow: Shadow,
-        cells: Array,
-        lanes: Any,
-        race: Array,
-        me: Array,
-        what: str,
-        then: tuple[int, int, Moment] | None = None,
-        early: Any = False,
-    ) -> None:
-        """Report the lanes of `race` whose cell another thread wrote.
-
-        then holds the clock, the warp's syncs and the moment of an access that was made before;
-        early tells the cells that a copy not yet waited for writes, by the same thread or another.
-        """
-        group = access.group
-        others = shadow.writer.take(cells)
-        real = race & ((others != me) | early)
-        at, syncs, mine = then or (group.clock, group.warp_syncs, moment(access))
-        threads = group.launch.threads
-        same_block = others // threads == me // threads
-        same_warp = same_block & (others % threads // WARP_SIZE == me % threads // WARP_SIZE)
-        real &= ~same_warp | (shadow.syncs.take(cells) == syncs) | early
-        if access.kind is AccessKind.ATOMIC:
-            real &= ~shadow.atomic.take(cells)
-        if access.buffer.space is MemorySpace.GLOBAL:
-            interval = shadow.interval.take(cells) == _of(group.interval, lanes)
-            real &= ~same_block | interval
-        if not real.any():
+    def _compare_with_writes(self, accesses: CellAccesses, candidates: Array) -> None:
+        """Report those of `candidates` (bool [n]) that race with the last write of their cell."""
+        relation, kind = _relation_to_writes(accesses), accesses.access.kind
+        races = candidates & np.where(
+            accesses.shadow.atomic.take(accesses.cells),
+            is_race(kind, AccessKind.ATOMIC, relation),
+            is_race(kind, AccessKind.STORE, relation),
+        )
+        if not races.any():
             return
-        for line in np.unique(shadow.line.take(cells)[real]):
-            these = real & (shadow.line.take(cells) == line)
-            first = int(these.argmax())
-            # Which was meant first is told by where in the text and its loops each stands; in one
-            # line, or within functions, by how many accesses each warp had made by then.
-            theirs = self._moments.get(int(shadow.event[cells[first]]), ())
-            if mine and theirs and mine != theirs:
-                later = theirs > mine
-            else:
-                later = int(shadow.clock[cells[first]]) > at
-            order, lines = ("write", what), (int(line), access.lvalue.span.line)
-            if later:
-                order, lines = order[::-1], lines[::-1]
-            copying = not later and bool(np.any(early & these))
-            self._race(
-                KINDS[order], lines, access, int(cells[first]), int(me[first]),
-                int(others[first]), int(these.sum()), later, copying,
-            )  # fmt: skip
+        lines = accesses.shadow.line.take(accesses.cells)
+        for line in np.unique(lines[races]):
+            self._report_race(accesses, races & (lines == line), int(line))
 
-    def _foreign_reader(
-        self, access: Access, cells: Array, lanes: Any, foreign: Array, readers: Array, me: Array
-    ) -> None:
-        """A global cell is written that a thread of another block has read."""
-        first = int(foreign.argmax())
-        reader = int(readers[first])
-        line = access.lvalue.span.line
-        other = None if reader == MANY else reader * access.group.launch.threads
-        self._race(
-            HazardKind.WRITE_AFTER_READ, (line,), access, int(cells[first]), int(me[first]), other,
-            int(foreign.sum()),
-        )  # fmt: skip
+    def _report_race(self, accesses: CellAccesses, races: Array, write_line: int) -> None:
+        """Report `races` (bool [n]) with writes of one line; the first of them is the example."""
+        access, launch = accesses.access, accesses.access.group.launch
+        first = int(races.argmax())
+        cell = int(accesses.cells[first])
+        kinds = (AccessKind.STORE, _load_or_store(access.kind))
+        lines = (write_line, access.lvalue.span.line)
+        access_is_first = self._precedes_write(accesses, cell)
+        if access_is_first:
+            kinds, lines = (kinds[1], kinds[0]), (lines[1], lines[0])
+        kind = next(kind for kind, pair in RACES.items() if pair == kinds)
+        block, thread = _block_and_thread(int(accesses.threads[first]), launch)
+        other_block, other = _block_and_thread(int(accesses.shadow.writer[cell]), launch)
+        index = _cell_index(access.buffer, cell)
+        iterations = loop_iterations(access.group)
+        example = Example(block, thread, other_block, other, index, iterations)
+        during_copy = not access_is_first and bool(np.any(accesses.copied & races))
+        name = format_cell(access.buffer, index)
+        message = race_message(kind, lines, name, example, access_is_first, during_copy)
+        self._add_for_array(kind, lines, access.buffer, message, int(races.sum()), example)
 
-    def _race(
-        self,
-        kind: HazardKind,
-        lines: tuple[int, ...],
-        access: Access,
-        cell: int,
-        me: int,
-        other: int | None,
-        count: int,
-        mine_first: bool = False,
-        copying: bool = False,
+    def _precedes_write(self, accesses: CellAccesses, cell: int) -> bool:
+        """Whether the author of the kernel meant an access to come before the cell's last write.
+
+        The positions in the text and its loops tell that. In one line, or within functions, it is
+        told by how many accesses each warp had made.
+        """
+        event = int(accesses.shadow.event[cell])
+        write, access = self._store_positions.get(event, ()), accesses.position
+        if access and write and access != write:
+            return access < write
+        return accesses.clock < int(accesses.shadow.clock[cell])
+
+    def _check_reader_blocks(
+        self, access: Access, shadow: Shadow, cells: Array, threads: Array
     ) -> None:
+        """Report the cells of a global array that are written after another block read them.
+
+        No barrier orders blocks, so that each of these is a race.
+        """
+        assert shadow.reader_block is not None
         launch = access.group.launch
-        buffer = access.buffer
-        block, thread = block_and_thread(me, launch)
-        other_block, other_thread = (
-            (None, None) if other is None else block_and_thread(other, launch)
-        )
-        index = cell_index(buffer, cell)
-        name = buffer.name + "".join(f"[{i}]" for i in index)
-        message = race_sentence(
-            kind, lines, name, (block, thread), (other_block, other_thread), mine_first, copying
-        )
-        example = Example(block, thread, other_block, other_thread, index, iterations(access.group))
-        self._add(kind, lines, buffer, message, count, example)
+        readers = shadow.reader_block.take(cells)
+        races = (readers != NOBODY) & (readers != threads // launch.threads)
+        if not races.any():
+            return
+        first = int(races.argmax())
+        other_block: Dim3 | None = None
+        other: Dim3 | None = None
+        if readers[first] != MANY:  # which of the block's threads it was is not known: its first
+            other_block, other = _block_and_thread(int(readers[first]) * launch.threads, launch)
+        block, thread = _block_and_thread(int(threads[first]), launch)
+        index = _cell_index(access.buffer, int(cells[first]))
+        iterations = loop_iterations(access.group)
+        example = Example(block, thread, other_block, other, index, iterations)
+        kind, lines = HazardKind.WRITE_AFTER_READ, (access.lvalue.span.line,)
+        name = format_cell(access.buffer, index)
+        message = race_message(kind, lines, name, example, False, False)
+        self._add_for_array(kind, lines, access.buffer, message, int(races.sum()), example)
 
-    def _uninitialized(self, access: Access, cells: Array, lanes: Any, unset: Array) -> None:
-        group, buffer = access.group, access.buffer
+    # Reports ---------------------------------------------------------------------------------
+
+    def _report_unset_cells(self, access: Access, cells: Array, lanes: Any, unset: Array) -> None:
+        """Report reads of the cells `unset` (bool [n]), which nothing was written to."""
+        group, buffer, line = access.group, access.buffer, access.lvalue.span.line
         first = int(unset.argmax())
         lane = int(group.lane_numbers[lanes][first])
-        block, thread = group.thread_of(lane)
-        index = cell_index(buffer, int(cells[first]), group.lanes)
-        line = access.lvalue.span.line
-        message = (
-            f"line {line}: thread {point(thread)} of block {point(block)} reads "
-            f"{buffer.name}{''.join(f'[{i}]' for i in index)}, a {buffer.space} cell that "
-            "nothing was written to."
+        index = _cell_index(buffer, int(cells[first]), group.lanes)
+        example = _example_of_lane(group, lane, index)
+        message = unset_cell_message(
+            line, example.block, example.thread, format_cell(buffer, index), buffer.space
         )
-        example = Example(block, thread, None, None, index, iterations(group))
-        count = int(unset.sum())
-        self._add(HazardKind.UNINITIALIZED_READ, (line,), buffer, message, count, example)
+        kind, count = HazardKind.UNINITIALIZED_READ, int(unset.sum())
+        self._add_for_array(kind, (line,), buffer, message, count, example)
 
-    def _threads(self, group: Group) -> Array:
-        """Each lane's thread, numbered over the grid: [lanes]."""
-        numbers: Array | None = group.thread_numbers
-        if numbers is None:
-            numbers = np.add.outer(
-                group.blocks.astype(np.int64) * group.launch.threads, group.threads
-            ).reshape(-1)
-            group.thread_numbers = numbers
-        return numbers
-
-    def _add(
+    def _add_for_array(
         self,
         kind: HazardKind,
         lines: tuple[int, ...],
@@ -373,16 +337,141 @@ class Hazards(Observer):
         count: int,
         example: Example,
     ) -> None:
-        key = (kind, lines, buffer.name)
-        self._put(key, Hazard(kind, lines, buffer.name, buffer.space, message, count, example))
+        """Add a hazard of an array, one for its kind and lines."""
+        hazard = Hazard(kind, lines, buffer.name, buffer.space, message, count, example)
+        self._add((kind, lines, buffer.name), hazard)
 
-    def _put(self, key: Any, hazard: Hazard) -> None:
+    def _add(self, key: Any, hazard: Hazard) -> None:
+        """Add a hazard, or its count to the one already found for this key."""
         known = self._found.get(key)
-        if known is None:
-            self._found[key] = hazard
-        else:
-            self._found[key] = replace(known, count=known.count + hazard.count)
+        if known is not None:
+            hazard = replace(known, count=known.count + hazard.count)
+        self._found[key] = hazard
 
 
-def _of(interval: Any, lanes: Any) -> Any:
+def _accesses_now(
+    access: Access,
+    shadow: Shadow,
+    cells: Array,
+    lanes: Any,
+    threads: Array,
+    copied: Any = False,
+) -> CellAccesses:
+    """An access that is being made, as its group stands at this moment."""
+    group = access.group
+    return CellAccesses(
+        access=access,
+        shadow=shadow,
+        cells=cells,
+        threads=threads,
+        interval=_select(group.interval, lanes),
+        warp_syncs=group.warp_syncs,
+        clock=group.clock,
+        position=program_position(access),
+        copied=copied,
+    )
+
+
+def _accesses_then(
+    read: Read, shadow: Shadow, cells: Array, interval: Any, threads: Array
+) -> CellAccesses:
+    """A read that was remembered, as its group stood when it was made."""
+    return CellAccesses(
+        access=read.access,
+        shadow=shadow,
+        cells=cells,
+        threads=threads,
+        interval=interval,
+        warp_syncs=read.warp_syncs,
+        clock=read.clock,
+        position=read.position,
+    )
+
+
+def _relation_to_writes(accesses: CellAccesses) -> Relation:
+    """How accesses stand to the last write of each cell."""
+    cells, threads, shadow = accesses.cells, accesses.threads, accesses.shadow
+    block_threads = accesses.access.group.launch.threads
+    writers = shadow.writer.take(cells)
+    same_block = writers // block_threads == threads // block_threads
+    warps, writer_warps = (t % block_threads // WARP_SIZE for t in (threads, writers))
+    return Relation(
+        same_thread=writers == threads,
+        same_warp=same_block & (writer_warps == warps),
+        same_block=same_block,
+        same_interval=shadow.interval.take(cells) == accesses.interval,
+        same_warp_interval=shadow.warp_syncs.take(cells) == accesses.warp_syncs,
+        during_copy=accesses.copied,
+    )
+
+
+def _note_reader_blocks(shadow: Shadow, cells: Array, blocks: Array) -> None:
+    """Note for cells of a global array that the blocks [n] have read them."""
+    readers = shadow.reader_block
+    assert readers is not None
+    before = readers.take(cells)
+    alone = (before == NOBODY) | (before == blocks)
+    readers[cells] = np.where(alone, blocks, MANY)
+    several = readers.take(cells) != blocks  # blocks of one chunk that read a cell at once
+    readers[cells[several]] = MANY
+
+
+def _finish_copy(access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
+    """A copy has been waited for: the next barrier shows its cells to all threads."""
+    shadow.interval[cells] = _select(access.group.interval, lanes)
+    shadow.copied[cells] = False
+    shadow.copies -= cells.size
+
+
+def _written_now(group: Group, written: Array, lanes: Any) -> Any:
+    """Which cells, last written in the intervals `written` [n], were so in the lanes' own interval.
+
+    bool [n], or False if none.
+    """
+    if isinstance(group.interval, int) and int(written.max()) < group.interval:
+        return False
+    return written == _select(group.interval, lanes)
+
+
+def _thread_numbers(group: Group) -> Array:
+    """Each lane's thread, numbered over the grid: int [lanes]."""
+    numbers: Array | None = group.thread_numbers
+    if numbers is None:
+        numbers = np.add.outer(
+            group.blocks.astype(np.int64) * group.launch.threads, group.threads
+        ).reshape(-1)
+        group.thread_numbers = numbers
+    return numbers
+
+
+def _select(interval: Any, lanes: Any) -> Any:
+    """The barrier interval of some lanes, one number where all lanes have the same."""
     return interval if isinstance(interval, int) else interval[lanes]
+
+
+def _load_or_store(kind: AccessKind) -> AccessKind:
+    """A kind of access as RACES has it: an atomic counts as a store."""
+    return AccessKind.LOAD if kind is AccessKind.LOAD else AccessKind.STORE
+
+
+def _example_of_lane(group: Group, lane: int, cell: tuple[int, ...] | None) -> Example:
+    """An example with one thread alone."""
+    return Example(*group.thread_of(lane), None, None, cell, loop_iterations(group))
+
+
+def _block_and_thread(thread: int, launch: Launch) -> tuple[Dim3, Dim3]:
+    """Block and thread, in x, y, z, of a thread numbered over the grid."""
+    block, within = divmod(thread, launch.threads)
+    return unravel(block, launch.grid), unravel(within, launch.block)
+
+
+def _cell_index(buffer: Buffer, cell: int, lanes: int = 1) -> tuple[int, ...]:
+    """A cell's indices in the shape of its array; lanes are those of a local array's group."""
+    match buffer.space:
+        case MemorySpace.SHARED:
+            cell %= buffer.stride // buffer.element.size
+        case MemorySpace.LOCAL:
+            cell //= lanes
+        case _:
+            pass
+    return tuple(int(i) for i in np.unravel_index(cell, buffer.shape or (1,)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,65 +12,81 @@ from simulator.machine.observer import Access
 
 NOBODY = -1
 MANY = -2
+GIVEN = -2  # the interval of a cell that the launch has written: no barrier interval of a block
 CELL_BYTES = 30  # that a Shadow takes for every cell of a global array
-MAX_READS = 200_000  # reads kept between two barriers; far more than a tile's loop makes
-Moment = tuple[int, ...]
+MAX_READS = 200_000  # reads remembered between two barriers; far more than a tile's loop makes
+
+# A position in a thread's run: each loop's line and iteration, outermost first, then a line.
+# Of two positions the smaller comes first. Empty where that is unknown.
+ProgramPosition = tuple[int, ...]
+
+
+class Read(NamedTuple):
+    """A load that a later store of the same barrier interval may race with.
+
+    A NamedTuple, since one is made for almost every load: a dataclass takes three times as long.
+    """
+
+    access: Access
+    interval: Any  # the barrier interval of its lanes: int, or int [lanes]
+    warp_syncs: int  # how often its warps had passed __syncwarp()
+    clock: int  # how many accesses its group had made
+    event: int  # how many stores the whole launch had made
+    position: ProgramPosition
 
 
 class Shadow:
-    """For every cell of a buffer: its last writer (a thread of the grid), when, and from where.
+    """For every cell of a buffer: its last writer, when that wrote and from where; then its reads.
 
-    interval is the writer's barrier interval, NOBODY where the cell was never written; line and
-    clock are the writing line and how many accesses its warp had made by then. blocks holds the
-    one block that has read a global cell, or MANY. reads are the loads since the last barrier,
-    each kept once, since a write that follows may race with them. copied tells the cells, `copies`
-    in number, that an asynchronous copy not yet waited for writes.
+    Arrays have an entry for each cell of the buffer, or none for a local array, which only one
+    thread can touch: there all that matters is whether a cell was written.
     """
 
     __slots__ = (
-        "atomic", "blocks", "clock", "copied", "copies", "event", "interval", "line", "reads",
-        "syncs", "writer", "wrote",
+        "atomic", "clock", "copied", "copies", "event", "interval", "line", "reader_block", "reads",
+        "warp_syncs", "writer", "wrote",
     )  # fmt: skip
 
     def __init__(self, buffer: Buffer) -> None:
         cells = buffer.cells.size
+        # The last writer's barrier interval; NOBODY if never written, GIVEN if by the launch.
         self.interval = np.full(cells, NOBODY, np.int32)
         if buffer.space is MemorySpace.LOCAL:
-            cells = 0  # nobody else can touch it: all that matters is whether it was written
-        self.writer = np.full(cells, NOBODY, np.int32)
-        self.line = np.zeros(cells, np.int32)
-        self.clock = np.zeros(cells, np.int32)
-        self.event = np.zeros(cells, np.int32)
-        self.syncs = np.zeros(cells, np.int32)
-        self.atomic = np.zeros(cells, np.bool_)
-        self.blocks = (
+            cells = 0
+        self.writer = np.full(cells, NOBODY, np.int32)  # a thread, numbered over the grid
+        self.line = np.zeros(cells, np.int32)  # of the write, from 1
+        self.clock = np.zeros(cells, np.int32)  # accesses that the writer's group had made
+        self.event = np.zeros(cells, np.int32)  # stores that the whole launch had made
+        self.warp_syncs = np.zeros(cells, np.int32)  # __syncwarp() that its warp had passed
+        self.atomic = np.zeros(cells, np.bool_)  # whether the last write was an atomic
+        # The block that has read a global cell: NOBODY, or MANY for several.
+        self.reader_block = (
             np.full(cells, NOBODY, np.int32) if buffer.space is MemorySpace.GLOBAL else None
         )
-        self.reads: dict[Any, tuple[Access, int, Any, int, int, Moment]] = {}
-        self.wrote = False
-        self.copied = np.zeros(cells, np.bool_)
-        self.copies = 0
+        self.copied = np.zeros(cells, np.bool_)  # an asynchronous copy not yet waited for writes it
+        self.copies = 0  # how many cells of `copied` are set
+        self.reads: dict[Any, Read] = {}  # since the last barrier, each instruction once
+        self.wrote = False  # whether there was a store since the last barrier
 
     def remember_read(self, access: Access, event: int) -> None:
-        """Keep a load for the writes that may follow it before the next barrier."""
+        """Keep a load for the stores that may follow it before the next barrier."""
         group = access.group
         key = (id(access.pattern), id(access.mask), access.base, access.lvalue.span.line)
         if key not in self.reads and len(self.reads) < MAX_READS:
-            self.reads[key] = (
+            self.reads[key] = Read(
                 access,
-                group.clock,
                 group.interval,
-                event,
                 group.warp_syncs,
-                moment(access),
+                group.clock,
+                event,
+                program_position(access),
             )
 
 
-def moment(access: Access) -> Moment:
-    """Where in a thread's run an access stands: each loop's line and iteration, then its line.
+def program_position(access: Access) -> ProgramPosition:
+    """Where in a thread's run an access stands.
 
-    Of two moments the smaller comes first. Empty within a function that the kernel calls, whose
-    lines do not say when it is called.
+    Empty within a function that the kernel calls, whose lines do not say when it is called.
     """
     group = access.group
     if len(group.returns) > 1:

@@ -11,269 +11,273 @@ differ are named, and neither is right.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from simulator.language.ctype import Array
-from simulator.language.errors import LaunchError, SourceError
-from simulator.language.tree import Expression, Kernel
+from simulator.language.errors import LaunchError, SourceError, Span
+from simulator.language.tree import Kernel
 from simulator.launch import Dim3, Launch, ravel, unravel
 from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.machine.schedule import Schedule
 from simulator.observers.findings import (
-    KINDS,
+    RACES,
     Example,
     Hazard,
     HazardKind,
     Number,
     Witness,
-    iterations,
-    point,
+    loop_iterations,
 )
+from simulator.observers.messages import format_index, witness_sentence
 
 SEEDS = 6  # random orders that are tried
-PATIENCE = 1.0  # seconds for all orders of all hazards; one block rarely takes a tenth of it
-ORDER_PHRASES: Mapping[str, str] = {
-    Schedule.ASCENDING: "the warps in ascending order",
-    Schedule.DESCENDING: "the warps in descending order",
-}
-ORDERS = (
-    (Schedule.ASCENDING, 0),
-    (Schedule.DESCENDING, 0),
-    *((Schedule.RANDOM, seed) for seed in range(SEEDS)),
-)
-# A read's line and array, its expression, which has one identity in all runs of a kernel, and the
-# iterations of the loops around it.
-ReadKey = tuple[int, str, Expression, tuple[int, ...]]
+MAX_SECONDS = 1.0  # for all orders of all hazards; one block rarely takes a tenth of it
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order in which some blocks of a launch, and the warps of each, can run."""
+
+    name: str  # as Witness.order has it
+    schedule: Schedule  # of each block's warps
+    seed: int  # what Schedule.RANDOM draws from
+    blocks: tuple[int, ...]  # linear block numbers, run one after the other
+
+
+@dataclass(frozen=True, slots=True)
+class LoadKey:
+    """Which loads are compared between runs: one expression in one iteration of its loops."""
+
+    line: int  # of the text, from 1
+    array: str
+    span: Span  # of the lvalue that is read: the same in every run, whatever the order
+    iterations: tuple[int, ...]  # of each loop around it, from 0, outermost first
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What each thread read by one load: N threads of the blocks that ran, by block number."""
+
+    seen: Array  # bool [N], the thread did read
+    offsets: Array  # int64 [N], bytes from the array's start
+    values: Array  # [N], of a short vector the first component
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One run: the arrays it left, and what threads read, by place in the text and iteration."""
+    """What one run of some blocks read and left."""
 
-    arrays: Mapping[str, Array]
-    reads: Mapping[ReadKey, Reading]
-
-
-@dataclass(slots=True)
-class Reading:
-    """What each thread [blocks * threads] read at one place: where it read at all, cell, value."""
-
-    seen: Array
-    offsets: Array
-    values: Array
+    order: Order
+    arrays: Mapping[str, Array]  # the global arrays afterwards, by parameter name
+    reads: Mapping[LoadKey, Reading]
 
 
-class Reads(Observer):
-    """Keeps what is read from some arrays at some lines."""
+@dataclass(frozen=True, slots=True)
+class ReadDifference:
+    """A thread that reads another value from the same cell than in the reference run."""
+
+    thread: Dim3  # x, y, z in its block
+    value: Number
+    reference: Number
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutputDifference:
+    """A cell of a global array that ends with another value than in the reference run."""
+
+    cell: str  # as C writes it: "C[0][3]"
+    value: Number
+    reference: Number
+
+
+class ReadRecorder(Observer):
+    """Records what is read from some arrays at some lines."""
 
     def __init__(self, launch: Launch, blocks: Sequence[int], wanted: set[tuple[int, str]]) -> None:
-        self.found: dict[ReadKey, Reading] = {}
+        self.found: dict[LoadKey, Reading] = {}
         self._launch = launch
         self._blocks = np.array(sorted(blocks))
-        self._wanted = wanted
+        self._wanted = wanted  # lines and array names
 
     def on_access(self, access: Access) -> None:
-        """Keep a load's values beside those that other warps read at the same place."""
-        line, name = access.lvalue.span.line, access.buffer.name
-        if access.kind is not AccessKind.LOAD or (line, name) not in self._wanted:
+        """Record a load's values beside those that other warps read by the same load."""
+        line, array = access.lvalue.span.line, access.buffer.name
+        if access.kind is not AccessKind.LOAD or (line, array) not in self._wanted:
             return
         group, threads = access.group, self._launch.threads
-        whole = self._blocks.size * threads
         first = access.values[0] if isinstance(access.values, tuple) else access.values
         values, offsets = group.spread(first), group.spread(access.offsets)
-        key = (line, name, access.lvalue, iterations(group))
+        key = LoadKey(line, array, access.lvalue.span, loop_iterations(group))
         reading = self.found.get(key)
         if reading is None:
+            count = self._blocks.size * threads
             reading = self.found[key] = Reading(
-                np.zeros(whole, np.bool_), np.zeros(whole, np.int64), np.zeros(whole, values.dtype)
+                seen=np.zeros(count, np.bool_),
+                offsets=np.zeros(count, np.int64),
+                values=np.zeros(count, values.dtype),
             )
         block = np.searchsorted(self._blocks, np.repeat(group.blocks, group.threads.size))
-        places = block * threads + np.tile(group.threads, group.block_count)
+        numbers = block * threads + np.tile(group.threads, group.block_count)
         active = group.spread(True if access.mask is None else access.mask)
-        reading.seen[places[active]] = True
-        reading.offsets[places[active]] = offsets[active]
-        reading.values[places[active]] = values[active]
+        reading.seen[numbers[active]] = True
+        reading.offsets[numbers[active]] = offsets[active]
+        reading.values[numbers[active]] = values[active]
 
 
-def witnessed(kernel: Kernel, launch: Launch, hazards: Sequence[Hazard]) -> tuple[Hazard, ...]:
+def find_witnesses(kernel: Kernel, launch: Launch, hazards: Sequence[Hazard]) -> tuple[Hazard, ...]:
     """The hazards, each race with a Witness where one of the orders tried gives one.
 
-    Runs the blocks of each race's example again, for PATIENCE seconds in all.
+    Runs the blocks of each race's example again, for MAX_SECONDS in all.
     """
     found = list(hazards)
-    end = time.perf_counter() + PATIENCE
-    by_blocks: dict[tuple[int, ...], list[int]] = {}
+    deadline = time.perf_counter() + MAX_SECONDS
+    races_by_blocks: dict[tuple[int, ...], list[int]] = {}  # numbers of hazards
     for number, hazard in enumerate(hazards):
-        if hazard.kind in KINDS.values():
-            by_blocks.setdefault(_blocks(hazard.example, launch), []).append(number)
-    for blocks, numbers in by_blocks.items():
-        # Expressions of one kernel have one identity, so that runs can be laid side by side.
+        if hazard.kind in RACES:
+            blocks = _blocks_to_run(hazard.example, launch)
+            races_by_blocks.setdefault(blocks, []).append(number)
+    for blocks, numbers in races_by_blocks.items():
         wanted = {(line, hazards[n].array or "") for n in numbers for line in hazards[n].lines}
-        reference: tuple[str, Outcome] | None = None
-        for name, schedule, seed, order in _orders(blocks, launch):
-            if time.perf_counter() > end or all(_settled(found[n]) for n in numbers):
+        reference: Outcome | None = None
+        for order in _orders(blocks, launch):
+            seconds = deadline - time.perf_counter()
+            if seconds < 0 or all(_is_settled(found[n]) for n in numbers):
                 break
             try:
-                left = max(0.0, end - time.perf_counter())
-                outcome = _run(kernel, launch, schedule, seed, order, wanted, left)
+                outcome = _run(kernel, launch, order, wanted, seconds)
             except (SourceError, LaunchError):
                 continue  # an order under which the kernel does not come to its end
             if reference is None:
-                reference = (name, outcome)
+                reference = outcome
                 continue
             for number in numbers:
-                if not _settled(found[number]):
-                    found[number] = _compared(found[number], name, outcome, reference, launch)
+                if not _is_settled(found[number]):
+                    found[number] = _add_witness(found[number], outcome, reference, launch)
     return tuple(found)
 
 
-def _blocks(example: Example, launch: Launch) -> tuple[int, ...]:
-    """The blocks to run, by number: one, or the two that race; the first for an unknown one."""
-    one = ravel(example.block, launch.grid)
-    other = 0 if example.other_block is None else ravel(example.other_block, launch.grid)
-    if other == one and example.other_block is None:
-        other = launch.blocks - 1
-    return tuple(sorted({one, other}))
+def _blocks_to_run(example: Example, launch: Launch) -> tuple[int, ...]:
+    """The numbers of the one or two blocks that race.
+
+    Where the other block is not known, it is the grid's first, or its last beside the first.
+    """
+    block = ravel(example.block, launch.grid)
+    if example.other_block is not None:
+        other = ravel(example.other_block, launch.grid)
+    else:
+        other = launch.blocks - 1 if block == 0 else 0
+    return tuple(sorted({block, other}))
 
 
-def _orders(
-    blocks: tuple[int, ...], launch: Launch
-) -> list[tuple[str, Schedule, int, tuple[int, ...]]]:
-    """Name, schedule, seed and blocks of each run; the first is what others are held against."""
+def _orders(blocks: tuple[int, ...], launch: Launch) -> Iterator[Order]:
+    """The orders to try; the first that runs to its end is the reference for the others."""
     if len(blocks) == 1:
-        runs: list[tuple[str, Schedule, int, tuple[int, ...]]] = [
-            ("lockstep", Schedule.LOCKSTEP, 0, blocks)
-        ]
-        for schedule, seed in ORDERS:
-            name = f"random, seed {seed}" if schedule is Schedule.RANDOM else schedule
-            runs.append((name, schedule, seed, blocks))
-        return runs
-    first, second = (point(unravel(block, launch.grid)) for block in blocks)
-    return [
-        (f"block {first} before block {second}", Schedule.LOCKSTEP, 0, blocks),
-        (f"block {second} before block {first}", Schedule.LOCKSTEP, 0, blocks[::-1]),
-    ]
+        for schedule in (Schedule.LOCKSTEP, Schedule.ASCENDING, Schedule.DESCENDING):
+            yield Order(schedule.value, schedule, 0, blocks)
+        for seed in range(SEEDS):
+            name = f"{Schedule.RANDOM}, seed {seed}"
+            yield Order(name, Schedule.RANDOM, seed, blocks)
+        return
+    for first, second in (blocks, blocks[::-1]):
+        names = [format_index(unravel(block, launch.grid)) for block in (first, second)]
+        name = f"block {names[0]} before block {names[1]}"
+        yield Order(name, Schedule.LOCKSTEP, 0, (first, second))
 
 
 def _run(
-    kernel: Kernel,
-    launch: Launch,
-    schedule: Schedule,
-    seed: int,
-    blocks: tuple[int, ...],
-    wanted: set[tuple[int, str]],
-    seconds: float,
+    kernel: Kernel, launch: Launch, order: Order, wanted: set[tuple[int, str]], seconds: float
 ) -> Outcome:
-    """Some blocks of a launch, one after the other; each may take `seconds`."""
-    reads = Reads(launch, blocks, wanted)
-    machine = Machine(kernel, launch, [reads], schedule, seed, seconds)
-    for block in blocks:
+    """Run an order's blocks, one after the other; each may take `seconds`."""
+    reads = ReadRecorder(launch, order.blocks, wanted)
+    machine = Machine(kernel, launch, [reads], order.schedule, order.seed, seconds)
+    for block in order.blocks:
         machine.run(np.array([block]))
-    return Outcome(machine.results(), reads.found)
+    return Outcome(order, machine.results(), reads.found)
 
 
-def _settled(hazard: Hazard) -> bool:
+def _is_settled(hazard: Hazard) -> bool:
     """Whether nothing better can be found: an order that makes a result wrong is known."""
     return hazard.witness is not None and hazard.witness.output is not None
 
 
-def _compared(
-    hazard: Hazard, name: str, outcome: Outcome, reference: tuple[str, Outcome], launch: Launch
-) -> Hazard:
+def _add_witness(hazard: Hazard, outcome: Outcome, reference: Outcome, launch: Launch) -> Hazard:
     """The hazard with a witness, where a run differs from the reference in what it is about."""
-    other, expected = reference
-    read = _other_read(hazard, outcome, expected, launch)
+    read = _find_read_difference(hazard, outcome, reference, launch)
     if read is None and hazard.kind is not HazardKind.WRITE_AFTER_WRITE:
         return hazard
-    output = _other_output(outcome.arrays, expected.arrays)
+    output = _find_output_difference(outcome.arrays, reference.arrays)
     if output is None and (read is None or hazard.witness is not None):
         return hazard
     witness = Witness(
-        order=name,
-        against=other,
-        thread=None if read is None else read[0],
-        read=None if read is None else read[1],
-        read_against=None if read is None else read[2],
-        output=None if output is None else output[0],
-        value=None if output is None else output[1],
-        value_against=None if output is None else output[2],
-        said=_said(name, other, read, output),
+        order=outcome.order.name,
+        against=reference.order.name,
+        thread=None if read is None else read.thread,
+        read=None if read is None else read.value,
+        read_against=None if read is None else read.reference,
+        output=None if output is None else output.cell,
+        value=None if output is None else output.value,
+        value_against=None if output is None else output.reference,
+        sentence="",
     )
-    return replace(hazard, wrong_order=name, witness=witness)
+    sentence = witness_sentence(witness, None if read is None else read.line)
+    return replace(hazard, witness=replace(witness, sentence=sentence))
 
 
-def _said(
-    name: str,
-    other: str,
-    read: tuple[Dim3, Number, Number, int] | None,
-    output: tuple[str, Number, Number] | None,
-) -> str:
-    """The witness in a sentence."""
-    seed = name.rpartition(" ")[2]
-    order = ORDER_PHRASES.get(name, name)
-    order = f"the warps in random order (seed {seed})" if "seed" in name else order
-    facts = []
-    if read is not None:
-        facts.append(
-            f"thread {point(read[0])} reads {_short(read[1])} instead of {_short(read[2])} at "
-            f"line {read[3]}"
-        )
-    if output is not None:
-        facts.append(f"{output[0]} becomes {_short(output[1])} instead of {_short(output[2])}")
-    end = "" if other == "lockstep" else ", as it is the other way round"
-    return f"With {order}, {', and '.join(facts)}{end}."
+def _find_read_difference(
+    hazard: Hazard, outcome: Outcome, reference: Outcome, launch: Launch
+) -> ReadDifference | None:
+    """The first thread that reads another value from the same cell, by a load of the race."""
+    match hazard.kind:
+        case HazardKind.READ_AFTER_WRITE:
+            line = hazard.lines[-1]
+        case HazardKind.WRITE_AFTER_READ:
+            line = hazard.lines[0]
+        case _:
+            return None  # no read takes part
+    for key, expected in reference.reads.items():
+        found = outcome.reads.get(key)
+        if found is None or (key.array, key.line) != (hazard.array, line):
+            continue
+        both = found.seen & expected.seen & (found.offsets == expected.offsets)
+        different = both & _is_different(found.values, expected.values)
+        if different.any():
+            first = int(different.argmax())
+            return ReadDifference(
+                thread=unravel(first % launch.threads, launch.block),
+                value=_json_number(found.values[first]),
+                reference=_json_number(expected.values[first]),
+                line=line,
+            )
+    return None
 
 
-def _short(number: Number) -> str:
-    return f"{number:.6g}" if isinstance(number, float) else str(number)
+def _find_output_difference(
+    arrays: Mapping[str, Array], reference: Mapping[str, Array]
+) -> OutputDifference | None:
+    """The first cell of a global array that two runs leave different."""
+    for name, array in arrays.items():
+        expected = reference[name]
+        different = _is_different(array, expected)
+        if different.any():
+            index = np.unravel_index(int(different.argmax()), different.shape)
+            cell = name + "".join(f"[{int(i)}]" for i in index)
+            return OutputDifference(cell, _json_number(array[index]), _json_number(expected[index]))
+    return None
 
 
-def _number(value: Any) -> Number:
-    """A NumPy number as JSON can hold it: what is not finite becomes its name."""
+def _json_number(value: Any) -> Number:
+    """A NumPy number as JSON can hold it: one that is not finite becomes its name."""
     number: float = value.item()
     return number if np.isfinite(number) else str(number)
 
 
-def _other_read(
-    hazard: Hazard, outcome: Outcome, expected: Outcome, launch: Launch
-) -> tuple[Dim3, Number, Number, int] | None:
-    """The first thread that reads another value from the same cell: thread, values, line."""
-    lines = {
-        HazardKind.READ_AFTER_WRITE: hazard.lines[-1:],
-        HazardKind.WRITE_AFTER_READ: hazard.lines[:1],
-    }
-    for key, reading in expected.reads.items():
-        mine = outcome.reads.get(key)
-        if mine is None or key[1] != hazard.array or key[0] not in lines.get(hazard.kind, ()):
-            continue
-        both = mine.seen & reading.seen & (mine.offsets == reading.offsets)
-        differs = both & _differ(mine.values, reading.values)
-        if differs.any():
-            at = int(differs.argmax())
-            thread = unravel(at % launch.threads, launch.block)
-            return thread, _number(mine.values[at]), _number(reading.values[at]), key[0]
-    return None
-
-
-def _other_output(
-    arrays: Mapping[str, Array], expected: Mapping[str, Array]
-) -> tuple[str, Number, Number] | None:
-    """The first cell of a global array that two runs leave different: name and values."""
-    for name, array in arrays.items():
-        differs = _differ(array, expected[name])
-        if differs.any():
-            at = np.unravel_index(int(differs.argmax()), differs.shape)
-            cell = name + "".join(f"[{int(i)}]" for i in at)
-            return cell, _number(array[at]), _number(expected[name][at])
-    return None
-
-
-def _differ(left: Any, right: Any) -> Array:
+def _is_different(left: Any, right: Any) -> Array:
     """Where two arrays of one shape differ; NaN equals NaN."""
-    differs: Array = (left != right) & ~((left != left) & (right != right))
-    return differs
+    different: Array = (left != right) & ~((left != left) & (right != right))
+    return different

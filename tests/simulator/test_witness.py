@@ -9,7 +9,7 @@ import pytest
 
 from simulator import Launch, Report, compile_kernel, simulate
 from simulator.observers import witness
-from simulator.observers.findings import KINDS
+from simulator.observers.findings import RACES
 from tests.simulator.launches import launch_text, matmul
 from tests.simulator.test_hazards import without_barrier
 
@@ -26,7 +26,7 @@ def test_missing_barrier_names_an_order_and_its_wrong_value(number: int) -> None
     (hazard,) = (h for h in simulate(kernel, launch).hazards if h.witness is not None)
     witness = hazard.witness
     assert witness is not None
-    assert hazard.wrong_order == witness.order == "ascending"
+    assert witness.order == "ascending"
     assert witness.against == "lockstep"
     assert witness.read != witness.read_against
     assert witness.output is not None
@@ -35,8 +35,8 @@ def test_missing_barrier_names_an_order_and_its_wrong_value(number: int) -> None
     assert replayed[cell].item() == witness.value
     exact = launch.arguments["A"].astype(float) @ launch.arguments["B"]
     assert witness.value_against == pytest.approx(exact[cell], abs=1e-4), "lockstep is right here"
-    assert witness.said.startswith("With the warps in ascending order, thread (")
-    assert witness.output in witness.said
+    assert witness.sentence.startswith("With the warps in ascending order, thread (")
+    assert witness.output in witness.sentence
 
 
 DESCENDING = """__global__ void k(float* x) {
@@ -70,8 +70,8 @@ def test_right_in_ascending_order_is_still_a_race() -> None:
     assert report.arrays["x"].tolist() == [0.0] * 32 + list(range(32))
     (hazard,) = report.hazards
     assert hazard.kind == "read-after-write"
-    assert hazard.wrong_order == "descending"
     assert hazard.witness is not None
+    assert hazard.witness.order == "descending"
     assert hazard.witness.thread == (33, 0, 0)
     assert (hazard.witness.read, hazard.witness.read_against) == (0, 1)
     assert hazard.witness.output == "x[33]"
@@ -84,8 +84,8 @@ def test_random_orders_are_tried() -> None:
         assert simulate(kernel, launch, schedule).arrays["x"][0] == 1
     [race] = (hazard for hazard in report.hazards if hazard.lines == (7, 8))
     assert race.kind == "read-after-write"
-    assert race.wrong_order is not None
-    schedule, _, seed = race.wrong_order.partition(", seed ")
+    assert race.witness is not None
+    schedule, _, seed = race.witness.order.partition(", seed ")
     assert schedule == "random"
     assert simulate(kernel, launch, schedule, int(seed)).arrays["x"][0] in (0, 2)
 
@@ -93,8 +93,8 @@ def test_random_orders_are_tried() -> None:
 def test_blocks_have_two_orders_and_neither_is_right() -> None:
     text = "__global__ void k(float* x) {\nx[0] = blockIdx.x;\n}"
     (hazard,) = hazards_of(text, 1, grid=2).hazards
-    assert hazard.wrong_order == "block (1, 0, 0) before block (0, 0, 0)"
     assert hazard.witness is not None
+    assert hazard.witness.order == "block (1, 0, 0) before block (0, 0, 0)"
     assert hazard.witness.against == "block (0, 0, 0) before block (1, 0, 0)"
     assert (hazard.witness.value, hazard.witness.value_against) == (0, 1)
 
@@ -110,8 +110,7 @@ HARMLESS = {
 def test_no_order_gives_a_wrong_value(case: str) -> None:
     body, block = HARMLESS[case]
     (hazard,) = hazards_of(f"__global__ void k(float* x) {{\n{body}\n}}", block).hazards
-    assert hazard.kind in KINDS.values()
-    assert hazard.wrong_order is None
+    assert hazard.kind in RACES
     assert hazard.witness is None
 
 

@@ -163,7 +163,7 @@ def test_a_races_witness_is_shown_in_its_sentence(edit: str) -> None:
     view = View(M=8, N=8, K=16, defines=(("TILE", 8),), edits=(edit,))
     entry = catalogue()[view.kernel]
     report = simulate(compile_kernel(source(view), entry.kernel), launch(view))
-    sentences = [race.witness.said for race in report.hazards if race.witness is not None]
+    sentences = [race.witness.sentence for race in report.hazards if race.witness is not None]
     assert sentences
     assert all("instead of" in sentence for sentence in sentences)
     app = opened(to_query(view))

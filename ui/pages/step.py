@@ -240,7 +240,7 @@ def warn(report: Report) -> None:
         for hazard in found:
             st.write(f"**{hazard.kind}**, {hazard.count:,} times: {hazard.message}")
             if hazard.witness is not None:
-                st.caption(hazard.witness.said)
+                st.caption(hazard.witness.sentence)
 
 
 def show_edit(view: View) -> None:

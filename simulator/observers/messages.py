@@ -1,0 +1,141 @@
+"""The sentences about hazards: what was done, by which threads, to which cell, on which lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from simulator.language.tree import MemorySpace
+from simulator.launch import Dim3
+from simulator.machine.buffers import Buffer
+from simulator.machine.observer import AccessKind, Fault, FaultReason
+from simulator.machine.schedule import Schedule
+from simulator.number_format import format_number
+from simulator.observers.findings import RACES, Example, HazardKind, Witness
+
+VERBS: Mapping[AccessKind, str] = {
+    AccessKind.LOAD: "reads",
+    AccessKind.STORE: "writes",
+    AccessKind.ATOMIC: "writes",
+}
+SCHEDULE_PHRASES: Mapping[str, str] = {
+    Schedule.ASCENDING: "the warps in ascending order",
+    Schedule.DESCENDING: "the warps in descending order",
+}
+
+
+def race_message(
+    kind: HazardKind,
+    lines: tuple[int, ...],
+    cell: str,
+    example: Example,
+    example_is_first: bool,
+    during_copy: bool,
+) -> str:
+    """A race on a cell ("As[0][1]").
+
+    lines are one or two, in the order of RACES. example_is_first tells that example.thread makes
+    the first of the two accesses. during_copy tells that the first is an asynchronous copy which
+    has not been waited for.
+    """
+    if example.other_block == example.block:
+        other = f"thread {format_index(example.other_thread)}"
+        between = "with no __syncthreads() between them"
+    else:
+        other = "another block"
+        if example.other_block is not None:
+            other = f"a thread of block {format_index(example.other_block)}"
+        between = "and blocks run in no order"
+    if during_copy:
+        between = "and the copy has not been waited for"
+    thread = f"thread {format_index(example.thread)}"
+    first, second = (thread, other) if example_is_first else (other, thread)
+    first_verb, second_verb = (VERBS[access] for access in RACES[kind])
+    return (
+        f"line {lines[0]}: {first} {first_verb} {cell} and line {lines[-1]}: {second} "
+        f"{second_verb} it in block {format_index(example.block)}, {between}."
+    )
+
+
+def fault_message(fault: Fault, lane: int) -> str:
+    """An access outside its array, or at a wrong multiple, by one lane of a group."""
+    buffer = fault.buffer
+    offset, size = int(fault.offsets[lane]), buffer.element.size
+    match fault.reason:
+        case FaultReason.OUT_OF_BOUNDS:
+            shape = "".join(f"[{n}]" for n in buffer.shape)
+            target = (
+                f"element {offset // size} of {buffer.name}, an array of "
+                f"{buffer.size // size} ({buffer.element} {buffer.name}{shape})"
+            )
+        case FaultReason.MISALIGNED:
+            target = (
+                f"{fault.width} bytes of {buffer.name} at byte {offset}, which is no "
+                f"multiple of {fault.width}"
+            )
+        case _:
+            assert_never(fault.reason)
+    subject = _line_and_thread(fault.lvalue.span.line, *fault.group.thread_of(lane))
+    return f"{subject} {VERBS[fault.kind]} {target}; the access is dropped."
+
+
+def unset_variable_message(line: int, block: Dim3, thread: Dim3, name: str) -> str:
+    """A variable that is read before it has a value."""
+    return f"{_line_and_thread(line, block, thread)} reads {name}, which has no value yet."
+
+
+def unset_cell_message(line: int, block: Dim3, thread: Dim3, cell: str, space: MemorySpace) -> str:
+    """A cell of an array that is read before it was written."""
+    return (
+        f"{_line_and_thread(line, block, thread)} reads {cell}, a {space} cell that nothing was "
+        "written to."
+    )
+
+
+def partial_barrier_message(
+    line: int, block: Dim3, missing: Dim3, arrived: int, threads: int
+) -> str:
+    """A barrier that only `arrived` of a block's threads reach, and not the thread `missing`."""
+    return (
+        f"line {line}: __syncthreads() is reached by only {arrived} of the {threads} threads of "
+        f"block {format_index(block)}; thread {format_index(missing)} does not reach it."
+    )
+
+
+def witness_sentence(witness: Witness, read_line: int | None) -> str:
+    """What a witness shows; read_line is the line of its read, if it has one."""
+    order = SCHEDULE_PHRASES.get(witness.order, witness.order)
+    if witness.order.startswith(Schedule.RANDOM):
+        seed = witness.order.rpartition(" ")[2]
+        order = f"the warps in random order (seed {seed})"
+    differences = []
+    if witness.thread is not None:
+        differences.append(
+            f"thread {format_index(witness.thread)} reads {_format(witness.read)} instead of "
+            f"{_format(witness.read_against)} at line {read_line}"
+        )
+    if witness.output is not None:
+        differences.append(
+            f"{witness.output} becomes {_format(witness.value)} instead of "
+            f"{_format(witness.value_against)}"
+        )
+    end = "" if witness.against == Schedule.LOCKSTEP else ", as it is the other way round"
+    return f"With {order}, {', and '.join(differences)}{end}."
+
+
+def format_cell(buffer: Buffer, index: tuple[int, ...]) -> str:
+    """A cell as C writes it: As[0][1]."""
+    return buffer.name + "".join(f"[{i}]" for i in index)
+
+
+def format_index(index: Dim3 | None) -> str:
+    """An index in x, y, z as messages have it, "(?)" for an unknown one."""
+    return "(?)" if index is None else f"({', '.join(map(str, index))})"
+
+
+def _line_and_thread(line: int, block: Dim3, thread: Dim3) -> str:
+    return f"line {line}: thread {format_index(thread)} of block {format_index(block)}"
+
+
+def _format(value: float | str | None) -> str:
+    return value if isinstance(value, str) else format_number(value, minus="-")

@@ -1,0 +1,59 @@
+"""Which of a kernel's parameters it may write through: only those arrays need a shadow."""
+
+from __future__ import annotations
+
+from simulator.language.functions import ASYNC_COPY, ATOMIC_FUNCTIONS
+from simulator.language.tree import (
+    Assign,
+    Call,
+    Expression,
+    Increment,
+    Kernel,
+    Load,
+    MemorySpace,
+    Name,
+    Variable,
+)
+from simulator.language.visit import expressions_of, operands, subexpressions, walk
+
+WRITING_FUNCTIONS = ATOMIC_FUNCTIONS | {ASYNC_COPY}
+
+
+def written_parameters(kernel: Kernel) -> set[str]:
+    """The names of the parameters that are written through; all of them if a pointer is copied."""
+    found: set[str] = set()
+    for statement in walk(kernel.body):
+        for expression in expressions_of(statement):
+            for subexpression in subexpressions(expression):
+                target = _write_target(subexpression)
+                if target is None:
+                    continue
+                root = _root_variable(target)
+                if root is None or root.space is MemorySpace.REGISTER:
+                    return {parameter.name for parameter in kernel.parameters}
+                if root.space is MemorySpace.PARAMETER:
+                    found.add(root.name)
+    return found
+
+
+def _write_target(expression: Expression) -> Expression | None:
+    """The pointer or lvalue that an expression writes through, None if it writes no memory."""
+    match expression:
+        case Call(function=function, arguments=arguments) if function in WRITING_FUNCTIONS:
+            return arguments[0]
+        case Assign(lvalue=lvalue) | Increment(lvalue=lvalue) if not isinstance(lvalue, Name):
+            return lvalue
+        case _:
+            return None
+
+
+def _root_variable(lvalue: Expression) -> Variable | None:
+    """The variable that an address starts from, None where it is computed."""
+    match lvalue:
+        case Name(variable=variable):
+            return variable
+        case Load(lvalue=inner):
+            return _root_variable(inner)
+        case _:
+            inside = operands(lvalue)
+            return _root_variable(inside[0]) if inside else None
