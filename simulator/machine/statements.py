@@ -28,7 +28,7 @@ from simulator.language.tree import (
     Switch,
     Variable,
 )
-from simulator.language.visit import declared, inner_statements
+from simulator.language.visit import declared_variables, inner_statements
 from simulator.machine.addresses import Closure
 from simulator.machine.buffers import Address, local_buffer
 from simulator.machine.control_flow import Run, Waiting, as_generator, leave_by, return_
@@ -42,7 +42,7 @@ class Program:
     """A kernel ready to run: `start(group)` gives its generator; frames have `slots` variables."""
 
     def __init__(self, kernel: Kernel, observers: list[Observer]) -> None:
-        variables = [*kernel.parameters, *declared(kernel.body)]
+        variables = [*kernel.parameters, *declared_variables(kernel.body)]
         # A shared array stands once in each call of the function that declares it.
         self.slots: Mapping[Variable, int] = {v: i for i, v in enumerate(dict.fromkeys(variables))}
         self._evaluator = Evaluator(self.slots, observers, self._inlined, kernel.contractions)
