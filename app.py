@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:
@@ -24,6 +25,22 @@ preload()
 st.set_page_config(
     page_title="Tilewise", page_icon=str(ROOT / "assets" / "icon.png"), layout="wide"
 )
+
+
+def keep_query() -> None:
+    """Give a page the query of the one before it: the navigation's links have none.
+
+    The browser's Back and Forward have their own, and an empty one is the usual view's. This must
+    come before st.navigation(), or the browser's history has the page once more without a query.
+    """
+    state, context = st.session_state, get_script_run_ctx()
+    if st.query_params or (context and context.is_history_navigation):
+        state["query"] = st.query_params.to_dict()
+    elif state.get("query"):
+        st.query_params.from_dict(state["query"])
+
+
+keep_query()
 PAGES = ROOT / "ui" / "pages"
 st.navigation(
     [

@@ -11,6 +11,7 @@ from typing import Any
 from simulator.frontend.source import (
     blank_comments,
     check_directives,
+    declarations,
     instantiate,
     set_defines,
     without_headers,
@@ -76,10 +77,11 @@ def element_type(text: str, kernel: str) -> str:
     plain = blank_comments(text)
     alias = r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(float|double)\b"
     macros = dict(re.findall(alias, plain, re.MULTILINE))
-    found = re.search(rf"__global__[^;{{]*?\b{re.escape(kernel)}\s*\(([^)]*)\)", plain)
-    if not found:
+    _, start = next(declarations(plain, kernel), (None, len(plain)))
+    end = plain.find(")", start)
+    if end < 0:
         raise SourceError(f"The text has no kernel named {kernel}.")
-    parameters = [part.strip() for part in found[1].split(",")]
+    parameters = [part.strip() for part in plain[start:end].split(",")]
     types = set()
     for parameter in parameters[:3]:
         words = [macros.get(word, word) for word in re.findall(r"\w+|\*", parameter)]

@@ -174,13 +174,14 @@ def findings(output: str) -> dict[str, int]:
     wanted = 0  # lines of the text that the present finding has still to name
     for line in output.splitlines():
         kind = next((word for start, word in FINDINGS.items() if re.search(start, line)), None)
-        place = re.search(r" in ([^:]+):(\d+)\s*$", line)
+        place = re.search(r":(\d+)\s*$", line)
+        file = line[: place.start()].rpartition(":")[2].partition(" in ")[2] if place else ""
         if kind:
             found.append([kind])
             wanted = 2 if "after" in kind else 1
-        elif wanted and place:
-            own = place[1].endswith((" correct.cu", " broken.cu"))
-            found[-1].append(place[2] if own else "?")
+        elif wanted and place and file:
+            own = file.endswith((" correct.cu", " broken.cu"))
+            found[-1].append(place[1] if own else "?")
             wanted -= 1
         elif found and re.search(r"Access to \w+ is misaligned", line):
             found[-1][0] = "misaligned"

@@ -1,4 +1,4 @@
-"""What tests of several folders share, which tests run, and which of them share a process."""
+"""What tests of several folders share, and which tests run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+    from xdist.remote import Producer
+    from xdist.scheduler import Scheduling
 
-# Tests with one of these marks run in one process: a browser and the app's server are started
-# once, and a GPU is measured by one test at a time.
-TOGETHER = ("browser", "gpu")
+TOGETHER = ("browser", "gpu")  # marks of tests that one process runs, one after another
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -21,17 +21,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    from tests import scheduling
+
+    for mark in TOGETHER:
+        names = [item.nodeid for item in items if item.get_closest_marker(mark)]
+        apart = [name for name in names if scheduling.shared(name) != mark]
+        if apart:
+            raise pytest.UsageError(f"{apart[0]} is marked {mark}: name its file in scheduling.py.")
     if not config.getoption("--deep"):
         deep = [item for item in items if item.get_closest_marker("deep")]
         if deep:
             config.hook.pytest_deselected(items=deep)
             items[:] = [item for item in items if not item.get_closest_marker("deep")]
-    for item in items:
-        for mark in TOGETHER:
-            if item.get_closest_marker(mark):
-                item.add_marker(pytest.mark.xdist_group(mark))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    from tests.scheduling import Together
+
+    return Together(config, log)
 
 
 @pytest.fixture(scope="session")

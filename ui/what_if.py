@@ -111,10 +111,12 @@ def retyped(entry: Entry, keys: Collection[str]) -> Entry:
 
 def _rewritten(text: str, pattern: re.Pattern[str], new: Callable[[re.Match[str]], str]) -> str:
     """The text with each match of the pattern outside comments replaced."""
-    found = list(pattern.finditer(blank_comments(text)))  # as long as the text
-    for match in reversed(found):
-        text = text[: match.start()] + new(match) + text[match.end() :]
-    return text
+    pieces: list[str] = []
+    copied = 0
+    for match in pattern.finditer(blank_comments(text)):  # as long as the text
+        pieces += (text[copied : match.start()], new(match))
+        copied = match.end()
+    return "".join((*pieces, text[copied:]))
 
 
 def _without_barrier(number: int, least: int, most: int) -> Callable[[str], str | None]:

@@ -17,9 +17,11 @@ MAX_WORK = 100_000  # tokens looked at, those of macros that expand to nothing a
 MAX_STATEMENT = 2_000  # tokens between ; { and }: parsers nest as deep as a statement is long
 MAX_BRACKETS = 120  # brackets open at once
 
-TOKEN = re.compile(
-    r"""[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.'])*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\S"""
-)
+# A string or character is one token too; `tokens` finds its end.
+TOKEN = re.compile(r"""[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.'])*|\S""")
+QUOTED = {  # what stands between quotes, up to the end of a line that no splice lengthens
+    quote: re.compile(rf"(?:\\.|[^{quote}\\\n])*+", re.DOTALL) for quote in "\"'"
+}
 DEFINE = re.compile(r"\s*(?:#|%:)\s*define\s+([A-Za-z_]\w*)(\(([^()]*)\))?(.*)", re.DOTALL)
 UNDEF = re.compile(r"\s*(?:#|%:)\s*undef\s+(\w+)")
 DIRECTIVE = re.compile(r"\s*(?:#|%:)\s*(\w*)(.*)", re.DOTALL)
@@ -34,6 +36,46 @@ class Macro:
     body: tuple[str, ...]
 
 
+class Quotes:
+    """Finds where the strings and characters of a text end, in time linear in its length.
+
+    A quote without an end is looked for once: until the end of its line, the later quotes of its
+    kind stand behind a backslash, and from each of them the text reads as it did before.
+    """
+
+    __slots__ = ("_open_until", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._open_until = dict.fromkeys(QUOTED, 0)  # no quote before it has an end
+
+    def end(self, start: int) -> int | None:
+        """Where the string that begins with the quote at `start` ends; None where it does not."""
+        quote = self._text[start]
+        if start < self._open_until[quote]:
+            return None
+        within = QUOTED[quote].match(self._text, start + 1)
+        assert within is not None, "it matches nothing, too"
+        if self._text[within.end() : within.end() + 1] == quote:
+            return within.end() + 1
+        self._open_until[quote] = within.end()
+        return None
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of a line without comments."""
+    if not any(quote in text for quote in QUOTED):
+        return TOKEN.findall(text)
+    found: list[str] = []
+    quotes, position = Quotes(text), 0
+    while token := TOKEN.search(text, position):
+        start, position = token.span()
+        if token[0] in QUOTED:
+            position = quotes.end(start) or position
+        found.append(text[start:position])
+    return found
+
+
 Token = tuple[str, int, frozenset[str]]  # the text, its line, and the macros it came out of
 
 
@@ -42,13 +84,13 @@ def check_expansion(lines: list[str], defines: Mapping[str, str]) -> None:
 
     lines are the text's logical lines without comments, defines the macros given from outside.
     """
-    macros = {name: Macro(None, tuple(TOKEN.findall(value))) for name, value in defines.items()}
+    macros = {name: Macro(None, tuple(tokens(value))) for name, value in defines.items()}
     meter = Meter()
     run: list[Token] = []
     for number, line in enumerate(lines, start=1):
         directive = DIRECTIVE.match(line)
         if directive is None:
-            run += [(token, number, NOTHING) for token in TOKEN.findall(line)]
+            run += [(token, number, NOTHING) for token in tokens(line)]
             continue
         _expand(run, macros, meter)
         run = []
@@ -68,11 +110,11 @@ def _direct(directive: re.Match[str], number: int, macros: dict[str, Macro], met
                 "__VA_ARGS__" if name.strip() == "..." else name.strip().removesuffix("...")
                 for name in listed.split(",")
             )
-        macros[defined[1]] = Macro(parameters, tuple(TOKEN.findall(defined[4])))
+        macros[defined[1]] = Macro(parameters, tuple(tokens(defined[4])))
     elif undefined:
         macros.pop(undefined[1], None)
     elif word in ("if", "elif", "pragma"):
-        _expand([(token, number, NOTHING) for token in TOKEN.findall(directive[2])], macros, meter)
+        _expand([(token, number, NOTHING) for token in tokens(directive[2])], macros, meter)
         meter.statement = 0
 
 
@@ -87,9 +129,9 @@ class Meter:
         self.statement = 0
         self.brackets = 0
 
-    def look(self, line: int) -> None:
-        """A token is looked at."""
-        self.work += 1
+    def look(self, line: int, count: int = 1) -> None:
+        """So many tokens are looked at, or put in where they will be."""
+        self.work += count
         if self.work > MAX_WORK:
             raise SourceError(
                 f"The macros used here expand to more than {MAX_WORK:,} tokens.", _span(line)
@@ -143,8 +185,8 @@ def _expand(tokens: list[Token], macros: Mapping[str, Macro], meter: Meter) -> N
             given = _arguments(left, macro.parameters, meter)
         for part in reversed(macro.body):
             if part in given:
+                meter.look(line, len(given[part]))
                 left += given[part]
-                meter.work += len(given[part])
             else:
                 left.append((part, line, within))
 

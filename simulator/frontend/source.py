@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from simulator.frontend.macro_limits import check_expansion
+from simulator.frontend.macro_limits import QUOTED, Quotes, check_expansion
 from simulator.language.errors import SourceError, Span
 
 
@@ -18,8 +19,7 @@ def set_defines(text: str, values: Mapping[str, str]) -> tuple[str, dict[str, st
     left: dict[str, str] = {}
     for name, value in values.items():
         line = re.compile(
-            rf"^([ \t]*#[ \t]*define[ \t]+{re.escape(name)}[ \t]+)[^\s].*?(?=[ \t]*(?://.*|/\*.*)?$)",
-            re.MULTILINE,
+            rf"^([ \t]*#[ \t]*define[ \t]+{re.escape(name)}[ \t]+)([^\s].*)", re.MULTILINE
         )
         text, count = line.subn(functools.partial(_replaced, value), text)
         if not count:
@@ -28,7 +28,13 @@ def set_defines(text: str, values: Mapping[str, str]) -> tuple[str, dict[str, st
 
 
 def _replaced(value: str, found: re.Match[str]) -> str:
-    return found[1] + value
+    """A #define line with its value replaced; a comment behind it and the space before that stay.
+
+    The value that was there has one character at least.
+    """
+    comment = re.search(r"//|/\*", found[2][1:])
+    end = len(found[2]) if comment is None else comment.start() + 1
+    return found[1] + value + found[2][len(found[2][:end].rstrip(" \t")) :]
 
 
 LARGEST_TEXT = 200_000  # characters
@@ -37,21 +43,50 @@ ALLOWED_DIRECTIVES = frozenset(
 )
 
 
+COMMENT_OR_QUOTE = re.compile(r"""//(?:\\\r?\n|[^\n])*+|/\*.*?(?:\*/|\Z)|["']""", re.DOTALL)
+
+
 def blank_comments(text: str) -> str:
     """The text with comments turned to spaces: every character left stands where it stood.
 
     A comment that a line splice lengthens is blanked too (C++17 [lex.phases]); strings stay.
     """
-    pattern = re.compile(
-        r"""//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
-        re.DOTALL,
+    blanked: list[str] = []
+    quotes, copied, position = Quotes(text), 0, 0
+    while token := COMMENT_OR_QUOTE.search(text, position):
+        start, position = token.span()
+        if token[0] in QUOTED:
+            position = quotes.end(start) or position
+        else:
+            blanked += (text[copied:start], re.sub(r"[^\n]", " ", token[0]))
+            copied = position
+    return "".join((*blanked, text[copied:]))
+
+
+def declarations(plain: str, name: str) -> Iterator[tuple[re.Match[str] | None, int]]:
+    """Where __global__ functions of a name are declared, in a text without comments.
+
+    Gives the `template <…>` before each, whose group "parameters" has what stands between < and >,
+    or None, and the position behind the "(" of the function's own parameters.
+    """
+    landmarks = re.compile(
+        rf"(?P<template>\btemplate\s*<(?P<parameters>[^<>]*)>)|(?P<end>[;{{}}])"
+        rf"|(?P<name>\b{re.escape(name)}\s*\()|(?P<kernel>__global__)"
     )
-
-    def blank(found: re.Match[str]) -> str:
-        token = found[0]
-        return re.sub(r"[^\n]", " ", token) if token.startswith("/") else token
-
-    return pattern.sub(blank, text)
+    header: re.Match[str] | None = None
+    found: set[str] = set()  # since the last ; { or }: "kernel", and "template" before it
+    for landmark in landmarks.finditer(plain):
+        match landmark.lastgroup:
+            case "template":
+                if any(end in landmark[0] for end in ";{}"):
+                    header, found = None, set()
+                header = header or landmark
+            case "end":
+                header, found = None, set()
+            case "kernel":
+                found |= {"kernel"} | ({"template"} if header else set())
+            case _ if "kernel" in found:
+                yield (header if "template" in found else None), landmark.end()
 
 
 def instantiate(
@@ -62,15 +97,13 @@ def instantiate(
     Gives the text with the kernel's `template <…>` blanked, the parameters with their values in
     order, and the defines that are left. Raises SourceError for a parameter without a value.
     """
-    header = re.search(
-        rf"\btemplate\s*<([^<>]*)>(?=[^;{{}}]*__global__[^;{{}}]*\b{re.escape(name)}\s*\()",
-        blank_comments(text),
-    )
+    plain = blank_comments(text)
+    header = next((header for header, _ in declarations(plain, name) if header), None)
     left = dict(defines)
     if header is None:
         return text, [], left
     values = []
-    for parameter in header[1].split(","):
+    for parameter in header["parameters"].split(","):
         declared, _, default = parameter.partition("=")
         word = declared.split()[-1] if declared.split() else ""
         value = left.pop(word, default.strip())
@@ -120,13 +153,35 @@ def _logical_lines(text: str) -> list[str]:
     return blank_comments("\n".join([*lines, joined])).split("\n")
 
 
-# Found whatever a text's quotes and comments pretend: with line splices gone, every directive of
-# this kind matches, also one that a raw string or a digit's separator would hide.
-HIDDEN_DIRECTIVE = re.compile(
-    r"(?:#|%:|\?\?=)(?:\s|/\*.*?\*/)*(include\w*|import|embed|line)\b"
-    r"|__has_(?:include|embed)|##|%:%:",
-    re.DOTALL,
-)
+NOT_TAKEN = re.compile(r"__has_(?:include|embed)|##|%:%:")
+HASH = re.compile(r"#|%:|\?\?=")
+SPACE = re.compile(r"\s*")
+HIDDEN_NAME = re.compile(r"(?:include\w*|import|embed|line)\b")
+
+
+def _hidden_directive(text: str) -> int | None:
+    """Where the first directive of a kind that is not taken stands, in a text without splices.
+
+    Found whatever a text's quotes and comments pretend: every directive of this kind counts, also
+    one that a raw string or a digit's separator would hide. Reading on from one # may come upon
+    what was read from another before; each position is passed once, so that the time is linear.
+    """
+    found = NOT_TAKEN.search(text)
+    ends = [end.end() for end in re.finditer(r"\*/", text)]
+    passed: set[int] = set()
+    for sign in HASH.finditer(text, 0, found.start() if found else len(text)):
+        position = sign.end()
+        while position not in passed:
+            passed.add(position)
+            position = SPACE.match(text, position).end()  # type: ignore[union-attr]  # or nothing
+            if text.startswith("/*", position):
+                after = bisect.bisect_left(ends, position + 4)
+                if after == len(ends):
+                    break
+                position = ends[after]
+            elif HIDDEN_NAME.match(text, position):
+                return sign.start()
+    return found.start() if found else None
 
 
 def check_length(text: str) -> None:
@@ -162,9 +217,9 @@ def check_directives(text: str, defines: Mapping[str, str] | None = None) -> Non
                     f"{word} is not taken here.", Span(number, column, number, column + len(word))
                 )
     spliced = re.sub(r"\\[ \t]*\r?\n", "", text)
-    hidden = HIDDEN_DIRECTIVE.search(spliced)
-    if hidden:
-        line_number = spliced.count("\n", 0, hidden.start()) + 1
+    hidden = _hidden_directive(spliced)
+    if hidden is not None:
+        line_number = spliced.count("\n", 0, hidden) + 1
         raise SourceError(
             "A kernel brings its own text: #include and its kind, and the pasting of tokens (##), "
             "are not taken, not even in a comment.",

@@ -13,7 +13,7 @@ LEFT_OUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "out; use __syncthreads(), __syncwarp() and the __shfl functions"),
         (r"tex\w*|surf\w*|texture\w*|cudaTextureObject_t|cudaSurfaceObject_t|__sampler\w*",
          "textures and surfaces are left out; read the array itself"),
-        (r"(?:__)?half2?|nv_bfloat16\w*|__nv_\w+|__h[a-z]+\w*|__float2half\w*|__half2float",
+        (r"(?:__)?half2?|nv_bfloat16\w*|__nv_\w+|__h[a-z]\w*|__float2half\w*|__half2float",
          "half precision is left out; use float"),
         (r"wmma|nvcuda|mma\w*|__mma\w*", "tensor cores are left out"),
         (r"cuda[A-Z]\w*|checkCuda\w*|dim3", "that is host code: give the kernels alone, their "

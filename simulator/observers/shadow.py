@@ -13,7 +13,7 @@ from simulator.machine.observer import Access
 
 NOBODY = -1
 MANY = -2
-CELL_BYTES = 29  # that a Shadow takes for every cell of a global array
+CELL_BYTES = 30  # that a Shadow takes for every cell of a global array
 MAX_READS = 200_000  # reads kept between two barriers; far more than a tile's loop makes
 Moment = tuple[int, ...]
 

@@ -201,7 +201,6 @@ def test_another_size_begins_anew_and_a_focus_keeps_the_step(visit: Open) -> Non
     ("width", "height", "scheme"),
     [
         (1280, 720, "light"),
-        (3840, 2160, "dark"),
         *(
             pytest.param(*view, marks=pytest.mark.deep)
             for view in (
@@ -209,6 +208,7 @@ def test_another_size_begins_anew_and_a_focus_keeps_the_step(visit: Open) -> Non
                 (1920, 1080, "light"),
                 (1920, 1080, "dark"),
                 (3840, 2160, "light"),
+                (3840, 2160, "dark"),
             )
         ),
     ],

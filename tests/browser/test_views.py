@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.scene import alike, click, focus, picture, ready, settled, until, where
@@ -19,14 +19,16 @@ from ui.presets import presets
 from ui.view_url import from_query, to_query
 
 pytestmark = pytest.mark.browser
-# Presets that are always walked through: a long recording, a step and numbers of its own, an edit.
-WALKED = ("64 × 64 in tiles of 16 × 16", "By numbers: 1·16 + 2·12", "First barrier removed")
+WALKED = "First barrier removed"  # the preset that is always walked through
 
 
 @pytest.mark.parametrize(
     ("name", "row", "column", "place", "asked"),
     [
-        ("threads", 2, 3, (0, 0, 3, 2), {"tx": "3", "ty": "2", "step": "12"}),
+        pytest.param(
+            *("threads", 2, 3, (0, 0, 3, 2), {"tx": "3", "ty": "2", "step": "12"}),
+            marks=pytest.mark.deep,
+        ),
         pytest.param(
             *("C", 1, 2, (0, 0, 2, 1), {"tx": "2", "ty": "1", "step": "12"}), marks=pytest.mark.deep
         ),
@@ -141,7 +143,7 @@ def test_at_rest_the_pages_beside_a_steps_own_come(visit: Open) -> None:
         pytest.param(
             preset,
             id=preset.name,
-            marks=[] if preset.name in WALKED else [pytest.mark.deep],
+            marks=[] if preset.name == WALKED else [pytest.mark.deep],
         )
         for preset in presets()
     ],
@@ -209,27 +211,86 @@ def of_csv(file: Path) -> None:
     assert rows[-1][0] == "total"
 
 
-@pytest.mark.parametrize(
-    ("button", "name", "holds"),
-    [
-        ("SVG", "tilewise-step-3.svg", of_svg),
-        ("PNG", "tilewise-step-3.png", of_png),
-        ("Animation, one HTML file", "tilewise-tiled-8x8x8.html", of_html),
-        ("Counters by line, CSV", "tilewise-tiled-8x8x8.csv", of_csv),
-    ],
+FILES: tuple[tuple[str, str, Callable[[Path], None]], ...] = (
+    ("SVG", "tilewise-step-3.svg", of_svg),
+    ("PNG", "tilewise-step-3.png", of_png),
+    ("Animation, one HTML file", "tilewise-tiled-8x8x8.html", of_html),
+    ("Counters by line, CSV", "tilewise-tiled-8x8x8.csv", of_csv),
 )
-def test_a_button_gives_a_file(
-    visit: Open, tmp_path: Path, button: str, name: str, holds: Callable[[Path], None]
-) -> None:
+
+
+def test_each_button_gives_a_file(visit: Open, tmp_path: Path) -> None:
     page = ready(visit())
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     settled(page, step="3")
-    with page.expect_download() as given:
-        page.get_by_role("button", name=button).click()
-    assert given.value.suggested_filename == name
-    given.value.save_as(tmp_path / name)
-    holds(tmp_path / name)
+    for button, name, holds in FILES:
+        with page.expect_download() as given:
+            page.get_by_role("button", name=button).click()
+        assert given.value.suggested_filename == name
+        given.value.save_as(tmp_path / name)
+        holds(tmp_path / name)
+
+
+LINK = "?kernel=padded&M=16&N=12&K=16&TILE=8&bx=1&tx=3&ty=2&step=20"
+
+
+def other_page(page: Page, title: str, path: str) -> None:
+    """Follow a link of the navigation, no faster than a hand does."""
+    page.get_by_role("link", name=title, exact=True).click(delay=200)
+    page.wait_for_url(lambda address: urlsplit(address).path == path)
+
+
+def at_the_view(page: Page, step: int) -> None:
+    """Wait for LINK's view at a step."""
+    settled(page, **dict(parse_qsl(LINK[1:])) | {"step": str(step)})
+    until(page, f"Step {step} of 77")
+    assert focus(page) == (1, 0, 3, 2)
+
+
+def test_the_view_is_there_again_after_the_gpu_page(visit: Open) -> None:
+    page = ready(visit())
+    page.get_by_label("Thread x", exact=True).fill("1")
+    page.keyboard.press("Enter")
+    settled(page, tx="1")
+    page.locator(".st-key-scene").click(position={"x": 5, "y": 5})
+    for step in ("2", "3"):
+        page.keyboard.press("ArrowRight")
+        settled(page, tx="1", step=step)
+    other_page(page, "GPU", "/compare")
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
+    assert urlsplit(page.url).query == "tx=1&step=3"
+    page.go_back()
+    settled(ready(page), tx="1", step="3")
+    until(page, "Step 3 of")
+    assert focus(page) == (0, 0, 1, 0)
+    page.wait_for_timeout(3500)  # until an address before is no longer one that is left behind
+    for thread, step in (("1", "2"), ("1", ""), ("", "")):
+        page.go_back()
+        settled(page, tx=thread, step=step)
+        expect(page.get_by_label("Thread x", exact=True)).to_have_value(thread or "0")
+        expect(page.locator(".st-key-scene")).to_contain_text(f"Thread ({thread or 0}, 0)")
+
+
+def test_a_step_is_kept_that_was_made_just_before_the_gpu_page(visit: Open) -> None:
+    page = ready(visit(LINK))
+    at_the_view(page, 20)
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    other_page(page, "GPU", "/compare")
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
+    other_page(page, "Step", "/")
+    at_the_view(ready(page), 23)
+
+
+def test_a_link_to_the_gpu_page_holds_a_view(address: str, chromium: Browser) -> None:
+    page = chromium.new_page()  # Streamlit looks for its server beneath /compare first: 404
+    page.goto(f"{address}/compare{LINK}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
+    assert urlsplit(page.url).query == LINK[1:]
+    other_page(page, "Step", "/")
+    at_the_view(ready(page), 20)
+    page.close()
 
 
 def test_presenting_leaves_only_the_scene(visit: Open) -> None:
@@ -257,7 +318,7 @@ def test_presenting_leaves_only_the_scene(visit: Open) -> None:
 
 def test_a_key_is_one_step_after_any_number_of_changes(visit: Open) -> None:
     page = ready(visit())
-    for thread in ("1", "2", "3"):
+    for thread in ("1", "2"):
         page.get_by_label("Thread x", exact=True).fill(thread)
         page.keyboard.press("Enter")
         settled(page, tx=thread)

@@ -174,7 +174,9 @@ def test_every_setting_of_the_catalogue_is_profiled() -> None:
     [
         pytest.param(
             case,
-            marks=[pytest.mark.deep] if re.search("TILE=(64|128) |ACROSS=4", case["name"]) else [],
+            marks=[pytest.mark.deep]
+            if re.search("TILE=(64|128) |ACROSS=4|, 96x", case["name"])
+            else [],
             id=case["name"],
         )
         for case in PROFILED

@@ -14,11 +14,18 @@ from tests.simulator.test_matmul import fused_chain
 
 SIZES = [(1, 1, 1), (13, 19, 10), (17, 36, 21), (40, 24, 32)]  # M, N, K
 ENTRIES = catalogue()
-# The settings that are the fastest on a GPU take long here: of those each kernel has one size.
+QUICK, LONG = SIZES[1], SIZES[2]
+
+
+def is_deep(entry: Entry, place: int, size: tuple[int, int, int]) -> bool:
+    """The settings that are the fastest on a GPU take long here: of those each has one size."""
+    return size == LONG or (place >= len(entry.teaching) and size != QUICK)
+
+
 CASES = [
     pytest.param(
         entry.name, place, size,
-        marks=[pytest.mark.deep] if place >= len(entry.teaching) and size != SIZES[1] else [],
+        marks=[pytest.mark.deep] if is_deep(entry, place, size) else [],
         id=f"{entry.name}-{place}-{'x'.join(map(str, size))}",
     )
     for size in SIZES

@@ -16,7 +16,7 @@ from ui.palette import PALETTES
 from ui.panels.canvas import SPACE, Grid
 from ui.panels.paths import HATCH_APART, fill, hatch
 from ui.panels.shared import SharedPanel
-from ui.panels.source import SourcePanel, _layers, runs
+from ui.panels.source import SourcePanel, _layers, highlight, runs
 from ui.panels.threads import (
     across_of,
 )
@@ -27,7 +27,7 @@ from ui.scene_model import tell
 
 
 @EACH
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.deep)])
 @pytest.mark.parametrize("panel", PANELS)
 def test_only_texts_and_paths_change_from_step_to_step(number, panel, theme):
     told = story(number)
@@ -168,8 +168,9 @@ def test_lines_are_counted_by_their_loops():
 
 @pytest.mark.parametrize("name", sorted(catalogue()))
 def test_a_moving_text_is_whole_again_when_its_colours_are_laid_over_one_another(name):
-    for line in catalogue()[name].source().split("\n"):
-        layers = [html.unescape(layer).ljust(len(line)) for layer in _layers(line)]
+    lines = catalogue()[name].source().split("\n")
+    for line, pieces in zip(lines, highlight(lines), strict=True):
+        layers = [html.unescape(layer).ljust(len(line)) for layer in _layers(pieces)]
         over = [[c for c in column if c != " "] or [" "] for column in zip(*layers, strict=True)]
         assert all(len(letters) == 1 for letters in over)
         assert "".join(letters[0] for letters in over) == line

@@ -18,7 +18,7 @@ from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, from_query, to_query
 from ui.what_if import edits
 
 ROOT = Path(__file__).resolve().parents[2]
-SEQUENCES, FEW = 40, 12
+SEQUENCES, FEW = 40, 8
 PAGE = 40
 CHANGES = 2  # of one sequence
 SENT = [*[text for text in GARBAGE if len(text) < 10000 and text.isascii()][::2], "½", "💥"]
@@ -273,6 +273,20 @@ def test_the_view_is_kept_while_another_page_is_read() -> None:
     assert sound(app) == asked
     app.selectbox(key="kernel").set_value("naive").run()
     assert sound(app).kernel == "naive"
+
+
+@pytest.mark.parametrize("first", ["step.py", "compare.py"])
+def test_the_navigations_links_which_have_no_query_keep_the_view(first: str) -> None:
+    asked = View("padded", 12, 16, 20, (("TILE", 8),), ("double",), (1, 0), (3, 5), 30)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.switch_page(f"ui/pages/{first}")
+    visited(app, to_query(asked))
+    for page in ("compare.py", "step.py", "step.py"):
+        app.query_params.clear()
+        app.switch_page(f"ui/pages/{page}").run()
+        assert not app.exception
+        assert from_query(app.query_params) == (asked, ())
+    assert sound(app) == asked
 
 
 def change(app: AppTest, choose: random.Random) -> str:

@@ -220,7 +220,7 @@ def remember(view: View) -> None:
     if address != state.get("address", address):
         state["left"] = [*state["left"], (state["address"], time.monotonic())]
     state.setdefault("left", [])
-    state["address"] = address
+    state["address"] = state["query"] = address  # the latter for app.py, on every page
     st.query_params.from_dict(address)
 
 

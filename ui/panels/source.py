@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
-import re
-from collections.abc import Iterator
+
+from pygments.lexers import get_lexer_by_name
+from pygments.token import Token
 
 from simulator import Recording, Step
 from simulator.language.tree import Loop, Statement
@@ -31,51 +32,16 @@ HOVER = (
     "colour of its iteration. At the right is how often a line has run so far. A long text is "
     "shown in part and follows the steps, with half of its indentation."
 )
-TOKENS = re.compile(
-    r"(?P<comment>//[^\n]*)|(?P<macro>^\s*#\w+)|(?P<number>\b\d[\w.]*)|(?P<word>[A-Za-z_]\w*)"
+# What Pygments calls a token, and the colour it is drawn in; the first that holds counts.
+COLOURED = (
+    (Token.Comment.Preproc, "keyword"),
+    (Token.Comment, "comment"),
+    (Token.Keyword, "keyword"),
+    (Token.Name.Builtin, "keyword"),
+    (Token.Name.Function, "keyword"),  # the lexer's word for CUDA's own functions
+    (Token.Number, "number"),
 )
-KEYWORDS = frozenset(
-    {
-        "extern",
-        "__global__",
-        "__shared__",
-        "__device__",
-        "void",
-        "const",
-        "float",
-        "double",
-        "int",
-        "unsigned",
-        "size_t",
-        "bool",
-        "char",
-        "for",
-        "while",
-        "do",
-        "if",
-        "else",
-        "switch",
-        "case",
-        "default",
-        "break",
-        "continue",
-        "return",
-        "constexpr",
-        "static",
-        "volatile",
-        "__restrict__",
-        "__launch_bounds__",
-        "template",
-        "typename",
-        "__syncthreads",
-        "threadIdx",
-        "blockIdx",
-        "blockDim",
-        "gridDim",
-        "float4",
-        "float2",
-    }
-)
+COLOURS = ("plain", "keyword", "number", "comment")
 
 
 class SourcePanel:
@@ -105,7 +71,8 @@ class SourcePanel:
         widest = WIDEST_MOVING if self._moves else WIDEST
         self._lines = [_cut(line, widest) for line in self._lines]
         self._size = round(min(LARGEST, self._height * 0.76, self._widest()), 2)
-        self._layers = [_layers(line) for line in self._lines] if self._moves else []
+        self._pieces = highlight(self._lines)
+        self._layers = [_layers(pieces) for pieces in self._pieces] if self._moves else []
 
     def _widest(self) -> float:
         """The size of letters at which every line has room, beside its count if it has one."""
@@ -136,7 +103,7 @@ class SourcePanel:
         if self._moves:
             return traces
         numbers = [str(self._first + i) for i in range(self._shown)]
-        texts = [self._coloured(line) for line in self._lines]
+        texts = [self._coloured(pieces) for pieces in self._pieces]
         return [
             *traces,
             words(self._places(LEFT + NUMBERS), numbers, self._size * 0.85, palette.faint,
@@ -199,17 +166,17 @@ class SourcePanel:
     def _y(self, line: float) -> float:
         return round(TOP + (min(max(line, 0), self._shown - 1) + 0.5) * self._height, 2)
 
-    def _coloured(self, line: str) -> str:
+    def _coloured(self, pieces: list[tuple[str, str]]) -> str:
         palette = self._palette
         colours = {
             "keyword": palette.keyword, "number": palette.number, "comment": palette.comment,
         }  # fmt: skip
-        parts = []
-        for kind, text in _tokens(line):
+        spans = []
+        for kind, text in pieces:
             spaced = html.escape(text, quote=False).replace(" ", "\u00a0")
             colour = colours.get(kind)
-            parts.append(f"<span style='color:{colour}'>{spaced}</span>" if colour else spaced)
-        return "".join(parts)
+            spans.append(f"<span style='color:{colour}'>{spaced}</span>" if colour else spaced)
+        return "".join(spans)
 
 
 def runs(recording: Recording) -> list[dict[int, int]]:
@@ -229,32 +196,44 @@ def runs(recording: Recording) -> list[dict[int, int]]:
     return found
 
 
-def _tokens(line: str) -> Iterator[tuple[str, str]]:
-    """A line cut into pieces: "keyword", "number", "comment" or "plain", and the text."""
-    at = 0
-    for found in TOKENS.finditer(line):
-        kind = {"comment": "comment", "number": "number", "macro": "keyword"}.get(
-            found.lastgroup or ""
-        )
-        if found.lastgroup == "word" and found[0] in KEYWORDS:
-            kind = "keyword"
-        if kind:
-            if found.start() > at:
-                yield "plain", line[at : found.start()]
-            yield kind, found[0]
-            at = found.end()
-    if at < len(line):
-        yield "plain", line[at:]
+def highlight(lines: list[str]) -> list[list[tuple[str, str]]]:
+    """Each line as pieces of one colour: its name, one of COLOURS, and the text.
+
+    >>> highlight(["int x = 4;"])
+    [[('keyword', 'int'), ('plain', ' x = '), ('number', '4'), ('plain', ';')]]
+    """
+    lexer = get_lexer_by_name("cuda", stripnl=False, ensurenl=False)
+    found: list[list[tuple[str, str]]] = [[]]
+    for token, text in lexer.get_tokens("\n".join(lines)):
+        colour = next((colour for kind, colour in COLOURED if _is_within(token, kind)), "plain")
+        first, *others = text.split("\n")
+        _append(found[-1], colour, first)
+        for line in others:
+            found.append([])
+            _append(found[-1], colour, line)
+    return found
 
 
-def _layers(line: str) -> list[str]:
-    """The line once for each colour, with spaces where another colour's text stands."""
-    found = {"plain": "", "keyword": "", "number": "", "comment": ""}
-    for kind, text in _tokens(line):
-        for layer in found:
-            found[layer] += text if layer == kind else " " * len(text)
-    return [html.escape(text.rstrip(), quote=False)
-            for text in found.values()]  # fmt: skip
+def _is_within(token: tuple[str, ...], kind: tuple[str, ...]) -> bool:
+    """Whether Pygments' token is of a kind or of one below it: Number.Float is a Number."""
+    return token[: len(kind)] == kind
+
+
+def _append(pieces: list[tuple[str, str]], colour: str, text: str) -> None:
+    """Add a text to a line's pieces, to the last one if that has its colour."""
+    if pieces and pieces[-1][0] == colour:
+        text = pieces.pop()[1] + text
+    if text:
+        pieces.append((colour, text))
+
+
+def _layers(pieces: list[tuple[str, str]]) -> list[str]:
+    """A line once for each of COLOURS, with spaces where another colour's text stands."""
+    layers = dict.fromkeys(COLOURS, "")
+    for colour, text in pieces:
+        for layer in layers:
+            layers[layer] += text if layer == colour else " " * len(text)
+    return [html.escape(text.rstrip(), quote=False) for text in layers.values()]
 
 
 def _narrowed(line: str) -> str:

@@ -11,6 +11,15 @@ const LOWEST = 360; // pixels; a window that is lower scrolls
 const PRESENTING = "presenting"; // the body's class while only the scene is shown
 const STAYS = ["play", "svg", "png", "present", "leave"]; // what does not end the playing
 
+// Where all keys are the control's: what is typed into, and a list or menu that is open.
+const TYPED = "textarea, [contenteditable=true], "
+  + "input:not([type=checkbox], [type=radio], [type=range], [type=button], [role=combobox])";
+const OPEN = "[role=combobox][aria-expanded=true], [role=listbox], [role=menu], "
+  + (CSS.supports("selector(:open)") ? "select:open" : "select");
+// Where they are its own if the focus came by the keyboard: all keys, or only Space.
+const STEERED = "input[type=radio], input[type=range], select, [role=combobox], [role=slider]";
+const PRESSED = "button, a, summary, input[type=checkbox], [role=button]";
+
 // The plot of a scene's page, once Plotly has drawn it: for a moment the one before is there as well.
 // It shows the steps of other pages too, whose frames Python sends when they are asked for.
 function plot({ scene, first }) {
@@ -21,7 +30,9 @@ function plot({ scene, first }) {
 
 export default function (component) {
   const { data, parentElement, setStateValue, setTriggerValue } = component;
-  const state = (parentElement.__tilewise ??= { step: data.start, timer: null, report: null });
+  const state = (parentElement.__tilewise ??= {
+    step: data.start, timer: null, report: null, byPointer: true,
+  });
   const { stops, first, end, more } = data;
   const last = stops.steps - 1;
   const page = `${data.scene} ${first}`;
@@ -202,19 +213,40 @@ export default function (component) {
     ...STEP_KEYS, ",": "part-back", ".": "part-forward", p: "present", P: "present", Escape: "leave",
   };
 
+  // Whether a key is for the control with the focus. Who clicked it goes on in the scene; who came to
+  // it by the keyboard works with it by the keyboard.
+  function meant(at, key) {
+    if (!at.closest) return false;
+    if (at.closest(TYPED) || at.closest(OPEN)) return true;
+    if (state.byPointer) return false;
+    return Boolean(at.closest(STEERED) || (key === " " && at.closest(PRESSED)));
+  }
+
   function pressed(event) {
     const at = event.composedPath()[0];
+    if (event.key === "Tab") state.byPointer = false;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (at.closest?.("input, textarea, select, [contenteditable=true], [role=slider], [role=combobox], [role=listbox]")) return;
-    if (event.key === " " && at.closest?.("button, a, summary, [role=button]")) return;
+    if (meant(at, event.key)) {
+      // A number that is entered takes effect, and then its field is done with.
+      if (event.key === "Enter" && state.byPointer && at.matches("input")) setTimeout(() => at.blur());
+      return;
+    }
     const digits = state.typed(event.key);
     if (digits) pause();
     const name = actionOf(event, keys);
     if (!name && !digits) return;
+    if (name === "leave") return actions.leave(); // Escape closes what else is open, too
     event.preventDefault();
+    event.stopPropagation(); // before the control that was clicked has it
+    if (state.byPointer) at.blur?.();
     if (digits) return;
     if (!STAYS.includes(name)) pause();
     actions[name]();
+  }
+
+  function pointed() {
+    state.byPointer = true;
+    flush();
   }
 
   // The sheet is drawn for one size and scaled as a whole to what the window leaves it.
@@ -294,8 +326,8 @@ export default function (component) {
     };
     parentElement.querySelector("[data-total]").textContent = `of ${stops.steps}`;
   }
-  document.addEventListener("keydown", pressed);
-  document.addEventListener("pointerdown", flush, true);
+  document.addEventListener("keydown", pressed, true);
+  document.addEventListener("pointerdown", pointed, true);
   document.addEventListener("focusin", flush);
   // Plotly's own pause ends its play with a rejected promise that nobody waits for.
   const pausing = (event) => event.reason === undefined && event.preventDefault();
@@ -311,8 +343,8 @@ export default function (component) {
     watcher.disconnect();
     window.removeEventListener("unhandledrejection", pausing);
     window.removeEventListener("resize", fit);
-    document.removeEventListener("keydown", pressed);
-    document.removeEventListener("pointerdown", flush, true);
+    document.removeEventListener("keydown", pressed, true);
+    document.removeEventListener("pointerdown", pointed, true);
     document.removeEventListener("focusin", flush);
   };
   state.close = close;

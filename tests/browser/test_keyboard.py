@@ -1,0 +1,159 @@
+"""Whether a key is for the scene or for the control that has the focus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+from ui.address import to_query
+
+from tests.browser.conftest import Open
+from tests.browser.scene import ready, settled, until, where
+from ui.presets import presets
+
+pytestmark = pytest.mark.browser
+
+PRESET = next(preset for preset in presets() if preset.view.step)
+
+
+def switch(page: Page) -> None:
+    page.get_by_text("Remove the second barrier").click()
+    settled(page, edits="first-barrier.second-barrier")
+
+
+def kernel(page: Page) -> None:
+    page.get_by_role("combobox", name="Kernel").click()
+    page.get_by_role("option").filter(has_text="padded").click()
+    settled(page, kernel="padded", edits="first-barrier")
+
+
+def setting(page: Page) -> None:
+    page.get_by_role("combobox", name="TILE").click()
+    page.get_by_role("option", name="2", exact=True).click()
+    settled(page, TILE="2")
+
+
+def preset(page: Page) -> None:
+    page.get_by_role("button", name="Presets").click()
+    page.get_by_role("button", name=PRESET.name, exact=True).click()
+    settled(page, **to_query(PRESET.view))
+
+
+def number(page: Page) -> None:
+    page.get_by_label("Thread x", exact=True).dblclick()
+    page.keyboard.type("2")
+    page.keyboard.press("Enter")
+    settled(page, tx="2")
+
+
+def download(page: Page) -> None:
+    with page.expect_download():
+        page.get_by_role("button", name="Counters by line, CSV").click()
+
+
+def what_changed(page: Page) -> None:
+    page.get_by_text("What the edit changed").click()
+    expect(page.get_by_test_id("stCode")).to_be_visible()
+
+
+def hazards(page: Page) -> None:
+    page.locator(".st-key-hazards summary").click()
+    expect(page.locator(".st-key-hazards").get_by_text("read-after-write").first).to_be_visible()
+
+
+def help_text(page: Page) -> None:
+    page.get_by_role("button", name="Help for M").click()
+
+
+def way_back(page: Page) -> None:
+    page.get_by_role("link", name="GPU").click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
+    page.get_by_role("link", name="Step").click()
+    settled(ready(page), edits="first-barrier")
+
+
+def toolbar(page: Page) -> None:
+    page.get_by_role("button", name="Statement forward").click()
+
+
+def shown(page: Page) -> dict[str, str]:
+    """The view in the address, but for its step."""
+    query = dict(parse_qsl(urlsplit(page.url).query))
+    return {name: text for name, text in query.items() if name != "step"}
+
+
+@pytest.mark.parametrize(
+    "use",
+    [switch, kernel, setting, preset, number, download, what_changed, hazards, help_text, way_back,
+     toolbar],
+)  # fmt: skip
+def test_after_a_click_on_a_control_keys_are_the_scenes(
+    visit: Open, use: Callable[[Page], None]
+) -> None:
+    page = ready(visit("?edits=first-barrier"))
+    use(page)
+    ready(page)
+    here, last = where(page)
+    before = shown(page)
+    for key, step in (("ArrowRight", here + 1), ("ArrowLeft", here), ("End", last), ("Home", 1)):
+        page.keyboard.press(key)
+        until(page, f"Step {step} of")
+    play = page.get_by_role("button", name="Play or pause")
+    page.keyboard.press("Space")
+    expect(play).to_have_text("Pause")
+    until(page, "Step 2 of")
+    page.keyboard.press("Space")
+    expect(play).to_have_text("Play")
+    page.wait_for_timeout(700)  # until the address tells the step
+    assert shown(page) == before, "no key has used the control again"
+
+
+def test_a_field_that_is_typed_into_has_its_keys(visit: Open) -> None:
+    page = ready(visit("?step=9"))
+    field = page.get_by_label("K", exact=True)
+    field.click()
+    for key in ("End", "ArrowLeft", "Home", "1", "ArrowRight", "ArrowUp", "b"):
+        page.keyboard.press(key)
+    assert field.input_value() == "19"
+    assert where(page)[0] == 9
+    page.keyboard.press("Enter")
+    settled(page, K="19")
+    until(page, "Step 1 of")
+    page.keyboard.press("ArrowRight")
+    until(page, "Step 2 of")
+
+
+def test_an_open_list_has_its_keys(visit: Open) -> None:
+    page = ready(visit("?step=9"))
+    box = page.get_by_role("combobox", name="Kernel")
+    box.click()
+    for key in ("ArrowDown", "ArrowRight", "Home", "ArrowDown"):
+        expect(box).to_have_attribute("aria-expanded", "true")
+        page.keyboard.press(key)
+    assert where(page)[0] == 9
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda address: "kernel=" in address)
+    until(page, "Step 1 of")
+
+
+def test_a_control_that_was_tabbed_to_has_space_and_the_scene_the_arrows(visit: Open) -> None:
+    page = ready(visit())
+    switch = page.get_by_role("checkbox", name="Remove the first barrier")
+    page.get_by_label("Thread y", exact=True).click()
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        if switch.evaluate("(one) => one === document.activeElement"):
+            break
+    expect(switch).to_be_focused()
+    page.keyboard.press("Space")
+    settled(page, edits="first-barrier")
+    expect(switch).to_be_checked()
+    assert where(page)[0] == 1
+    page.keyboard.press("ArrowRight")
+    until(page, "Step 2 of")
+    expect(switch).to_be_focused()
+    page.keyboard.press("Space")
+    settled(page, edits="")
+    expect(switch).not_to_be_checked()

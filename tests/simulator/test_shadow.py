@@ -1,0 +1,33 @@
+"""What the memory beside a memory takes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simulator.language.ctype import FLOAT, INT, ArrayOf
+from simulator.machine.buffers import Buffer, global_buffer, local_buffer, shared_buffer
+from simulator.observers.shadow import CELL_BYTES, Shadow
+
+FLOATS = np.zeros(96, np.float32)
+BUFFERS = {
+    "global": global_buffer("x", FLOATS, FLOAT),
+    "shared": shared_buffer("s", ArrayOf(INT, 24), 0, 4, None),
+    "local": local_buffer("v", ArrayOf(FLOAT, 3), 32),
+}
+
+
+def bytes_of(buffer: Buffer) -> int:
+    shadow = Shadow(buffer)
+    fields = [getattr(shadow, name) for name in Shadow.__slots__]
+    return sum(field.nbytes for field in fields if isinstance(field, np.ndarray))
+
+
+@pytest.mark.parametrize(
+    ("space", "cell"), [("global", CELL_BYTES), ("shared", CELL_BYTES - 4), ("local", 4)]
+)
+def test_what_a_cell_takes_is_what_a_launchs_limit_reckons_with(space: str, cell: int) -> None:
+    """Blocks that read are noted of global cells alone, and of local ones only the writing."""
+    buffer = BUFFERS[space]
+    assert buffer.cells.size == 96
+    assert bytes_of(buffer) == 96 * cell

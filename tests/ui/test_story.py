@@ -1,0 +1,254 @@
+"""What a recording tells beyond its steps, beside kernels small enough to say it by hand."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from simulator import Launch, Recording, compile_kernel, record, simulate
+from simulator.observers.findings import Hazard
+from simulator.recording.recording import StepAccess
+from tests.ui.stories import recorded
+from ui.scene_model import (
+    Story,
+    cells_of,
+    focus_cell,
+    iteration,
+    outer_iteration,
+    tell,
+    writer,
+)
+
+M, N, K = 6, 8, 10
+HEAD = "__global__ void k(float* A, const float* B, float* C, int M, int N, int K) {\n"
+LOOPS = """    __shared__ float s[8];
+    int i = threadIdx.x;
+    float acc = A[40 + i] + C[i + 1];
+    for (int z = 0; z < 2; ++z)
+        A[20 + z] = z;
+    for (int t = 0; t < 3; ++t) {
+        for (int y = 0; y < 1; ++y)
+            s[i] = A[i + 2 * t];
+        s[4 + i] = 0;
+        __syncthreads();
+        for (int k = 0; k < t + 2; ++k)
+            acc += s[k] * B[k * N];
+        __syncthreads();
+    }
+    if (i > 0) C[2 * i] = acc;
+}"""
+ONE_LOOP = """    int i = threadIdx.x;
+    float acc = B[70 + i];
+    for (int k = 0; k < 3; ++k)
+        acc += A[8 + k + i];
+    reinterpret_cast<float4*>(C)[2 * i + 1] = make_float4(acc, acc, acc, acc);
+}"""
+WRITES = """    int i = threadIdx.x;
+    C[i] = 1;
+    C[3 - i] = 2;
+    float v = C[i];
+    reinterpret_cast<float4*>(C)[i + 1] = make_float4(v, v, v, v);
+    if (i < 2) C[20] = v;
+    C[21 + 60 * i] = 1;
+    C[i + 19] = 3;
+}"""
+TEXTS = {"loops": LOOPS, "one loop": ONE_LOOP, "writes": WRITES}
+
+
+@functools.cache
+def recording(name: str) -> Recording:
+    """Four threads of one block; A is 6 x 10, B 10 x 8 and C 6 x 8."""
+    kernel = compile_kernel(HEAD + TEXTS[name], "k")
+    return record(kernel, launch(), (0, 0, 0), "lockstep")
+
+
+def launch() -> Launch:
+    arguments = {
+        "A": np.ones((M, K), np.float32), "B": np.ones((K, N), np.float32),
+        "C": np.zeros((M, N), np.float32), "M": M, "N": N, "K": K,
+    }  # fmt: skip
+    return Launch((1, 1, 1), (4, 1, 1), arguments)
+
+
+def story(name: str, thread: int = 0) -> Story:
+    return tell(recorded(2) if name == "tiled" else recording(name), thread)
+
+
+def access(name: str, line: int, number: int = 0) -> StepAccess:
+    """An access of the first step of a line."""
+    return next(s for s in recording(name).steps if s.line == line and s.accesses).accesses[number]
+
+
+@pytest.mark.parametrize(
+    ("name", "outer", "inner", "iterations"),
+    [
+        ("loops", 7, 12, 3),
+        ("one loop", 4, None, 3),
+        ("writes", None, None, 1),
+        ("tiled", 18, 25, 2),
+    ],
+)
+def test_the_loops_are_those_that_most_steps_are_in(
+    name: str, outer: int | None, inner: int | None, iterations: int
+) -> None:
+    found = story(name)
+    assert (found.outer.span.line if found.outer else None) == outer
+    assert (found.inner.span.line if found.inner else None) == inner
+    assert found.iterations == iterations
+
+
+# Kernel, then for each phase the lines that have steps of it: of a loop its test and advance too.
+PHASES = {
+    "loops": {
+        "other": {3, 5, 7, 8, 10, 16},
+        "store": {6, 16},
+        "load": {4, 9},
+        "barrier": {11, 14},
+        "compute": {12, 13},
+    },
+    "one loop": {"other": {2, 4}, "compute": {3, 5}, "store": {6}},
+    "writes": {"other": {2, 7}, "store": {3, 4, 6, 7, 8, 9}, "compute": {5}},
+    "tiled": {
+        "other": {12, 13, 14, 15, 16, 18, 19, 20, 30},
+        "load": {21, 22},
+        "barrier": {23, 27},
+        "compute": {25, 26},
+        "store": {31},
+    },
+}
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_each_steps_phase(name: str) -> None:
+    found: dict[str, set[int]] = {}
+    told = story(name)
+    for step, phase in zip(told.recording.steps, told.phases, strict=True):
+        found.setdefault(phase, set()).add(step.line)
+    assert found == PHASES[name]
+
+
+def test_the_shapes_are_those_of_the_product() -> None:
+    assert story("loops").shapes == {"A": (M, K), "B": (K, N), "C": (M, N)}
+
+
+def test_a_cells_tile_is_the_outer_iteration_that_first_reads_it() -> None:
+    tiles = story("loops").tiles
+    assert tiles.keys() == {"A", "B"}
+    expected = np.full(M * K, -1)
+    expected[:8] = [0, 0, 0, 0, 1, 1, 2, 2]
+    assert tiles["A"].tolist() == expected.tolist()
+    expected = np.full(K * N, -1)
+    expected[[0, N, 2 * N, 3 * N]] = [0, 0, 1, 2]
+    assert tiles["B"].tolist() == expected.tolist()
+
+
+def test_without_an_inner_loop_all_cells_of_the_loop_are_one_tile() -> None:
+    tiles = story("one loop").tiles
+    assert np.flatnonzero(tiles["A"] == 0).tolist() == list(range(8, 14))
+    assert np.flatnonzero(tiles["A"] != -1).tolist() == list(range(8, 14))
+    assert (tiles["B"] == -1).all(), "read before the loop"
+
+
+def test_the_tiles_of_a_block_are_its_rows_and_columns() -> None:
+    tiles = story("tiled").tiles  # block (1, 1) of a product of 4 x 4 with tiles of 2 x 2
+    rows = [[-1, -1, -1, -1], [-1, -1, -1, -1], [0, 0, 1, 1], [0, 0, 1, 1]]
+    assert tiles["A"].reshape(4, 4).tolist() == rows
+    assert tiles["B"].reshape(4, 4).T.tolist() == rows
+
+
+def test_a_steps_iteration_and_of_how_many() -> None:
+    told = story("loops")
+    outer = [outer_iteration(told, step) for step in told.recording.steps if step.line == 13]
+    inner = [iteration(told, step, told.inner) for step in told.recording.steps if step.line == 13]
+    assert outer == [0, 0, 1, 1, 1, 2, 2, 2, 2]
+    assert inner == [(k, of) for of in (2, 3, 4) for k in range(of)]
+    rest = [step for step in told.recording.steps if step.line in (2, 4, 6, 16)]
+    assert {outer_iteration(told, step) for step in rest} == {None}
+    assert {iteration(told, step, told.inner) for step in rest} == {None}
+    assert iteration(told, told.recording.steps[0], None) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "thread", "cell"),
+    [
+        ("loops", 0, None),
+        ("loops", 1, (0, 2)),
+        ("loops", 3, (0, 6)),
+        ("one loop", 0, (0, 4)),
+        ("one loop", 2, (2, 4)),
+        ("writes", 3, (0, 3)),
+        ("tiled", 0, (2, 2)),
+        ("tiled", 1, (2, 3)),
+        ("tiled", 2, (3, 2)),
+    ],
+)
+def test_the_focused_cell_is_the_first_of_c_that_the_thread_stores(
+    name: str, thread: int, cell: tuple[int, int] | None
+) -> None:
+    assert focus_cell(story(name, thread)) == cell
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "number", "thread", "cells"),
+    [
+        ("loops", 4, 0, None, [40, 41, 42, 43]),
+        ("loops", 4, 1, None, [1, 2, 3, 4]),
+        ("loops", 4, 1, 2, [3]),
+        ("loops", 6, 0, None, [20]),  # one cell of all threads
+        ("loops", 16, 0, None, [2, 4, 6]),  # thread 0 is not active
+        ("loops", 16, 0, 0, []),
+        ("one loop", 6, 0, 1, [12, 13, 14, 15]),
+        ("one loop", 6, 0, None, [c for i in range(4) for c in range(8 * i + 4, 8 * i + 8)]),
+        ("writes", 8, 0, None, []),  # threads 1 to 3 are outside C
+        ("writes", 8, 1, None, [21]),
+    ],
+)
+def test_the_cells_of_an_access(
+    name: str, line: int, number: int, thread: int | None, cells: list[int]
+) -> None:
+    assert cells_of(access(name, line, number), thread).tolist() == cells
+
+
+# Array, cell, step (line 3 is step 1, line 4 step 2, line 7 steps 5 and 6, line 8 step 7).
+@pytest.mark.parametrize(
+    ("array", "cell", "step", "thread"),
+    [
+        ("C", 0, None, 3),
+        ("C", 0, 1, 0),
+        ("C", 0, 2, 3),
+        ("C", 3, 1, 3),
+        ("C", 3, None, 0),
+        ("C", 0, 0, 0),  # nobody yet: the first to write it
+        ("C", 7, None, 0),  # a vector's last component
+        ("C", 8, None, 1),
+        ("C", 18, 4, 3),
+        ("C", 20, 6, 1),  # two threads of one store: the last
+        ("C", 20, 5, 1),
+        ("C", 21, 7, 0),
+        ("C", 21, None, 2),
+        ("C", 22, None, 3),
+        ("C", 23, None, None),
+        ("C", 47, None, None),
+        ("C", 81, None, None),  # outside, so dropped
+        ("A", 0, None, None),
+    ],
+)
+def test_who_wrote_a_cell(array: str, cell: int, step: int | None, thread: int | None) -> None:
+    assert writer(recording("writes"), array, cell, step) == thread
+
+
+def test_a_reader_is_no_writer() -> None:
+    assert writer(recording("loops"), "A", 40) is None
+    assert writer(recording("loops"), "s", 6) == 2
+    assert writer(recording("loops"), "C", 6) == 3
+
+
+def test_what_is_given_is_kept() -> None:
+    hazards: tuple[Hazard, ...] = simulate(compile_kernel(HEAD + WRITES, "k"), launch()).hazards
+    assert hazards
+    told = tell(recording("writes"), 2, (4, 5, 6), hazards)
+    assert (told.recording, told.thread, told.tile) == (recording("writes"), 2, (4, 5, 6))
+    assert told.hazards == hazards
+    assert len(told.unordered) == len(told.positions) == len(told.recording.steps)
