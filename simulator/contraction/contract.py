@@ -1,131 +1,163 @@
-"""From a survey of a kernel's products to the sums that fuse, and their closures."""
+"""Decides for each sum of a kernel which product fuses with it, from the candidates found."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import assert_never
 
-from simulator.contraction.products import Site, Survey
-from simulator.contraction.rules import Block, Consumer, Event, product_of
+from simulator.contraction.candidates import Candidate, CandidateWalk
+from simulator.contraction.def_use import BasicBlock, FinalUse, SumOperand
+from simulator.contraction.rules import product_of
 from simulator.language.tree import Assign, Binary, Contraction, Contractions, Expression, Statement
 
-Reached = dict[tuple[Expression, bool], tuple[Site, bool]]  # by sum and side: its product
-Leaf = tuple[Consumer, Block, bool]  # what takes a product, where, and whether surely
+Sum = Binary | Assign
+
+
+class Decision(Enum):
+    """What a compiler does with a product."""
+
+    SEPARATE = auto()  # it is a multiplication of its own, rounded
+    FUSED = auto()  # each of its sums is a fused multiply-add
+    UNKNOWN = auto()  # it depends on what the compiler makes of branches, loops and arrays
+
+
+@dataclass(frozen=True, slots=True)
+class FusibleOperand:
+    """A product that reaches an operand of a sum and may fuse there."""
+
+    product: Candidate
+    negated: bool  # whether a minus stands between the product and the sum
+
+    @property
+    def subtracted(self) -> bool:
+        """Whether the operand is minus the product of its factors without their signs."""
+        return self.negated != self.product.value.negated
 
 
 def contract(body: Statement) -> tuple[Contractions, tuple[str, ...]]:
-    """A kernel body's contracted sums, each with the product that a compiler would take.
+    """A kernel body's contracted sums, each with the product that a compiler would fuse with it.
 
-    The second result warns of sums about which a compiler's choice is not known.
+    The second result are warnings, sentences that name sums about which a compiler's choice is
+    not known.
     """
-    survey = Survey()
-    survey.statement(body)
-    reached: Reached = {}
-    warnings = []
-    alike: dict[tuple[int, Block], list[Site]] = {}
-    for site in survey.sites:
-        alike.setdefault((site.known.number, site.block), []).append(site)
-    for sites in alike.values():
-        every = [(site, list(_leaves(survey, site.consumer, site.block))) for site in sites]
-        leaves = [leaf for _, more in every for leaf in more]
-        sums = [leaf.sum for leaf, _, _ in leaves if leaf.sum is not None]
-        if not sums or any(surely and leaf.sum is None for leaf, _, surely in leaves):
-            continue  # it is needed on its own, and computed once
-        depth = sites[0].known.depth
-        moved = any(site.depth > depth for site in sites)
-        if moved and any(survey.depths[sum_] > depth for sum_ in sums):
-            continue  # it does not change in the loop, and is computed before it
-        if all(surely for _, _, surely in leaves) and _together(sites[0].block, leaves):
-            for site, own in every:
-                for consumer, _, _ in own:
-                    assert consumer.sum is not None
-                    reached[(consumer.sum, consumer.left)] = (site, consumer.minus)
-        else:
+    walk = CandidateWalk()
+    walk.statement(body)
+    operands: dict[tuple[Sum, bool], FusibleOperand] = {}  # by sum and whether on its left
+    warnings: list[str] = []
+    for products in _equal_products(walk.candidates):
+        uses = [
+            (product, use)
+            for product in products
+            for use in walk.chains.final_uses(product.consumer, product.block)
+        ]
+        match _decide(walk, products, [use for _, use in uses]):
+            case Decision.SEPARATE:
+                continue
+            case Decision.FUSED:
+                for product, use in uses:
+                    assert isinstance(use.consumer, SumOperand)
+                    operands[use.consumer.sum, use.consumer.on_left] = FusibleOperand(
+                        product, use.consumer.negated
+                    )
+            case Decision.UNKNOWN:
+                line = _sums(use for _, use in uses)[0].span.line
+                warnings.append(
+                    f"line {products[0].node.span.line}: the GPU's compiler may fuse this product "
+                    f"with the sum of line {line} and round once; here both are rounded."
+                )
+            case other:
+                assert_never(other)
+    for array, stored in walk.array_products.items():
+        if array in walk.arrays_in_sums:
             warnings.append(
-                f"line {sites[0].node.span.line}: the GPU's compiler may fuse this product with "
-                f"the sum of line {sums[0].span.line} and round once; here both are rounded."
-            )
-    for array, product in survey.kept.items():
-        if array in survey.taken:
-            warnings.append(
-                f"line {product.span.line}: the GPU's compiler may fuse this product with the sum "
+                f"line {stored.span.line}: the GPU's compiler may fuse this product with the sum "
                 f"that takes it from {array.name} and round once; here both are rounded."
             )
-    found: dict[Expression, Contraction] = {}
-    for sum_ in survey.sums:
-        fused = _fused(sum_, reached)
-        if fused is not None:
-            found[sum_] = fused
-    earlier = frozenset(c.earlier for c in found.values() if c.earlier is not None)
-    return Contractions(found, earlier), tuple(dict.fromkeys(warnings))
+    contractions: dict[Expression, Contraction] = {}
+    for sum_ in walk.sums:
+        on_left = _fused_side(sum_, operands)
+        if on_left is not None:
+            contractions[sum_] = _contraction(sum_, on_left, operands[sum_, on_left])
+    earlier = frozenset(c.earlier for c in contractions.values() if c.earlier is not None)
+    return Contractions(contractions, earlier), tuple(dict.fromkeys(warnings))
 
 
-def _leaves(survey: Survey, consumer: Consumer, block: Block) -> Iterator[Leaf]:
-    """All that takes a value in the end, through the variables that it is given to."""
-    if consumer.variable is None:
-        yield consumer, block, True
-        return
-    definitions = survey.definitions.get(consumer.variable, [])
-    mine = next((d for d in definitions if d.value is consumer.given), None)
-    here = [d for d in definitions if mine is not None and d.block is mine.block]
-    escapes = not here or here[-1] is mine  # else another value takes its place before it can
-    for use in survey.uses.get(consumer.variable, []):
-        taker = replace(use.consumer, minus=use.consumer.minus != consumer.minus)
-        definition = _reaching(definitions, use)
-        if definition is None:
-            if escapes:
-                yield taker, use.block, False
-        elif definition is mine:
-            yield from _leaves(survey, taker, use.block)
+def _equal_products(candidates: Iterable[Candidate]) -> Iterable[list[Candidate]]:
+    """Products of one value in one basic block: a compiler computes them once."""
+    groups: dict[tuple[int, BasicBlock], list[Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault((candidate.value.number, candidate.block), []).append(candidate)
+    return groups.values()
 
 
-def _reaching(definitions: list[Event], use: Event) -> Event | None:
-    """The definition whose value a use sees, or None where that is not plain."""
-    before = [d for d in definitions if d.order < use.order]
-    here = [d for d in before if d.block is use.block]
-    if here and here[-1] is before[-1]:
-        return here[-1]
-    return before[0] if len(definitions) == len(before) == 1 else None
+def _decide(walk: CandidateWalk, products: list[Candidate], uses: list[FinalUse]) -> Decision:
+    """What becomes of equal products with these final uses."""
+    sums = _sums(uses)
+    needed_alone = any(use.certain and not isinstance(use.consumer, SumOperand) for use in uses)
+    if not sums or needed_alone or _is_hoisted(walk, products, sums):
+        return Decision.SEPARATE
+    if all(use.certain for use in uses) and _in_reach(products[0].block, uses):
+        return Decision.FUSED
+    return Decision.UNKNOWN
 
 
-def _together(block: Block, leaves: list[Leaf]) -> bool:
-    """Whether all sums are in the product's stretch of code, or the only one in an if after it."""
-    if all(where is block for _, where, _ in leaves):
+def _sums(uses: Iterable[FinalUse]) -> list[Sum]:
+    return [use.consumer.sum for use in uses if isinstance(use.consumer, SumOperand)]
+
+
+def _is_hoisted(walk: CandidateWalk, products: list[Candidate], sums: list[Sum]) -> bool:
+    """Whether a product is computed before a loop, as it does not change there, and a sum is not.
+
+    (Loop-invariant code motion comes before fusion.)
+    """
+    depth = products[0].value.loop_depth
+    invariant = any(product.loop_depth > depth for product in products)
+    return invariant and any(walk.sum_loop_depths[sum_] > depth for sum_ in sums)
+
+
+def _in_reach(block: BasicBlock, uses: list[FinalUse]) -> bool:
+    """Whether all sums are in the product's basic block, or the only one in an if within it."""
+    if all(use.block is block for use in uses):
         return True
-    where = leaves[0][1]
-    while len(leaves) == 1 and where.kind == "if" and where.outer is not None:
-        where = where.outer
-        if where is block:
+    if len(uses) > 1:
+        return False
+    around = uses[0].block
+    while around.kind == "if" and around.enclosing is not None:
+        around = around.enclosing
+        if around is block:
             return True
     return False
 
 
-def _fused(sum_: Binary | Assign, reached: Reached) -> Contraction | None:
-    """Which operand of a sum fuses, if any."""
-    first, second = reached.get((sum_, True)), reached.get((sum_, False))
-    if first is None and second is None:
+def _fused_side(sum_: Sum, operands: dict[tuple[Sum, bool], FusibleOperand]) -> bool | None:
+    """Whether a sum's left operand fuses, rather than its right; None when neither does."""
+    left, right = operands.get((sum_, True)), operands.get((sum_, False))
+    if left is None and right is None:
         return None
-    left = first is not None
-    if first is not None and second is not None:
-        before, after = _subtracted(first), _subtracted(second) != (sum_.operator == "-")
-        if first[0].known.number == second[0].known.number and before != after:
-            return None  # computed once, and then nothing is left
-        left = first[0].known.rank <= second[0].known.rank if not before | after else not before
-        left |= before and after
-    site, minus = (first if left else second) or (None, False)
-    assert site is not None
-    side = None
+    if left is None or right is None:
+        return left is not None
+    right_subtracted = right.subtracted != (sum_.operator == "-")
+    equal = left.product.value.number == right.product.value.number
+    if equal and left.subtracted != right_subtracted:
+        return None  # p - p: the product is computed once and subtracted from itself
+    match left.subtracted, right_subtracted:
+        case False, False:  # p + q: the one whose operands were loaded first
+            return left.product.value.rank <= right.product.value.rank
+        case True, False:  # -p + q: the one that is not subtracted
+            return False
+        case _:  # p - q, likewise; -p - q
+            return True
+
+
+def _contraction(sum_: Sum, on_left: bool, operand: FusibleOperand) -> Contraction:
+    """A sum fused with one of its operands: a product written there, or one computed before."""
+    written = None
     if isinstance(sum_, Binary):
-        side = sum_.left if left else sum_.right
-    elif not left:
-        side = sum_.value
-    direct = None if side is None else product_of(side)
-    if direct is not None:
-        return Contraction(left, direct, None, negated=False)
-    return Contraction(left, None, site.node, minus)
-
-
-def _subtracted(reached: tuple[Site, bool]) -> bool:
-    """Whether a product comes negated to its sum, by its factors or on the way."""
-    site, minus = reached
-    return site.known.minus != minus
+        written = product_of(sum_.left if on_left else sum_.right)
+    elif not on_left:
+        written = product_of(sum_.value)
+    if written is not None:
+        return Contraction(on_left, written, None, negated=False)
+    return Contraction(on_left, None, operand.product.node, operand.negated)

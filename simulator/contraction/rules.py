@@ -5,65 +5,33 @@ The rules are those seen in nvcc 13's machine code for sm_90, without -fmad=fals
 - A product that is an operand of a sum or difference fuses with it, negated or not; one under a
   conversion or a ?: does not.
 - So does one that reaches the sum through a variable or an inlined function, if every use of it
-  is such a sum in the same stretch of straight code, or its one use stands in an if after it. Each
-  of its sums fuses then; with any other use none does.
+  is such a sum in the same basic block, or its only use stands in an if after that block. Each of
+  its sums fuses then; with any other use none does.
 - Of two products in a sum the one whose operands were loaded first fuses, of two in a difference
   the one that is not subtracted.
-- A product that does not change in a loop is computed before it, and does not fuse within.
-- A product written twice in one stretch of code is computed once, and has the uses of both.
+- A product that does not change in a loop is computed before the loop, and does not fuse within.
+- A product written twice in one basic block is computed once, and has the uses of both.
 
-Where a product's sums are in other stretches of code, it depends on what the compiler makes of
-the branches and loops between, on unrolling above all, as it does where a product goes through an
+Where a product's sums are in other basic blocks, it depends on what the compiler makes of the
+branches and loops between, on unrolling above all, as it does where a product goes through an
 array in registers: such a sum is not fused here, and a warning names it.
+
+This file says which expressions are sums and products; contract.py decides which of them fuse.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from simulator.language.ctype import Scalar
-from simulator.language.tree import Assign, Binary, Expression, Literal, Unary, Variable
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Block:
-    """A stretch of straight code; kind is that of the statement around it."""
-
-    outer: Block | None
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Consumer:
-    """What takes a value: a side of a sum, a variable, or (with neither) anything else.
-
-    minus tells that it is negated on the way; given is the expression that the variable is set to.
-    """
-
-    sum: Binary | Assign | None = None
-    left: bool = False
-    minus: bool = False
-    variable: Variable | None = None
-    given: Expression | None = None
-
-
-OTHER = Consumer()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Event:
-    """A variable gets a value from an expression, or its value is taken by a consumer."""
-
-    order: int
-    block: Block
-    value: Expression | None = None
-    consumer: Consumer = OTHER
+from simulator.language.ctype import CType, Scalar
+from simulator.language.tree import Assign, Binary, Expression, Literal, Unary
 
 
 def product_of(expression: Expression) -> Binary | None:
-    """The expression if it is a float product that a compiler would fuse with a sum."""
+    """The expression as a float product that a compiler would fuse with a sum, else None.
+
+    A product of two constants is none: the compiler folds it.
+    """
     match expression:
-        case Binary(operator="*", ctype=Scalar(dtype=dtype)) if dtype.kind == "f":
+        case Binary(operator="*", ctype=ctype) if _is_float(ctype):
             constant = isinstance(expression.left, Literal) and isinstance(
                 expression.right, Literal
             )
@@ -74,3 +42,25 @@ def product_of(expression: Expression) -> Binary | None:
             return Binary(inner.ctype, inner.span, "*", minus, inner.right)
         case _:
             return None
+
+
+def is_sum(expression: Binary | Assign) -> bool:
+    """Whether an expression is a float sum or difference: a + b, a - b, a += b or a -= b."""
+    if expression.operator not in ("+", "-"):
+        return False
+    if isinstance(expression, Binary):
+        return _is_float(expression.ctype)
+    return _is_float(expression.compute) and expression.value.ctype == expression.compute
+
+
+def is_product_update(assign: Assign) -> bool:
+    """Whether an assignment is a float product, a *= b, in the type of both its sides."""
+    return (
+        assign.operator == "*"
+        and _is_float(assign.compute)
+        and assign.value.ctype == assign.compute == assign.lvalue.ctype
+    )
+
+
+def _is_float(ctype: CType) -> bool:
+    return isinstance(ctype, Scalar) and ctype.is_float

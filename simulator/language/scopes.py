@@ -1,61 +1,78 @@
-"""Which variables each statement of a kernel can see."""
+"""Which variables are in scope at each statement of a kernel."""
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from simulator.language.tree import (
+    Barrier,
+    Break,
+    Continue,
     Declare,
+    Evaluate,
     Function,
     If,
-    Inlined,
     Loop,
     MemorySpace,
+    Return,
     Sequence,
     Statement,
     Switch,
     Variable,
 )
-from simulator.language.visit import expressions_of, subexpressions
+from simulator.language.visit import expressions_of, inlined_functions
+
+Variables = tuple[Variable, ...]
 
 
-def scopes(
-    statement: Statement,
-    visible: tuple[Variable, ...],
-    found: dict[Statement, tuple[Variable, ...]],
-) -> tuple[Variable, ...]:
-    """Note the variables each statement can see; gives those that the next one can."""
+def visible_variables(body: Statement, parameters: Variables) -> dict[Statement, Variables]:
+    """The variables in scope at each statement of a kernel's body, in the order of declaration.
+
+    A declaration sees its own variable; shared arrays, which all threads see, are left out.
+    """
+    found: dict[Statement, Variables] = {}
+    _visit(body, parameters, found)
+    return found
+
+
+def _visit(
+    statement: Statement, visible: Variables, found: dict[Statement, Variables]
+) -> Variables:
+    """Note the variables in scope at a statement; returns those in scope behind it."""
     for expression in expressions_of(statement):
-        for part in subexpressions(expression):
-            if isinstance(part, Inlined):
-                scopes(part.function, visible, found)
+        for function in inlined_functions(expression):
+            _visit(function, visible, found)
     match statement:
         case Declare(variable=variable):
             if variable.space is not MemorySpace.SHARED:
                 visible = (*visible, variable)
             found[statement] = visible
         case Sequence(statements=statements):
-            inner = visible
-            for one in statements:
-                inner = scopes(one, inner, found)
-            if all(isinstance(one, (Declare, Function)) for one in statements):
-                return inner  # int a = f(), b; declares in the scope around it
+            inside = visible
+            for inner in statements:
+                inside = _visit(inner, inside, found)
+            if all(isinstance(inner, (Declare, Function)) for inner in statements):
+                return inside  # int a = f(), b; declares in the scope around it
         case Switch(body=statements):
-            found[statement] = inner = visible
-            for one in statements:
-                inner = scopes(one, inner, found)
+            found[statement] = inside = visible
+            for inner in statements:
+                inside = _visit(inner, inside, found)
         case Function(parameters=parameters, body=body, result=result):
-            inner = tuple(p.variable for p in parameters)
             for parameter in parameters:
                 found[parameter] = (*visible, parameter.variable)
-            scopes(body, inner if result is None else (*inner, result), found)
+            inside = tuple(parameter.variable for parameter in parameters)
+            _visit(body, inside if result is None else (*inside, result), found)
         case If(yes=yes, no=no):
             found[statement] = visible
-            scopes(yes, visible, found)
+            _visit(yes, visible, found)
             if no is not None:
-                scopes(no, visible, found)
+                _visit(no, visible, found)
         case Loop(start=start, body=body):
-            inner = visible if start is None else scopes(start, visible, found)
-            found[statement] = inner
-            scopes(body, inner, found)
-        case _:
+            inside = visible if start is None else _visit(start, visible, found)
+            found[statement] = inside
+            _visit(body, inside, found)
+        case Evaluate() | Barrier() | Break() | Continue() | Return():
             found[statement] = visible
+        case _:
+            assert_never(statement)
     return visible

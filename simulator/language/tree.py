@@ -39,6 +39,11 @@ class Variable:
     span: Span
     dynamic: bool = False  # extern __shared__: as many bytes as the launch gives
 
+    @property
+    def in_register(self) -> bool:
+        """Whether it has no address; PTX keeps parameters that are read like registers."""
+        return self.space in (MemorySpace.REGISTER, MemorySpace.PARAMETER)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Literal:

@@ -1,8 +1,9 @@
-"""Walks over the tree: what is directly within a node, and all that is within it."""
+"""Walks over the tree: a node's direct children, all its descendants, what they assign."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from simulator.language.tree import (
@@ -31,7 +32,6 @@ from simulator.language.tree import (
     Logical,
     Loop,
     Member,
-    MemorySpace,
     Name,
     Return,
     Sequence,
@@ -43,7 +43,10 @@ from simulator.language.tree import (
 
 
 def operands(expression: Expression) -> tuple[Expression, ...]:
-    """The expressions directly within one, in the order of the text."""
+    """An expression's direct subexpressions, in the order of the text.
+
+    The body of an inlined function is no operand: inner_statements has it.
+    """
     match expression:
         case Literal() | Builtin() | Name() | Inlined():
             return ()
@@ -68,7 +71,7 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
 
 
 def expressions_of(statement: Statement) -> tuple[Expression, ...]:
-    """The expressions that a statement evaluates itself, not those of statements within it."""
+    """The expressions that a statement evaluates, without those of statements nested in it."""
     match statement:
         case Declare(value=value, cells=cells):
             return (*((value,) if value is not None else ()), *(cells or ()))
@@ -79,7 +82,7 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
         case Switch(selector=selector):
             return (selector,)
         case Loop(condition=test, advance=advance):
-            return tuple(part for part in (test, advance) if part is not None)
+            return tuple(expression for expression in (test, advance) if expression is not None)
         case Barrier() | Sequence() | Break() | Continue() | Return() | Function():
             return ()
         case _:
@@ -87,18 +90,16 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
 
 
 def subexpressions(expression: Expression) -> Iterator[Expression]:
-    """An expression and all within it, outermost first."""
+    """An expression and all its subexpressions, outermost first."""
     yield expression
     for operand in operands(expression):
         yield from subexpressions(operand)
 
 
 def inner_statements(statement: Statement) -> Iterator[Statement]:
-    """The statements directly within one, functions called in its expressions among them."""
+    """The statements nested directly in one, with the functions that its expressions call."""
     for expression in expressions_of(statement):
-        for part in subexpressions(expression):
-            if isinstance(part, Inlined):
-                yield part.function
+        yield from inlined_functions(expression)
     match statement:
         case Sequence(statements=statements) | Switch(body=statements):
             yield from statements
@@ -113,75 +114,86 @@ def inner_statements(statement: Statement) -> Iterator[Statement]:
             if start is not None:
                 yield start
             yield body
-        case _:
+        case Declare() | Evaluate() | Barrier() | Break() | Continue() | Return():
             pass
+        case _:
+            assert_never(statement)
+
+
+def inlined_functions(expression: Expression) -> Iterator[Function]:
+    """The __device__ functions that an expression calls, without those that these call."""
+    for inner in subexpressions(expression):
+        if isinstance(inner, Inlined):
+            yield inner.function
 
 
 def walk(statement: Statement) -> Iterator[Statement]:
-    """A statement and all within it, outermost first."""
+    """A statement and all statements nested in it, outermost first."""
     yield statement
     for inner in inner_statements(statement):
         yield from walk(inner)
 
 
-def declared(statement: Statement) -> list[Variable]:
-    """Every variable declared within a statement."""
-    inside = list(walk(statement))
-    variables = [s.variable for s in inside if isinstance(s, Declare)]
-    results = [s.result for s in inside if isinstance(s, Function) and s.result is not None]
+def declared_variables(statement: Statement) -> list[Variable]:
+    """Every variable declared within a statement, and the variables of functions' results."""
+    statements = list(walk(statement))
+    variables = [s.variable for s in statements if isinstance(s, Declare)]
+    results = [s.result for s in statements if isinstance(s, Function) and s.result is not None]
     return variables + results
 
 
-def set_in(statement: Statement, known: dict[Statement, set[Variable]]) -> set[Variable]:
-    """The variables that a statement declares or sets; known keeps what was found before."""
-    found = known.get(statement)
-    if found is None:
-        found = known[statement] = set()
-        if isinstance(statement, Declare):
-            found.add(statement.variable)
-        for expression in expressions_of(statement):
-            found.update(_assigned(expression))
-        for inner in inner_statements(statement):
-            found |= set_in(inner, known)
-    return found
+@dataclass(slots=True)
+class AssignedVariables:
+    """Finds the variables that statements and expressions assign; remembers those of statements."""
+
+    _of: dict[Statement, frozenset[Variable]] = field(default_factory=dict)
+
+    def in_statement(self, statement: Statement) -> frozenset[Variable]:
+        """The variables that a statement, or one nested in it, declares or assigns."""
+        if statement not in self._of:
+            found = {statement.variable} if isinstance(statement, Declare) else set()
+            for expression in expressions_of(statement):
+                found.update(_directly_assigned(expression))
+            for inner in inner_statements(statement):
+                found |= self.in_statement(inner)
+            self._of[statement] = frozenset(found)
+        return self._of[statement]
+
+    def in_expression(self, expression: Expression) -> set[Variable]:
+        """The variables that an expression assigns, without local variables of its functions."""
+        found = set(_directly_assigned(expression))
+        for function in inlined_functions(expression):
+            found |= self.in_statement(function).difference(declared_variables(function))
+        return found
 
 
-def set_by(expression: Expression, known: dict[Statement, set[Variable]]) -> set[Variable]:
-    """The same of an expression; of a function that it calls, what is not the function's own."""
-    found = set(_assigned(expression))
-    for part in subexpressions(expression):
-        if isinstance(part, Inlined):
-            found |= set_in(part.function, known).difference(declared(part.function))
-    return found
-
-
-def _assigned(expression: Expression) -> Iterator[Variable]:
-    """The variables that an expression sets itself."""
-    for part in subexpressions(expression):
-        if isinstance(part, (Assign, Increment)) and isinstance(part.lvalue, Name):
-            yield part.lvalue.variable
+def _directly_assigned(expression: Expression) -> Iterator[Variable]:
+    """The variables that an expression assigns outside the functions that it calls."""
+    for inner in subexpressions(expression):
+        if isinstance(inner, (Assign, Increment)) and isinstance(inner.lvalue, Name):
+            yield inner.lvalue.variable
 
 
 def strip_casts(expression: Expression) -> Expression:
-    """An expression without the conversions around it, written or implied."""
+    """An expression without the conversions around it, explicit or implicit."""
     while isinstance(expression, Cast):
         expression = expression.operand
     return expression
 
 
 def in_register(lvalue: Expression) -> bool:
-    """Whether an lvalue is a variable, or a component of one, that has no address."""
+    """Whether an lvalue is a variable in a register, or a component of one: it has no address."""
     match lvalue:
         case Name(variable=variable):
-            return variable.space not in (MemorySpace.SHARED, MemorySpace.LOCAL)
+            return variable.in_register
         case Member(base=base):
             return not isinstance(base, (Index, Dereference)) and in_register(base)
         case Index() | Dereference():
             return False
         case _:
-            return True  # a value
+            return True  # a value: what an expression gives is in a register
 
 
 def is_copy(lvalue: Expression) -> bool:
-    """Whether a place is what an asynchronous copy reads."""
+    """Whether an lvalue is the source of an asynchronous copy."""
     return isinstance(lvalue, Dereference) and lvalue.copied

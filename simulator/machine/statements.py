@@ -29,7 +29,7 @@ from simulator.language.tree import (
     Switch,
     Variable,
 )
-from simulator.language.visit import declared, inner_statements
+from simulator.language.visit import declared_variables, inner_statements
 from simulator.machine.buffers import Address, local_buffer
 from simulator.machine.closures import Closure, Run, Waiting, as_generator, without_barrier
 from simulator.machine.control_flow import (
@@ -59,7 +59,7 @@ class Program:
 
     def __init__(self, kernel: Kernel, observers: list[Observer]) -> None:
         # A function's variables are declared once for each of its calls: dict drops the repeats.
-        variables = dict.fromkeys([*kernel.parameters, *declared(kernel.body)])
+        variables = dict.fromkeys([*kernel.parameters, *declared_variables(kernel.body)])
         self.frame_slots: Mapping[Variable, int] = {v: i for i, v in enumerate(variables)}
         self._evaluator = Evaluator(
             self.frame_slots, observers, self._called_in_expression, kernel.contractions

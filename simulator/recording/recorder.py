@@ -9,7 +9,7 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
-from simulator.language.scopes import scopes
+from simulator.language.scopes import visible_variables
 from simulator.language.tree import (
     Declare,
     Expression,
@@ -88,7 +88,7 @@ class Recorder(Observer):
         """Learn which variables each statement can see."""
         self._threads = launch.threads
         self._everyone = np.ones(launch.threads, np.bool_)
-        scopes(kernel.body, kernel.parameters, self._visible)
+        self._visible = visible_variables(kernel.body, kernel.parameters)
         self._enclosing = _around_calls(kernel)
 
     def on_chunk(self, groups: list[Group]) -> None:

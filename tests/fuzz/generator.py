@@ -8,8 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from simulator.language.ctype import SCALARS as SIZES
-from simulator.language.ctype import VECTORS
+from simulator.language import ctype as types
 from tests.fuzz.contraction import contraction
 from tests.fuzz.expressions import Expressions
 from tests.fuzz.statements import Statements, device_function
@@ -40,6 +39,7 @@ SHAPES: tuple[tuple[Dim3, Dim3], ...] = (
 )
 BUILTINS = ("threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y",
             "blockDim.x", "blockDim.y", "gridDim.x", "gridDim.z")  # fmt: skip
+SIZES = {scalar.name: scalar for scalar in vars(types).values() if isinstance(scalar, types.Scalar)}
 OWN = 4  # cells of each output that a thread has
 
 
@@ -67,7 +67,7 @@ class Program:
         ctype = self.dynamic.split()[0].replace("unsigned", "unsigned int")
         sizes = re.findall(r"\[(\d+)( \+ 1)?\]", self.dynamic)
         cells = math.prod(int(size) + bool(padding) for size, padding in sizes)
-        return cells * (VECTORS.get(ctype) or SIZES[ctype]).size
+        return cells * (types.VECTORS.get(ctype) or SIZES[ctype]).size
 
 
 def generate(seed: int) -> Program:

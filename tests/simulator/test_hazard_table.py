@@ -37,7 +37,7 @@ def in_full(hazard: Hazard) -> dict[str, Any]:
         "block": example.block,
         "thread": example.thread,
         "other_block": example.other_block,
-        "other": example.other,
+        "other": example.other_thread,
         "cell": example.cell,
         "iterations": example.iterations,
         "message": hazard.message,

@@ -17,7 +17,7 @@ from tests.simulator.test_hazards import without_barrier
 @pytest.fixture(autouse=True)
 def _time_for_every_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow machine would try fewer orders."""
-    monkeypatch.setattr(witness, "PATIENCE", 60.0)
+    monkeypatch.setattr(witness, "MAX_SECONDS", 60.0)
 
 
 @pytest.mark.parametrize("number", [1, 2])
