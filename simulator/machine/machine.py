@@ -52,7 +52,7 @@ class Machine:
         self.kernel = kernel
         self.launch = launch
         self.observers = list(observers)
-        self.schedule = schedule
+        self.schedule = Schedule(schedule)  # a plain "descending" is taken too
         self.arguments = check(kernel, launch)  # by parameter name
         self.buffers: dict[str, Buffer] = {}  # copies of the global arrays, by parameter name
         for parameter in kernel.parameters:

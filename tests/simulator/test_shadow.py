@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator import shadow
 from simulator.language.ctype import FLOAT, INT, ArrayOf
 from simulator.machine.buffers import Buffer, global_buffer, local_buffer, shared_buffer
+from simulator.observers import shadow
 from simulator.observers.shadow import Shadow
 
 FLOATS = np.zeros(96, np.float32)
