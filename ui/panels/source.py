@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import re
+from collections.abc import Iterator
 
 from pygments.lexers import get_lexer_by_name
 from pygments.token import Token
@@ -41,6 +43,7 @@ COLOURED = (
     (Token.Name.Function, "keyword"),  # the lexer's word for CUDA's own functions
     (Token.Number, "number"),
 )
+DIRECTIVE = re.compile(r"(?P<name>#?\s*\w*)(?P<rest>.*)", re.DOTALL)
 COLOURS = ("plain", "keyword", "number", "comment")
 
 
@@ -202,9 +205,8 @@ def highlight(lines: list[str]) -> list[list[tuple[str, str]]]:
     >>> highlight(["int x = 4;"])
     [[('keyword', 'int'), ('plain', ' x = '), ('number', '4'), ('plain', ';')]]
     """
-    lexer = get_lexer_by_name("cuda", stripnl=False, ensurenl=False)
     found: list[list[tuple[str, str]]] = [[]]
-    for token, text in lexer.get_tokens("\n".join(lines)):
+    for token, text in _tokens("\n".join(lines)):
         colour = next((colour for kind, colour in COLOURED if _is_within(token, kind)), "plain")
         first, *others = text.split("\n")
         _append(found[-1], colour, first)
@@ -212,6 +214,18 @@ def highlight(lines: list[str]) -> list[list[tuple[str, str]]]:
             found.append([])
             _append(found[-1], colour, line)
     return found
+
+
+def _tokens(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Pygments' tokens; of a directive, which is one token to it, the text behind its name too."""
+    lexer = get_lexer_by_name("cuda", stripnl=False, ensurenl=False)
+    for token, part in lexer.get_tokens(text):
+        directive = DIRECTIVE.fullmatch(part)
+        if token is Token.Comment.Preproc and directive:
+            yield token, directive["name"]
+            yield from lexer.get_tokens(directive["rest"])
+        else:
+            yield token, part
 
 
 def _is_within(token: tuple[str, ...], kind: tuple[str, ...]) -> bool:
