@@ -56,10 +56,10 @@ CHAINS = {
     "__shared__ float2 s[32]; s[i].x = a; acc = s[i].x * b + c; o[i+32] = (s[i].x * b) * d;": (
         "mul(a, b); add(c, t0)", "t1"),
     # Values that differ, each with its own use.
-    "int j = n, h = n; j >>= 1; h <<= 1; acc = (float)j * b + c;"
-    " o[i+32] = ((float)h * b) * d;": ("fma(2, b, c)", "t0"),
-    "int j = n, h = i; j >>= 1; h >>= 1; acc = (float)j * b + c;"
-    " o[i+32] = ((float)h * b) * d;": ("fma(2, b, c)", "t0"),
+    "int j = n, h = n; j -= 2; h += 2; acc = (float)j * b + c;"
+    " o[i+32] = ((float)h * b) * d;": ("fma(3, b, c)", "t0"),
+    "int j = n, h = i; j -= 2; h -= 2; acc = (float)j * b + c;"
+    " o[i+32] = ((float)h * b) * d;": ("fma(3, b, c)", "t0"),
     "acc = (float)(short)n * b + c; o[i+32] = ((float)(long long)n * b) * d;": (
         "fma(5, b, c)", "t0"),
     "acc = a * 0.3f + c; o[i+32] = (a * 0.7f) * d;": ("fma(a, 0.3, c)", "t0"),
