@@ -8,14 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulator.frontend.source import (
-    blank_comments,
-    check_directives,
-    declarations,
-    instantiate,
-    set_defines,
-    without_headers,
-)
+from simulator.frontend.directives import check_directives
+from simulator.frontend.lexer import blank_comments
+from simulator.frontend.source import set_defines, without_headers
+from simulator.frontend.template import instantiate, kernel_declarations
 from simulator.language.errors import LaunchError, SourceError, Span
 from simulator.launch import Dim3
 
@@ -77,7 +73,7 @@ def element_type(text: str, kernel: str) -> str:
     plain = blank_comments(text)
     alias = r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(float|double)\b"
     macros = dict(re.findall(alias, plain, re.MULTILINE))
-    _, start = next(declarations(plain, kernel), (None, len(plain)))
+    _, start = next(kernel_declarations(plain, kernel), (None, len(plain)))
     end = plain.find(")", start)
     if end < 0:
         raise SourceError(f"The text has no kernel named {kernel}.")

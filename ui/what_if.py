@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from simulator.catalogue import Entry
-from simulator.frontend.source import blank_comments
+from simulator.frontend.lexer import blank_comments
 
 ELEMENTS = {"double": "float64", "float": "float32"}  # what A, B and C then hold
 

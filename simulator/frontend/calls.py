@@ -1,20 +1,20 @@
-"""Calls: CUDA's functions by name, and the text's own __device__ functions, put in their place."""
+"""Lowers calls: CUDA's functions by name, and the text's __device__ functions by inlining them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from clang.cindex import CursorKind, TypeKind
 
-from simulator.frontend.clang import span_of
+from simulator.frontend.clang import has_child, span_of
+from simulator.frontend.expressions import LVALUES, Expressions
+from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.types import convert, literal, lower_type, parameter_type
 from simulator.language import ctype
-from simulator.language.ctype import Pointer
 from simulator.language.errors import SourceError, Span
 from simulator.language.functions import ARITHMETIC_FUNCTIONS, INTRINSICS
 from simulator.language.tree import (
-    AddressOf,
     Assign,
     Barrier,
     Call,
@@ -24,35 +24,44 @@ from simulator.language.tree import (
     Evaluate,
     Expression,
     Function,
-    Index,
     Inlined,
     Load,
-    Member,
     MemorySpace,
     Name,
     Sequence,
     Statement,
     Variable,
 )
-from simulator.language.visit import in_register, strip_casts, walk
+from simulator.language.visit import strip_casts, walk
 
-if TYPE_CHECKING:
-    from simulator.frontend.kernel import Lowering
-
-PLACES = (Name, Index, Dereference, Member)
 MAX_CALLS = 32  # functions that call one another, one within the other
 
 
-class Calls:
-    """Lowers calls for one kernel; `lowering` lowers the bodies of its functions."""
+class StatementLowering(Protocol):
+    """What a call needs of the lowering of statements, which itself lowers calls."""
 
-    def __init__(self, lowering: Lowering) -> None:
-        self._lowering = lowering
-        self._running: list[int] = []
+    @property
+    def expressions(self) -> Expressions:
+        """Lowers a call's arguments."""
+        ...
+
+    def body(self, cursor: Any, result: Variable | None) -> Sequence:
+        """A function's body; its return statements assign `result`."""
+        ...
+
+
+class Calls:
+    """Lowers the calls of one kernel, of functions that the file `filename` defines, or CUDA."""
+
+    def __init__(self, filename: str, symbols: SymbolTable, statements: StatementLowering) -> None:
+        self._filename = filename
+        self._symbols = symbols
+        self._statements = statements
+        self._running: list[int] = []  # hashes of the functions being inlined, outermost first
 
     def expression(self, cursor: Any, span: Span) -> Expression:
-        """A call for its value."""
-        values = self._lowering.expressions
+        """A call, as an expression."""
+        values = self._statements.expressions
         children = list(cursor.get_children())
         name = cursor.spelling
         if name in ctype.VECTORS and len(children) == 1:
@@ -68,13 +77,13 @@ class Calls:
             return Inlined(result, span, function)
         if name.startswith("__builtin_"):
             return literal(cursor, span)  # INFINITY and NAN are calls that clang folds
-        given = [argument for argument in cursor.get_arguments() if not _is_default(argument)]
-        arguments = tuple(values.value(argument) for argument in given)
+        written = [argument for argument in cursor.get_arguments() if not _is_default(argument)]
+        arguments = tuple(values.value(argument) for argument in written)
         result = lower_type(cursor.type, span)
         if name == "__ldg":
             return Load(result, span, Dereference(result, span, arguments[0]))
-        made = name.startswith("make_") and name.removeprefix("make_") in ctype.VECTORS
-        if made or name in INTRINSICS or name in ARITHMETIC_FUNCTIONS:
+        makes_vector = name.startswith("make_") and name.removeprefix("make_") in ctype.VECTORS
+        if makes_vector or name in INTRINSICS or name in ARITHMETIC_FUNCTIONS:
             return Call(result, span, name, arguments)
         raise SourceError(f"The function {name or 'called here'} is not supported.", span)
 
@@ -86,9 +95,7 @@ class Calls:
         definition = called.get_definition()
         if definition is None or definition.location.file is None:
             return None
-        if definition.location.file.name == self._lowering.filename:
-            return definition
-        return None
+        return definition if definition.location.file.name == self._filename else None
 
     def function(self, cursor: Any, definition: Any, span: Span) -> Function:
         """The called function's body with its parameters bound to this call's arguments."""
@@ -97,111 +104,100 @@ class Calls:
             raise SourceError(f"{name} calls itself: recursion is not supported.", span)
         if len(self._running) >= MAX_CALLS:
             raise SourceError(f"Calls nest more than {MAX_CALLS} deep here.", span)
-        kinds = {child.kind for child in definition.get_children()}
-        if CursorKind.CUDAGLOBAL_ATTR in kinds:
+        if has_child(definition, CursorKind.CUDAGLOBAL_ATTR):
             raise SourceError(f"{name} is a kernel: a kernel cannot call one here.", span)
-        if CursorKind.CUDADEVICE_ATTR not in kinds:
+        if not has_child(definition, CursorKind.CUDADEVICE_ATTR):
             raise SourceError(f"{name} is a host function; write __device__ before it.", span)
-        arguments = list(cursor.get_arguments())
         parameters = [c for c in definition.get_children() if c.kind == CursorKind.PARM_DECL]
         bodies = [c for c in definition.get_children() if c.kind == CursorKind.COMPOUND_STMT]
         if not bodies:
             raise SourceError(f"{name} is not supported: it is a template or has no body.", span)
-        # All are lowered before any is bound, as one may call this function itself.
-        given = [
-            self._argument(parameter, argument)
-            for parameter, argument in zip(parameters, arguments, strict=False)
+        # All arguments are lowered before any is bound: one may call this function itself.
+        arguments = [
+            (parameter, self._argument(parameter, argument))
+            for parameter, argument in zip(parameters, cursor.get_arguments(), strict=False)
         ]
-        declared = [
-            self._bind(parameter, argument)
-            for parameter, argument in zip(parameters, given, strict=False)
-        ]
+        declarations = [self._bind(parameter, argument) for parameter, argument in arguments]
         returned = lower_type(definition.result_type, span)
         result = None
         if not isinstance(returned, ctype.Void):
             result = Variable(name, returned, MemorySpace.REGISTER, span_of(definition))
         self._running.append(definition.hash)
         try:
-            body = self._lowering.body(bodies[0], result)
+            body = self._statements.body(bodies[0], result)
         finally:
             self._running.pop()
-        bound = tuple(declare for declare in declared if declare is not None)
-        return Function(span, name, bound, body, result)
+        declared = tuple(declare for declare in declarations if declare is not None)
+        return Function(span, name, declared, body, result)
 
     def _argument(self, parameter: Any, argument: Any) -> Expression:
-        """What a call gives a parameter: a value of its type, or the place that a reference names.
+        """A call's argument, or the parameter's default: a value of the parameter's type.
 
-        The function's default is taken where the call leaves it out.
+        For a reference, it is the lvalue to bind it to.
         """
-        values = self._lowering.expressions
+        values = self._statements.expressions
         if _is_default(argument):
             argument = [c for c in parameter.get_children() if c.kind.is_expression()][-1]
         span = span_of(argument)
         if parameter.type.get_canonical().kind != TypeKind.LVALUEREFERENCE:
             return convert(values.value(argument), parameter_type(parameter.type, span), span)
         lvalue = values.expression(argument)
-        if isinstance(lvalue, PLACES):
+        if isinstance(lvalue, LVALUES):
             return lvalue
         target = lower_type(parameter.type.get_canonical().get_pointee(), span)
         return convert(lvalue, target, span)
 
-    def _bind(self, parameter: Any, given: Expression) -> Declare | None:
-        """A parameter's declaration with its value; a reference becomes the place it names."""
+    def _bind(self, parameter: Any, argument: Expression) -> Declare | None:
+        """Declare a parameter with its argument; None for a reference that needs no statement."""
         reference = parameter.type.get_canonical().kind == TypeKind.LVALUEREFERENCE
-        if reference and isinstance(given, PLACES):
-            return self.refer(parameter, given, given.span)
-        variable = Variable(
-            parameter.spelling, given.ctype, MemorySpace.REGISTER, span_of(parameter)
-        )
-        self._lowering.variables[parameter.hash] = variable
-        return Declare(given.span, variable, given)
-
-    def refer(self, cursor: Any, lvalue: Expression, span: Span) -> Declare | None:
-        """Let a reference name a place: a register as itself, a cell through a pointer to it."""
-        variables = self._lowering.variables
-        if in_register(lvalue) or isinstance(lvalue, Name):
-            variables[cursor.hash] = lvalue
-            return None
-        pointer = Pointer(lvalue.ctype)
-        variable = Variable(cursor.spelling, pointer, MemorySpace.REGISTER, span)
-        value = Load(pointer, span, Name(pointer, span, variable))
-        variables[cursor.hash] = Dereference(lvalue.ctype, span, value)
-        return Declare(span, variable, AddressOf(pointer, span, lvalue))
+        if reference and isinstance(argument, LVALUES):
+            return self._symbols.declare_reference(parameter, argument, argument.span)
+        span = span_of(parameter)
+        variable = Variable(parameter.spelling, argument.ctype, MemorySpace.REGISTER, span)
+        self._symbols.bind(parameter, variable)
+        return Declare(argument.span, variable, argument)
 
 
 def _is_default(argument: Any) -> bool:
-    """Whether the call leaves an argument to the function's default: it stands nowhere."""
+    """Whether a call's argument is the parameter's default: it has no position in the text."""
     return bool(argument.extent.start.line == 0)
 
 
-def called_first(statement: Statement) -> Statement:
-    """v = f(…) with a barrier in f: the call as a statement of its own, then the assignment.
+def hoist_call(statement: Statement) -> Statement:
+    """v = f(…) with a barrier in f as two statements: the call, then the assignment of its result.
 
-    C++17 evaluates an assignment's right side first ([expr.ass]/1), so that nothing changes.
+    Only a statement can wait at a barrier. The order stays: C++17 evaluates an assignment's right
+    side first ([expr.ass]/1).
     """
     match statement:
-        case Declare(value=value) if value is not None and (call := _waiting(value)):
-            after: Statement = replace(statement, value=_result(value))
-        case Evaluate(expression=Assign(value=value) as assign) if call := _waiting(value):
-            after = replace(statement, expression=replace(assign, value=_result(value)))
+        case Declare(value=value) if value is not None and (call := _called_with_barrier(value)):
+            after: Statement = replace(statement, value=_with_result(value))
+        case Evaluate(expression=Assign(value=value) as assign) if call := _called_with_barrier(
+            value
+        ):
+            after = replace(statement, expression=replace(assign, value=_with_result(value)))
         case _:
             return statement
     return Sequence(statement.span, (call, after))
 
 
-def _waiting(value: Expression) -> Function | None:
-    """The function that a value is the result of, if it has a barrier."""
+def _called_with_barrier(value: Expression) -> Function | None:
+    """The function whose result a value is, if it has a barrier, else None."""
     value = strip_casts(value)
     if isinstance(value, Inlined) and value.function.result is not None:
-        inside = walk(value.function)
-        return value.function if any(isinstance(one, Barrier) for one in inside) else None
+        return value.function if has_barrier(value.function) else None
     return None
 
 
-def _result(value: Expression) -> Expression:
+def has_barrier(statement: Statement) -> bool:
+    """Whether a statement has a barrier, also in functions that it calls."""
+    return any(isinstance(inner, Barrier) for inner in walk(statement))
+
+
+def _with_result(value: Expression) -> Expression:
     """The value with its call replaced by the variable that holds the call's result."""
     if isinstance(value, Cast):
-        return replace(value, operand=_result(value.operand))
+        return replace(value, operand=_with_result(value.operand))
     assert isinstance(value, Inlined)
     assert value.function.result is not None
     name = Name(value.ctype, value.span, value.function.result)

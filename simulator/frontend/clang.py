@@ -1,25 +1,26 @@
-"""libclang as the front end: how CUDA C is parsed, and its diagnostics as SourceErrors."""
+"""libclang: parses CUDA C, turns its diagnostics into SourceErrors, and adds to its bindings."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import clang.cindex as cindex
 from clang.cindex import CursorKind
 
-from simulator.frontend.source import check_directives, without_headers
-from simulator.frontend.unsupported import reason
+from simulator.frontend.directives import check_directives
+from simulator.frontend.source import without_headers
+from simulator.frontend.unsupported import unsupported_message
 from simulator.language.errors import SourceError, Span
 
 PRELUDE = Path(__file__).with_name("prelude.cuh")
 
-# The host's target is named so that long is 64 bits wide on every platform, as on the GPU of most.
-# -nostdinc and the two -nocuda flags keep the parser from ever opening a file of the host.
+# The target is Linux on every platform, so that long has 64 bits, as nvcc has it there.
+# With -nostdinc and the two -nocuda flags the parser never opens a file of the host.
 ARGUMENTS = (
     "-x", "cuda", "--target=x86_64-unknown-linux-gnu", "--cuda-device-only",
     "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib",
@@ -36,11 +37,16 @@ UNARY_OPERATORS = {
     10: "!",
 }  # fmt: skip
 
+FUNCTIONS = (CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE)
+
 INTEGER_RESULT, FLOAT_RESULT = 1, 2  # CXEvalResultKind, from clang-c/Index.h
 
 
 def parse(text: str, filename: str, defines: Mapping[str, str]) -> tuple[cindex.Cursor, list[str]]:
-    """The translation unit's cursor and clang's warnings; SourceError at the first error."""
+    """The translation unit's cursor, and clang's warnings as sentences.
+
+    defines are the compiler's -D macros. Raises SourceError for clang's first error.
+    """
     text = without_headers(text)
     check_directives(text, defines)
     index = cindex.Index.create()
@@ -55,30 +61,33 @@ def parse(text: str, filename: str, defines: Mapping[str, str]) -> tuple[cindex.
     warnings = []
     for diagnostic in unit.diagnostics:
         if diagnostic.severity >= cindex.Diagnostic.Error:
-            raise SourceError(*(_left_out(diagnostic, text) or _sentence(diagnostic, filename)))
+            raise SourceError(*(_unsupported(diagnostic, text) or _sentence(diagnostic, filename)))
         if diagnostic.severity == cindex.Diagnostic.Warning:
-            message, lvalue = _sentence(diagnostic, filename)
-            warnings.append(f"{lvalue}: {message}" if lvalue else message)
+            message, span = _sentence(diagnostic, filename)
+            warnings.append(f"{span}: {message}" if span else message)
     return unit.cursor, warnings
 
 
-def _left_out(diagnostic: Any, text: str) -> tuple[str, Span | None] | None:
-    """A better sentence for a name that clang does not know because CUDA's own is left out."""
-    found = re.match(r"use of undeclared identifier|unknown type name|expected namespace name|"
-                     r"no template named|no member named", diagnostic.spelling)  # fmt: skip
+def _unsupported(diagnostic: Any, text: str) -> tuple[str, Span | None] | None:
+    """The message and span of an error about an unsupported name of CUDA's; None for others."""
+    unknown_name = re.match(
+        r"use of undeclared identifier|unknown type name|expected namespace name|"
+        r"no template named|no member named",
+        diagnostic.spelling,
+    )
     lines = text.split("\n")
     line, column = diagnostic.location.line, diagnostic.location.column
-    if not found or not 0 < line <= len(lines):
+    if not unknown_name or not 0 < line <= len(lines):
         return None
     name = re.match(r"\w+", lines[line - 1][column - 1 :])
-    said = reason(name[0]) if name else None
-    if name is None or said is None:
+    message = unsupported_message(name[0]) if name else None
+    if name is None or message is None:
         return None
-    return said, Span(line, column, line, column + len(name[0]))
+    return message, Span(line, column, line, column + len(name[0]))
 
 
 def _sentence(diagnostic: Any, filename: str) -> tuple[str, Span | None]:
-    """Clang's message with its fix-it, and where."""
+    """Clang's message with its fix-it, and its span if it is in the kernel's text."""
     location = diagnostic.location
     message = diagnostic.spelling
     for fix in diagnostic.fixits if "did you mean" not in message else ():
@@ -87,8 +96,7 @@ def _sentence(diagnostic: Any, filename: str) -> tuple[str, Span | None]:
             message += f"; {'write' if replaced else 'insert'} '{fix.value.strip()}'"
         elif replaced:
             message += "; leave it out"
-    here = location.file is not None and location.file.name == filename
-    if not here:
+    if location.file is None or location.file.name != filename:
         return message + ".", None
     span = Span(location.line, location.column, location.line, location.column + 1)
     end = "" if message.endswith("?") else "."
@@ -96,24 +104,36 @@ def _sentence(diagnostic: Any, filename: str) -> tuple[str, Span | None]:
 
 
 def definitions(unit: Any, filename: str) -> list[Any]:
-    """The cursors of the functions that the text defines, those in extern "C" among them."""
+    """The cursors of the functions that the text defines, with those in extern "C"."""
     found: list[Any] = []
     for cursor in reversed(list(unit.get_children())):
         file = cursor.location.file
         if file is None or file.name != filename:
             break  # the prelude's, which comes first
-        inside = cursor.kind == CursorKind.LINKAGE_SPEC
-        for one in reversed(list(cursor.get_children())) if inside else (cursor,):
-            if one.kind in (CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE) and (
-                one.is_definition()
-            ):
-                found.append(one)
+        is_extern = cursor.kind == CursorKind.LINKAGE_SPEC
+        for function in reversed(list(cursor.get_children())) if is_extern else (cursor,):
+            if function.kind in FUNCTIONS and function.is_definition():
+                found.append(function)
     return found[::-1]
 
 
+def descendants(cursor: Any) -> Iterator[Any]:
+    """A cursor and all within it; without recursion, as texts may nest deep."""
+    pending = [cursor]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending += current.get_children()
+
+
+def has_child(cursor: Any, kind: CursorKind) -> bool:
+    """Whether a cursor has a direct child of a kind, such as the attribute __shared__."""
+    return any(child.kind == kind for child in cursor.get_children())
+
+
 def span_of(cursor: Any) -> Span:
-    """Where a cursor's text stands; a macro's expansion stands where the macro is used."""
-    library = cindex.conf.lib  # at once, as the properties are slow and every node asks
+    """The span of a cursor's text; for a macro's expansion, that of the macro's use."""
+    library = cindex.conf.lib  # called directly: the bindings' properties are slow
     extent = library.clang_getCursorExtent(cursor)
     line, column = ctypes.c_uint(), ctypes.c_uint()
     to_line, to_column = ctypes.byref(line), ctypes.byref(column)
@@ -126,6 +146,7 @@ def span_of(cursor: Any) -> Span:
 
 @functools.cache
 def _library() -> Any:
+    """libclang with the functions that its Python bindings do not declare."""
     library = cindex.conf.lib
     for name, result, arguments in (
         ("clang_Cursor_Evaluate", ctypes.c_void_p, [cindex.Cursor]),
@@ -143,12 +164,12 @@ def _library() -> Any:
 
 
 def unary_operator(cursor: Any) -> str:
-    """The operator of a UNARY_OPERATOR cursor, "post++" and its kind spelled out."""
+    """The operator of a UNARY_OPERATOR cursor, as UNARY_OPERATORS names it."""
     return UNARY_OPERATORS.get(_library().clang_getCursorUnaryOperatorKind(cursor), "?")
 
 
 def constant(cursor: Any) -> int | float | None:
-    """The value that clang folds an expression to, or None where it is not constant."""
+    """The value that clang folds an expression to; None for one that is not constant."""
     library = _library()
     result = library.clang_Cursor_Evaluate(cursor)
     if not result:

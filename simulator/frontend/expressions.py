@@ -1,4 +1,4 @@
-"""Clang's expression cursors -> the tree's expressions, with every conversion made explicit."""
+"""Lowers clang's expression cursors to the tree's expressions, every conversion explicit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
 
-from simulator.frontend.clang import span_of, unary_operator
+from simulator.frontend.clang import has_child, span_of, unary_operator
+from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.types import convert, literal, lower_type, only_child, zero
 from simulator.language import ctype
 from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Vector
@@ -38,7 +39,7 @@ ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^"})
 SHIFTS = frozenset({"<<", ">>"})
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 MAX_DEPTH = 150  # expressions within expressions; Python's stack takes no more
-PLACES = (Name, Index, Dereference, Member)
+LVALUES = (Name, Index, Dereference, Member)
 CASTS = frozenset(
     {
         CursorKind.CSTYLE_CAST_EXPR,
@@ -60,24 +61,15 @@ CONSTANTS = frozenset(
 
 
 class Expressions:
-    """Lowers expressions.
+    """Lowers the expressions of one kernel.
 
-    variables maps the hash of a clang declaration to our Variable, or to the place that a
-    reference names; calls lowers a call of a function; declare_shared makes known a shared array
-    that is declared outside the kernel.
+    symbols knows what names mean; lower_call lowers a call expression with its span.
     """
 
-    def __init__(
-        self,
-        variables: dict[int, Variable | Expression],
-        calls: Callable[[Any, Span], Expression],
-        declare_shared: Callable[[Any, Span], Any],
-    ) -> None:
-        self.variables = variables
-        self.calls = calls
+    def __init__(self, symbols: SymbolTable, lower_call: Callable[[Any, Span], Expression]) -> None:
+        self._symbols = symbols
         self._depth = 0
-        self._declare_shared = declare_shared
-        self.table: Mapping[CursorKind, Callable[[Any, Span], Expression]] = {
+        self._lower: Mapping[CursorKind, Callable[[Any, Span], Expression]] = {
             CursorKind.DECL_REF_EXPR: self._name,
             CursorKind.MEMBER_REF_EXPR: self._member,
             CursorKind.ARRAY_SUBSCRIPT_EXPR: self._index,
@@ -85,23 +77,23 @@ class Expressions:
             CursorKind.BINARY_OPERATOR: self._binary,
             CursorKind.COMPOUND_ASSIGNMENT_OPERATOR: self._compound_assignment,
             CursorKind.CONDITIONAL_OPERATOR: self._conditional,
-            CursorKind.CALL_EXPR: self.calls,
-            CursorKind.INIT_LIST_EXPR: self._list,
+            CursorKind.CALL_EXPR: lower_call,
+            CursorKind.INIT_LIST_EXPR: self._initializer_list,
         }
 
     def value(self, cursor: Any) -> Expression:
-        """The expression as a value: a place is loaded, an array becomes a pointer."""
+        """An expression as a value: an lvalue is loaded, an array becomes a pointer."""
         return self._as_value(self.expression(cursor))
 
     def lvalue(self, cursor: Any) -> Expression:
-        """The expression as a place to store to."""
+        """An expression as an lvalue; raises SourceError for one that is only a value."""
         lvalue = self.expression(cursor)
-        if isinstance(lvalue, PLACES):
+        if isinstance(lvalue, LVALUES):
             return lvalue
         raise SourceError("This is no place to store to.", span_of(cursor))
 
     def expression(self, cursor: Any) -> Expression:
-        """The expression, a place where it names one."""
+        """An expression as it is: an lvalue, or a value."""
         self._depth += 1
         try:
             if self._depth > MAX_DEPTH:
@@ -125,25 +117,25 @@ class Expressions:
             )
         if kind in CONSTANTS:
             return literal(cursor, span)
-        if kind in self.table:
-            return self.table[kind](cursor, span)
+        if kind in self._lower:
+            return self._lower[kind](cursor, span)
         what = kind.name.removeprefix("CXX_").removesuffix("_EXPR").replace("_", " ").lower()
         raise SourceError(f"This kind of expression ({what}) is not supported.", span)
 
     def _as_value(self, lowered: Expression) -> Expression:
-        if not isinstance(lowered, PLACES):
+        if not isinstance(lowered, LVALUES):
             return lowered
         if isinstance(lowered.ctype, ArrayOf):
             return AddressOf(Pointer(lowered.ctype.element), lowered.span, lowered)
         return Load(lowered.ctype, lowered.span, lowered)
 
     def _implicit(self, cursor: Any, span: Span) -> Expression:
-        """Clang's implicit casts: what changes the type converts, what does not is a load."""
+        """A clang node without a kind of its own: mostly a conversion, or a load."""
         inner = self.expression(only_child(cursor))
         target = lower_type(cursor.type, span)
         if isinstance(target, ArrayOf) and isinstance(inner.ctype, Pointer):
             target = Pointer(target.element)  # a parameter written as an array
-        if inner.ctype == target and isinstance(inner, PLACES):
+        if inner.ctype == target and isinstance(inner, LVALUES):
             return inner
         return convert(self._as_value(inner), target, span)
 
@@ -151,13 +143,13 @@ class Expressions:
         declaration = cursor.referenced
         if declaration is None:
             return self.expression(only_child(cursor))  # a template's argument
-        known = self.variables.get(declaration.hash)
-        if isinstance(known, Variable):
-            return Name(known.ctype, span, known)
-        if known is not None:
-            return known
-        if any(c.kind == CursorKind.CUDASHARED_ATTR for c in declaration.get_children()):
-            self._declare_shared(declaration, span)
+        symbol = self._symbols.find(declaration)
+        if isinstance(symbol, Variable):
+            return Name(symbol.ctype, span, symbol)
+        if symbol is not None:
+            return symbol
+        if has_child(declaration, CursorKind.CUDASHARED_ATTR):  # declared outside the kernel
+            self._symbols.declare_shared(declaration, span)
             return self._name(cursor, span)
         if declaration.spelling == "warpSize":
             return Builtin(ctype.INT, span, "warpSize", "")
@@ -248,14 +240,14 @@ class Expressions:
                 raise SourceError(f"{cursor.spelling} is not supported for {left}.", span)
         return Assign(lvalue.ctype, span, lvalue, operator, value, compute)
 
-    def _list(self, cursor: Any, span: Span) -> Expression:
+    def _initializer_list(self, cursor: Any, span: Span) -> Expression:
         """{x, y, z, w} for a short vector, {x} for a number."""
         target = lower_type(cursor.type, span)
         values = [self.value(child) for child in cursor.get_children()]
         if isinstance(target, Vector) and len(values) <= target.length:
-            parts = [convert(value, target.element, span) for value in values]
-            parts += [zero(target.element, span)] * (target.length - len(values))
-            return Call(target, span, f"make_{target.name}", tuple(parts))
+            components = [convert(value, target.element, span) for value in values]
+            components += [zero(target.element, span)] * (target.length - len(values))
+            return Call(target, span, f"make_{target.name}", tuple(components))
         if isinstance(target, Scalar) and len(values) <= 1:
             return convert(values[0], target, span) if values else zero(target, span)
         raise SourceError(f"A list of values for {target} is not supported here.", span)
@@ -266,15 +258,14 @@ class Expressions:
 
 
 def _qualifier(declaration: Any) -> str:
-    """The word with which a variable outside the kernel was declared."""
-    kinds = {child.kind for child in declaration.get_children()}
-    if CursorKind.CUDACONSTANT_ATTR in kinds:
+    """The memory space qualifier of a variable outside the kernel, with a space behind it."""
+    if has_child(declaration, CursorKind.CUDACONSTANT_ATTR):
         return "__constant__ "
-    return "__device__ " if CursorKind.CUDADEVICE_ATTR in kinds else ""
+    return "__device__ " if has_child(declaration, CursorKind.CUDADEVICE_ATTR) else ""
 
 
 def _without_decay(cursor: Any) -> Any:
-    """The array itself under clang's array-to-pointer conversion, and under parentheses."""
+    """The array within clang's array-to-pointer conversion and parentheses."""
     while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
         inner = only_child(cursor)
         decays = inner.type.get_canonical().kind in (

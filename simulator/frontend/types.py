@@ -1,4 +1,4 @@
-"""Clang's types and constants -> ours, and conversions between values of them."""
+"""Lowers clang's types and constants to the tree's, and converts between types."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ SCALAR_KINDS: Mapping[TypeKind, Scalar] = {
 }
 
 
-def lower_type(given: Any, span: Span) -> CType:
-    """A clang type as one of ours; SourceError names one we do not have."""
-    canonical = given.get_canonical()
+def lower_type(clang_type: Any, span: Span) -> CType:
+    """A clang type as a CType; raises SourceError, at `span`, for an unsupported one."""
+    canonical = clang_type.get_canonical()
     kind = canonical.kind
     if kind in SCALAR_KINDS:
         return SCALAR_KINDS[kind]
@@ -51,17 +51,17 @@ def lower_type(given: Any, span: Span) -> CType:
         case TypeKind.ENUM:
             return ctype.INT
         case _:
-            raise SourceError(f"The type {given.spelling} is not supported.", span)
+            raise SourceError(f"The type {clang_type.spelling} is not supported.", span)
 
 
-def parameter_type(given: Any, span: Span) -> CType:
+def parameter_type(clang_type: Any, span: Span) -> CType:
     """A function parameter's type: an array there is a pointer to its first element."""
-    lowered = lower_type(given, span)
+    lowered = lower_type(clang_type, span)
     return Pointer(lowered.element) if isinstance(lowered, ArrayOf) else lowered
 
 
 def convert(value: Expression, target: CType, span: Span, explicit: bool = False) -> Expression:
-    """The value as another type, a Cast where that changes anything."""
+    """The value as another type: itself, or within a Cast; SourceError when C has no conversion."""
     if value.ctype == target:
         return value
     match value.ctype, target:
@@ -74,7 +74,7 @@ def convert(value: Expression, target: CType, span: Span, explicit: bool = False
 
 
 def literal(cursor: Any, span: Span) -> Literal:
-    """A constant's value, as clang folds it."""
+    """A constant expression as the Literal that clang folds it to; else raises SourceError."""
     number = constant(cursor)
     target = lower_type(cursor.type, span)
     if number is None or not isinstance(target, Scalar):
@@ -88,9 +88,9 @@ def literal(cursor: Any, span: Span) -> Literal:
 
 
 def only_child(cursor: Any) -> Any:
-    """The one expression within a cursor."""
+    """A cursor's only child that is an expression; raises SourceError unless there is just one."""
     children = list(cursor.get_children())
-    if len(children) > 1:  # a type's name may stand beside it
+    if len(children) > 1:  # a type's name may be another child
         children = [child for child in children if child.kind.is_expression()]
     if len(children) != 1:
         raise SourceError("This kind of expression is not supported.", span_of(cursor))
@@ -98,12 +98,12 @@ def only_child(cursor: Any) -> Any:
 
 
 def zero(target: CType, span: Span) -> Expression:
-    """The zero of a type."""
+    """The zero of a scalar or short vector type; raises SourceError for others."""
     match target:
         case Scalar():
             return Literal(target, span, target.dtype.type(0))
         case Vector():
-            parts = (zero(target.element, span),) * target.length
-            return Call(target, span, f"make_{target.name}", parts)
+            components = (zero(target.element, span),) * target.length
+            return Call(target, span, f"make_{target.name}", components)
         case _:
             raise SourceError(f"An array of {target} is not supported.", span)

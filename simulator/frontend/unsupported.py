@@ -1,12 +1,12 @@
-"""What CUDA has and this simulator has not, by name, and why: for messages that help."""
+"""Names of CUDA that the simulator does not support, and what to write instead of them."""
 
 from __future__ import annotations
 
 import re
 
-LEFT_OUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(names), reason)
-    for names, reason in (
+UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(names), advice)
+    for names, advice in (
         (r"printf|puts|assert", "leave the line out; every value is there to see, step by step"),
         (r"malloc|free|alloca", "a kernel gets its memory as arrays from the launch"),
         (r"cooperative_groups|cg|thread_block|grid_group|this_\w+", "cooperative groups are left "
@@ -32,9 +32,14 @@ LEFT_OUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )  # fmt: skip
 
 
-def reason(name: str) -> str | None:
-    """Why a name of CUDA's is not taken, in a sentence that begins with it; None for others."""
-    for names, why in LEFT_OUT:
+def unsupported_message(name: str) -> str | None:
+    """A sentence on why a name of CUDA's is not supported; None for any other name.
+
+    >>> unsupported_message("printf")
+    'printf is not supported: leave the line out; every value is there to see, step by step.'
+    >>> unsupported_message("total")
+    """
+    for names, advice in UNSUPPORTED_NAMES:
         if names.fullmatch(name):
-            return f"{name} is not supported: {why}."
+            return f"{name} is not supported: {advice}."
     return None

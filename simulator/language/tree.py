@@ -386,24 +386,16 @@ class Contractions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernel:
-    """One __global__ function, typed and ready to run.
-
-    text is what the screen shows, what was parsed, and what the GPU's compiler is given, with
-    `defines` beside it for both compilers; template holds a template kernel's arguments;
-    contractions say which of its sums are fused multiply-adds.
-    """
+    """One __global__ function, typed and ready to run."""
 
     name: str
-    text: str
-    filename: str
-    parameters: tuple[Variable, ...]
-    shared: tuple[Variable, ...]
+    text: str  # as the screen shows it, as it was parsed, and as the GPU's compiler gets it
+    parameters: tuple[Variable, ...]  # in the order of the declaration
+    shared: tuple[Variable, ...]  # its shared arrays, in the order of their declarations
     body: Sequence
-    span: Span
-    defines: dict[str, str] = field(default_factory=dict)
-    template: tuple[str, ...] = ()
+    template: tuple[str, ...] = ()  # a template kernel's arguments, as the text would have them
     contractions: Contractions = field(default_factory=Contractions)
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # sentences: the compiler's, and sums that may be contracted
 
     @property
     def shared_offsets(self) -> dict[Variable, int]:

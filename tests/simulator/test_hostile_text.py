@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from simulator.frontend.macro_limits import tokens
-from simulator.frontend.source import blank_comments, check_directives, instantiate, set_defines
+from simulator.frontend.directives import check_directives
+from simulator.frontend.lexer import blank_comments, tokens
+from simulator.frontend.source import set_defines
+from simulator.frontend.template import instantiate
 from simulator.language.errors import SourceError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,15 +30,15 @@ try:
 except SourceError as error:
     print(error)
 """
-DIRECTIVES = "from simulator.frontend.source import check_directives; check_directives(text)"
-BLANK = "from simulator.frontend.source import blank_comments; blank_comments(text)"
-TOKENS = "from simulator.frontend.macro_limits import tokens; tokens(text)"
+DIRECTIVES = "from simulator.frontend.directives import check_directives; check_directives(text)"
+BLANK = "from simulator.frontend.lexer import blank_comments; blank_comments(text)"
+TOKENS = "from simulator.frontend.lexer import tokens; tokens(text)"
 DEFINES = "from simulator.frontend.source import set_defines; set_defines(text, {'T': '2'})"
-TEMPLATE = "from simulator.frontend.source import instantiate; instantiate(text, 'k', {})"
+TEMPLATE = "from simulator.frontend.template import instantiate; instantiate(text, 'k', {})"
 ELEMENT = "from gpu.compile import element_type; element_type(text, 'k')"
 EDITS = "from ui.what_if import applied; applied(text, ['double'])"
 SANITIZER = "from gpu.referee import findings; findings(text)"
-NAME = "from simulator.frontend.unsupported import reason; reason(text)"
+NAME = "from simulator.frontend.unsupported import unsupported_message; unsupported_message(text)"
 
 
 def long(piece: str, before: str = "", after: str = "", length: int = LENGTH) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from simulator import Report, catalogue, compile_kernel, simulate
-from simulator.frontend.source import blank_comments
+from simulator.frontend.lexer import blank_comments
 from ui.what_if import SWITCHES, Change, applied, changes, edits, retyped
 
 SIZES = [(8, 8, 8), (1, 1, 1), (5, 9, 7), (13, 3, 18)]

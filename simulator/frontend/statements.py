@@ -1,0 +1,221 @@
+"""Lowers clang's statement cursors to the tree's statements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clang.cindex import CursorKind
+
+from simulator.frontend.calls import Calls, has_barrier, hoist_call
+from simulator.frontend.clang import constant, span_of
+from simulator.frontend.declarations import Declarations
+from simulator.frontend.expressions import Expressions
+from simulator.frontend.lexer import blank_comments
+from simulator.frontend.symbols import SymbolTable
+from simulator.frontend.types import convert
+from simulator.language import ctype
+from simulator.language.errors import SourceError, Span
+from simulator.language.tree import (
+    Assign,
+    Barrier,
+    Break,
+    Continue,
+    Evaluate,
+    Expression,
+    If,
+    Loop,
+    Name,
+    Return,
+    Sequence,
+    Statement,
+    Switch,
+    Variable,
+)
+
+CASE_CHILDREN = 2  # of a case label: its value and the statement behind it
+FOR_CLAUSES = ["start", "condition", "advance"]  # as class Loop names them
+MAX_DEPTH = 80  # nested statements; a kernel beyond it would exhaust Python's stack
+MAX_STATEMENTS = 3_000  # of a kernel, those of its functions counted at every call
+
+
+class Statements:
+    """Lowers the statements of one kernel, and of the functions that it calls."""
+
+    def __init__(self, text: str, filename: str, symbols: SymbolTable) -> None:
+        self._text = text
+        self._symbols = symbols
+        self._calls = Calls(filename, symbols, self)
+        self._expressions = Expressions(symbols, self._calls.expression)
+        self._declarations = Declarations(symbols, self._expressions)
+        self._result: Variable | None = None  # what the current function's return assigns
+        self._depth = 0
+        self._count = 0
+
+    @property
+    def expressions(self) -> Expressions:
+        """Lowers the kernel's expressions."""
+        return self._expressions
+
+    def body(self, cursor: Any, result: Variable | None) -> Sequence:
+        """A function's body; its return statements assign `result`."""
+        self._symbols.find_addressed(cursor)
+        outer, self._result = self._result, result
+        try:
+            return self._sequence(cursor)
+        finally:
+            self._result = outer
+
+    def _statement(self, cursor: Any) -> Statement:
+        self._depth += 1
+        self._count += 1
+        if self._count > MAX_STATEMENTS:
+            raise SourceError(
+                f"The kernel has more than {MAX_STATEMENTS:,} statements, counting those of its "
+                "functions at every call.",
+                span_of(cursor),
+            )
+        if self._depth > MAX_DEPTH:
+            raise SourceError(f"Statements nest more than {MAX_DEPTH} deep here.", span_of(cursor))
+        try:
+            return self._lower(cursor, span_of(cursor))
+        finally:
+            self._depth -= 1
+
+    def _lower(self, cursor: Any, span: Span) -> Statement:
+        """A statement, by its kind."""
+        children = list(cursor.get_children())
+        match cursor.kind:
+            case CursorKind.COMPOUND_STMT:
+                return self._sequence(cursor)
+            case CursorKind.DECL_STMT:
+                declarations = [self._declarations.lower(child) for child in children]
+                if len(declarations) == 1:
+                    return declarations[0]
+                return Sequence(span, tuple(declarations))
+            case CursorKind.IF_STMT:
+                return self._if(children, span)
+            case CursorKind.FOR_STMT:
+                return self._for(cursor, children, span)
+            case CursorKind.WHILE_STMT:
+                if len(children) != 2:
+                    raise SourceError("Declare this variable before the while.", span)
+                condition, body = children
+                return Loop(span, None, self._condition(condition), None, self._statement(body))
+            case CursorKind.DO_STMT:
+                body, condition = children
+                test = self._condition(condition)
+                return Loop(span, None, test, None, self._statement(body), test_first=False)
+            case CursorKind.BREAK_STMT:
+                return Break(span)
+            case CursorKind.CONTINUE_STMT:
+                return Continue(span)
+            case CursorKind.SWITCH_STMT:
+                return self._switch(children, span)
+            case CursorKind.RETURN_STMT:
+                return self._return(children, span)
+            case CursorKind.NULL_STMT:
+                return Sequence(span, ())
+            case CursorKind.UNEXPOSED_STMT if len(children) == 1:
+                return self._statement(children[0])  # #pragma unroll around a loop
+            case CursorKind.CALL_EXPR if cursor.spelling == "__syncthreads":
+                return Barrier(span)
+            case CursorKind.CALL_EXPR if self._calls.definition(cursor) is not None:
+                return self._calls.function(cursor, self._calls.definition(cursor), span)
+            case kind if kind.is_expression():
+                return hoist_call(Evaluate(span, self._expressions.value(cursor)))
+            case kind:
+                what = kind.name.removesuffix("_STMT").replace("_", " ").lower()
+                raise SourceError(f"This kind of statement ({what}) is not supported.", span)
+
+    def _sequence(self, cursor: Any) -> Sequence:
+        statements = tuple(self._statement(child) for child in cursor.get_children())
+        return Sequence(span_of(cursor), statements)
+
+    def _condition(self, cursor: Any) -> Expression:
+        value = self._expressions.value(cursor)
+        return convert(value, ctype.BOOL, value.span)
+
+    def _if(self, children: list[Any], span: Span) -> Statement:
+        if len(children) not in (2, 3) or not children[0].kind.is_expression():
+            raise SourceError("Declare this variable before the if.", span)
+        no = self._statement(children[2]) if len(children) == 3 else None
+        return If(span, self._condition(children[0]), self._statement(children[1]), no)
+
+    def _for(self, cursor: Any, children: list[Any], span: Span) -> Statement:
+        *head, body = children
+        names = _for_clauses(self._text, cursor, head)
+        if len(set(names)) < len(names):
+            raise SourceError("Declare the condition's variable before this for loop.", span)
+        clauses = dict(zip(names, head, strict=True))
+        start = self._statement(clauses["start"]) if "start" in clauses else None
+        if start is not None and has_barrier(start):
+            raise SourceError("Call a function with a barrier before the loop.", start.span)
+        condition = self._condition(clauses["condition"]) if "condition" in clauses else None
+        advance = self._expressions.value(clauses["advance"]) if "advance" in clauses else None
+        return Loop(span, start, condition, advance, self._statement(body))
+
+    def _switch(self, children: list[Any], span: Span) -> Statement:
+        """A switch; clang nests a label in the label before it, and its statement in the last."""
+        if len(children) != 2:
+            raise SourceError("Declare this variable before the switch.", span)
+        selector, block = children
+        labels: list[tuple[int | None, int]] = []
+        body: list[Statement] = []
+        if block.kind != CursorKind.COMPOUND_STMT:
+            raise SourceError("Write the switch's body in braces.", span)
+        for child in block.get_children():
+            inner = child
+            while inner.kind in (CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT):
+                labels.append((_label(inner), len(body)))
+                inner = list(inner.get_children())[-1]
+            body.append(self._statement(inner))
+        return Switch(span, self._expressions.value(selector), tuple(labels), tuple(body))
+
+    def _return(self, children: list[Any], span: Span) -> Statement:
+        """A return, behind the assignment of its value to the function's result."""
+        if not children or self._result is None:
+            return Return(span)
+        result = self._result
+        lvalue = Name(result.ctype, span, result)
+        value = convert(self._expressions.value(children[0]), result.ctype, span)
+        assign = Evaluate(span, Assign(result.ctype, span, lvalue, "", value, result.ctype))
+        return Sequence(span, (hoist_call(assign), Return(span)))
+
+
+def _label(cursor: Any) -> int | None:
+    """The value of a case label; None for default."""
+    if cursor.kind == CursorKind.DEFAULT_STMT:
+        return None
+    children = list(cursor.get_children())
+    if len(children) != CASE_CHILDREN:
+        raise SourceError("A range of cases is not supported.", span_of(cursor))
+    value = constant(children[0])
+    if value is not None and not isinstance(value, int):
+        raise SourceError("A case needs a whole number.", span_of(cursor))
+    return value
+
+
+def _for_clauses(text: str, cursor: Any, head: list[Any]) -> list[str]:
+    """Which of FOR_CLAUSES each child of a for loop's head is.
+
+    Clang's children do not show which clauses are missing, so the head's two semicolons are
+    searched for in the text.
+    """
+    if len(head) == len(FOR_CLAUSES):
+        return FOR_CLAUSES
+    begin = cursor.extent.start.offset  # in bytes, like all of clang's offsets
+    raw = text.encode()[begin : cursor.extent.end.offset].decode(errors="replace")
+    code = blank_comments(raw)
+    depth, semicolons = 0, []
+    for position, character in enumerate(code):
+        depth += (character in "([{") - (character in ")]}")
+        if character == ";" and depth == 1:
+            semicolons.append(begin + len(code[:position].encode()))
+        if depth == 0 and character == ")":
+            break
+    if len(semicolons) != 2:
+        raise SourceError("Write all three parts of this for loop's head.", span_of(cursor))
+    return [
+        FOR_CLAUSES[sum(child.extent.start.offset > semicolon for semicolon in semicolons)]
+        for child in head
+    ]

@@ -1,0 +1,128 @@
+"""The symbol table of one kernel: what each of clang's declarations is in the tree."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from clang.cindex import CursorKind, StorageClass
+
+from simulator.frontend.clang import descendants, span_of, unary_operator
+from simulator.frontend.types import lower_type, parameter_type, zero
+from simulator.language import ctype
+from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Vector
+from simulator.language.errors import SourceError, Span
+from simulator.language.tree import (
+    AddressOf,
+    Declare,
+    Dereference,
+    Expression,
+    Index,
+    Load,
+    MemorySpace,
+    Name,
+    Variable,
+)
+from simulator.language.visit import in_register
+
+ADDRESS_OF = re.compile(r"(?<!&)&(?!&)")  # wherever the text takes an address, and in other places
+
+
+class SymbolTable:
+    """The variables of a kernel and of the functions it calls.
+
+    A clang declaration, by its hash, is a Variable, or the lvalue that its name stands for: what a
+    reference refers to, or the only cell of an array that a variable in memory is made.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._symbols: dict[int, Variable | Expression] = {}
+        self._shared: dict[int, Variable] = {}
+        self._takes_addresses = ADDRESS_OF.search(text) is not None
+        self._addressed: set[int] = set()  # declarations whose address is taken
+
+    @property
+    def shared(self) -> tuple[Variable, ...]:
+        """The shared arrays, in the order of their first declaration."""
+        return tuple(self._shared.values())
+
+    def find(self, declaration: Any) -> Variable | Expression | None:
+        """The variable, or the lvalue, that a declaration's name stands for, if it is known."""
+        return self._symbols.get(declaration.hash)
+
+    def bind(self, declaration: Any, symbol: Variable | Expression) -> None:
+        """Let a declaration's name stand for a variable or an lvalue from here on."""
+        self._symbols[declaration.hash] = symbol
+
+    def declare(self, cursor: Any, space: MemorySpace) -> Variable:
+        """A new variable for a declaration."""
+        span = span_of(cursor)
+        is_parameter = cursor.kind == CursorKind.PARM_DECL
+        variable = Variable(
+            name=cursor.spelling,
+            ctype=(parameter_type if is_parameter else lower_type)(cursor.type, span),
+            space=space,
+            span=span,
+            dynamic=cursor.storage_class == StorageClass.EXTERN,
+        )
+        self.bind(cursor, variable)
+        return variable
+
+    def declare_in_memory(
+        self, cursor: Any, lowered: CType, space: MemorySpace, value: Expression | None
+    ) -> Declare:
+        """Declare a variable that is no array but needs an address: an array of one cell."""
+        span = span_of(cursor)
+        variable = Variable(cursor.spelling, ArrayOf(lowered, 1), space, span)
+        name = Name(variable.ctype, span, variable)
+        self.bind(cursor, Index(lowered, span, name, zero(ctype.INT, span)))
+        return Declare(span, variable, cells=None if value is None else (value,))
+
+    def declare_shared(self, cursor: Any, span: Span) -> Declare:
+        """Declare a shared variable: one for the block, however often its function is called.
+
+        span is that of the statement, or of the first use of one declared outside the kernel.
+        """
+        known = self._shared.get(cursor.hash)
+        if known is not None:
+            return Declare(span, known)
+        lowered = lower_type(cursor.type, span)
+        if isinstance(lowered, (Scalar, Vector)):
+            declaration = self.declare_in_memory(cursor, lowered, MemorySpace.SHARED, None)
+        elif isinstance(lowered, ArrayOf) and not isinstance(lowered.innermost, Pointer):
+            if isinstance(lowered.element, ArrayOf) and not lowered.element.size:
+                raise SourceError(f"The rows of {cursor.spelling} have no cells.", span)
+            declaration = Declare(span, self.declare(cursor, MemorySpace.SHARED))
+        else:
+            raise SourceError(f"A shared variable of type {lowered} is not supported.", span)
+        self._shared[cursor.hash] = declaration.variable
+        return declaration
+
+    def declare_reference(self, cursor: Any, lvalue: Expression, span: Span) -> Declare | None:
+        """Bind a reference to an lvalue, evaluated once.
+
+        A register's reference is another name for it, and needs no statement: None. Any other is
+        a pointer that is dereferenced at each use.
+        """
+        if in_register(lvalue) or isinstance(lvalue, Name):
+            self.bind(cursor, lvalue)
+            return None
+        pointer = Pointer(lvalue.ctype)
+        variable = Variable(cursor.spelling, pointer, MemorySpace.REGISTER, span)
+        address = Load(pointer, span, Name(pointer, span, variable))
+        self.bind(cursor, Dereference(lvalue.ctype, span, address))
+        return Declare(span, variable, AddressOf(pointer, span, lvalue))
+
+    def find_addressed(self, body: Any) -> None:
+        """Note the variables whose address a function's body takes: they cannot be registers."""
+        if not self._takes_addresses:
+            return
+        for cursor in descendants(body):
+            if cursor.kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) == "&":
+                for child in cursor.get_children():
+                    if child.kind == CursorKind.DECL_REF_EXPR:
+                        self._addressed.add(child.referenced.hash)
+
+    def is_addressed(self, cursor: Any) -> bool:
+        """Whether a variable's address is taken in a body that find_addressed has seen."""
+        return cursor.hash in self._addressed
