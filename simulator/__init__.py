@@ -40,6 +40,10 @@ def compile_kernel(
 
     defines gives macros their values: in the text's own #define lines where it has them, so that
     Kernel.text is what runs, else as the compiler's -D. Raises SourceError.
+
+    >>> kernel = compile_kernel("__global__ void set(int* x, int n) { x[threadIdx.x] = n; }", "set")
+    >>> [f"{parameter.ctype} {parameter.name}" for parameter in kernel.parameters]
+    ['int* x', 'int n']
     """
     from simulator.frontend.kernel import compile_kernel as compile_with_clang  # needs libclang
 

@@ -44,6 +44,62 @@ def test_layers_know_only_those_below(layer: str) -> None:
         assert not set(imported(path)) & LAYERS[layer], path
 
 
+# What each part of the simulator may import, type-only imports included; nothing above it.
+SIMULATOR = {
+    "language": set(),
+    "number_format": set(),
+    "launch": {"language"},
+    "archive": {"language", "launch"},
+    "contraction": {"language"},
+    "frontend": {"language", "launch", "contraction"},
+    "machine": {"language", "launch"},
+    "observers": {"language", "launch", "number_format", "machine"},
+    "recording": {"language", "launch", "number_format", "contraction", "machine", "observers"},
+    "catalogue": {"language", "launch", "frontend"},
+    "report": {"language", "launch", "machine", "observers"},
+}
+
+
+def import_graph(*layers: str) -> dict[str, set[str]]:
+    """The modules of some layers by name, each with those that it imports anywhere in its text."""
+    paths = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for layer in layers
+        for path in modules(ROOT / layer)
+    }
+    graph: dict[str, set[str]] = {}
+    for name, path in paths.items():
+        targets = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                full = {f"{node.module}.{alias.name}" for alias in node.names}
+                targets |= {name if name in paths else node.module for name in full}
+        graph[name] = (targets & paths.keys()) - {name}
+    return graph
+
+
+@pytest.mark.parametrize("room", SIMULATOR)
+def test_rooms_of_the_simulator_know_only_those_below(room: str) -> None:
+    graph = import_graph("simulator")
+    inside = [name for name in graph if name.split(".")[1:2] == [room]]
+    assert inside, room
+    known = {target for name in inside for target in graph[name]}
+    assert "simulator" not in known, "its face rests on all rooms"
+    assert {target.split(".")[1] for target in known} - {room} <= SIMULATOR[room]
+
+
+def test_every_room_of_the_simulator_is_listed() -> None:
+    rooms = {name.split(".")[1] for name in import_graph("simulator") if "." in name}
+    assert rooms == {*SIMULATOR, "__main__"}
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    graph = import_graph("simulator", "gpu", "ui")
+    while leaves := {name for name, targets in graph.items() if not targets & graph.keys()}:
+        graph = {name: targets for name, targets in graph.items() if name not in leaves}
+    assert not graph, "these import each other"
+
+
 def test_only_pages_and_keys_import_streamlit() -> None:
     paths = modules(ROOT / "ui")
     users = {path for path in paths if "streamlit" in set(imported(path))}
