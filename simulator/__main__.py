@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from simulator.archive import read_arrays, shown, write_arrays
-from simulator.language.errors import LaunchError, SourceError
+from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.language.tree import Kernel
-from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3, listed
+from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3
 from simulator.machine.machine import SCHEDULES
 from simulator.report import Report, simulate
 
@@ -133,7 +133,7 @@ def _arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:
         if name not in names:
             raise UsageError(
                 f"{options.inputs} holds {shown(name)}, which is no parameter of {kernel.name} "
-                f"({listed(names)})."
+                f"({list_names(names)})."
             )
     given = list(options.arguments)
     # With an ARG for each parameter, the file's arrays go before theirs.
@@ -141,7 +141,7 @@ def _arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:
     left = names if every else [name for name in names if name not in values]
     if len(given) != len(left):
         raise UsageError(
-            f"Kernel {kernel.name} needs {len(left)} arguments ({listed(left)}); "
+            f"Kernel {kernel.name} needs {len(left)} arguments ({list_names(left)}); "
             f"{len(given)} are given."
         )
     random = np.random.default_rng(options.seed if options.seed >= 0 else 0)
