@@ -1,7 +1,7 @@
-"""Runs a CUDA C kernel over NumPy, a warp at a time, and tells what it did.
+"""Simulates CUDA C kernels over NumPy, a warp at a time.
 
 compile_kernel turns a text into a Kernel, simulate runs a Launch of it and reports counters and
-hazards, record keeps every step of one block. Only compile_kernel needs libclang.
+hazards, record returns every step of one block. Only compile_kernel needs libclang.
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ def compile_kernel(
     """The __global__ function `name` of a CUDA C text.
 
     defines gives macros their values: in the text's own #define lines where it has them, so that
-    Kernel.text is what runs, else as the compiler's -D. Raises SourceError.
+    Kernel.text is what runs, else as the compiler's -D. filename is the text's name in messages.
+    Raises SourceError for a text that is wrong or not supported.
 
-    >>> kernel = compile_kernel("__global__ void set(int* x, int n) { x[threadIdx.x] = n; }", "set")
+    >>> kernel = compile_kernel("__global__ void fill(float* x) { x[threadIdx.x] = 1; }", "fill")
     >>> [f"{parameter.ctype} {parameter.name}" for parameter in kernel.parameters]
-    ['int* x', 'int n']
+    ['float* x']
     """
-    from simulator.frontend.kernel import compile_kernel as compile_with_clang  # needs libclang
+    # Imported late: `import simulator` must work without libclang.
+    from simulator.frontend.kernel import compile_kernel as compile_with_clang
 
     return compile_with_clang(text, name, defines, filename)

@@ -18,8 +18,8 @@ import numpy as np
 
 from simulator import Kernel, Report, compile_kernel, simulate
 from simulator.archive import format_name, read_arrays, write_arrays
-from simulator.language.errors import LaunchError, SourceError
-from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3, listed
+from simulator.language.errors import LaunchError, SourceError, list_names
+from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3
 from simulator.machine.schedule import SCHEDULES
 from simulator.observers.findings import Hazard, Witness
 
@@ -162,7 +162,7 @@ def build_arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, An
         if name not in names:
             raise UsageError(
                 f"{options.inputs} holds {format_name(name)}, which is no parameter of "
-                f"{kernel.name} ({listed(names)})."
+                f"{kernel.name} ({list_names(names)})."
             )
     texts = list(options.arguments)
     missing = names
@@ -170,7 +170,7 @@ def build_arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, An
         missing = [name for name in names if name not in values]
     if len(texts) != len(missing):
         raise UsageError(
-            f"Kernel {kernel.name} needs {len(missing)} arguments ({listed(missing)}); "
+            f"Kernel {kernel.name} needs {len(missing)} arguments ({list_names(missing)}); "
             f"{len(texts)} are given."
         )
     random = np.random.default_rng(max(0, options.seed))

@@ -31,33 +31,32 @@ OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
 class Entry:
     """One kernel of the catalogue: its text and how it is launched.
 
-    block, rows and columns are numbers or expressions over the macros in `defines`, whose values
-    are those a reader may choose, the source's own first. rung is the kernel's place on the
-    ladder, 0 beside it. speed and teaching are the settings of all macros to measure on a GPU and
-    to watch on a screen; element is what A, B and C hold, as NumPy names it.
+    Sizes are numbers or expressions over its macros, such as "TILE / EACH" (see evaluate). A
+    setting gives macros values, by name; `chosen`, in the methods, is one, and the macros that it
+    lacks have their values in the source.
     """
 
-    name: str
-    file: str
-    kernel: str
-    title: str
-    teaches: str
-    block: tuple[int | str, ...]
-    rows: int | str
-    columns: int | str
-    defines: Mapping[str, tuple[int, ...]]
-    rung: int = 0
-    element: str = "float32"
-    speed: tuple[Mapping[str, int], ...] = ({},)
-    teaching: tuple[Mapping[str, int], ...] = ({},)
+    name: str  # of its table in catalogue.toml
+    file: str  # the CUDA C source, in FOLDER
+    kernel: str  # the name of its __global__ function
+    title: str  # as pages show it
+    teaches: str  # a sentence or two
+    block: tuple[int | str, ...]  # threads in x, y (and z)
+    rows: int | str  # of C that one block computes
+    columns: int | str  # likewise
+    defines: Mapping[str, tuple[int, ...]]  # macros: the values to choose from, the source's first
+    rung: int = 0  # its position on the ladder, from 1; 0 for a kernel that is not on it
+    element: str = "float32"  # the NumPy dtype of A, B and C
+    speed: tuple[Mapping[str, int], ...] = ({},)  # settings to measure on a GPU
+    teaching: tuple[Mapping[str, int], ...] = ({},)  # settings to show on a screen, default first
 
     def settings(self) -> list[Mapping[str, int]]:
-        """Those for a screen, then those for a GPU, each once."""
-        found: list[Mapping[str, int]] = []
-        for chosen in (*self.teaching, *self.speed):
-            if chosen not in found:
-                found.append(chosen)
-        return found
+        """The settings for a screen, then those for a GPU, without duplicates."""
+        distinct: list[Mapping[str, int]] = []
+        for setting in (*self.teaching, *self.speed):
+            if setting not in distinct:
+                distinct.append(setting)
+        return distinct
 
     def source(self, **chosen: int) -> str:
         """The kernel's text with the chosen values written into its #define lines."""
@@ -65,42 +64,52 @@ class Entry:
         return set_defines(text, {name: str(value) for name, value in chosen.items()})[0]
 
     def produces(self, **chosen: int) -> tuple[int, int]:
-        """Rows and columns of C that one block produces."""
-        values = {name: options[0] for name, options in self.defines.items()} | chosen
+        """Rows and columns of C that one block computes."""
+        values = self._values(chosen)
         return evaluate(self.rows, values), evaluate(self.columns, values)
 
     def shape(self, M: int, N: int, **chosen: int) -> tuple[Dim3, Dim3]:
-        """Grid and block, each in x, y, z, that cover an M x N product."""
-        values = {name: options[0] for name, options in self.defines.items()} | chosen
+        """The grid, in blocks, and the block, in threads, for an M x N product."""
+        values = self._values(chosen)
         rows, columns = self.produces(**chosen)
         grid = dim3(-(-N // columns), -(-M // rows))
         return grid, dim3(*(evaluate(size, values) for size in self.block))
 
     def tile(self, **chosen: int) -> tuple[int, int, int] | None:
-        """Rows and columns of C that a block produces, and how much of K it takes at a time.
+        """Rows and columns of C that a block computes, and the columns of A in one tile of K.
 
         None for a kernel without tiles: one with neither a macro DEPTH nor TILE.
         """
-        values = {name: options[0] for name, options in self.defines.items()} | chosen
+        values = self._values(chosen)
         depth = values.get("DEPTH", values.get("TILE"))
         if depth is None:
             return None
         return *self.produces(**chosen), depth
 
     def launch(self, arguments: Mapping[str, Any], **chosen: int) -> Launch:
-        """The launch for `arguments`: A, B, C (arrays) and M, N, K (whole numbers).
+        """The launch for `arguments`: M, N, K and arrays A [M, K], B [K, N], C [M, N].
 
-        Arrays of another type are converted to the kernel's.
+        Arrays of another dtype are converted to the kernel's.
         """
         grid, block = self.shape(int(arguments["M"]), int(arguments["N"]), **chosen)
-        given = dict(arguments)
+        converted = dict(arguments)
         for name in "ABC":
-            given[name] = np.asarray(given[name]).astype(self.element, copy=False)
-        return Launch(grid, block, given)
+            converted[name] = np.asarray(arguments[name]).astype(self.element, copy=False)
+        return Launch(grid, block, converted)
+
+    def _values(self, chosen: Mapping[str, int]) -> dict[str, int]:
+        """The value of each macro."""
+        return {name: options[0] for name, options in self.defines.items()} | dict(chosen)
 
 
 def evaluate(expression: int | str, values: Mapping[str, int]) -> int:
-    """A whole number from a number or from an expression over named values, with + - * /."""
+    """The value of a number, or of an expression over named values with +, -, * and whole /.
+
+    Raises LaunchError for any other expression.
+
+    >>> evaluate("TILE / EACH", {"TILE": 64, "EACH": 8})
+    8
+    """
 
     def value(node: ast.expr) -> int:
         match node:
@@ -121,14 +130,14 @@ def evaluate(expression: int | str, values: Mapping[str, int]) -> int:
 
 @functools.cache
 def catalogue() -> Mapping[str, Entry]:
-    """All entries by name, in the order they are taught."""
+    """All entries by name, in the order in which they are taught."""
     tables = tomllib.loads((FOLDER / "catalogue.toml").read_text(encoding="utf-8"))
     return {name: _entry(name, table) for name, table in tables.items()}
 
 
 def _entry(name: str, table: Mapping[str, Any]) -> Entry:
     defines = {key: tuple(options) for key, options in table.get("defines", {}).items()}
-    usual = {key: options[0] for key, options in defines.items()}
+    defaults = {key: options[0] for key, options in defines.items()}
     return Entry(
         name=name,
         file=table["file"],
@@ -141,6 +150,6 @@ def _entry(name: str, table: Mapping[str, Any]) -> Entry:
         defines=defines,
         rung=table["rung"],
         element=table.get("element", "float32"),
-        speed=tuple(usual | chosen for chosen in table.get("speed", [{}])),
-        teaching=tuple(usual | chosen for chosen in table.get("teaching", [{}])),
+        speed=tuple(defaults | setting for setting in table.get("speed", [{}])),
+        teaching=tuple(defaults | setting for setting in table.get("teaching", [{}])),
     )

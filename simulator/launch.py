@@ -1,42 +1,40 @@
-"""How a kernel is launched: grid, block, arguments; and what no GPU takes."""
+"""How a kernel is launched: grid, block and arguments, and a check that a GPU accepts them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from simulator.language.ctype import Array, Pointer, Scalar
-from simulator.language.errors import LaunchError
+from simulator.language.errors import LaunchError, list_names
 from simulator.language.tree import Kernel
 
-Dim3 = tuple[int, int, int]
+Dim3 = tuple[int, int, int]  # x, y, z
 
-WARP_SIZE = 32
-MAX_THREADS = 1024  # CUDA C++ Programming Guide, table of technical specifications
-MAX_BLOCK: Dim3 = (1024, 1024, 64)  # likewise
-MAX_GRID: Dim3 = (2**31 - 1, 65535, 65535)  # likewise
-MAX_SHARED_BYTES = 227 * 1024  # a block of compute capability 9.0, the largest there is
-MAX_GRID_THREADS = 2**26  # that are simulated: four for each element of a 4096 x 4096 matrix
-BUDGET_BYTES = 256 * 2**20  # what a simulated launch's arrays may take of its host
-SHOWN_NAMES = 12  # of parameters, in a sentence
+WARP_SIZE = 32  # lanes
+MAX_THREADS = 1024  # of a block (CUDA C++ Programming Guide, table of technical specifications)
+MAX_BLOCK: Dim3 = (1024, 1024, 64)  # threads (the same table)
+MAX_GRID: Dim3 = (2**31 - 1, 65535, 65535)  # blocks (the same table)
+MAX_SHARED_BYTES = 227 * 1024  # of a block of compute capability 9.0, the largest there is
+MAX_GRID_THREADS = 2**26  # of a simulated launch: four for each element of a 4096 x 4096 matrix
+BUDGET_BYTES = 256 * 2**20  # the host memory that a simulated launch's arrays may take
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
     """One launch of a kernel.
 
-    grid and block are in x, y, z. arguments holds, by parameter name, a NumPy array of any shape
-    (row-major, copied, never written) for a pointer and a number for a scalar.
+    An argument for a pointer is a NumPy array of any shape, taken row by row, and never written:
+    the simulator works on a copy. An argument for a scalar is a number.
     """
 
-    grid: Dim3
-    block: Dim3
-    arguments: Mapping[str, Any]
-    shared_bytes: int = 0
-    defines: Mapping[str, str] = field(default_factory=dict)
+    grid: Dim3  # blocks
+    block: Dim3  # threads
+    arguments: Mapping[str, Any]  # by parameter name
+    shared_bytes: int = 0  # of dynamic shared memory, for an extern __shared__ array
 
     @property
     def threads(self) -> int:
@@ -55,13 +53,19 @@ class Launch:
 
 
 def dim3(*sizes: int) -> Dim3:
-    """Up to three sizes as x, y, z; what is left out is 1."""
+    """One to three sizes as x, y, z; missing ones are 1.
+
+    >>> dim3(32, 8)
+    (32, 8, 1)
+    """
     x, y, z = (*sizes, 1, 1, 1)[:3]
     return (int(x), int(y), int(z))
 
 
 def unravel(number: Any, sizes: Dim3) -> tuple[Any, Any, Any]:
-    """A linear thread or block number, or an array of them, as x, y, z of a block or grid.
+    """The x, y, z of a linear thread or block number, or of an array of them, of any shape.
+
+    sizes are those of the block or grid; x changes fastest.
 
     >>> unravel(37, (16, 16, 1))
     (5, 2, 0)
@@ -70,7 +74,7 @@ def unravel(number: Any, sizes: Dim3) -> tuple[Any, Any, Any]:
 
 
 def ravel(index: Dim3, sizes: Dim3) -> int:
-    """The linear number of a thread or block given in x, y, z.
+    """The linear number of a thread or block at x, y, z: the inverse of unravel.
 
     >>> ravel((5, 2, 0), (16, 16, 1))
     37
@@ -81,8 +85,8 @@ def ravel(index: Dim3, sizes: Dim3) -> int:
 def check(kernel: Kernel, launch: Launch) -> dict[str, Any]:
     """The arguments by parameter name, each an array or a NumPy scalar of its C type.
 
-    An array is the caller's own where that lies in one piece, and is never written to. Raises
-    LaunchError, a sentence that names what is wrong.
+    A contiguous array is the caller's, not a copy, and must not be written. Raises LaunchError
+    for a launch that no GPU accepts, or that the simulator has no memory for.
     """
     for name, sizes, limits in (
         ("grid", launch.grid, MAX_GRID),
@@ -116,27 +120,28 @@ def check(kernel: Kernel, launch: Launch) -> dict[str, Any]:
     return _arguments(kernel, launch.arguments)
 
 
-def _arguments(kernel: Kernel, given: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(kernel: Kernel, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The launch's values as arrays and NumPy scalars of the parameters' types."""
     names = [parameter.name for parameter in kernel.parameters]
-    missing = [name for name in names if name not in given]
-    extra = [name for name in given if name not in names]
+    missing = [name for name in names if name not in values]
+    extra = [name for name in values if name not in names]
     if missing or extra:
         raise LaunchError(
-            f"Kernel {kernel.name} takes the parameters {listed(names) or '(none)'}; "
+            f"Kernel {kernel.name} takes the parameters {list_names(names) or '(none)'}; "
             + "; ".join(
-                part
-                for part in (
-                    f"missing: {listed(missing)}" if missing else "",
-                    f"not among them: {listed(extra)}" if extra else "",
+                clause
+                for clause in (
+                    f"missing: {list_names(missing)}" if missing else "",
+                    f"not among them: {list_names(extra)}" if extra else "",
                 )
-                if part
+                if clause
             )
             + "."
         )
     arguments: dict[str, Any] = {}
     total = 0
     for parameter in kernel.parameters:
-        value = given[parameter.name]
+        value = values[parameter.name]
         match parameter.ctype:
             case Pointer():
                 arguments[parameter.name] = _array(parameter.name, parameter.ctype, value)
@@ -154,12 +159,6 @@ def _arguments(kernel: Kernel, given: Mapping[str, Any]) -> dict[str, Any]:
             f"{BUDGET_BYTES / 2**20:,.0f} MiB. Choose smaller matrices."
         )
     return arguments
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names as a sentence has them, not more than a reader takes in."""
-    more = len(names) - SHOWN_NAMES
-    return ", ".join(names[:SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _array(name: str, ctype: Pointer, value: Any) -> Array:

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from simulator.catalogue import Entry, catalogue
-from simulator.launch import MAX_THREADS, Dim3, listed
+from simulator.language.errors import list_names
+from simulator.launch import MAX_THREADS, Dim3
 from simulator.machine.schedule import Schedule
 from ui.what_if import SWITCHES, edits
 
@@ -95,7 +96,9 @@ def from_query(query: Mapping[str, str | Sequence[str]]) -> tuple[View, tuple[st
     known = {*PLAIN, *entry.defines}
     unknown = [_quoted(name) for name in query if name not in known]
     if unknown:
-        reader.said.append(f"The address of this kernel has no {listed(unknown)}; it is left out.")
+        reader.said.append(
+            f"The address of this kernel has no {list_names(unknown)}; it is left out."
+        )
     grid, block = entry.shape(view.M, view.N, **dict(defines))
     view, moved = _within(view, grid, block)
     return view, (*reader.said, *moved)
@@ -180,11 +183,13 @@ def _edits(reader: Reader, text: str) -> tuple[str, ...]:
     wrong = sorted(_quoted(one) for one in asked if one not in names)
     if wrong:
         reader.said.append(
-            f"There is no edit {listed(wrong)}, only {', '.join(names)}; it is left out."
+            f"There is no edit {list_names(wrong)}, only {', '.join(names)}; it is left out."
         )
     idle = [name for name in names if name in asked and name not in possible]
     if idle:
-        reader.said.append(f"This kernel has nothing for {listed(idle)} to change; it is left out.")
+        reader.said.append(
+            f"This kernel has nothing for {list_names(idle)} to change; it is left out."
+        )
     return tuple(name for name in names if name in asked and name in possible)
 
 

@@ -58,7 +58,7 @@ class Candidate:
     """A product that may fuse with a sum."""
 
     node: Binary | Assign  # a * b, or a *= b
-    block: BasicBlock  # where it stands
+    block: BasicBlock  # in which it is computed
     loop_depth: int  # loops around it
     consumer: Consumer  # what uses it directly
     value: Value
@@ -208,7 +208,7 @@ class CandidateWalk:
     ) -> Value:
         """Walk a ?:, && or ||.
 
-        A side that assigns variables is a branch of its own; no code is joined behind it.
+        A side that assigns variables is a branch of its own; the basic block goes on behind it.
         """
         assigned = set[Variable]().union(*map(self._assigned.in_expression, branches))
         if not assigned:
@@ -299,7 +299,7 @@ def _is_unrolled(loop: Loop) -> bool:
     start = loop.start
     if isinstance(start, Declare) and start.value is not None:
         limits.append(start.value)
-    names = [part for limit in limits for part in subexpressions(limit) if isinstance(part, Name)]
+    names = [e for limit in limits for e in subexpressions(limit) if isinstance(e, Name)]
     return len(limits) == 2 and all(name.variable is loop.variable for name in names)
 
 

@@ -1,4 +1,4 @@
-"""Def-use chains of a kernel's variables: who uses an assigned value, and in which basic block."""
+"""Def-use chains of a kernel's variables: what uses an assigned value, in which basic block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BlockKind = Literal["kernel", "if", "loop", "switch"]
 class BasicBlock:
     """A stretch of straight code, without branches, loops or paths that meet."""
 
-    enclosing: BasicBlock | None  # the block that the statement around it stands in
+    enclosing: BasicBlock | None  # the block in which the statement around it begins
     kind: BlockKind  # of the statement around it
 
 

@@ -87,7 +87,7 @@ class ValueNumbering:
         return self._current[variable]
 
     def assign(self, variable: Variable, value: Value) -> None:
-        """Note that a variable holds a value from here on."""
+        """Set what a variable holds."""
         self._current[variable] = value
 
     def store(self) -> None:

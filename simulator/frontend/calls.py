@@ -51,7 +51,7 @@ class StatementLowering(Protocol):
 
 
 class Calls:
-    """Lowers the calls of one kernel, of functions that the file `filename` defines, or CUDA."""
+    """Lowers the calls of one kernel: of functions that the text `filename` defines, or CUDA."""
 
     def __init__(self, filename: str, symbols: SymbolTable, statements: StatementLowering) -> None:
         self._filename = filename

@@ -19,7 +19,7 @@ from simulator.language.errors import SourceError, Span
 
 PRELUDE = Path(__file__).with_name("prelude.cuh")
 
-# The target is Linux on every platform, so that long has 64 bits, as nvcc has it there.
+# The target is Linux on every platform, where nvcc's long has 64 bits.
 # With -nostdinc and the two -nocuda flags the parser never opens a file of the host.
 ARGUMENTS = (
     "-x", "cuda", "--target=x86_64-unknown-linux-gnu", "--cuda-device-only",

@@ -14,9 +14,8 @@ from simulator.frontend.source import set_defines
 from simulator.frontend.statements import Statements
 from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.template import instantiate
-from simulator.language.errors import SourceError
+from simulator.language.errors import SourceError, list_names
 from simulator.language.tree import Kernel, MemorySpace
-from simulator.launch import listed
 
 USE = "tilewise_use"  # a function, added to the text, that names a template kernel's instance
 
@@ -40,7 +39,7 @@ def compile_kernel(
     kernels = [f for f in functions if has_child(f, CursorKind.CUDAGLOBAL_ATTR)]
     cursor = next((cursor for cursor in kernels if cursor.spelling == name), None)
     if cursor is None:
-        names = listed([cursor.spelling for cursor in kernels])
+        names = list_names([cursor.spelling for cursor in kernels])
         raise SourceError(
             f"There is no kernel named {name} in {filename}; "
             + (f"it has {names}." if names else "it has no __global__ function.")

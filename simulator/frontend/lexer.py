@@ -75,8 +75,8 @@ def blank_comments(text: str) -> str:
 def logical_lines(text: str) -> list[str]:
     r"""The text's lines without comments, each spliced line joined at its first line's number.
 
-    The lines that were joined to it are empty, so that numbers stay those of the text. An empty
-    line ends the list.
+    The lines that were joined to it are empty, so that numbers stay those of the text. The last
+    line is empty, too.
 
     >>> logical_lines("#define A \\\n 1\nint i;")
     ['#define A  1', '', 'int i;', '']

@@ -25,14 +25,14 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import in_register
 
-ADDRESS_OF = re.compile(r"(?<!&)&(?!&)")  # wherever the text takes an address, and in other places
+ADDRESS_OF = re.compile(r"(?<!&)&(?!&)")  # every address-of operator matches, other text may
 
 
 class SymbolTable:
     """The variables of a kernel and of the functions it calls.
 
-    A clang declaration, by its hash, is a Variable, or the lvalue that its name stands for: what a
-    reference refers to, or the only cell of an array that a variable in memory is made.
+    A declaration's name means a Variable, or an lvalue: for a reference, what it refers to; for a
+    scalar in memory, the only cell of an array. Declarations are found by their clang hash.
     """
 
     def __init__(self, text: str) -> None:
@@ -47,11 +47,11 @@ class SymbolTable:
         return tuple(self._shared.values())
 
     def find(self, declaration: Any) -> Variable | Expression | None:
-        """The variable, or the lvalue, that a declaration's name stands for, if it is known."""
+        """The variable or lvalue that a declaration's name means; None if it is not known."""
         return self._symbols.get(declaration.hash)
 
     def bind(self, declaration: Any, symbol: Variable | Expression) -> None:
-        """Let a declaration's name stand for a variable or an lvalue from here on."""
+        """Define what a declaration's name means."""
         self._symbols[declaration.hash] = symbol
 
     def declare(self, cursor: Any, space: MemorySpace) -> Variable:

@@ -1,4 +1,4 @@
-"""Template kernels in the text: their parameters, and the text with the template taken away."""
+"""Template kernels in the text: their parameters, and the text as a plain kernel's."""
 
 from __future__ import annotations
 

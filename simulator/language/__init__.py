@@ -1,1 +1,1 @@
-"""The typed tree of a kernel, C's types, and errors with their place in the text."""
+"""The typed tree of a kernel, C's types, and errors with their span of the text."""

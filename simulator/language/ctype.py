@@ -1,4 +1,4 @@
-"""C's types over NumPy's: scalars, short vectors, pointers and arrays, and how they convert."""
+"""C's types with their NumPy dtypes: scalars, short vectors, pointers, arrays; conversions."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-ARRAY_ALIGNMENT = 16  # bytes: arrays start at multiples of it, enough for every vector type
+ARRAY_ALIGNMENT = 16  # bytes: arrays start at multiples of it, enough for most vector types
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """An arithmetic type: its C name, its NumPy dtype and its rank in integer conversions."""
+    """An arithmetic type."""
 
-    name: str
+    name: str  # as C has it
     dtype: np.dtype[Any]
-    rank: int
+    rank: int  # C++17 [conv.rank]; float and double rank above all integers
 
     @property
     def size(self) -> int:
@@ -32,7 +32,7 @@ class Scalar:
 
     @property
     def is_integer(self) -> bool:
-        """Whether it is an integer type, bool among them."""
+        """Whether it is an integer type; bool is one."""
         return self.dtype.kind in "iub"
 
     def __str__(self) -> str:
@@ -42,11 +42,11 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """float4 and its kind: 2 to 4 scalars x, y, z, w that lie one after another."""
+    """A short vector such as float4: components x, y, z, w, one behind another in memory."""
 
-    name: str
-    element: Scalar
-    length: int
+    name: str  # as CUDA has it
+    element: Scalar  # the type of a component
+    length: int  # components, 2 to 4
 
     @property
     def size(self) -> int:
@@ -65,9 +65,9 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """A pointer to values of one type."""
+    """A pointer."""
 
-    target: CType
+    target: CType  # the type of what it points to
 
     @property
     def size(self) -> int:
@@ -81,10 +81,10 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class ArrayOf:
-    """An array of known length; a 2-D array is an array of arrays."""
+    """An array; a 2-D array is an array of arrays."""
 
     element: CType
-    length: int
+    length: int  # elements; 0 for an extern __shared__ array, whose length the launch gives
 
     @property
     def size(self) -> int:
@@ -93,13 +93,13 @@ class ArrayOf:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """All dimensions, outermost first."""
+        """All lengths, outermost first."""
         inner = self.element.shape if isinstance(self.element, ArrayOf) else ()
         return (self.length, *inner)
 
     @property
     def innermost(self) -> CType:
-        """The type of one cell."""
+        """The element type of the innermost array: that of one cell."""
         return self.element.innermost if isinstance(self.element, ArrayOf) else self.element
 
     def __str__(self) -> str:
@@ -153,17 +153,27 @@ def size_of(ctype: CType) -> int:
 
 
 def align_up(size: int, alignment: int = ARRAY_ALIGNMENT) -> int:
-    """The next multiple of an alignment, in bytes."""
+    """A size in bytes, rounded up to a multiple of an alignment.
+
+    >>> align_up(20)
+    32
+    """
     return -(-size // alignment) * alignment
 
 
 def promote(ctype: Scalar) -> Scalar:
-    """Integer promotion: what is narrower than int becomes int (C++17 [conv.prom])."""
+    """Integer promotion: an integer type that ranks below int becomes int (C++17 [conv.prom])."""
     return INT if ctype.is_integer and ctype.rank < INT.rank else ctype
 
 
 def common(left: Scalar, right: Scalar) -> Scalar:
-    """The usual arithmetic conversions of two operands (C++17 [expr]/11)."""
+    """The type in which two operands are computed: usual arithmetic conversions (C++17 [expr]/11).
+
+    >>> str(common(CHAR, SHORT)), str(common(INT, UINT)), str(common(UINT, LONG))
+    ('int', 'unsigned int', 'long')
+    >>> str(common(ULONGLONG, FLOAT))
+    'float'
+    """
     if left.is_float or right.is_float:
         return max(left, right, key=lambda scalar: scalar.rank)
     left, right = promote(left), promote(right)
@@ -171,19 +181,24 @@ def common(left: Scalar, right: Scalar) -> Scalar:
         by_rank = max(left, right, key=lambda scalar: scalar.rank)
         unsigned = [s for s in (left, right) if s.dtype.kind == "u" and s.rank == by_rank.rank]
         return unsigned[0] if unsigned else by_rank
-    unsigned_one, signed_one = (left, right) if left.dtype.kind == "u" else (right, left)
-    if unsigned_one.rank > signed_one.rank:
-        return unsigned_one
-    if signed_one.size > unsigned_one.size:
-        return signed_one
-    return ULONGLONG if signed_one is LONGLONG else ULONG
+    unsigned_type, signed_type = (left, right) if left.dtype.kind == "u" else (right, left)
+    if unsigned_type.rank > signed_type.rank:
+        return unsigned_type
+    if signed_type.size > unsigned_type.size:
+        return signed_type
+    return ULONGLONG if signed_type is LONGLONG else ULONG
 
 
 def convert(value: Any, target: Scalar) -> Any:
-    """A value, or an array of one a lane, as another arithmetic type.
+    """A NumPy scalar or array, of any shape, as another arithmetic type.
 
     Integers wrap at the target's width. A float out of an integer's range saturates and NaN gives
     zero, as the GPU's cvt instruction does (PTX ISA, cvt); C leaves both undefined.
+
+    >>> convert(np.array([3.9, -3.9, 1e10, np.nan], np.float32), INT).tolist()
+    [3, -3, 2147483647, 0]
+    >>> convert(np.array([300, -1], np.int32), UCHAR).tolist()
+    [44, 255]
     """
     dtype = value.dtype
     if dtype == target.dtype:

@@ -1,8 +1,8 @@
-"""The names of CUDA's functions that a kernel may call; simulator.machine has what they do."""
+"""The names of CUDA's functions that a kernel may call; simulator.machine executes them."""
 
 from __future__ import annotations
 
-# For double; with an f behind the name for float (CUDA Math API).
+# These names are the functions of double; those of float have an f behind (CUDA Math API).
 OF_BOTH_WIDTHS = frozenset({
     "sqrt", "rsqrt", "cbrt", "fabs", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
     "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc",

@@ -28,7 +28,7 @@ Variables = tuple[Variable, ...]
 def visible_variables(body: Statement, parameters: Variables) -> dict[Statement, Variables]:
     """The variables in scope at each statement of a kernel's body, in the order of declaration.
 
-    A declaration sees its own variable; shared arrays, which all threads see, are left out.
+    A declaration sees its own variable; shared arrays, which all threads see, are not listed.
     """
     found: dict[Statement, Variables] = {}
     _visit(body, parameters, found)

@@ -1,7 +1,8 @@
 """The typed tree of a kernel: what libclang's cursors become and what the machine executes.
 
-Every node carries the Span of the text it was written as. Conversions are explicit (Cast), reads
-of memory and of variables are explicit (Load), so that a reader of the tree needs no C rules.
+Conversions are explicit (Cast), reads of memory and of variables are explicit (Load), so that a
+reader of the tree needs no C rules. Every node has its span in the kernel's text, every expression
+the C type of its value. Nodes compare by identity, so that they are dictionary keys.
 """
 
 from __future__ import annotations
@@ -16,57 +17,53 @@ from simulator.language.errors import Span
 
 
 class MemorySpace(StrEnum):
-    """Where a variable or array lives.
+    """Where a variable or array is stored."""
 
-    Registers hold scalars and pointers, local memory the arrays that every thread has of its own,
-    shared memory those of a block, global memory the launch's; parameters are the kernel's own.
-    """
-
-    REGISTER = "register"
-    PARAMETER = "parameter"
-    LOCAL = "local"
-    SHARED = "shared"
-    GLOBAL = "global"
+    REGISTER = "register"  # a thread's scalars, short vectors and pointers
+    PARAMETER = "parameter"  # the kernel's parameters, the same for all threads
+    LOCAL = "local"  # a thread's arrays
+    SHARED = "shared"  # a block's arrays
+    GLOBAL = "global"  # the launch's arrays, which parameters point to
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variable:
-    """A parameter, a local variable, or an array; identity tells two of the same name apart."""
+    """A parameter, a local variable, or an array; two of the same name are different objects."""
 
     name: str
     ctype: CType
     space: MemorySpace
-    span: Span
+    span: Span  # of its declaration
     dynamic: bool = False  # extern __shared__: as many bytes as the launch gives
 
     @property
     def in_register(self) -> bool:
-        """Whether it has no address; PTX keeps parameters that are read like registers."""
+        """Whether it has no address: it is not in local or shared memory."""
         return self.space in (MemorySpace.REGISTER, MemorySpace.PARAMETER)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Literal:
-    """A constant; value is a NumPy scalar of the type's dtype."""
+    """A constant."""
 
     ctype: Scalar
     span: Span
-    value: Any
+    value: Any  # a NumPy scalar of the type's dtype
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Builtin:
-    """threadIdx, blockIdx, blockDim or gridDim in one axis ("x", "y", "z"), or warpSize."""
+    """threadIdx, blockIdx, blockDim or gridDim on one axis, or warpSize."""
 
     ctype: Scalar
     span: Span
-    name: str
-    axis: str
+    name: str  # "threadIdx", …
+    axis: str  # "x", "y" or "z"; "" for warpSize
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Name:
-    """A place: a variable by its name. An array's name is a place of array type."""
+    """An lvalue: a variable by its name. An array's name is an lvalue of array type."""
 
     ctype: CType
     span: Span
@@ -75,37 +72,37 @@ class Name:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Index:
-    """A place: base[index], base a pointer value or a place of array type."""
+    """An lvalue: base[index]."""
 
     ctype: CType
     span: Span
-    base: Expression
-    index: Expression
+    base: Expression  # a pointer value, or an lvalue of array type
+    index: Expression  # an integer, in elements
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dereference:
-    """A place: *pointer; copied tells of an asynchronous copy's source."""
+    """An lvalue: *pointer."""
 
     ctype: CType
     span: Span
     pointer: Expression
-    copied: bool = False
+    copied: bool = False  # whether it is the source of an asynchronous copy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """One of x, y, z, w of a short vector: a place if its base is one."""
+    """A component of a short vector: an lvalue if its base is one."""
 
     ctype: Scalar
     span: Span
     base: Expression
-    position: int
+    position: int  # 0 to 3 for x, y, z, w
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Load:
-    """The value that a place holds."""
+    """The value of an lvalue."""
 
     ctype: CType
     span: Span
@@ -114,7 +111,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AddressOf:
-    """&place; also an array that decays to a pointer to its first element."""
+    """&lvalue; also an array that decays to a pointer to its first element."""
 
     ctype: CType
     span: Span
@@ -123,21 +120,21 @@ class AddressOf:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cast:
-    """A conversion, written or implied; explicit tells which."""
+    """A conversion to `ctype`."""
 
     ctype: CType
     span: Span
     operand: Expression
-    explicit: bool = False
+    explicit: bool = False  # whether the text has it; else C implies it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unary:
-    """-, +, ~ or ! of a value."""
+    """An operator before a value."""
 
     ctype: Scalar
     span: Span
-    operator: str
+    operator: str  # "-", "+", "~" or "!"
     operand: Expression
 
 
@@ -150,25 +147,25 @@ class Binary:
 
     ctype: CType
     span: Span
-    operator: str
+    operator: str  # "+", "<<", "==", …
     left: Expression
     right: Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Logical:
-    """&& and ||: the right side runs only for the threads whose left side leaves it open."""
+    """&& and ||: only the threads whose left side does not decide evaluate the right side."""
 
     ctype: Scalar
     span: Span
-    operator: str
+    operator: str  # "&&" or "||"
     left: Expression
     right: Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conditional:
-    """condition ? yes : no, each side run only by the threads that need it."""
+    """condition ? yes : no; each thread evaluates one side."""
 
     ctype: CType
     span: Span
@@ -179,7 +176,7 @@ class Conditional:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comma:
-    """first, second: both run, the second is the value."""
+    """first, second: both are evaluated, the second is the value."""
 
     ctype: CType
     span: Span
@@ -189,35 +186,35 @@ class Comma:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assign:
-    """place = value, or place op= value computed in the type `compute`; it gives the new value."""
+    """lvalue = value, or lvalue op= value; its own value is the new one."""
 
     ctype: CType
     span: Span
     lvalue: Expression
     operator: str  # "" for plain assignment, else "+", "<<", …
     value: Expression
-    compute: CType
+    compute: CType  # the type in which lvalue op value is computed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Increment:
-    """++ and --, before or after."""
+    """++ and --."""
 
     ctype: CType
     span: Span
     lvalue: Expression
-    delta: int
-    postfix: bool
+    delta: int  # 1 or -1, in elements for a pointer
+    postfix: bool  # whether its value is the old one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """A function of CUDA or of the maths library, by name, with converted arguments."""
+    """A call of a function of CUDA or of the maths library."""
 
     ctype: CType
     span: Span
-    function: str
-    arguments: tuple[Expression, ...]
+    function: str  # its name, one of simulator.language.functions, or make_float4 and its kind
+    arguments: tuple[Expression, ...]  # converted to the parameters' types
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,20 +234,17 @@ Expression = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Declare:
-    """A variable comes into being, with its value if it has one.
-
-    cells holds the values of an array's cells, row by row; None leaves it unset.
-    """
+    """The declaration of a variable or array."""
 
     span: Span
     variable: Variable
-    value: Expression | None = None
-    cells: tuple[Expression, ...] | None = None
+    value: Expression | None = None  # a variable's first value; None leaves it undefined
+    cells: tuple[Expression, ...] | None = None  # an array's first values, row by row; likewise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluate:
-    """An expression for what it does."""
+    """An expression as a statement, evaluated for its side effects."""
 
     span: Span
     expression: Expression
@@ -278,23 +272,23 @@ class If:
     span: Span
     condition: Expression
     yes: Statement
-    no: Statement | None
+    no: Statement | None  # None without an else
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loop:
-    """for, while and do: `test_first` is False for do; start and advance are for's."""
+    """for, while and do."""
 
     span: Span
-    start: Statement | None
-    condition: Expression | None
-    advance: Expression | None
+    start: Statement | None  # for's first clause
+    condition: Expression | None  # None repeats until a break or return
+    advance: Expression | None  # for's third clause
     body: Statement
-    test_first: bool = True
+    test_first: bool = True  # False for do: its condition is tested behind the body
 
     @property
     def variable(self) -> Variable | None:
-        """The variable that a for loop counts with: the first that its start declares or sets."""
+        """A for loop's counter: the first variable that its start declares or assigns."""
         start = self.start
         while isinstance(start, Sequence) and start.statements:
             start = start.statements[0]
@@ -323,36 +317,30 @@ class Continue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Return:
-    """return, from the kernel or from the function it stands in; its value is assigned before."""
+    """return, from the kernel or from a function, whose result is assigned before it."""
 
     span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Switch:
-    """switch (selector): labels pairs a value, or None for default, with a position in body.
-
-    A thread enters the body at its label's position and goes on to the end or a break.
-    """
+    """switch (selector): a thread runs the body from its label's position to the end or a break."""
 
     span: Span
     selector: Expression
-    labels: tuple[tuple[int | None, int], ...]
+    labels: tuple[tuple[int | None, int], ...]  # value (None for default), position in body
     body: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """The body of a __device__ function where it is called: its parameters come into being first.
+    """A __device__ function, inlined where it is called."""
 
-    result is the variable that its return statements assign, None for void.
-    """
-
-    span: Span
+    span: Span  # of the call
     name: str
-    parameters: tuple[Declare, ...]
+    parameters: tuple[Declare, ...]  # with the call's arguments as values; executed first
     body: Sequence
-    result: Variable | None
+    result: Variable | None  # what its return statements assign; None for void
 
 
 Statement = (
@@ -363,25 +351,24 @@ Statement = (
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """How a sum becomes one fused multiply-add, a product's rounding left out.
+    """How a sum becomes one fused multiply-add, without a rounding of the product.
 
-    on_left tells which operand of the sum the product is. It is `product`, evaluated here, or
-    `earlier`, a product (or *= ) evaluated before, whose factors are remembered under that node.
-    negated tells that an earlier product is negated on its way to the sum.
+    The product is either an operand of the sum itself, or was computed before: the machine then
+    remembers the product's factors under its node.
     """
 
-    on_left: bool
-    product: Binary | None
-    earlier: Expression | None
-    negated: bool
+    on_left: bool  # which operand of the sum the product is
+    product: Binary | None  # the operand, if it is a product itself
+    earlier: Expression | None  # else the product (a * b, or a *= b) that reaches the operand
+    negated: bool  # whether the earlier product is negated on its way to the sum
 
 
 @dataclass(frozen=True, slots=True)
 class Contractions:
-    """A kernel's contracted sums, and the earlier products whose factors they need."""
+    """A kernel's contracted sums."""
 
     sums: Mapping[Expression, Contraction] = field(default_factory=dict)
-    earlier: frozenset[Expression] = frozenset()
+    earlier: frozenset[Expression] = frozenset()  # the products whose factors sums use later
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -399,20 +386,18 @@ class Kernel:
 
     @property
     def shared_offsets(self) -> dict[Variable, int]:
-        """Where each shared array starts in its block's shared memory, in bytes.
+        """The offset of each shared array in its block's shared memory, in bytes.
 
-        Arrays that the kernel sizes come first, those that the launch sizes (extern) behind them.
+        Static arrays come first. Dynamic ones (extern) all start behind them, at one offset.
         """
-        offsets: dict[Variable, int] = {}
-        for variable in self.shared:
-            offsets[variable] = sum(
-                align_up(before.ctype.size)
-                for before in (self.shared if variable.dynamic else offsets)
-                if not before.dynamic
-            )
+        offsets, end = dict.fromkeys(self.shared, self.static_shared_bytes), 0
+        for array in self.shared:
+            if not array.dynamic:
+                offsets[array] = end
+                end += align_up(array.ctype.size)
         return offsets
 
     @property
     def static_shared_bytes(self) -> int:
-        """Bytes of shared memory that the kernel declares, each array aligned to 16."""
+        """Bytes of the static shared arrays, each rounded up to a multiple of 16."""
         return sum(align_up(array.ctype.size) for array in self.shared if not array.dynamic)

@@ -191,7 +191,7 @@ def in_register(lvalue: Expression) -> bool:
         case Index() | Dereference():
             return False
         case _:
-            return True  # a value: what an expression gives is in a register
+            return True  # an expression's value
 
 
 def is_copy(lvalue: Expression) -> bool:
