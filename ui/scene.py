@@ -20,7 +20,7 @@ from ui.panels.shared import SharedPanel
 from ui.panels.source import SourcePanel
 from ui.panels.threads import ThreadsPanel
 from ui.panels.timeline import TimelinePanel
-from ui.scene_model import Story, iteration, tell
+from ui.scene_model import SceneModel, build_scene_model, iteration
 
 PAGE = 180  # steps of one figure: two tiles of 16 at 64x64, and well under a megabyte
 MOVES = ("path", "line", "fillcolor")  # what of a shape differs from step to step
@@ -46,16 +46,16 @@ class Panel(Protocol):
         """Fills and highlights."""
 
 
-def panels(story: Story, palette: Palette) -> list[Panel]:
+def panels(model: SceneModel, palette: Palette) -> list[Panel]:
     """All parts of the scene, in the order they are drawn."""
     return [
-        SourcePanel(story, palette),
-        MatricesPanel(story, palette),
-        SharedPanel(story, palette),
-        RequestsPanel(story, palette),
-        ThreadsPanel(story, palette),
-        WordsPanel(story, palette),
-        TimelinePanel(story, palette),
+        SourcePanel(model, palette),
+        MatricesPanel(model, palette),
+        SharedPanel(model, palette),
+        RequestsPanel(model, palette),
+        ThreadsPanel(model, palette),
+        WordsPanel(model, palette),
+        TimelinePanel(model, palette),
     ]
 
 
@@ -102,14 +102,14 @@ def plain(
 ) -> dict[str, Any]:
     """The same as plain data: "data", "layout", "frames"."""
     palette = PALETTES[theme]
-    story = tell(recording, thread, tile, hazards)
-    parts = panels(story, palette)
+    model = build_scene_model(recording, thread, tile, hazards)
+    parts = panels(model, palette)
     whole = range(len(recording.steps)) if steps is None else steps
     shown = recording.steps[whole.start : whole.stop]
     static = [trace for part in parts for trace in part.static()]
     states = [[trace for part in parts for trace in part.changing(step)] for step in shown]
     shapes = [[shape for part in parts for shape in part.shapes(step)] for step in shown]
-    stops = slider_stops(boundaries(recording, "outer", story.positions), whole)
+    stops = slider_stops(boundaries(recording, "outer", model.positions), whole)
     varying = _varying(shapes)
     frames = []
     for at, step in enumerate(shown):
@@ -125,7 +125,7 @@ def plain(
                 "data": [{"type": "scatter", "text": states[at][i]["text"]} for i in changed],
                 "traces": [len(static) + i for i in changed],
                 "layout": {
-                    "title": {"text": title(story, step)},
+                    "title": {"text": title(model, step)},
                     "shapes": [
                         {key: shape[key] for key in (MOVES if before is None else keys)}
                         for shape, keys in zip(shapes[at], varying, strict=True)
@@ -135,26 +135,26 @@ def plain(
         )
     return {
         "data": static + states[0],
-        "layout": _layout(palette, title(story, shown[0]), shapes[0], stops)
+        "layout": _layout(palette, title(model, shown[0]), shapes[0], stops)
         | {"meta": {"first": whole.start}},
         "frames": frames,
     }
 
 
-def title(story: Story, step: Step) -> str:
-    """Where the story is: "Step N of M", then the loops' positions and the line."""
-    parts = [f"<b>Step {step.number + 1} of {len(story.recording.steps)}</b>"]
+def title(model: SceneModel, step: Step) -> str:
+    """Where the recording stands: "Step N of M", then the loops' positions and the line."""
+    parts = [f"<b>Step {step.number + 1} of {len(model.recording.steps)}</b>"]
     values = {one.loop: one for one in step.loops}
     for name, loop in (
-        ("outer tile" if story.inner else "loop", story.outer), ("inner", story.inner),
+        ("outer tile" if model.inner else "loop", model.outer), ("inner", model.inner),
     ):  # fmt: skip
-        turn = iteration(story, step, loop)
+        turn = iteration(model, step, loop)
         if loop is not None and turn is not None:
             at = values.get(loop)
             said = f" ({at.variable} = {at.value})" if at and at.value is not None else ""
             parts.append(f"{name} {turn[0] + 1} of {turn[1]}{said}")
     parts.append(f"line {step.line}")
-    found = [hazard.kind for hazard in story.hazards if step.line in hazard.lines]
+    found = [hazard.kind for hazard in model.hazards if step.line in hazard.lines]
     if found:
         parts.append(f"⚠ {found[0]}")
     return " · ".join(parts)

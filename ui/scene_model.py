@@ -21,7 +21,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class SceneModel:
     """A recording as the scene shows it, for one focused thread.
 
     outer and inner are the loops that position steps: the outermost one that most of them are in,
@@ -61,39 +61,39 @@ class Story:
         return {"A": (M, K), "B": (K, N), "C": (M, N)}
 
 
-def tell(
+def build_scene_model(
     recording: Recording,
     thread: int,
     tile: tuple[int, int, int] | None = None,
     hazards: tuple[Hazard, ...] = (),
-) -> Story:
+) -> SceneModel:
     """Read a recording once for all that its panels ask."""
     outer = _longest(recording, None)
     inner = _longest(recording, outer) if outer is not None else None
     where = positions(recording)
-    story = Story(
+    model = SceneModel(
         recording, thread, outer, inner, tuple(_phase(step, inner) for step in recording.steps),
         {}, tile, hazards, unordered(recording), where, _rounds(where),
     )  # fmt: skip
-    for name, (rows, columns) in story.shapes.items():
+    for name, (rows, columns) in model.shapes.items():
         if name != "C":
-            story.tiles[name] = np.full(rows * columns, -1)
+            model.tiles[name] = np.full(rows * columns, -1)
     for step in recording.steps:
-        iteration = outer_iteration(story, step)
+        iteration = outer_iteration(model, step)
         for access in step.accesses:
             if (
                 access.kind is AccessKind.LOAD
                 and access.space is MemorySpace.GLOBAL
-                and access.name in story.tiles
+                and access.name in model.tiles
             ):
                 cells = cells_of(access)
-                tiles = story.tiles[access.name]
+                tiles = model.tiles[access.name]
                 if outer is not None and inner is not None and iteration is not None:
                     fresh = cells[tiles[cells] < 0]
                     tiles[fresh] = iteration
                 elif iteration is not None:
                     tiles[cells[tiles[cells] < 0]] = 0
-    return story
+    return model
 
 
 def _longest(recording: Recording, around: Loop | None) -> Loop | None:
@@ -108,18 +108,18 @@ def _longest(recording: Recording, around: Loop | None) -> Loop | None:
     return steps.most_common(1)[0][0] if steps else None
 
 
-def focus_cell(story: Story) -> tuple[int, int] | None:
+def focus_cell(model: SceneModel) -> tuple[int, int] | None:
     """Row and column of the first cell of C that the focused thread stores, if it stores any."""
-    for step in story.recording.steps:
+    for step in model.recording.steps:
         for access in step.accesses:
             if (
                 access.kind is AccessKind.STORE
                 and access.name == "C"
-                and access.active[story.thread]
+                and access.active[model.thread]
             ):
                 size = access.width if access.values.ndim == 1 else access.values.itemsize
-                cell = int(access.offsets[story.thread]) // size
-                return divmod(cell, story.shapes["C"][1])
+                cell = int(access.offsets[model.thread]) // size
+                return divmod(cell, model.shapes["C"][1])
     return None
 
 
@@ -148,18 +148,18 @@ def _phase(step: Step, inner: Loop | None) -> str:
     return "other"
 
 
-def outer_iteration(story: Story, step: Step) -> int | None:
+def outer_iteration(model: SceneModel, step: Step) -> int | None:
     """Which iteration of the outer loop a step is in, from 0, or None outside it."""
-    found = iteration(story, step, story.outer)
+    found = iteration(model, step, model.outer)
     return None if found is None else found[0]
 
 
-def iteration(story: Story, step: Step, loop: Loop | None) -> tuple[int, int] | None:
+def iteration(model: SceneModel, step: Step, loop: Loop | None) -> tuple[int, int] | None:
     """Which iteration of a loop a step is in, from 0, and of how many; None outside it."""
-    position = story.positions[step.number]
+    position = model.positions[step.number]
     for depth, (one, number) in enumerate(position):
         if one is loop:
-            return number, story.rounds[position[:depth], one]
+            return number, model.rounds[position[:depth], one]
     return None
 
 

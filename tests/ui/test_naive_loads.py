@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Recording, Step, catalogue, compile_kernel, record
-from tests.ui.stories import launched, run
+from tests.ui.scene_models import launched, run
 from ui.palette import PALETTES
 from ui.panels.threads import ThreadsPanel, global_loads, naive_loads
-from ui.scene_model import Story, tell
+from ui.scene_model import SceneModel, build_scene_model
 
 ADDS = "acc"  # the kernels' statements that multiply are those that add to it
 ONE_SUM = ("naive", "uncoalesced", "tiled", "tiled_double", "transposed", "padded", "swizzled")
@@ -70,10 +70,10 @@ def drawn(name: str, seed: int) -> tuple[int, int, int, tuple[int, int, int], di
     return M, N, K, (choose.randrange(grid[0]), choose.randrange(grid[1]), 0), macros
 
 
-def ragged_story(name: str, seed: int, schedule: str) -> tuple[Story, dict[str, int]]:
+def ragged_model(name: str, seed: int, schedule: str) -> tuple[SceneModel, dict[str, int]]:
     M, N, K, block, macros = drawn(name, seed)
     recording = run(name, M, N, K, block, macros, schedule=schedule)
-    return tell(recording, 0, catalogue()[name].tile(**macros)), macros
+    return build_scene_model(recording, 0, catalogue()[name].tile(**macros)), macros
 
 
 def recorded_naive_loads(recording: Recording, rows: int, columns: int) -> list[int]:
@@ -83,22 +83,22 @@ def recorded_naive_loads(recording: Recording, rows: int, columns: int) -> list[
     arguments |= {name: np.asarray(arguments[name], np.float32) for name in "ABC"}
     launch = Launch(recording.launch.grid, (columns, rows, 1), arguments)
     its = record(compile_kernel(naive.source(), naive.kernel), launch, recording.block)
-    loads = global_loads(tell(its, 0))
+    loads = global_loads(build_scene_model(its, 0))
     return [0, *(loads[step.number] for step in its.steps if multiplies(its, step))]
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.parametrize("name", catalogue())
 def test_each_k_counts_what_the_naive_kernel_loads_for_it(name: str, seed: int) -> None:
-    story, macros = ragged_story(name, seed, "lockstep")
-    recording = story.recording
+    model, macros = ragged_model(name, seed, "lockstep")
+    recording = model.recording
     expected = recorded_naive_loads(recording, *catalogue()[name].produces(**macros))
     K = int(recording.arguments["K"])
     assert len(expected) == K + 1
     adding = [step for step in recording.steps if multiplies(recording, step)]
     each = len({(str(step.registers.get("i")), str(step.registers.get("j"))) for step in adding})
     each = 1 if name in ONE_SUM else each
-    counted = naive_loads(story)
+    counted = naive_loads(model)
     ends = adding[each - 1 :: each]  # where all sums have taken up the products of one more k
     assert len(ends) >= K
     for k, step in enumerate(ends, 1):
@@ -112,13 +112,13 @@ def test_each_k_counts_what_the_naive_kernel_loads_for_it(name: str, seed: int) 
 def test_each_step_counts_the_products_of_cells_within_c(
     name: str, seed: int, schedule: str
 ) -> None:
-    story, macros = ragged_story(name, seed, schedule)
-    recording, entry = story.recording, catalogue()[name]
+    model, macros = ragged_model(name, seed, schedule)
+    recording, entry = model.recording, catalogue()[name]
     M, N, K = (int(recording.arguments[size]) for size in "MNK")
     rows, columns = entry.produces(**macros)
     done: dict[tuple[int, int], int] = {}
     expected = 0
-    for step, counted in zip(recording.steps, naive_loads(story), strict=True):
+    for step, counted in zip(recording.steps, naive_loads(model), strict=True):
         if multiplies(recording, step):
             values = indices(step, {**{m: v[0] for m, v in entry.defines.items()}, **macros})
             row, column = (
@@ -136,16 +136,16 @@ def test_each_step_counts_the_products_of_cells_within_c(
 def test_padding_counts_for_nothing() -> None:
     """Sixteen k of 33 for four cells, in tiles of 2 x 2 of which the last holds zeros."""
     recording = run("tiled", 64, 4, 33, (0, 31, 0), {"TILE": 2})
-    story = tell(recording, 0, (2, 2, 2))
+    model = build_scene_model(recording, 0, (2, 2, 2))
     adding = [step for step in recording.steps if multiplies(recording, step)]
     step = adding[15]
-    assert naive_loads(story)[step.number] == 2 * 4 * 16
-    texts = ThreadsPanel(story, PALETTES["light"]).changing(step)
+    assert naive_loads(model)[step.number] == 2 * 4 * 16
+    texts = ThreadsPanel(model, PALETTES["light"]).changing(step)
     assert "naive <b>128</b>" in " ".join(text for trace in texts for text in trace["text"])
 
 
 def test_a_launch_of_the_naive_kernel_is_its_own_measure() -> None:
     kernel, launch = launched("naive", 13, 45, 7)
-    story = tell(record(kernel, launch, (1, 1, 0)), 0)
-    assert naive_loads(story) == global_loads(story)
-    assert naive_loads(story)[-1] == 2 * 5 * 13 * 7
+    model = build_scene_model(record(kernel, launch, (1, 1, 0)), 0)
+    assert naive_loads(model) == global_loads(model)
+    assert naive_loads(model)[-1] == 2 * 5 * 13 * 7

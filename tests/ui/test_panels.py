@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from simulator import catalogue, record, simulate
-from tests.ui.stories import EACH, PANELS, SIZES, WARP_TILE, boxes, launched, recorded, run, story
+from tests.ui.scene_models import (
+    EACH,
+    PANELS,
+    SIZES,
+    WARP_TILE,
+    boxes,
+    launched,
+    recorded,
+    run,
+    scene_model,
+)
 from ui.intervals import unordered
 from ui.palette import PALETTES
 from ui.panels.canvas import SPACE, Grid
@@ -21,7 +31,7 @@ from ui.panels.threads import (
     across_of,
 )
 from ui.panels.timeline import troubled
-from ui.scene_model import tell
+from ui.scene_model import build_scene_model
 
 # The protocol -------------------------------------------------------------------------------
 
@@ -30,8 +40,8 @@ from ui.scene_model import tell
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.deep)])
 @pytest.mark.parametrize("panel", PANELS)
 def test_only_texts_and_paths_change_from_step_to_step(number, panel, theme):
-    told = story(number)
-    one, steps = panel(told, PALETTES[theme]), told.recording.steps
+    model = scene_model(number)
+    one, steps = panel(model, PALETTES[theme]), model.recording.steps
     chosen_steps = {0, len(steps) // 3, len(steps) // 2, len(steps) - 1}
     looks = set()
     for at in sorted(chosen_steps):
@@ -46,14 +56,14 @@ def test_only_texts_and_paths_change_from_step_to_step(number, panel, theme):
 
 @EACH
 def test_texts_stay_on_the_sheet_and_hold_no_markup_but_bold(number):
-    told = story(number)
+    model = scene_model(number)
     for panel in PANELS:
-        one = panel(told, PALETTES["light"])
-        for trace in [*one.static(), *one.changing(told.recording.steps[-1])]:
+        one = panel(model, PALETTES["light"])
+        for trace in [*one.static(), *one.changing(model.recording.steps[-1])]:
             if trace["type"] == "scatter":
                 assert all(0 <= x <= 1600 for x in trace["x"] if x is not None)
                 assert all(0 <= y <= 900 for y in trace["y"] if y is not None)
-        for step in told.recording.steps[:: max(1, len(told.recording.steps) // 9)]:
+        for step in model.recording.steps[:: max(1, len(model.recording.steps) // 9)]:
             for trace in one.changing(step):
                 plain = [re.sub(r"</?b>|&(amp|lt|gt);", "", text) for text in trace["text"]]
                 assert not re.search(r"[<>&]", "".join(plain))
@@ -61,35 +71,35 @@ def test_texts_stay_on_the_sheet_and_hold_no_markup_but_bold(number):
 
 @EACH
 def test_every_title_says_what_it_shows_and_what_it_simplifies(number):
-    told = story(number)
+    model = scene_model(number)
     said = [
         text
         for panel in PANELS
-        for trace in panel(told, PALETTES["dark"]).static()
+        for trace in panel(model, PALETTES["dark"]).static()
         for text in trace.get("hovertext", [])
     ]
-    assert len(said) >= len(PANELS) - (not told.recording.shared)
+    assert len(said) >= len(PANELS) - (not model.recording.shared)
     assert all(len(line) <= 60 for text in said for line in text.split("<br>"))
     assert any("Simplified" in text for text in said)
 
 
 @EACH
 def test_a_click_finds_every_thread_and_every_shared_cell(number):
-    told = story(number)
-    first = told.recording.steps[0]
+    model = scene_model(number)
+    first = model.recording.steps[0]
     found = {
         trace["name"]: np.asarray(trace["z"]).shape
         for panel in PANELS
-        for trace in panel(told, PALETTES["light"]).static()
+        for trace in panel(model, PALETTES["light"]).static()
         if trace["type"] == "heatmap" and trace.get("hoverinfo") == "none"
     }
     rows, columns = found.pop("threads")
-    x, y, z = told.recording.launch.block
+    x, y, z = model.recording.launch.block
     assert rows * columns == x * y * z
     assert columns == across_of((x, y, z))
     if y * z > 1:
         assert (rows, columns) == (y * z, x)
-    assert found.pop("timeline") == (1, len(told.recording.steps))
+    assert found.pop("timeline") == (1, len(model.recording.steps))
     assert found == {
         f"shared:{name}": (values.size // values.shape[-1], values.shape[-1])
         for name, values in first.shared.items()
@@ -181,7 +191,7 @@ LONG_TEXTS = {"rows", "registers", "vectors", "pipelined", "warptiles"}
 
 @EACH
 def test_only_a_long_text_moves(number):
-    static = SourcePanel(story(number), PALETTES["light"]).static()
+    static = SourcePanel(scene_model(number), PALETTES["light"]).static()
     assert (len(static) == 1) == (SIZES[number][0] in LONG_TEXTS)
 
 
@@ -189,22 +199,22 @@ def test_only_a_long_text_moves(number):
     "number", [n for n, (name, *_) in enumerate(SIZES) if name not in LONG_TEXTS]
 )
 def test_a_text_that_does_not_move_is_shown_to_the_letter(number):
-    told = story(number)
-    texts = [trace["text"] for trace in SourcePanel(told, PALETTES["light"]).static()]
+    model = scene_model(number)
+    texts = [trace["text"] for trace in SourcePanel(model, PALETTES["light"]).static()]
     numbers, lines = texts[1:]
     shown = [
         html.unescape(re.sub("<[^>]*>", "", line)).replace("\xa0", " ").rstrip() for line in lines
     ]
-    text = told.recording.kernel.text.rstrip().split("\n")
+    text = model.recording.kernel.text.rstrip().split("\n")
     assert shown == text[int(numbers[0]) - 1 :]
 
 
 @EACH
 def test_the_current_line_is_always_shown(number):
-    told = story(number)
-    panel = SourcePanel(told, PALETTES["light"])
-    tokens = told.recording.kernel.text.split("\n")
-    for step in told.recording.steps[:: max(1, len(told.recording.steps) // 25)]:
+    model = scene_model(number)
+    panel = SourcePanel(model, PALETTES["light"])
+    tokens = model.recording.kernel.text.split("\n")
+    for step in model.recording.steps[:: max(1, len(model.recording.steps) // 25)]:
         shown = panel.static()[1:3] or panel.changing(step)[1:3]
         here = panel.shapes(step)[0]["path"]
         top, low = (float(part) for part in re.findall(r"[,V]([\d.]+)", here))
@@ -218,11 +228,11 @@ def test_the_current_line_is_always_shown(number):
 
 @EACH
 def test_cells_are_hatched_until_they_are_written(number):
-    told = story(number)
-    panel = SharedPanel(told, PALETTES["light"])
-    ever = {n: cells.reshape(-1) for n, cells in told.recording.steps[-1].written.items()}
+    model = scene_model(number)
+    panel = SharedPanel(model, PALETTES["light"])
+    ever = {n: cells.reshape(-1) for n, cells in model.recording.steps[-1].written.items()}
     drawn = 0
-    for step in told.recording.steps[:: max(1, len(told.recording.steps) // 9)]:
+    for step in model.recording.steps[:: max(1, len(model.recording.steps) // 9)]:
         paths = [shape["path"] for shape in panel.shapes(step)]
         coming = padding = ""
         for name, grid in panel.grids.items():
@@ -230,7 +240,7 @@ def test_cells_are_hatched_until_they_are_written(number):
             padding += hatch(grid, ~ever[name])
         assert {coming, padding} - {""} <= set(paths)
         drawn += bool(coming)
-    assert bool(drawn) == bool(panel.grids) == bool(told.recording.shared)
+    assert bool(drawn) == bool(panel.grids) == bool(model.recording.shared)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +252,9 @@ def test_cells_are_hatched_until_they_are_written(number):
     ],
 )
 def test_a_title_counts_the_columns_of_padding(name, defines, padding):
-    panel = SharedPanel(tell(run(name, 8, 8, 8, defines=defines), 0), PALETTES["light"])
+    panel = SharedPanel(
+        build_scene_model(run(name, 8, 8, 8, defines=defines), 0), PALETTES["light"]
+    )
     texts = {re.findall(r"<b>(\w+)", text)[0]: text for text in panel.static()[0]["text"]}
     for array, columns in padding.items():
         found = re.findall(r"(\d+) (?:columns? of )?padding", texts[array])
@@ -252,7 +264,7 @@ def test_a_title_counts_the_columns_of_padding(name, defines, padding):
 @pytest.mark.parametrize("place", range(2))
 def test_values_stand_in_their_cells(place):
     recording = run("tiled", 4, 4, 4, defines={"TILE": 4})
-    panel = SharedPanel(tell(recording, 0), PALETTES["light"])
+    panel = SharedPanel(build_scene_model(recording, 0), PALETTES["light"])
     values = np.asarray(recording.arguments["AB"[place]]).reshape(-1)
     texts = panel.changing(recording.steps[-1])[place]["text"]
     assert texts == [str(int(value)) for value in values]
@@ -270,7 +282,7 @@ def without(name: str, which: int, **defines: int) -> str:
 @EACH
 def test_a_correct_kernel_has_no_step_in_disorder(number):
     assert not any(unordered(recorded(number)))
-    assert not any(troubled(story(number)))
+    assert not any(troubled(scene_model(number)))
 
 
 @pytest.mark.parametrize("tile", [4, 8])
@@ -290,10 +302,10 @@ def test_a_missing_barrier_shows_where_the_referee_sees_its_race(name, tile, bar
     step, wrong = next((s, w) for s, w in zip(steps, found, strict=True) if w)
     arrays = {hazard.array for hazard in report.hazards}
     assert set(wrong) <= arrays
-    told = tell(record(kernel, launch), 0)
-    note = SharedPanel(told, PALETTES["light"]).changing(step)[-1]["text"][0]
+    model = build_scene_model(record(kernel, launch), 0)
+    note = SharedPanel(model, PALETTES["light"]).changing(step)[-1]["text"][0]
     assert f"{sum(cells.size for cells in wrong.values())} cells" in note
-    assert sum(troubled(told)) == sum(map(bool, found))
+    assert sum(troubled(model)) == sum(map(bool, found))
 
 
 @pytest.mark.parametrize("schedule", ["ascending", "descending"])
@@ -323,7 +335,7 @@ def test_stale_and_unset_cells_are_told_where_one_warp_runs_ahead():
     for k, (_, wrong) in enumerate(ahead[:8]):  # rows 4 to 7 are the other warp's to load
         assert {8 * 4 + 8 * i + k for i in range(4)}.isdisjoint(wrong["As"].tolist())
         assert ({8 * k + i for i in range(8)} <= set(wrong["Bs"].tolist())) or k < 4
-    panel = SharedPanel(tell(recording, 0), PALETTES["light"])
+    panel = SharedPanel(build_scene_model(recording, 0), PALETTES["light"])
     notes = [panel.changing(step)[-1]["text"][0] for step, _ in ahead]
     assert "8 cells read before anything was written there" in notes[4]
     assert "read before anything" not in notes[12]

@@ -11,7 +11,7 @@ import pytest
 from simulator.language.tree import Barrier
 from simulator.recording.parts import parts
 from simulator.recording.requests import requests
-from tests.ui.stories import EACH, SIZES, boxes, run, story
+from tests.ui.scene_models import EACH, SIZES, boxes, run, scene_model
 from ui.palette import PALETTES
 from ui.panels.canvas import SPACE, Grid
 from ui.panels.paths import SMALLEST_FOOT, feet, hatch
@@ -25,7 +25,7 @@ from ui.panels.threads import (
     naive_loads,
     waiting,
 )
-from ui.scene_model import tell
+from ui.scene_model import build_scene_model
 
 # Requests -----------------------------------------------------------------------------------
 
@@ -68,12 +68,12 @@ def test_the_headline_tells_the_conflict(name, tile, index):
      if name in ("rows", "registers", "vectors", "pipelined", "warptiles")],
 )  # fmt: skip
 def test_a_card_has_a_mark_for_each_word_of_each_lane(number):
-    told = story(number)
-    panel = RequestsPanel(told, PALETTES["light"])
+    model = scene_model(number)
+    panel = RequestsPanel(model, PALETTES["light"])
     cards = [
         (step, asked[0])
-        for step in told.recording.steps
-        for asked in [requests(told.recording, step, panel.warp)]
+        for step in model.recording.steps
+        for asked in [requests(model.recording, step, panel.warp)]
         if len(asked) == 1 and asked[0].access.space == "shared"
     ]
     assert cards
@@ -101,12 +101,12 @@ def seen(shape) -> str:
 
 @EACH
 def test_sectors_are_drawn_once_and_useful_bytes_are_filled(number):
-    told = story(number)
-    panel = RequestsPanel(told, PALETTES["light"])
+    model = scene_model(number)
+    panel = RequestsPanel(model, PALETTES["light"])
     step, request = next(
         (step, asked[0])
-        for step in told.recording.steps
-        for asked in [requests(told.recording, step, panel.warp)]
+        for step in model.recording.steps
+        for asked in [requests(model.recording, step, panel.warp)]
         if len(asked) == 1 and asked[0].access.space == "global"
     )
     shapes = panel.shapes(step)
@@ -149,21 +149,21 @@ def test_the_tally_of_a_warp_adds_up():
     ],
 )
 def test_loads_are_those_of_the_closed_form(name, M, N, K, block, defines, mine, naive):
-    told = tell(run(name, M, N, K, block, defines), 0)
-    ours, theirs = global_loads(told), naive_loads(told)
+    model = build_scene_model(run(name, M, N, K, block, defines), 0)
+    ours, theirs = global_loads(model), naive_loads(model)
     assert (ours[-1], theirs[-1]) == (mine, naive)
     assert ours == sorted(ours)
     assert theirs == sorted(theirs)
-    texts = ThreadsPanel(told, PALETTES["light"]).changing(told.recording.steps[-1])
+    texts = ThreadsPanel(model, PALETTES["light"]).changing(model.recording.steps[-1])
     said = " ".join(text for trace in texts for text in trace["text"])
     assert f"<b>{mine:,}</b>" in said
     assert f"naive <b>{naive:,}</b>" in said
 
 
 def test_naive_loads_grow_with_each_product():
-    told = tell(run("tiled", 8, 8, 8, defines={"TILE": 4}), 0)
+    model = build_scene_model(run("tiled", 8, 8, 8, defines={"TILE": 4}), 0)
     products = 0
-    for step, loads in zip(told.recording.steps, naive_loads(told), strict=True):
+    for step, loads in zip(model.recording.steps, naive_loads(model), strict=True):
         products += 16 * (sum(a.space == "shared" and a.kind == "load" for a in step.accesses) == 2)
         assert loads == 2 * products
     assert products == 16 * 8
@@ -171,12 +171,12 @@ def test_naive_loads_grow_with_each_product():
 
 @EACH
 def test_the_sums_end_as_the_blocks_part_of_the_product(number):
-    told = story(number)
-    variable = accumulator(told)
+    model = scene_model(number)
+    variable = accumulator(model)
     assert variable is not None
-    sums = held(told, variable)[-1]
-    last = told.recording.steps[-1]
-    arguments = told.recording.arguments
+    sums = held(model, variable)[-1]
+    last = model.recording.steps[-1]
+    arguments = model.recording.arguments
     product = arguments["A"].astype(np.int64) @ arguments["B"].astype(np.int64)
     stored = np.asarray(last.stored["C"]).reshape(product.shape)
     ours = np.sort(np.asarray(sums, np.int64).reshape(-1))
@@ -187,10 +187,10 @@ def test_the_sums_end_as_the_blocks_part_of_the_product(number):
 
 
 def test_who_waits_at_a_barrier_is_marked_and_counted():
-    told = tell(run("tiled", 8, 8, 8, defines={"TILE": 4}), 5)
-    panel = ThreadsPanel(told, PALETTES["light"])
+    model = build_scene_model(run("tiled", 8, 8, 8, defines={"TILE": 4}), 5)
+    panel = ThreadsPanel(model, PALETTES["light"])
     barriers = 0
-    for step in told.recording.steps:
+    for step in model.recording.steps:
         barrier = isinstance(step.statement, Barrier)
         barriers += barrier
         everyone = feet(panel.grid, np.ones(16, np.bool_))
@@ -217,22 +217,22 @@ def test_a_foot_is_in_each_cell_that_has_one_and_in_no_other(size):
 
 def test_a_warp_waits_while_the_other_runs():
     recording = run("tiled", 8, 8, 8, defines={"TILE": 8}, schedule="ascending")
-    waits = [int(threads.sum()) for threads in waiting(tell(recording, 0))]
+    waits = [int(threads.sum()) for threads in waiting(build_scene_model(recording, 0))]
     barriers = [step.number for step in recording.steps if isinstance(step.statement, Barrier)]
     assert len(barriers) == 4
     for first, second in (barriers[:2], barriers[2:]):
         assert waits[first - 1] == 0
         assert set(waits[first:second]) == {32}
         assert waits[second : second + 2] == [64, 0]
-    panel = ThreadsPanel(tell(recording, 0), PALETTES["light"])
+    panel = ThreadsPanel(build_scene_model(recording, 0), PALETTES["light"])
     said = [t for trace in panel.changing(recording.steps[barriers[0] + 1]) for t in trace["text"]]
     assert "32 of 64 active, 32 wait at the barrier" in said
 
 
 def test_idle_threads_are_hatched():
-    told = tell(run("tiled", 5, 7, 3, (1, 1, 0), {"TILE": 4}), 0)
-    panel = ThreadsPanel(told, PALETTES["light"])
-    step = told.recording.steps[-1]
+    model = build_scene_model(run("tiled", 5, 7, 3, (1, 1, 0), {"TILE": 4}), 0)
+    panel = ThreadsPanel(model, PALETTES["light"])
+    step = model.recording.steps[-1]
     assert hatch(panel.grid, np.arange(16) >= 3) in [s["path"] for s in panel.shapes(step)]
     assert "3 of 16 active" in panel.changing(step)[1]["text"]
 
@@ -242,14 +242,14 @@ def test_idle_threads_are_hatched():
 
 @EACH
 def test_a_statement_opens_into_its_parts(number):
-    told = story(number)
-    panel = WordsPanel(told, PALETTES["light"])
-    steps = told.recording.steps
+    model = scene_model(number)
+    panel = WordsPanel(model, PALETTES["light"])
+    steps = model.recording.steps
     shared = [step for step in steps if any(a.space == "shared" for a in step.accesses)]
     banks = 0
     for step in [*steps[:: max(1, len(steps) // 20)], *shared[:4]]:
-        pieces = parts(told.recording, step, told.thread)
-        lines = opened(told.recording, step, told.thread)
+        pieces = parts(model.recording, step, model.thread)
+        lines = opened(model.recording, step, model.thread)
         assert len(lines) == len(pieces)
         for piece, line in zip(pieces, lines, strict=True):
             if piece.cell is not None and piece.cell.bank is not None:
@@ -265,10 +265,10 @@ def test_a_statement_opens_into_its_parts(number):
 
 def test_the_thread_says_what_it_did_with_its_numbers():
     recording = run("tiled", 4, 4, 4, defines={"TILE": 2})
-    told = tell(recording, 1)
+    model = build_scene_model(recording, 1)
     step = next(s for s in recording.steps if {a.name for a in s.accesses} == {"As", "Bs"})
     a, b = int(recording.arguments["A"][0, 0]), int(recording.arguments["B"][0, 1])
-    sentence = WordsPanel(told, PALETTES["light"]).changing(step)[0]["text"][0]
+    sentence = WordsPanel(model, PALETTES["light"]).changing(step)[0]["text"][0]
     assert sentence == f"acc = 0 + As[0][0] × Bs[0][1] = 0 + {a} × {b} = {a * b}."
     assert f"As[ty][k]: As[0][0] holds {a} (byte 0, bank 0)" in opened(recording, step, 1)
     assert f"Bs[k][tx]: Bs[0][1] holds {b} (byte 4, bank 5)" in opened(recording, step, 1)

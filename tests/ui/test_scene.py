@@ -16,7 +16,7 @@ from simulator.recording.navigation import GRANULARITIES, boundaries
 from ui import scene
 from ui.palette import PALETTES
 from ui.presets import launch, source
-from ui.scene_model import tell
+from ui.scene_model import build_scene_model
 from ui.view_url import View
 
 MEGABYTE = 10**6
@@ -93,8 +93,8 @@ def test_a_title_begins_with_its_step(name: str) -> None:
 
 @EACH
 def test_the_frames_one_after_another_say_what_the_panels_say(name: str) -> None:
-    story = tell(recorded(name), focus(name))
-    parts = scene.panels(story, PALETTES["light"])
+    model = build_scene_model(recorded(name), focus(name))
+    parts = scene.panels(model, PALETTES["light"])
     static = sum(len(part.static()) for part in parts)
     for step, texts in zip(recorded(name).steps, replayed(plain(name)), strict=True):
         told = [trace["text"] for part in parts for trace in part.changing(step)]
@@ -103,7 +103,7 @@ def test_the_frames_one_after_another_say_what_the_panels_say(name: str) -> None
 
 @EACH
 def test_a_frames_shapes_are_those_of_the_panels(name: str) -> None:
-    parts = scene.panels(tell(recorded(name), focus(name)), PALETTES["light"])
+    parts = scene.panels(build_scene_model(recorded(name), focus(name)), PALETTES["light"])
     figure = plain(name)
     for step, frame in zip(recorded(name).steps, figure["frames"], strict=True):
         moved = zip(figure["layout"]["shapes"], frame["layout"]["shapes"], strict=True)

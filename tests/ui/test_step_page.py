@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from simulator import LaunchError, SourceError, catalogue, compile_kernel, simulate
-from tests.ui.test_address import GARBAGE
+from tests.ui.test_view_url import GARBAGE
 from ui.presets import launch, presets, source
 from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, from_query, to_query
 from ui.what_if import edits

@@ -21,7 +21,7 @@ from ui.panels.canvas import (
     words,
 )
 from ui.panels.paths import fill
-from ui.scene_model import Array, Story, cells_of, focus_cell, outer_iteration
+from ui.scene_model import Array, SceneModel, cells_of, focus_cell, outer_iteration
 
 LEFT, TOP, RIGHT, BOTTOM = 622, 40, 1122, 816
 GAP, LABEL = 34, 26
@@ -44,11 +44,11 @@ class MatricesPanel:
     shown beyond it.
     """
 
-    def __init__(self, story: Story, palette: Palette) -> None:
-        self._story, self._palette = story, palette
-        shapes = story.shapes
+    def __init__(self, model: SceneModel, palette: Palette) -> None:
+        self._model, self._palette = model, palette
+        shapes = model.shapes
         (M, K), (_, N) = shapes["A"], shapes["B"]
-        rows, columns, depth = story.tile or (1, 1, 1)
+        rows, columns, depth = model.tile or (1, 1, 1)
         self._padded = {
             "A": (_whole(M, rows), _whole(K, depth)), "B": (_whole(K, depth), _whole(N, columns)),
             "C": (_whole(M, rows), _whole(N, columns)),
@@ -67,23 +67,23 @@ class MatricesPanel:
             "B": Grid(b_left, top, size, K, N),
             "C": Grid(b_left, c_top, size, M, N),
         }
-        self._focus = focus_cell(story)
+        self._focus = focus_cell(model)
         self._start = {
-            name: np.asarray(story.recording.arguments[name]).reshape(-1) for name in "ABC"
+            name: np.asarray(model.recording.arguments[name]).reshape(-1) for name in "ABC"
         }
-        last = story.recording.steps[-1].stored.get("C") if story.recording.steps else None
+        last = model.recording.steps[-1].stored.get("C") if model.recording.steps else None
         none = np.zeros(0, np.int64)
         self._block = none if last is None else np.flatnonzero(np.asarray(last).reshape(-1))
-        self._tiles = [self._current(t) for t in range(story.iterations)]
+        self._tiles = [self._current(t) for t in range(model.iterations)]
 
     def static(self) -> list[Trace]:
         """A and B with their tiles, every border, every name."""
-        palette, story = self._palette, self._story
+        palette, model = self._palette, self._model
         traces: list[Trace] = []
         colours = [palette.cell, *palette.tiles]
         size = self._text_size()
         for name in "AB":
-            grid, tiles = self.grids[name], story.tiles[name]
+            grid, tiles = self.grids[name], model.tiles[name]
             fill = np.where(tiles < 0, 0, tiles % len(palette.tiles) + 1)
             traces.append(heat(grid, fill.reshape(grid.rows, grid.columns), colours))
             traces.append(lines(grid, self._borders(name), palette.line))
@@ -96,7 +96,7 @@ class MatricesPanel:
                                 size or 1, palette.faint))  # fmt: skip
         grid = self.grids["C"]
         traces += [lines(grid, (grid.rows, grid.columns), palette.line), target(grid, "C")]
-        sizes = {name: "×".join(map(str, shape)) for name, shape in story.shapes.items()}
+        sizes = {name: "×".join(map(str, shape)) for name, shape in model.shapes.items()}
         names = [
             f"<b>{name}</b>  {sizes[name]}"
             + (", global" if self.grids[name].columns * self.grids[name].size > 150 else "")
@@ -125,8 +125,8 @@ class MatricesPanel:
 
     def shapes(self, step: Step) -> list[Shape]:
         """The current tiles, the focused thread's row and column, and the cells touched now."""
-        palette, story = self._palette, self._story
-        iteration = outer_iteration(story, step)
+        palette, model = self._palette, self._model
+        iteration = outer_iteration(model, step)
         edge = palette.tile_edge(iteration or 0)
         focus = ""
         a, b, c = (self.grids[name] for name in "ABC")
@@ -138,7 +138,7 @@ class MatricesPanel:
             if access.space is MemorySpace.GLOBAL and access.name in self.grids:
                 grid = self.grids[access.name]
                 now += _filled(grid, cells_of(access))
-                mine += _filled(grid, cells_of(access, story.thread))
+                mine += _filled(grid, cells_of(access, model.thread))
         stored = step.stored.get("C")
         beyond = "".join(self._outside(name) for name in "AB")
         return [
@@ -157,14 +157,14 @@ class MatricesPanel:
 
     def _current(self, iteration: int) -> str:
         """The tiles of A and B of one outer iteration."""
-        tiles = self._story.tiles
+        tiles = self._model.tiles
         return "".join(
             _bounds(self.grids[name], np.flatnonzero(tiles[name] == iteration)) for name in "AB"
         )
 
     def _borders(self, name: str) -> tuple[int, int]:
         """Rows and columns between two borders: a tile's where the kernel has tiles."""
-        grid, tile = self.grids[name], self._story.tile
+        grid, tile = self.grids[name], self._model.tile
         if tile is None:
             return grid.rows, grid.columns
         rows, columns, depth = tile
@@ -198,7 +198,7 @@ class MatricesPanel:
 
     def _longest_sum(self) -> int:
         """Characters of the longest number that the block stores in C."""
-        steps = self._story.recording.steps
+        steps = self._model.recording.steps
         last = steps[-1].outputs.get("C") if steps else None
         if last is None:
             return 1

@@ -17,7 +17,7 @@ from simulator.recording.requests import LINE_BYTES, Request, requests
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, down, hover
-from ui.scene_model import Story
+from ui.scene_model import SceneModel
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 300, 1580, 546
 HALF = 203
@@ -59,13 +59,13 @@ SLOTS = (WHOLE, *HALVES)
 class RequestsPanel:
     """Up to two requests of the focused thread's warp, drawn lane by lane."""
 
-    def __init__(self, story: Story, palette: Palette) -> None:
-        self._story, self._palette = story, palette
-        self.warp = story.thread // WARP_SIZE
-        self._lane = story.thread % WARP_SIZE
-        self._lanes = min(WARP_SIZE, story.recording.launch.threads - self.warp * WARP_SIZE)
+    def __init__(self, model: SceneModel, palette: Palette) -> None:
+        self._model, self._palette = model, palette
+        self.warp = model.thread // WARP_SIZE
+        self._lane = model.thread % WARP_SIZE
+        self._lanes = min(WARP_SIZE, model.recording.launch.threads - self.warp * WARP_SIZE)
         self._row = (CARD_BOTTOM - CARD) / self._lanes
-        self._asked = [requests(story.recording, step, self.warp) for step in story.recording.steps]
+        self._asked = [requests(model.recording, step, self.warp) for step in model.recording.steps]
         self._tallies = tallies(self._asked)
         blue, amber, green, pink = (palette.tile_edges[i] for i in (1, 0, 2, 3))
         self._colours = (blue, amber, green, pink)

@@ -14,7 +14,7 @@ from simulator.recording.parts import Part, parts
 from ui.palette import Palette
 from ui.panels.canvas import MONO, SANS, Shape, Trace, number, words
 from ui.panels.paths import hover
-from ui.scene_model import Story
+from ui.scene_model import SceneModel
 
 LEFT, TOP, RIGHT = 28, 586, 588
 SENTENCE_TOP, SENTENCE_LINES, SENTENCE_WIDTH = 614, 2, 64
@@ -34,21 +34,21 @@ HOVER = (
 class WordsPanel:
     """The sentence of one thread at each step, with its real numbers."""
 
-    def __init__(self, story: Story, palette: Palette) -> None:
-        self._story, self._palette = story, palette
+    def __init__(self, model: SceneModel, palette: Palette) -> None:
+        self._model, self._palette = model, palette
 
     def static(self) -> list[Trace]:
         """Which thread is in focus."""
-        sizes = self._story.recording.launch.block
-        thread = unravel(self._story.thread, sizes)[: 3 if sizes[2] > 1 else 2]
-        block = self._story.recording.block[: 3 if self._story.recording.launch.grid[2] > 1 else 2]
+        sizes = self._model.recording.launch.block
+        thread = unravel(self._model.thread, sizes)[: 3 if sizes[2] > 1 else 2]
+        block = self._model.recording.block[: 3 if self._model.recording.launch.grid[2] > 1 else 2]
         said = f"<b>Thread ({_list(thread)}) of block ({_list(block)})</b>"
         return [words([(LEFT, TOP)], [said], 19, self._palette.focus, "middle right", SANS,
                       hoverinfo="text", hovertext=[hover(HOVER)])]  # fmt: skip
 
     def changing(self, step: Step) -> list[Trace]:
         """The thread's sentence, the warp's, the registers, and the statement's parts."""
-        recording, thread, palette = self._story.recording, self._story.thread, self._palette
+        recording, thread, palette = self._model.recording, self._model.thread, self._palette
         said = narrate.sentence(recording, step, thread)
         said = said.split(": ", 1)[-1] if step.active[thread] else said
         said = said[0].upper() + said[1:] if " = " not in said else said
@@ -74,7 +74,7 @@ class WordsPanel:
 
     def _parts(self, step: Step) -> list[str]:
         """The parts that fit; what is left out is counted."""
-        pieces = parts(self._story.recording, step, self._story.thread)
+        pieces = parts(self._model.recording, step, self._model.thread)
         shown = chosen(pieces)
         lines = [_shortened(_brief(piece)) for piece in shown]
         if len(lines) > LIST_LINES:

@@ -22,7 +22,7 @@ from ui.panels.canvas import (
     words,
 )
 from ui.panels.paths import fill, hatch, hover
-from ui.scene_model import Array, Story, cells_of, outer_iteration
+from ui.scene_model import Array, SceneModel, cells_of, outer_iteration
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 40, 1580, 290
 NOTE = 20  # under the arrays: what is wrong with an access
@@ -49,19 +49,19 @@ HOVER = (
 class SharedPanel:
     """The block's shared arrays and what its threads touch in them."""
 
-    def __init__(self, story: Story, palette: Palette) -> None:
-        self._story, self._palette = story, palette
-        steps = story.recording.steps
+    def __init__(self, model: SceneModel, palette: Palette) -> None:
+        self._model, self._palette = model, palette
+        steps = model.recording.steps
         shared = steps[0].shared if steps else {}
         self.grids = _layout({name: contents.shape for name, contents in shared.items()})
         self._iterations = self._written_in()
         self._said: dict[tuple[int, int], list[str]] = {}
         self._sizes = {name: self._text_size(name) for name in self.grids if self._has_text(name)}
-        self._wrong = story.unordered
+        self._wrong = model.unordered
 
     def _written_in(self) -> list[dict[str, Array]]:
         """For each step and array, the outer iteration that each cell was last written in."""
-        steps = self._story.recording.steps
+        steps = self._model.recording.steps
         now = {name: np.full(steps[0].shared[name].size, -1) for name in self.grids}
         found = []
         for step in steps:
@@ -72,7 +72,7 @@ class SharedPanel:
                     and access.space is MemorySpace.SHARED
                 ):
                     changed = now[access.name].copy()
-                    changed[cells_of(access)] = outer_iteration(self._story, step) or 0
+                    changed[cells_of(access)] = outer_iteration(self._model, step) or 0
                     now = now | {access.name: changed}
             found.append(now)
         return found
@@ -132,7 +132,7 @@ class SharedPanel:
             for access in step.accesses:
                 if access.space is MemorySpace.SHARED and access.name == name:
                     touched[cells_of(access)] = True
-                    own[cells_of(access, self._story.thread)] = True
+                    own[cells_of(access, self._model.thread)] = True
             bad[self._wrong[step.number].get(name, np.zeros(0, np.int64))] = True
             for tile in {*classes.tolist()} - {-1}:
                 fills[tile] += fill(grid, classes == tile)
@@ -181,7 +181,7 @@ class SharedPanel:
 
     def _kinds(self, name: str) -> tuple[str, ...]:
         """What an array is, in fewer and fewer letters."""
-        written = self._story.recording.steps[-1].written[name]
+        written = self._model.recording.steps[-1].written[name]
         columns = written.shape[-1]
         used = np.flatnonzero(written.reshape(-1, columns).any(axis=0))
         padding = columns - 1 - int(used.max()) if used.size else 0
@@ -212,7 +212,7 @@ class SharedPanel:
 
     def _shape(self, name: str) -> tuple[int, ...]:
         """An array's dimensions as the source declares them."""
-        return tuple(self._story.recording.steps[0].shared[name].shape)
+        return tuple(self._model.recording.steps[0].shared[name].shape)
 
     def _has_text(self, name: str) -> bool:
         grid = self.grids[name]
@@ -220,7 +220,7 @@ class SharedPanel:
 
     def _text_size(self, name: str) -> float:
         """As large as the longest number allows that the array ever holds."""
-        kept = {id(step.shared[name]): step.shared[name] for step in self._story.recording.steps}
+        kept = {id(step.shared[name]): step.shared[name] for step in self._model.recording.steps}
         distinct = np.unique(np.concatenate([values.reshape(-1) for values in kept.values()]))
         longest = max(len(number(value)) for value in distinct.tolist())
         size = self.grids[name].size

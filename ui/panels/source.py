@@ -15,7 +15,7 @@ from simulator.machine.observer import StepKind
 from ui.palette import Palette
 from ui.panels.canvas import CLEAR, MONO, SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, hover
-from ui.scene_model import Story, iteration
+from ui.scene_model import SceneModel, iteration
 
 LEFT, TOP, RIGHT = 28, 74, 614
 BOTTOM = 560
@@ -54,9 +54,9 @@ class SourcePanel:
     changes only when the current line would leave it.
     """
 
-    def __init__(self, story: Story, palette: Palette) -> None:
-        self._story, self._palette = story, palette
-        text = story.recording.kernel.text.rstrip().split("\n")
+    def __init__(self, model: SceneModel, palette: Palette) -> None:
+        self._model, self._palette = model, palette
+        text = model.recording.kernel.text.rstrip().split("\n")
         first = next(
             (i for i, line in enumerate(text) if line.strip() and not line.startswith("//")), 0
         )
@@ -69,7 +69,7 @@ class SourcePanel:
         self._starts = self._windows()
         self._height = min(LINE_HEIGHT, (BOTTOM - TOP) / max(1, self._shown))
         self._heights = [self._y(i) for i in range(self._shown)]
-        self._counts = runs(story.recording)
+        self._counts = runs(model.recording)
         self._counted = sorted(self._counts[-1])
         widest = WIDEST_MOVING if self._moves else WIDEST
         self._lines = [_cut(line, widest) for line in self._lines]
@@ -89,7 +89,7 @@ class SourcePanel:
     def _windows(self) -> list[int]:
         """For each step the index of the first line shown."""
         found, start, last = [], 0, len(self._lines) - self._shown
-        for step in self._story.recording.steps:
+        for step in self._model.recording.steps:
             at = step.line - self._first
             if not start + 1 <= at < start + self._shown - 1:
                 start = min(max(0, at - self._shown // 3), max(0, last))
@@ -98,7 +98,7 @@ class SourcePanel:
 
     def static(self) -> list[Trace]:
         """The name, and a text that does not move: line numbers and coloured lines."""
-        palette, kernel = self._palette, self._story.recording.kernel
+        palette, kernel = self._palette, self._model.recording.kernel
         traces = [
             words([(LEFT, TOP - 12)], [f"<b>{html.escape(kernel.name)}</b>"], 16, palette.ink,
                   "middle right", SANS, hoverinfo="text", hovertext=[hover(HOVER)])
@@ -146,8 +146,8 @@ class SourcePanel:
         y = self._y(step.line - self._first - start) - height / 2
         here = box(LEFT + 1, y, RIGHT, y + height)
         shapes = [outline(here, palette.focus, 0, palette.current_line, "below")]
-        for offset, loop in ((0, self._story.outer), (6, self._story.inner)):
-            found = iteration(self._story, step, loop)
+        for offset, loop in ((0, self._model.outer), (6, self._model.inner)):
+            found = iteration(self._model, step, loop)
             path = ""
             if loop is not None and found is not None:
                 path = self._bar(loop, LEFT - 10 + offset, start)

@@ -28,7 +28,7 @@ from simulator.machine.observer import AccessKind
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, target, words
 from ui.panels.paths import box, feet, fill, hatch, hover
-from ui.scene_model import Array, Story, tell
+from ui.scene_model import Array, SceneModel, build_scene_model
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 560, 1580, 812
 LABEL = 26
@@ -65,12 +65,12 @@ LOADS_HOVER = (
 class ThreadsPanel:
     """One cell a thread of the block; beside them the focused thread's sums, and the counters."""
 
-    def __init__(self, story: Story, palette: Palette) -> None:
-        self._story, self._palette = story, palette
-        x, y, z = block = story.recording.launch.block
+    def __init__(self, model: SceneModel, palette: Palette) -> None:
+        self._model, self._palette = model, palette
+        x, y, z = block = model.recording.launch.block
         columns = across_of(block)
         rows = -(-x * y * z // columns)
-        self._sums = accumulator(story)
+        self._sums = accumulator(model)
         self._name = self._sums.name if self._sums else None
         each = _dimensions(self._sums)
         down, wide = (each[0], each[-1]) if len(each) > 1 else (*each, 1, 1)[:2]
@@ -87,15 +87,15 @@ class ThreadsPanel:
             not each and self.grid.size >= SMALLEST_TEXT and x * y * z <= TEXT_CELLS
             and self._name is not None
         )  # fmt: skip
-        self._held = held(story, self._sums)
-        self._waiting = waiting(story)
-        self.loads = global_loads(story)
-        self.naive = naive_loads(story)
+        self._held = held(model, self._sums)
+        self._waiting = waiting(model)
+        self.loads = global_loads(model)
+        self.naive = naive_loads(model)
 
     def static(self) -> list[Trace]:
         """Names and borders; a heavier one between warps."""
         palette, grid = self._palette, self.grid
-        threads = self._story.recording.launch.threads
+        threads = self._model.recording.launch.threads
         warps = -(-threads // WARP_SIZE)
         inside = f"<b>{threads} threads</b>"
         if self._own is None:
@@ -128,14 +128,14 @@ class ThreadsPanel:
         traces: list[Trace] = []
         sums = self._held[step.number]
         if self._has_text:
-            count = self._story.recording.launch.threads
+            count = self._model.recording.launch.threads
             texts = [""] * count if sums is None else [number(v) for v in sums.tolist()]
             places = [grid.centre(*divmod(i, grid.columns)) for i in range(count)]
             traces.append(words(places, texts, self._text_size, palette.ink))
         if self._own is not None:
             own = self._own
             count = own.rows * own.columns
-            values = [] if sums is None else sums[self._story.thread].reshape(-1).tolist()
+            values = [] if sums is None else sums[self._model.thread].reshape(-1).tolist()
             texts = [number(v) for v in values] if len(values) == count else [""] * count
             places = [own.centre(*divmod(i, own.columns)) for i in range(count)]
             if own.size >= SMALLEST_TEXT:
@@ -144,7 +144,7 @@ class ThreadsPanel:
                             "middle right", SANS))  # fmt: skip
         mine, naive = self.loads[step.number], self.naive[step.number]
         places = [(BARS_LEFT, TOP + LABEL + 12 + 50 * i) for i in range(2)]
-        name = self._story.recording.kernel.name
+        name = self._model.recording.kernel.name
         told = [f"naive <b>{naive:,}</b>", f"{'here' if name == 'naive' else name} <b>{mine:,}</b>"]
         traces.append(words(places, told, 15, palette.ink, "middle right", SANS))
         places = [(BARS_LEFT, TOP + LABEL + 122 + 22 * i) for i in range(2)]
@@ -154,7 +154,7 @@ class ThreadsPanel:
     def shapes(self, step: Step) -> list[Shape]:
         """Who is active, who waits, the focused thread, and the two counters as bars."""
         palette, grid = self._palette, self.grid
-        row, column = divmod(self._story.thread, grid.columns)
+        row, column = divmod(self._model.thread, grid.columns)
         waits = feet(grid, self._cells(self._waiting[step.number]))
         changed = cells = ""
         if self._own is not None:
@@ -190,7 +190,7 @@ class ThreadsPanel:
         kept = {id(sums): sums for sums in self._held if sums is not None}
         if not kept:
             return min(20.0, size * 0.5)
-        own = slice(None) if self._own is None else self._story.thread
+        own = slice(None) if self._own is None else self._model.thread
         values = np.unique(np.concatenate([sums[own].reshape(-1) for sums in kept.values()]))
         longest = max(len(number(value)) for value in values.tolist())
         return round(min(20.0, size * 0.5, size * 0.94 / (0.602 * longest)), 1)
@@ -206,7 +206,7 @@ class ThreadsPanel:
         now, before = self._held[step.number], self._held[max(0, step.number - 1)]
         if self._own is None or now is None or before is None or now is before:
             return ""
-        thread = self._story.thread
+        thread = self._model.thread
         differs: Array = now[thread] != before[thread]
         return fill(self._own, differs.reshape(-1))
 
@@ -215,7 +215,7 @@ class ThreadsPanel:
         grid = self.grid
         x: list[float | None] = []
         y: list[float | None] = []
-        for first in range(WARP_SIZE, self._story.recording.launch.threads, WARP_SIZE):
+        for first in range(WARP_SIZE, self._model.recording.launch.threads, WARP_SIZE):
             row, column = divmod(first, grid.columns)
             top, across_ = grid.top + row * grid.size, grid.left + column * grid.size
             x += [grid.left, across_, across_, grid.right, None]
@@ -258,10 +258,10 @@ def _times(ratio: float) -> str:
     return f"{ratio:.1f}".removesuffix(".0") + "×"
 
 
-def global_loads(story: Story) -> list[int]:
+def global_loads(model: SceneModel) -> list[int]:
     """Elements that the block's threads have loaded from global memory, up to each step."""
     found, count = [], 0
-    for step in story.recording.steps:
+    for step in model.recording.steps:
         for access in step.accesses:
             if access.kind is AccessKind.LOAD and access.space is MemorySpace.GLOBAL:
                 components = access.values.shape[1] if access.values.ndim > 1 else 1
@@ -270,16 +270,16 @@ def global_loads(story: Story) -> list[int]:
     return found
 
 
-def naive_loads(story: Story) -> list[int]:
+def naive_loads(model: SceneModel) -> list[int]:
     """Elements the naive kernel would have loaded for the products done, up to each step.
 
     It loads two for each product that a stored cell of C needs. A sum takes up its products in the
     order of k, so that its first K are those; what follows multiplies the zeros of a last tile,
     and the sums of cells beyond C's edges multiply nothing that the naive kernel would.
     """
-    recording = story.recording
-    sums = accumulator(story)
-    needed = _needed(story, sums)
+    recording = model.recording
+    sums = accumulator(model)
+    needed = _needed(model, sums)
     done = np.zeros(needed.shape, np.int64)
     K = int(recording.arguments["K"])
     factors = {step.statement: _products(step.statement) for step in recording.steps}
@@ -293,9 +293,9 @@ def naive_loads(story: Story) -> list[int]:
     return found
 
 
-def _needed(story: Story, sums: Variable | None) -> Array:
+def _needed(model: SceneModel, sums: Variable | None) -> Array:
     """Which of each thread's sums [T, sums of a thread] belong to a cell within C."""
-    recording, tile = story.recording, story.tile
+    recording, tile = model.recording, model.tile
     T, each = recording.launch.threads, math.prod(_dimensions(sums))
     if each == 1:
         stores = [
@@ -312,7 +312,7 @@ def _needed(story: Story, sums: Variable | None) -> Array:
     element = recording.arguments["C"].dtype
     row, column = sums_within_tile(recording.kernel, recording.launch.block, tile, element)
     (rows, columns, _), (x, y, _) = tile, recording.block
-    M, N = story.shapes["C"]
+    M, N = model.shapes["C"]
     needed: Array = (y * rows + row < M) & (x * columns + column < N)
     return needed
 
@@ -332,8 +332,8 @@ def sums_within_tile(
     A[:, 1], B[1] = 1, np.arange(columns)
     arguments = {"A": A, "B": B, "C": np.zeros((rows, columns), element)}
     launch = Launch((1, 1, 1), block, {**arguments, "M": rows, "N": columns, "K": depth})
-    story = tell(record(kernel, launch), 0)
-    last = held(story, accumulator(story))[-1]
+    model = build_scene_model(record(kernel, launch), 0)
+    last = held(model, accumulator(model))[-1]
     assert last is not None, "a kernel whose sums are an array"
     row, column = np.divmod(last.reshape(launch.threads, -1).astype(np.int64), columns)
     return row, column
@@ -375,18 +375,18 @@ def _is_float(expression: Expression) -> bool:
     return isinstance(expression.ctype, Scalar) and expression.ctype.is_float
 
 
-def accumulator(story: Story) -> Variable | None:
+def accumulator(model: SceneModel) -> Variable | None:
     """The float variable, or array of them, in registers that a loop adds to, if there is one."""
-    sums = (_added(step.statement) for step in story.recording.steps)
+    sums = (_added(step.statement) for step in model.recording.steps)
     return next((variable for variable in sums if variable is not None), None)
 
 
-def waiting(story: Story) -> list[Array]:
+def waiting(model: SceneModel) -> list[Array]:
     """For each step, which threads [T] have come to the barrier and wait there for the others."""
     found: list[Array] = []
-    nobody = now = np.zeros(story.recording.launch.threads, np.bool_)
+    nobody = now = np.zeros(model.recording.launch.threads, np.bool_)
     interval = 0
-    for step in story.recording.steps:
+    for step in model.recording.steps:
         if step.interval != interval and not isinstance(step.statement, Barrier):
             now, interval = nobody, step.interval
         if isinstance(step.statement, Barrier):
@@ -395,14 +395,14 @@ def waiting(story: Story) -> list[Array]:
     return found
 
 
-def held(story: Story, variable: Variable | None) -> list[Array | None]:
+def held(model: SceneModel, variable: Variable | None) -> list[Array | None]:
     """What a variable holds after each step, one entry a thread; None before it is there.
 
     Where a step cannot see it, as in a function that was given the array, its stores tell.
     """
     found: list[Array | None] = []
     now: Array | None = None
-    for step in story.recording.steps:
+    for step in model.recording.steps:
         if variable is not None:
             seen = step.registers.get(variable.name)
             if seen is not None:

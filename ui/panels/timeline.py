@@ -9,7 +9,7 @@ from simulator.observers.findings import HazardKind
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, hover, px
-from ui.scene_model import Story, outer_iteration
+from ui.scene_model import SceneModel, outer_iteration
 
 LEFT, RIGHT, TOP, BOTTOM = 28, 1580, 852, 880
 NAMES = ("load", "compute", "barrier", "store", "other")
@@ -26,10 +26,10 @@ HOVER = (
 class TimelinePanel:
     """One column a step; the row above has the outer iterations' colours."""
 
-    def __init__(self, story: Story, palette: Palette) -> None:
-        self._story, self._palette = story, palette
-        self._width = (RIGHT - LEFT) / max(1, len(story.recording.steps))
-        self._hazards = self._marks(troubled(story))
+    def __init__(self, model: SceneModel, palette: Palette) -> None:
+        self._model, self._palette = model, palette
+        self._width = (RIGHT - LEFT) / max(1, len(model.recording.steps))
+        self._hazards = self._marks(troubled(model))
 
     def _marks(self, hazards: list[bool]) -> str:
         """A triangle above each step that is wrong."""
@@ -42,17 +42,17 @@ class TimelinePanel:
 
     def static(self) -> list[Trace]:
         """Both rows and the key to their colours."""
-        palette, story = self._palette, self._story
-        phases = [[NAMES.index(phase) for phase in story.phases]]
+        palette, model = self._palette, self._model
+        phases = [[NAMES.index(phase) for phase in model.phases]]
         edges = [palette.paper, *palette.tile_edges]
-        rows = [outer_iteration(story, step) for step in story.recording.steps]
+        rows = [outer_iteration(model, step) for step in model.recording.steps]
         colours = [[0 if t is None else t % len(palette.tile_edges) + 1 for t in rows]]
         traces = [
             self._row(phases, [palette.phases[name] for name in NAMES], TOP, BOTTOM)
             | {"name": "timeline", "hoverinfo": "none"},
             self._row(colours, edges, TOP - 9, TOP - 3),
         ]
-        used = [name for name in NAMES[:-1] if name in story.phases]
+        used = [name for name in NAMES[:-1] if name in model.phases]
         at, places, texts = LEFT, [], []
         for name in used:
             places.append((at, TOP - 22))
@@ -94,11 +94,11 @@ class TimelinePanel:
         }  # fmt: skip
 
 
-def troubled(story: Story) -> list[bool]:
+def troubled(model: SceneModel) -> list[bool]:
     """For each step, whether it does what no correct kernel does."""
     elsewhere = {
         (line, kind)
-        for hazard in story.hazards
+        for hazard in model.hazards
         for line in hazard.lines
         if (kind := hazard.kind) in (HazardKind.DIVERGENT_BARRIER, HazardKind.MISALIGNED)
     }
@@ -107,7 +107,7 @@ def troubled(story: Story) -> list[bool]:
         or any(bool((access.active & ~access.in_bounds).any()) for access in step.accesses)
         or (step.line, HazardKind.MISALIGNED) in elsewhere
         or ((step.line, HazardKind.DIVERGENT_BARRIER) in elsewhere and not step.active.all())
-        for step, wrong in zip(story.recording.steps, story.unordered, strict=True)
+        for step, wrong in zip(model.recording.steps, model.unordered, strict=True)
     ]
 
 

@@ -10,14 +10,14 @@ import pytest
 from simulator import Launch, Recording, compile_kernel, record, simulate
 from simulator.observers.findings import Hazard
 from simulator.recording.recording import StepAccess
-from tests.ui.stories import recorded
+from tests.ui.scene_models import recorded
 from ui.scene_model import (
-    Story,
+    SceneModel,
+    build_scene_model,
     cells_of,
     focus_cell,
     iteration,
     outer_iteration,
-    tell,
     writer,
 )
 
@@ -72,8 +72,8 @@ def launch() -> Launch:
     return Launch((1, 1, 1), (4, 1, 1), arguments)
 
 
-def story(name: str, thread: int = 0) -> Story:
-    return tell(recorded(2) if name == "tiled" else recording(name), thread)
+def scene_model(name: str, thread: int = 0) -> SceneModel:
+    return build_scene_model(recorded(2) if name == "tiled" else recording(name), thread)
 
 
 def access(name: str, line: int, number: int = 0) -> StepAccess:
@@ -93,7 +93,7 @@ def access(name: str, line: int, number: int = 0) -> StepAccess:
 def test_the_loops_are_those_that_most_steps_are_in(
     name: str, outer: int | None, inner: int | None, iterations: int
 ) -> None:
-    found = story(name)
+    found = scene_model(name)
     assert (found.outer.span.line if found.outer else None) == outer
     assert (found.inner.span.line if found.inner else None) == inner
     assert found.iterations == iterations
@@ -123,18 +123,18 @@ PHASES = {
 @pytest.mark.parametrize("name", PHASES)
 def test_each_steps_phase(name: str) -> None:
     found: dict[str, set[int]] = {}
-    told = story(name)
-    for step, phase in zip(told.recording.steps, told.phases, strict=True):
+    model = scene_model(name)
+    for step, phase in zip(model.recording.steps, model.phases, strict=True):
         found.setdefault(phase, set()).add(step.line)
     assert found == PHASES[name]
 
 
 def test_the_shapes_are_those_of_the_product() -> None:
-    assert story("loops").shapes == {"A": (M, K), "B": (K, N), "C": (M, N)}
+    assert scene_model("loops").shapes == {"A": (M, K), "B": (K, N), "C": (M, N)}
 
 
 def test_a_cells_tile_is_the_outer_iteration_that_first_reads_it() -> None:
-    tiles = story("loops").tiles
+    tiles = scene_model("loops").tiles
     assert tiles.keys() == {"A", "B"}
     expected = np.full(M * K, -1)
     expected[:8] = [0, 0, 0, 0, 1, 1, 2, 2]
@@ -145,29 +145,31 @@ def test_a_cells_tile_is_the_outer_iteration_that_first_reads_it() -> None:
 
 
 def test_without_an_inner_loop_all_cells_of_the_loop_are_one_tile() -> None:
-    tiles = story("one loop").tiles
+    tiles = scene_model("one loop").tiles
     assert np.flatnonzero(tiles["A"] == 0).tolist() == list(range(8, 14))
     assert np.flatnonzero(tiles["A"] != -1).tolist() == list(range(8, 14))
     assert (tiles["B"] == -1).all(), "read before the loop"
 
 
 def test_the_tiles_of_a_block_are_its_rows_and_columns() -> None:
-    tiles = story("tiled").tiles  # block (1, 1) of a product of 4 x 4 with tiles of 2 x 2
+    tiles = scene_model("tiled").tiles  # block (1, 1) of a product of 4 x 4 with tiles of 2 x 2
     rows = [[-1, -1, -1, -1], [-1, -1, -1, -1], [0, 0, 1, 1], [0, 0, 1, 1]]
     assert tiles["A"].reshape(4, 4).tolist() == rows
     assert tiles["B"].reshape(4, 4).T.tolist() == rows
 
 
 def test_a_steps_iteration_and_of_how_many() -> None:
-    told = story("loops")
-    outer = [outer_iteration(told, step) for step in told.recording.steps if step.line == 13]
-    inner = [iteration(told, step, told.inner) for step in told.recording.steps if step.line == 13]
+    model = scene_model("loops")
+    outer = [outer_iteration(model, step) for step in model.recording.steps if step.line == 13]
+    inner = [
+        iteration(model, step, model.inner) for step in model.recording.steps if step.line == 13
+    ]
     assert outer == [0, 0, 1, 1, 1, 2, 2, 2, 2]
     assert inner == [(k, of) for of in (2, 3, 4) for k in range(of)]
-    rest = [step for step in told.recording.steps if step.line in (2, 4, 6, 16)]
-    assert {outer_iteration(told, step) for step in rest} == {None}
-    assert {iteration(told, step, told.inner) for step in rest} == {None}
-    assert iteration(told, told.recording.steps[0], None) is None
+    rest = [step for step in model.recording.steps if step.line in (2, 4, 6, 16)]
+    assert {outer_iteration(model, step) for step in rest} == {None}
+    assert {iteration(model, step, model.inner) for step in rest} == {None}
+    assert iteration(model, model.recording.steps[0], None) is None
 
 
 @pytest.mark.parametrize(
@@ -187,7 +189,7 @@ def test_a_steps_iteration_and_of_how_many() -> None:
 def test_the_focused_cell_is_the_first_of_c_that_the_thread_stores(
     name: str, thread: int, cell: tuple[int, int] | None
 ) -> None:
-    assert focus_cell(story(name, thread)) == cell
+    assert focus_cell(scene_model(name, thread)) == cell
 
 
 @pytest.mark.parametrize(
@@ -248,7 +250,7 @@ def test_a_reader_is_no_writer() -> None:
 def test_what_is_given_is_kept() -> None:
     hazards: tuple[Hazard, ...] = simulate(compile_kernel(HEAD + WRITES, "k"), launch()).hazards
     assert hazards
-    told = tell(recording("writes"), 2, (4, 5, 6), hazards)
-    assert (told.recording, told.thread, told.tile) == (recording("writes"), 2, (4, 5, 6))
-    assert told.hazards == hazards
-    assert len(told.unordered) == len(told.positions) == len(told.recording.steps)
+    model = build_scene_model(recording("writes"), 2, (4, 5, 6), hazards)
+    assert (model.recording, model.thread, model.tile) == (recording("writes"), 2, (4, 5, 6))
+    assert model.hazards == hazards
+    assert len(model.unordered) == len(model.positions) == len(model.recording.steps)

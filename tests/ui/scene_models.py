@@ -17,7 +17,7 @@ from ui.panels.threads import (
     ThreadsPanel,
 )
 from ui.panels.timeline import TimelinePanel
-from ui.scene_model import Story, tell
+from ui.scene_model import SceneModel, build_scene_model
 
 PANELS = (SourcePanel, SharedPanel, RequestsPanel, ThreadsPanel, WordsPanel, TimelinePanel)
 WARP_TILE = {"WARPS_DOWN": 1, "WARPS_ACROSS": 1, "ROWS": 4, "COLUMNS": 4, "DEPTH": 4}
@@ -62,9 +62,9 @@ def launched(name, M, N, K, defines=None, text=None):
     return compile_kernel(text, entry.kernel), entry.launch(arguments, **(defines or {}))
 
 
-def story(number: int) -> Story:
+def scene_model(number: int) -> SceneModel:
     recording = recorded(number)
-    return tell(recording, recording.launch.threads // 3)
+    return build_scene_model(recording, recording.launch.threads // 3)
 
 
 EACH = pytest.mark.parametrize("number", range(len(SIZES)), ids=lambda i: f"{SIZES[i][0]}-{i}")
