@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
@@ -147,7 +148,7 @@ class Expressions:
         if isinstance(symbol, Variable):
             return Name(symbol.ctype, span, symbol)
         if symbol is not None:
-            return symbol
+            return replace(symbol, span=span)  # a node of its own for each use
         if has_child(declaration, CursorKind.CUDASHARED_ATTR):  # declared outside the kernel
             self._symbols.declare_shared(declaration, span)
             return self._name(cursor, span)

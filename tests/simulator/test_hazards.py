@@ -103,3 +103,11 @@ def test_dropped_accesses_leave_the_rest_alone() -> None:
     (hazard,) = report.hazards
     assert hazard.count == 28
     assert "element 32 of x" in hazard.message
+
+
+def test_a_race_on_a_shared_number_names_the_lines_that_use_it() -> None:
+    text = "__global__ void k(int* x) {\n__shared__ int last;\nif (threadIdx.x == 0)\n"
+    text += "last = 1;\nx[threadIdx.x] = last;\n}"
+    kernel, launch = launch_text(text, block=64, x=np.zeros(64, np.int32))
+    found = simulate(kernel, launch).hazards
+    assert {hazard.lines for hazard in found if hazard.array == "last"} == {(4, 5)}
