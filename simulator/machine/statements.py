@@ -1,13 +1,17 @@
 """Compiles statements to closures, which take the active lanes and give those that go on.
 
-Each construct is written once, as a generator that yields the barriers within it (see Waiting). One
-that contains no barrier is turned into a plain call.
+A construct with a barrier within it is a generator that yields the barrier (see Waiting). Loops,
+switches and functions are written as generators only; one without a barrier runs as a plain call.
+Sequences and ifs have a plain form of their own: a generator costs about a microsecond, and inner
+loops run these most often.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, assert_never
+
+import numpy as np
 
 from simulator.language.ctype import ArrayOf
 from simulator.language.errors import SourceError
@@ -206,15 +210,23 @@ class Program:
         if len(sequence.statements) == 1:
             return self._compile(sequence.statements[0])
         body = [(self._compile(s), self._has_barrier(s)) for s in sequence.statements]
+        runs = [run for run, _ in body]
 
-        def run(group: Group, mask: Mask) -> Waiting:
+        def run(group: Group, mask: Mask) -> Mask:
+            for statement in runs:
+                mask = statement(group, mask)
+                if mask is NONE:
+                    break
+            return mask
+
+        def waiting_run(group: Group, mask: Mask) -> Waiting:
             for statement, waits in body:
                 mask = (yield from statement(group, mask)) if waits else statement(group, mask)
                 if mask is NONE:
                     break
             return mask
 
-        return self._finish(run, sequence)
+        return waiting_run if self._has_barrier(sequence) else run
 
     def _if(self, statement: If) -> Run:
         condition = self._compile_step(statement.condition, StepKind.TEST, statement)
@@ -224,18 +236,26 @@ class Program:
         if statement.no is not None:
             no, no_waits = self._compile(statement.no), self._has_barrier(statement.no)
 
-        def run(group: Group, mask: Mask) -> Waiting:
+        def split(group: Group, mask: Mask) -> tuple[Mask, Mask]:
             chosen = condition(group, mask)
-            yes_mask, no_mask = narrow(mask, chosen), narrow(mask, negate(chosen))
+            return narrow(mask, chosen), narrow(mask, negate(chosen))
+
+        def run(group: Group, mask: Mask) -> Mask:
+            yes_mask, no_mask = split(group, mask)
+            after_yes = NONE if yes_mask is NONE else yes(group, yes_mask)
+            after_no = NONE if no_mask is NONE else no(group, no_mask)
+            return _join(mask, (yes_mask, no_mask), (after_yes, after_no))
+
+        def waiting_run(group: Group, mask: Mask) -> Waiting:
+            yes_mask, no_mask = split(group, mask)
             after_yes = after_no = NONE
             if yes_mask is not NONE:
                 after_yes = (yield from yes(group, yes_mask)) if yes_waits else yes(group, yes_mask)
             if no_mask is not NONE:
                 after_no = (yield from no(group, no_mask)) if no_waits else no(group, no_mask)
-            unchanged = after_yes is yes_mask and after_no is no_mask
-            return mask if unchanged else union(after_yes, after_no)
+            return _join(mask, (yes_mask, no_mask), (after_yes, after_no))
 
-        return self._finish(run, statement)
+        return waiting_run if self._has_barrier(statement) else run
 
     def _loop(self, loop: Loop) -> Run:
         start = _do_nothing if loop.start is None else self._compile(loop.start)
@@ -270,6 +290,8 @@ class Program:
 
         def test(group: Group, active: Mask) -> tuple[Mask, Mask]:
             chosen = condition(group, active)
+            if not isinstance(chosen, np.ndarray):
+                return (active, NONE) if chosen else (NONE, active)
             holds = narrow(active, chosen)
             return holds, NONE if holds is active else narrow(active, negate(chosen))
 
@@ -338,8 +360,17 @@ class Program:
 
 
 def _do_nothing(group: Group, mask: Mask) -> Mask:
-    """What takes the place of a statement or expression that a construct lacks."""
+    """Stands for a statement or expression that a construct does not have."""
     return mask
+
+
+def _join(mask: Mask, before: tuple[Mask, Mask], after: tuple[Mask, Mask]) -> Mask:
+    """The lanes that go on after an if: those after its two branches.
+
+    If these are the same as before the branches, it is the mask itself, so that memos hold.
+    """
+    unchanged = after[0] is before[0] and after[1] is before[1]
+    return mask if unchanged else union(*after)
 
 
 def _split_by_label(switch: Switch, mask: Mask, value: Any) -> tuple[list[Mask], Mask]:
