@@ -25,11 +25,11 @@ Shape = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Cells on the sheet: the first one's corner, a cell's size in pixels, rows and columns."""
+    """Square cells on the sheet, in rows and columns."""
 
-    left: float
-    top: float
-    size: float
+    left: float  # pixels, of the first cell's upper left corner
+    top: float  # pixels, of the same corner; y grows downwards
+    size: float  # pixels, a cell's width and height
     rows: int
     columns: int
 
