@@ -139,21 +139,15 @@ def focus_cell(model: SceneModel) -> tuple[int, int] | None:
                 and access.name == "C"
                 and access.active[model.thread]
             ):
-                size = access.width if access.values.ndim == 1 else access.values.itemsize
-                cell = int(access.offsets[model.thread]) // size
+                cell = int(access.offsets[model.thread]) // access.element_bytes
                 return divmod(cell, model.shapes["C"][1])
     return None
 
 
 def cells_of(access: StepAccess, thread: int | None = None) -> Array:
     """The cells, counted from the array's start, that active threads (or one) touch."""
-    active = access.active & access.in_bounds
-    if thread is not None:
-        active = active & (np.arange(active.size) == thread)
-    first = access.offsets[active] // access.values.itemsize
-    count = access.values.shape[1] if access.values.ndim > 1 else 1
-    cells: Array = np.unique((first[:, None] + np.arange(count)).reshape(-1))
-    return cells
+    cells, threads = access.touched_cells()
+    return np.unique(cells if thread is None else cells[threads == thread])
 
 
 def _phase(step: Step, inner: Loop | None) -> Phase:
@@ -209,11 +203,8 @@ def writer(recording: Recording, name: str, cell: int, step: int | None = None) 
         for access in candidate.accesses:
             if access.kind is AccessKind.LOAD or access.name != name:
                 continue
-            count = access.values.shape[1] if access.values.ndim > 1 else 1
-            first = access.offsets // access.values.itemsize
-            found = np.flatnonzero(
-                access.active & access.in_bounds & (first <= cell) & (cell < first + count)
-            )
+            cells, threads = access.touched_cells()
+            found = threads[cells == cell]
             if found.size:
                 return int(found[-1])
     return None
