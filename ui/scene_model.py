@@ -16,7 +16,7 @@ from simulator.machine.observer import AccessKind
 from simulator.observers.findings import Hazard
 from simulator.recording.navigation import Position, positions
 from simulator.recording.recording import StepAccess
-from ui.intervals import unordered
+from ui.unordered_cells import find_unordered_cells
 
 
 class Phase(StrEnum):
@@ -80,7 +80,7 @@ def build_scene_model(
         tiles=_tiles(recording, step_positions, outer, inner),
         tile=tile,
         hazards=hazards,
-        unordered=unordered(recording),
+        unordered=find_unordered_cells(recording),
         positions=step_positions,
         iteration_counts=_iteration_counts(step_positions),
     )

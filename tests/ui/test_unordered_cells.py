@@ -8,12 +8,16 @@ import pytest
 from simulator import record, simulate
 from simulator.observers.findings import RACES
 from tests.simulator.launches import launch_text
-from ui.intervals import unordered
+from ui.palette import PALETTES
+from ui.panels.shared import SharedPanel
+from ui.scene_model import build_scene_model
+from ui.unordered_cells import find_unordered_cells
 
 # Statements on `__shared__ int s[64]`, which 64 threads have set to 0 before a barrier, and the
 # cells that race; i is the thread.
 TABLE = {
     "two atomics of one cell": ("atomicAdd(&s[0], 1); atomicAdd(&s[0], 2);", set()),
+    "a plain sum of all threads": ("s[0] += 1;", {0}),
     "atomics of two warps": ("atomicAdd(&s[i % 32], 1);", set()),
     "an atomic, then a read": ("atomicAdd(&s[0], 1); if (i == 40) x[0] = s[0];", {0}),
     "a read, then an atomic": ("if (i == 40) x[0] = s[0]; atomicAdd(&s[0], 1);", {0}),
@@ -42,8 +46,39 @@ def test_the_scene_has_the_races_that_the_hazards_have(case: str, schedule: str)
         block=64,
         x=np.zeros(64, np.int32),
     )
-    shown = [cells["s"].tolist() for cells in unordered(record(kernel, launch, schedule=schedule))
-             if cells]  # fmt: skip
+    found = find_unordered_cells(record(kernel, launch, schedule=schedule))
+    shown = [cells["s"].tolist() for cells in found if cells]
     assert {cell for cells in shown for cell in cells} == expected
     races = [h for h in simulate(kernel, launch).hazards if h.kind in RACES and h.array == "s"]
     assert {h.example.cell for h in races} == {(cell,) for cell in expected}
+
+
+@pytest.mark.parametrize(
+    ("statement", "cells", "note"),
+    [
+        ("atomicAdd(&s[0], 1.0f);", [], ""),
+        ("s[0] += 1.0f;", [0], "1 cell shared with no barrier between"),
+    ],
+)
+def test_the_scene_marks_a_cell_that_all_threads_add_to_unless_by_atomics(
+    statement: str, cells: list[int], note: str
+) -> None:
+    kernel, launch = launch_text(
+        "__global__ void k(const float* A, const float* B, float* C, int M, int N, int K) {\n"
+        "__shared__ float s[2];\n"
+        "if (threadIdx.x == 0) s[0] = 0;\n"
+        "__syncthreads();\n"
+        f"{statement}\n"
+        "__syncthreads();\n"
+        "if (threadIdx.x == 0) C[0] = s[0]; }",
+        block=64,
+        **{name: np.zeros((1, 1), np.float32) for name in "ABC"},
+        **dict.fromkeys("MNK", 1),
+    )
+    model = build_scene_model(record(kernel, launch), 0)
+    shown = {cell for arrays in model.unordered for cell in arrays.get("s", np.zeros(0)).tolist()}
+    assert sorted(shown) == cells
+    panel = SharedPanel(model, PALETTES["light"])
+    notes = {panel.changing(step)[-1]["text"][0] for step in model.recording.steps}
+    assert any(note and note in text for text in notes) == bool(cells)
+    assert len(notes) == 1 + len(cells), "no note elsewhere"

@@ -93,7 +93,7 @@ def _cell_accesses(step: Step, access: StepAccess, warp_syncs: Array) -> _CellAc
     )
 
 
-def unordered(recording: Recording) -> tuple[Mapping[str, Array], ...]:
+def find_unordered_cells(recording: Recording) -> tuple[Mapping[str, Array], ...]:
     """For each step the cells, by array, that race or were never written when they are read.
 
     A race is what simulator.observers.races says. It is shown at the later of its two accesses,
