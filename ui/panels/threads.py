@@ -344,7 +344,7 @@ def _cells_added(step: Step, sums: Variable | None) -> Array:
         for access in step.accesses:
             mine = access.space is MemorySpace.LOCAL and access.name == sums.name
             if mine and access.kind is AccessKind.STORE:
-                cells: Array = access.offsets // access.values.itemsize
+                cells: Array = access.offsets // access.element_bytes
                 return cells
     return np.zeros(step.active.size, np.int64)
 
