@@ -1,64 +1,64 @@
-"""What a recording tells beyond its steps: loops, phases, tiles, and who reads which cell."""
+"""What the scene draws beside a recording's steps: loops, phases, tiles, unordered cells."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
 
 import numpy as np
 
 from simulator import Recording, Step
+from simulator.language.ctype import Array
 from simulator.language.tree import Barrier, Loop, MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.observers.findings import Hazard
 from simulator.recording.navigation import Position, positions
 from simulator.recording.recording import StepAccess
-from ui.intervals import unordered
+from ui.unordered_cells import find_unordered_cells
 
-Array = np.ndarray[Any, Any]
+
+class Phase(StrEnum):
+    """What a step is for, in the order of the timeline's key."""
+
+    LOAD = "load"  # from global memory, outside the inner loop
+    COMPUTE = "compute"
+    BARRIER = "barrier"
+    STORE = "store"  # to global memory
+    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
 class SceneModel:
-    """A recording as the scene shows it, for one focused thread.
-
-    outer and inner are the loops that position steps: the outermost one that most of them are in,
-    and the one directly within it.
-    phases names what each step is: load, compute, barrier, store or other. tiles maps a global
-    array to the outer iteration that first reads each of its cells for this block, -1 where none
-    does. tile is the rows and columns of C that a block produces, and the depth of K that it takes
-    at a time, for a kernel that has tiles; hazards are those of the whole launch. unordered has for
-    each step the cells that race or were never written, as unordered() finds them.
-    positions are those of the steps in their loops; rounds tells how often a loop goes round, by
-    the position of the loops around it.
-    """
+    """A recording as the scene shows it, for one focused thread."""
 
     recording: Recording
-    thread: int
-    outer: Loop | None
-    inner: Loop | None
-    phases: tuple[str, ...]
-    tiles: dict[str, Array]
-    tile: tuple[int, int, int] | None
-    hazards: tuple[Hazard, ...]
-    unordered: tuple[Mapping[str, Array], ...]
-    positions: tuple[Position, ...]
-    rounds: Mapping[tuple[Position, Loop], int]
+    thread: int  # the focused one's number in the block, counted in x, then y, then z
+    outer: Loop | None  # the outermost loop that most steps are in
+    inner: Loop | None  # the loop directly within it that most steps are in
+    phases: tuple[Phase, ...]  # one for each step
+    tiles: Mapping[str, Array]  # of A and B: int [cells], the outer iteration that first reads
+    # each cell for this block; -1 where none does
+    tile: tuple[int, int, int] | None  # rows and columns of C that a block produces, and the depth
+    # of K that it takes at a time; None for a kernel without tiles
+    hazards: tuple[Hazard, ...]  # of the whole launch
+    unordered: tuple[Mapping[str, Array], ...]  # for each step and shared array: int [n], the
+    # cells that race or that are read before they were written
+    positions: tuple[Position, ...]  # for each step, the loops that it is in and their iterations
+    iteration_counts: Mapping[tuple[Position, Loop], int]  # how many iterations a loop runs, by
+    # the position of the loops around it
 
     @property
     def iterations(self) -> int:
-        """How many outer iterations the block runs."""
+        """How many outer iterations the block runs; 1 without an outer loop."""
         found = [outer_iteration(self, step) for step in self.recording.steps]
         return max((t for t in found if t is not None), default=0) + 1
 
     @property
     def shapes(self) -> dict[str, tuple[int, int]]:
         """Rows and columns of A, B and C."""
-        arguments = self.recording.arguments
-        M, N, K = (int(arguments[name]) for name in "MNK")
-        return {"A": (M, K), "B": (K, N), "C": (M, N)}
+        return _shapes(self.recording)
 
 
 def build_scene_model(
@@ -67,37 +67,59 @@ def build_scene_model(
     tile: tuple[int, int, int] | None = None,
     hazards: tuple[Hazard, ...] = (),
 ) -> SceneModel:
-    """Read a recording once for all that its panels ask."""
-    outer = _longest(recording, None)
-    inner = _longest(recording, outer) if outer is not None else None
-    where = positions(recording)
-    model = SceneModel(
-        recording, thread, outer, inner, tuple(_phase(step, inner) for step in recording.steps),
-        {}, tile, hazards, unordered(recording), where, _rounds(where),
-    )  # fmt: skip
-    for name, (rows, columns) in model.shapes.items():
-        if name != "C":
-            model.tiles[name] = np.full(rows * columns, -1)
+    """Derive from a recording, once, all that the panels of the scene need of it."""
+    outer = _most_frequent_loop(recording, None)
+    inner = _most_frequent_loop(recording, outer) if outer is not None else None
+    step_positions = positions(recording)
+    return SceneModel(
+        recording=recording,
+        thread=thread,
+        outer=outer,
+        inner=inner,
+        phases=tuple(_phase(step, inner) for step in recording.steps),
+        tiles=_tiles(recording, step_positions, outer, inner),
+        tile=tile,
+        hazards=hazards,
+        unordered=find_unordered_cells(recording),
+        positions=step_positions,
+        iteration_counts=_iteration_counts(step_positions),
+    )
+
+
+def _shapes(recording: Recording) -> dict[str, tuple[int, int]]:
+    M, N, K = (int(recording.arguments[name]) for name in "MNK")
+    return {"A": (M, K), "B": (K, N), "C": (M, N)}
+
+
+def _tiles(
+    recording: Recording,
+    step_positions: tuple[Position, ...],
+    outer: Loop | None,
+    inner: Loop | None,
+) -> dict[str, Array]:
+    """The outer iteration that first reads each cell of A and B: int [cells], -1 for none.
+
+    Without an inner loop all cells that the outer loop reads are of one tile, number 0.
+    """
+    shapes = _shapes(recording)
+    tiles = {name: np.full(shapes[name][0] * shapes[name][1], -1) for name in "AB"}
     for step in recording.steps:
-        iteration = outer_iteration(model, step)
+        iteration_ = _iteration_in(step_positions[step.number], outer)
+        if iteration_ is None:
+            continue
         for access in step.accesses:
             if (
                 access.kind is AccessKind.LOAD
                 and access.space is MemorySpace.GLOBAL
-                and access.name in model.tiles
+                and access.name in tiles
             ):
-                cells = cells_of(access)
-                tiles = model.tiles[access.name]
-                if outer is not None and inner is not None and iteration is not None:
-                    fresh = cells[tiles[cells] < 0]
-                    tiles[fresh] = iteration
-                elif iteration is not None:
-                    tiles[cells[tiles[cells] < 0]] = 0
-    return model
+                cells, tile = cells_of(access), tiles[access.name]
+                tile[cells[tile[cells] < 0]] = 0 if inner is None else iteration_
+    return tiles
 
 
-def _longest(recording: Recording, around: Loop | None) -> Loop | None:
-    """The outermost loop that most steps are in; directly within another where one is given."""
+def _most_frequent_loop(recording: Recording, around: Loop | None) -> Loop | None:
+    """The outermost loop, or the loop directly within `around`, that most steps are in."""
     steps: Counter[Loop] = Counter()
     for step in recording.steps:
         nest = [position.loop for position in step.loops]
@@ -117,74 +139,72 @@ def focus_cell(model: SceneModel) -> tuple[int, int] | None:
                 and access.name == "C"
                 and access.active[model.thread]
             ):
-                size = access.width if access.values.ndim == 1 else access.values.itemsize
-                cell = int(access.offsets[model.thread]) // size
+                cell = int(access.offsets[model.thread]) // access.element_bytes
                 return divmod(cell, model.shapes["C"][1])
     return None
 
 
 def cells_of(access: StepAccess, thread: int | None = None) -> Array:
     """The cells, counted from the array's start, that active threads (or one) touch."""
-    active = access.active & access.in_bounds
-    if thread is not None:
-        active = active & (np.arange(active.size) == thread)
-    first = access.offsets[active] // access.values.itemsize
-    count = access.values.shape[1] if access.values.ndim > 1 else 1
-    cells: Array = np.unique((first[:, None] + np.arange(count)).reshape(-1))
-    return cells
+    cells, threads = access.touched_cells()
+    return np.unique(cells if thread is None else cells[threads == thread])
 
 
-def _phase(step: Step, inner: Loop | None) -> str:
+def _phase(step: Step, inner: Loop | None) -> Phase:
     if isinstance(step.statement, Barrier):
-        return "barrier"
+        return Phase.BARRIER
     kinds = {(a.kind, a.space) for a in step.accesses}
     within = inner is not None and any(position.loop is inner for position in step.loops)
     if (AccessKind.STORE, MemorySpace.GLOBAL) in kinds:
-        return "store"
+        return Phase.STORE
     if (AccessKind.LOAD, MemorySpace.GLOBAL) in kinds and not within and inner is not None:
-        return "load"
+        return Phase.LOAD
     if within or (kinds and inner is None):
-        return "compute"
-    return "other"
+        return Phase.COMPUTE
+    return Phase.OTHER
 
 
 def outer_iteration(model: SceneModel, step: Step) -> int | None:
     """Which iteration of the outer loop a step is in, from 0, or None outside it."""
-    found = iteration(model, step, model.outer)
-    return None if found is None else found[0]
+    return _iteration_in(model.positions[step.number], model.outer)
 
 
 def iteration(model: SceneModel, step: Step, loop: Loop | None) -> tuple[int, int] | None:
     """Which iteration of a loop a step is in, from 0, and of how many; None outside it."""
     position = model.positions[step.number]
-    for depth, (one, number) in enumerate(position):
-        if one is loop:
-            return number, model.rounds[position[:depth], one]
+    for depth, (around, number) in enumerate(position):
+        if around is loop:
+            return number, model.iteration_counts[position[:depth], around]
     return None
 
 
-def _rounds(positions_: tuple[Position, ...]) -> dict[tuple[Position, Loop], int]:
-    found: dict[tuple[Position, Loop], int] = {}
-    for position in positions_:
+def _iteration_in(position: Position, loop: Loop | None) -> int | None:
+    """The iteration, from 0, that a position has in a loop; None outside it."""
+    return next((number for around, number in position if around is loop), None)
+
+
+def _iteration_counts(
+    step_positions: tuple[Position, ...],
+) -> dict[tuple[Position, Loop], int]:
+    """How many iterations each loop runs, by the position of the loops around it."""
+    counts: dict[tuple[Position, Loop], int] = {}
+    for position in step_positions:
         for depth, (loop, number) in enumerate(position):
             run = position[:depth], loop
-            found[run] = max(found.get(run, 0), number + 1)
-    return found
+            counts[run] = max(counts.get(run, 0), number + 1)
+    return counts
 
 
 def writer(recording: Recording, name: str, cell: int, step: int | None = None) -> int | None:
     """The thread that last wrote a cell of an array up to a step (or ever); else the first to."""
     steps = recording.steps
     last = len(steps) - 1 if step is None else step
-    for one in (*reversed(steps[: last + 1]), *steps[last + 1 :]):
-        for access in one.accesses:
+    for candidate in (*reversed(steps[: last + 1]), *steps[last + 1 :]):
+        for access in candidate.accesses:
             if access.kind is AccessKind.LOAD or access.name != name:
                 continue
-            count = access.values.shape[1] if access.values.ndim > 1 else 1
-            first = access.offsets // access.values.itemsize
-            found = np.flatnonzero(
-                access.active & access.in_bounds & (first <= cell) & (cell < first + count)
-            )
+            cells, threads = access.touched_cells()
+            found = threads[cells == cell]
             if found.size:
                 return int(found[-1])
     return None

@@ -216,9 +216,8 @@ class _Opener:
 
     def _cell(self, access: StepAccess) -> Cell:
         byte = int(access.offsets[self.thread])
-        components = access.values.shape[1] if access.values.ndim > 1 else 1
         shape = self._shape(access.name)
-        flat = byte // (access.width // components)
+        flat = byte // access.element_bytes
         inside = 0 <= flat < int(np.prod(shape)) and bool(access.in_bounds[self.thread])
         index = np.unravel_index(flat, shape) if inside else (flat,)
         start = self.starts.get(access.name, 0) if access.space is MemorySpace.SHARED else 0

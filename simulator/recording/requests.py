@@ -97,9 +97,8 @@ def requests(recording: Recording, step: Step, warp: int) -> tuple[Request, ...]
         active = (access.active & access.in_bounds)[threads]
         if not active.any():
             continue
-        size = access.width // (access.values.shape[1] if access.values.ndim > 1 else 1)
         start = starts[access.name] if access.space is MemorySpace.SHARED else 0
-        for first, width in instructions(access.width, size):
+        for first, width in instructions(access.width, access.element_bytes):
             addresses = access.offsets[threads] + start + first
             found.append(_request(access, warp, threads, active, addresses, width))
     return tuple(found)

@@ -21,7 +21,6 @@ from tests.ui.scene_models import (
     run,
     scene_model,
 )
-from ui.intervals import unordered
 from ui.palette import PALETTES
 from ui.panels.canvas import SPACE, Grid
 from ui.panels.paths import HATCH_APART, fill, hatch
@@ -32,6 +31,7 @@ from ui.panels.threads import (
 )
 from ui.panels.timeline import troubled
 from ui.scene_model import build_scene_model
+from ui.unordered_cells import find_unordered_cells
 
 # The protocol -------------------------------------------------------------------------------
 
@@ -281,7 +281,7 @@ def without(name: str, which: int, **defines: int) -> str:
 
 @EACH
 def test_a_correct_kernel_has_no_step_in_disorder(number):
-    assert not any(unordered(recorded(number)))
+    assert not any(find_unordered_cells(recorded(number)))
     assert not any(troubled(scene_model(number)))
 
 
@@ -292,7 +292,7 @@ def test_a_missing_barrier_shows_where_the_referee_sees_its_race(name, tile, bar
     text = without(name, barrier, TILE=tile)
     assert text.count(BARRIER) == 1
     kernel, launch = launched(name, 16, 16, 16, {"TILE": tile}, text)
-    found = unordered(record(kernel, launch))
+    found = find_unordered_cells(record(kernel, launch))
     steps = record(kernel, launch).steps
     lines = {step.line for step, wrong in zip(steps, found, strict=True) if wrong}
     report = simulate(kernel, launch)
@@ -319,13 +319,13 @@ def test_a_missing_barrier_shows_where_the_referee_sees_its_race(name, tile, bar
     ],
 )
 def test_no_order_of_warps_brings_a_correct_kernel_into_disorder(name, defines, schedule):
-    assert not any(unordered(run(name, 32, 32, 8, defines=defines, schedule=schedule)))
+    assert not any(find_unordered_cells(run(name, 32, 32, 8, defines=defines, schedule=schedule)))
 
 
 def test_stale_and_unset_cells_are_told_where_one_warp_runs_ahead():
     text = without("tiled", 1, TILE=8)
     recording = run("tiled", 8, 8, 16, defines={"TILE": 8}, text=text, schedule="ascending")
-    found = unordered(recording)
+    found = find_unordered_cells(recording)
     line = next(i for i, one in enumerate(text.split("\n"), 1) if "acc +=" in one)
     ahead = [
         (step, wrong)
@@ -346,5 +346,5 @@ def test_a_cell_read_before_it_is_written_is_told():
     text = catalogue()["tiled"].source(TILE=4).replace("As[ty][k]", "As[ty][k + 1 & 3]")
     text = text.replace("As[ty][tx] =", "if (tx) As[ty][tx] =")
     recording = run("tiled", 4, 4, 4, defines={"TILE": 4}, text=text)
-    found = [wrong for wrong in unordered(recording) if wrong]
+    found = [wrong for wrong in find_unordered_cells(recording) if wrong]
     assert [{n: c.tolist() for n, c in wrong.items()} for wrong in found] == [{"As": [0, 4, 8, 12]}]

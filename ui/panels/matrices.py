@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator import Step
+from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from ui.palette import Palette
 from ui.panels.canvas import (
@@ -21,7 +22,7 @@ from ui.panels.canvas import (
     words,
 )
 from ui.panels.paths import fill
-from ui.scene_model import Array, SceneModel, cells_of, focus_cell, outer_iteration
+from ui.scene_model import SceneModel, cells_of, focus_cell, outer_iteration
 
 LEFT, TOP, RIGHT, BOTTOM = 622, 40, 1122, 816
 GAP, LABEL = 34, 26

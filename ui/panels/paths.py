@@ -7,13 +7,12 @@ import itertools
 import math
 import textwrap
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
+from simulator.language.ctype import Array
 from ui.panels.canvas import Grid
 
-Array = np.ndarray[Any, Any]
 Rectangle = tuple[int, int, int, int]  # row, column, rows, columns
 HOVER_WIDTH = 60
 HATCH_APART = 10  # pixels across, between two lines

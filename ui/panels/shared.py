@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from simulator import Step
+from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from ui.palette import Palette
@@ -22,7 +23,7 @@ from ui.panels.canvas import (
     words,
 )
 from ui.panels.paths import fill, hatch, hover
-from ui.scene_model import Array, SceneModel, cells_of, outer_iteration
+from ui.scene_model import SceneModel, cells_of, outer_iteration
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 40, 1580, 290
 NOTE = 20  # under the arrays: what is wrong with an access

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simulator import Kernel, Launch, Step, record
-from simulator.language.ctype import ArrayOf, Scalar
+from simulator.language.ctype import Array, ArrayOf, Scalar
 from simulator.language.tree import (
     Assign,
     Barrier,
@@ -28,7 +28,7 @@ from simulator.machine.observer import AccessKind
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, target, words
 from ui.panels.paths import box, feet, fill, hatch, hover
-from ui.scene_model import Array, SceneModel, build_scene_model
+from ui.scene_model import Phase, SceneModel, build_scene_model
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 560, 1580, 812
 LABEL = 26
@@ -176,11 +176,11 @@ class ThreadsPanel:
             outline(cells, palette.idle, 0, palette.idle, "below"),
             outline(grid.box(row, column), palette.focus_fill, 0, palette.focus_fill, "below"),
             outline(hatch(grid, self._cells(~step.active)), palette.faint, 0.8, layer="below"),
-            outline(waits, palette.phases["barrier"], thickness),
+            outline(waits, palette.phases[Phase.BARRIER], thickness),
             outline(changed, palette.focus, 3),
             outline(grid.box(row, column), palette.focus, 4 if grid.size > 12 else 2),
-            outline(bars[0], palette.faint, 0, palette.phases["compute"], "below"),
-            outline(bars[1], palette.faint, 0, palette.phases["store"], "below"),
+            outline(bars[0], palette.faint, 0, palette.phases[Phase.COMPUTE], "below"),
+            outline(bars[1], palette.faint, 0, palette.phases[Phase.STORE], "below"),
         ]
 
     @functools.cached_property
@@ -264,8 +264,7 @@ def global_loads(model: SceneModel) -> list[int]:
     for step in model.recording.steps:
         for access in step.accesses:
             if access.kind is AccessKind.LOAD and access.space is MemorySpace.GLOBAL:
-                components = access.values.shape[1] if access.values.ndim > 1 else 1
-                count += int((access.active & access.in_bounds).sum()) * components
+                count += int((access.active & access.in_bounds).sum()) * access.components
         found.append(count)
     return found
 
@@ -345,7 +344,7 @@ def _cells_added(step: Step, sums: Variable | None) -> Array:
         for access in step.accesses:
             mine = access.space is MemorySpace.LOCAL and access.name == sums.name
             if mine and access.kind is AccessKind.STORE:
-                cells: Array = access.offsets // access.values.itemsize
+                cells: Array = access.offsets // access.element_bytes
                 return cells
     return np.zeros(step.active.size, np.int64)
 
@@ -422,8 +421,8 @@ def _stored(held_: Array, step: Step, name: str) -> Array:
             and access.kind is not AccessKind.LOAD
         ):
             threads = np.flatnonzero(access.active & access.in_bounds)
-            components = access.values.shape[1] if access.values.ndim > 1 else 1
-            cells = access.offsets[threads] // (access.width // components)
+            components = access.components
+            cells = access.offsets[threads] // access.element_bytes
             held_ = held_.copy()
             flat = held_.reshape(held_.shape[0], -1)
             for i in range(components):

@@ -1,4 +1,4 @@
-"""The whole recording as a strip: what each step is, whose outer iteration, and where we are."""
+"""The timeline: for each step its phase and outer iteration; marks for hazards and the step."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from simulator.observers.findings import HazardKind
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, hover, px
-from ui.scene_model import SceneModel, outer_iteration
+from ui.scene_model import Phase, SceneModel, outer_iteration
 
 LEFT, RIGHT, TOP, BOTTOM = 28, 1580, 852, 880
-NAMES = ("load", "compute", "barrier", "store", "other")
+PHASES = tuple(Phase)
 HAZARD = "hazard"
 HOVER = (
     "All steps of the recorded block, one column each, by what the statement is for: a click jumps "
@@ -36,34 +36,34 @@ class TimelinePanel:
         path = ""
         for i, wrong in enumerate(hazards):
             if wrong:
-                at = LEFT + (i + 0.5) * self._width
-                path += f"M{px(at - 5)},{TOP - 16}H{px(at + 5)}L{px(at)},{TOP - 8}Z"
+                x = LEFT + (i + 0.5) * self._width
+                path += f"M{px(x - 5)},{TOP - 16}H{px(x + 5)}L{px(x)},{TOP - 8}Z"
         return path
 
     def static(self) -> list[Trace]:
         """Both rows and the key to their colours."""
         palette, model = self._palette, self._model
-        phases = [[NAMES.index(phase) for phase in model.phases]]
+        phases = [[PHASES.index(phase) for phase in model.phases]]
         edges = [palette.paper, *palette.tile_edges]
         rows = [outer_iteration(model, step) for step in model.recording.steps]
         colours = [[0 if t is None else t % len(palette.tile_edges) + 1 for t in rows]]
         traces = [
-            self._row(phases, [palette.phases[name] for name in NAMES], TOP, BOTTOM)
+            self._row(phases, [palette.phases[phase] for phase in PHASES], TOP, BOTTOM)
             | {"name": "timeline", "hoverinfo": "none"},
             self._row(colours, edges, TOP - 9, TOP - 3),
         ]
-        used = [name for name in NAMES[:-1] if name in model.phases]
-        at, places, texts = LEFT, [], []
-        for name in used:
-            places.append((at, TOP - 22))
-            texts.append(_key("■", palette.phases[name], name))
-            at += 36 + 9 * len(name)
+        used = [phase for phase in PHASES if phase in model.phases and phase is not Phase.OTHER]
+        x, points, texts = LEFT, [], []
+        for phase in used:
+            points.append((x, TOP - 22))
+            texts.append(_key("■", palette.phases[phase], phase))
+            x += 36 + 9 * len(phase)
         if self._hazards:
-            places.append((at, TOP - 22))
+            points.append((x, TOP - 22))
             texts.append(_key("▼", palette.focus, HAZARD))
         traces.append(
-            words(places, texts, 14, palette.ink, "middle right", SANS, hoverinfo="text",
-                  hovertext=[hover(HOVER)] * len(places))
+            words(points, texts, 14, palette.ink, "middle right", SANS, hoverinfo="text",
+                  hovertext=[hover(HOVER)] * len(points))
         )  # fmt: skip
         return traces
 
@@ -75,10 +75,10 @@ class TimelinePanel:
         """The marker, and the steps with hazards."""
         palette = self._palette
         x = LEFT + (step.number + 0.5) * self._width
-        here = box(x - 2, TOP - 12, x + 2, BOTTOM + 6)
+        marker = box(x - 2, TOP - 12, x + 2, BOTTOM + 6)
         return [
             outline(self._hazards, palette.paper, 0.5, palette.focus),
-            outline(here, palette.paper, 1, palette.focus),
+            outline(marker, palette.paper, 1, palette.focus),
         ]
 
     def _row(self, values: list[list[int]], colours: list[str], top: float, low: float) -> Trace:
@@ -96,7 +96,7 @@ class TimelinePanel:
 
 def troubled(model: SceneModel) -> list[bool]:
     """For each step, whether it does what no correct kernel does."""
-    elsewhere = {
+    launch_hazards = {  # those that the recording's own accesses do not show
         (line, kind)
         for hazard in model.hazards
         for line in hazard.lines
@@ -105,8 +105,8 @@ def troubled(model: SceneModel) -> list[bool]:
     return [
         bool(wrong)
         or any(bool((access.active & ~access.in_bounds).any()) for access in step.accesses)
-        or (step.line, HazardKind.MISALIGNED) in elsewhere
-        or ((step.line, HazardKind.DIVERGENT_BARRIER) in elsewhere and not step.active.all())
+        or (step.line, HazardKind.MISALIGNED) in launch_hazards
+        or ((step.line, HazardKind.DIVERGENT_BARRIER) in launch_hazards and not step.active.all())
         for step, wrong in zip(model.recording.steps, model.unordered, strict=True)
     ]
 
