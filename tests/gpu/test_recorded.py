@@ -90,7 +90,7 @@ def kernel(**changes: Any) -> list[dict[str, Any]]:
         (json.dumps(damaged(comparisons=kernel(ms="fast"))), "ms is 'fast'"),
         (json.dumps(damaged(comparisons=kernel(ms_spread=[1]))), "ms_spread"),
         (json.dumps(damaged(comparisons=kernel(verified=1))), "verified"),
-        (json.dumps(damaged(comparisons=kernel(simulated={"a": 1}))), "lack global_load_requests"),
+        (json.dumps(damaged(comparisons=kernel(simulated={"a": 1.5}))), "simulated is"),
         (json.dumps(damaged(comparisons=kernel(counters={"a": "x"}))), "counters is"),
         (json.dumps(damaged(latency={})), "ceilings"),
         (json.dumps(damaged(bits={})), "no list"),
