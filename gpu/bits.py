@@ -160,11 +160,10 @@ def product(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     M, N, K = asked.size
     element = element_type(contestant.text, contestant.kernel)
     progress(f"Compiling {contestant.name}", 0.2)
-    architecture = "sm_" + device.compute_capability.replace(".", "")
-    binary = compile_text(contestant.text, contestant.kernel, architecture, contestant.defines)
-    loaded = load(
-        binary, contestant.grid, contestant.block, device.threads_per_multiprocessor
-    )  # fmt: skip
+    binary = compile_text(
+        contestant.text, contestant.kernel, device.architecture, contestant.defines
+    )
+    loaded = load(binary, contestant.grid, contestant.block, device.threads_per_multiprocessor)
     progress(f"Running {contestant.name} for its C", 0.5)
     A, B = (cupy.asarray(matrix) for matrix in inputs(asked.seed, asked.size, element))
     C = cupy.full((M, N), np.nan, dtype=element)

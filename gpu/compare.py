@@ -177,9 +177,8 @@ def check_memory(size: tuple[int, int, int], element: str, free: int) -> None:
 
 
 def _compile(contestant: Contestant, device: Device) -> Loaded:
-    architecture = "sm_" + device.compute_capability.replace(".", "")
     binary = compile_text(
-        contestant.text, contestant.kernel, architecture, contestant.defines,
+        contestant.text, contestant.kernel, device.architecture, contestant.defines,
         f"{contestant.kernel}.cu",
     )  # fmt: skip
     return load(binary, contestant.grid, contestant.block, device.threads_per_multiprocessor)

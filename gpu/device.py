@@ -52,6 +52,11 @@ class Device:
     cublas: str
     cupy: str
 
+    @property
+    def architecture(self) -> str:
+        """The architecture that a kernel is compiled for: "sm_90"."""
+        return architecture(self.compute_capability)
+
 
 @dataclass(frozen=True, slots=True)
 class Probe:
@@ -96,6 +101,15 @@ class Status:
     missing: Missing | None
     parts: Mapping[str, bool | None]
     devices: tuple[str, ...] = ()
+
+
+def architecture(compute_capability: str) -> str:
+    """The architecture's name as compilers take it, from "9.0" or, as CuPy writes it, "90".
+
+    >>> architecture("9.0"), architecture("120")
+    ('sm_90', 'sm_120')
+    """
+    return "sm_" + compute_capability.replace(".", "")
 
 
 def peak_fp32_tflops(

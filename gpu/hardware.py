@@ -19,6 +19,7 @@ import numpy as np
 from gpu.compare import CompareJob, request
 from gpu.compile import compile_text, element_type, load
 from gpu.contestant import Contestant
+from gpu.device import architecture
 from gpu.json_data import decode
 from gpu.profile import METRICS, profiled
 from gpu.program import ToolError
@@ -90,8 +91,8 @@ def main(path: str) -> None:
     device = cupy.cuda.Device(job.gpu)
     device.use()
     for one in job.kernels:
-        architecture = f"sm_{device.compute_capability}"
-        binary = compile_text(one.text, one.kernel, architecture, one.defines)
+        target = architecture(device.compute_capability)
+        binary = compile_text(one.text, one.kernel, target, one.defines)
         loaded = load(binary, one.grid, one.block, 1)
         element = element_type(one.text, one.kernel)
         A, B, C = (cupy.zeros(shape, dtype=element) for shape in ((M, K), (K, N), (M, N)))
