@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import io
 import secrets
 from collections.abc import Mapping, Sequence
@@ -12,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from gpu.compile import compile_text, element_type, load
-from gpu.contestant import Contestant, check_size, contestant_from, to_json
+from gpu.contestant import Contestant, check_size
+from gpu.json_data import decode
 from gpu.progress import Progress
-from gpu.result import record_from
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
 
@@ -65,17 +66,6 @@ class BitVerdict:
         )
 
 
-def verdict_from(found: Any) -> BitVerdict:
-    """A BitVerdict from its JSON object; ValueError, a sentence, where something is missing."""
-    what = "A verdict on bits"
-    if not isinstance(found, dict):
-        raise ValueError(f"{what} is an object.")
-    first = found.get("first")
-    if first is not None:
-        first = record_from(Difference, first, "A difference")
-    return record_from(BitVerdict, found | {"first": first}, what)
-
-
 def compare_bits(
     name: str, size: tuple[int, int, int], simulated: Array, real: Array
 ) -> BitVerdict:
@@ -123,6 +113,23 @@ def fresh_seed() -> int:
     return secrets.randbits(53)
 
 
+@dataclass(frozen=True, slots=True)
+class ProductJob:
+    """The worker's job for one product, as it stands in JSON."""
+
+    size: tuple[int, int, int]  # M, N, K
+    seed: int  # of the inputs
+    kernel: Contestant
+    gpu: int = 0  # the GPU's number
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The result of a ProductJob, as it stands in JSON."""
+
+    C: str  # NumPy's file format in base64, of an array [M, N]
+
+
 def request(contestant: Contestant, size: Sequence[int], seed: int, gpu: int = 0) -> dict[str, Any]:
     """The worker's job for one product on GPU number `gpu`, as JSON takes it.
 
@@ -136,7 +143,7 @@ def request(contestant: Contestant, size: Sequence[int], seed: int, gpu: int = 0
         )
     return {
         "job": "product", "gpu": gpu, "size": list(size), "seed": seed,
-        "kernel": to_json(contestant),
+        "kernel": dataclasses.asdict(contestant),
     }  # fmt: skip
 
 
@@ -147,18 +154,18 @@ def product(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     from gpu.probe import use
 
     progress("Looking at the GPU", 0.0)
-    device = use(int(job.get("gpu", 0)))
-    M, N, K = size = (int(job["size"][0]), int(job["size"][1]), int(job["size"][2]))
-    contestant = contestant_from(job["kernel"])
+    asked = decode(ProductJob, job, "The job")
+    device = use(asked.gpu)
+    contestant = asked.kernel
+    M, N, K = asked.size
     element = element_type(contestant.text, contestant.kernel)
     progress(f"Compiling {contestant.name}", 0.2)
-    architecture = "sm_" + device.compute_capability.replace(".", "")
-    binary = compile_text(contestant.text, contestant.kernel, architecture, contestant.defines)
-    loaded = load(
-        binary, contestant.grid, contestant.block, device.threads_per_multiprocessor
-    )  # fmt: skip
+    binary = compile_text(
+        contestant.text, contestant.kernel, device.architecture, contestant.defines
+    )
+    loaded = load(binary, contestant.grid, contestant.block, device.threads_per_multiprocessor)
     progress(f"Running {contestant.name} for its C", 0.5)
-    A, B = (cupy.asarray(matrix) for matrix in inputs(int(job["seed"]), size, element))
+    A, B = (cupy.asarray(matrix) for matrix in inputs(asked.seed, asked.size, element))
     C = cupy.full((M, N), np.nan, dtype=element)
     numbers = (np.int32(M), np.int32(N), np.int32(K))
     loaded.function(contestant.grid, contestant.block, (A, B, C, *numbers))
@@ -200,7 +207,7 @@ def judge(job: Mapping[str, Any], found: Mapping[str, Any]) -> BitVerdict:
 
     Raises what simulated_product does.
     """
-    size = (int(job["size"][0]), int(job["size"][1]), int(job["size"][2]))
-    contestant = contestant_from(job["kernel"])
-    simulated = simulated_product(contestant, size, int(job["seed"]))
-    return compare_bits(contestant.name, size, simulated, unpacked(str(found["C"])))
+    asked = decode(ProductJob, job, "The job")
+    simulated = simulated_product(asked.kernel, asked.size, asked.seed)
+    real = decode(Product, found, "The product")
+    return compare_bits(asked.kernel.name, asked.size, simulated, unpacked(real.C))

@@ -99,8 +99,7 @@ def measure(device: Device, progress: Progress) -> Ceilings:
 
 
 def _loaded(text: str, kernel: str, grid: Dim3, block: Dim3, device: Device) -> Loaded:
-    architecture = "sm_" + device.compute_capability.replace(".", "")
-    binary = compile_text(text, kernel, architecture, MACROS)
+    binary = compile_text(text, kernel, device.architecture, MACROS)
     return load(binary, grid, block, device.threads_per_multiprocessor)
 
 

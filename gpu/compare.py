@@ -7,13 +7,15 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gpu.compile import Loaded, compile_text, element_type, load
-from gpu.contestant import Contestant, check_size, contestant_from, to_json
+from gpu.contestant import Contestant, check_size
 from gpu.device import Device
+from gpu.json_data import decode
 from gpu.predict import NotPredictedError, predict
 from gpu.progress import Progress, part
 from gpu.result import Comparison, KernelResult
@@ -25,13 +27,22 @@ LARGEST_SQUARE = 46341  # one more than the largest whose elements int counts
 CUBLAS = {"float32": "cublas", "float64": "cublas-double"}
 
 
+@dataclass(frozen=True, slots=True)
+class CompareJob:
+    """The worker's job for a comparison, as it stands in JSON."""
+
+    size: tuple[int, int, int]  # M, N, K
+    kernels: tuple[Contestant, ...]
+    gpu: int = 0  # the GPU's number
+
+
 def request(size: Sequence[int], contestants: Sequence[Contestant], gpu: int = 0) -> dict[str, Any]:
     """The worker's job for a comparison on GPU number `gpu`, as JSON takes it."""
     return {
         "job": "compare",
         "gpu": gpu,
         "size": list(size),
-        "kernels": [to_json(contestant) for contestant in contestants],
+        "kernels": [dataclasses.asdict(contestant) for contestant in contestants],
     }
 
 
@@ -44,10 +55,10 @@ def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     from gpu.probe import use
 
     progress("Looking at the GPU", 0.0)
-    device = use(int(job.get("gpu", 0)))
-    M, N, K = size = (int(job["size"][0]), int(job["size"][1]), int(job["size"][2]))
+    asked = decode(CompareJob, job, "The job")
+    size, contestants = asked.size, asked.kernels
+    device = use(asked.gpu)
     check_size(size)
-    contestants = [contestant_from(kernel) for kernel in job["kernels"]]
     by_type: dict[str, list[Contestant]] = {"float32": []}
     failed: dict[str, KernelResult] = {}
     for contestant in contestants:
@@ -63,7 +74,7 @@ def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     order = [contestant.name for contestant in contestants]
     order += [name for name in CUBLAS.values() if name in results]
     rows = tuple((results | failed)[name] for name in order)
-    return Comparison(device, (M, N, K), rows).to_json()
+    return Comparison(device, size, rows).to_json()
 
 
 def with_simulated(comparison: Comparison, progress: Progress) -> Comparison:
@@ -166,9 +177,8 @@ def check_memory(size: tuple[int, int, int], element: str, free: int) -> None:
 
 
 def _compile(contestant: Contestant, device: Device) -> Loaded:
-    architecture = "sm_" + device.compute_capability.replace(".", "")
     binary = compile_text(
-        contestant.text, contestant.kernel, architecture, contestant.defines,
+        contestant.text, contestant.kernel, device.architecture, contestant.defines,
         f"{contestant.kernel}.cu",
     )  # fmt: skip
     return load(binary, contestant.grid, contestant.block, device.threads_per_multiprocessor)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError
-from simulator.launch import Dim3, dim3
+from simulator.launch import Dim3
 
 LARGEST = 2**31 - 1  # kernels index with int
 
@@ -97,20 +95,3 @@ def check_size(size: Sequence[int]) -> None:
                 f"{matrix} would have {rows * columns:,} elements; the kernels count them with "
                 f"int, up to {LARGEST:,}. Choose smaller sizes."
             )
-
-
-def to_json(contestant: Contestant) -> dict[str, Any]:
-    """The contestant as JSON takes it."""
-    return dataclasses.asdict(contestant)
-
-
-def contestant_from(found: Mapping[str, Any]) -> Contestant:
-    """A Contestant from its JSON object."""
-    return Contestant(
-        str(found["name"]),
-        str(found["text"]),
-        str(found["kernel"]),
-        dim3(*found["grid"]),
-        dim3(*found["block"]),
-        {str(key): str(value) for key, value in found["defines"].items()},
-    )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
+
+from gpu.json_data import decode
 
 DRIVERS = "https://www.nvidia.com/drivers"
 OLDEST_DRIVER = {"cupy-cuda12x": 12000, "cupy-cuda13x": 13000}  # CUDA the driver must speak
@@ -50,6 +52,11 @@ class Device:
     cublas: str
     cupy: str
 
+    @property
+    def architecture(self) -> str:
+        """The architecture that a kernel is compiled for: "sm_90"."""
+        return architecture(self.compute_capability)
+
 
 @dataclass(frozen=True, slots=True)
 class Probe:
@@ -94,6 +101,15 @@ class Status:
     missing: Missing | None
     parts: Mapping[str, bool | None]
     devices: tuple[str, ...] = ()
+
+
+def architecture(compute_capability: str) -> str:
+    """The architecture's name as compilers take it, from "9.0" or, as CuPy writes it, "90".
+
+    >>> architecture("9.0"), architecture("120")
+    ('sm_90', 'sm_120')
+    """
+    return "sm_" + compute_capability.replace(".", "")
 
 
 def peak_fp32_tflops(
@@ -241,20 +257,10 @@ def parts_of(probe: Probe) -> dict[str, bool | None]:
 
 
 def status_from(found: Mapping[str, Any]) -> Status:
-    """A Status from the JSON object that dataclasses.asdict makes of one."""
-    device, missing = found.get("device"), found.get("missing")
-    return Status(
-        device_from(device) if device else None,
-        Missing(**missing) if missing else None,
-        dict(found.get("parts", {})),
-        tuple(found.get("devices", ())),
-    )
+    """A Status from the JSON object that dataclasses.asdict makes of it; or ValueError."""
+    return decode(Status, found, "The status")
 
 
 def device_from(found: Mapping[str, Any]) -> Device:
-    """A Device from a JSON object; ValueError, a sentence, where a key is not there."""
-    names = [field.name for field in fields(Device)]
-    absent = [name for name in names if name not in found]
-    if absent:
-        raise ValueError(f"The device lacks {', '.join(absent)}.")
-    return Device(**{name: found[name] for name in names})
+    """A Device from its JSON object; ValueError, a sentence, names a missing or wrong field."""
+    return decode(Device, found, "The device")

@@ -16,8 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from gpu.compare import CompareJob, request
 from gpu.compile import compile_text, element_type, load
-from gpu.contestant import Contestant, contestant_from, to_json
+from gpu.contestant import Contestant
+from gpu.device import architecture
+from gpu.json_data import decode
 from gpu.profile import METRICS, profiled
 from gpu.program import ToolError
 from gpu.result import Comparison
@@ -54,7 +57,7 @@ def count(
     contestants: Sequence[Contestant], size: tuple[int, int, int], gpu: int
 ) -> dict[str, dict[str, int]]:
     """Each of profile.METRICS by contestant, from one profiled launch of each; or ToolError."""
-    job = {"gpu": gpu, "size": list(size), "kernels": [to_json(one) for one in contestants]}
+    job = request(size, contestants, gpu)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "job.json"
         path.write_text(json.dumps(job), encoding="utf-8")
@@ -83,14 +86,13 @@ def main(path: str) -> None:
     """Launch each contestant of the job in the file at `path` once, for the profiler to see."""
     import cupy
 
-    job = json.loads(Path(path).read_text(encoding="utf-8"))
-    M, N, K = job["size"]
-    device = cupy.cuda.Device(job["gpu"])
+    job = decode(CompareJob, json.loads(Path(path).read_text(encoding="utf-8")), "The job file")
+    M, N, K = job.size
+    device = cupy.cuda.Device(job.gpu)
     device.use()
-    for kernel in job["kernels"]:
-        one = contestant_from(kernel)
-        architecture = f"sm_{device.compute_capability}"
-        binary = compile_text(one.text, one.kernel, architecture, one.defines)
+    for one in job.kernels:
+        target = architecture(device.compute_capability)
+        binary = compile_text(one.text, one.kernel, target, one.defines)
         loaded = load(binary, one.grid, one.block, 1)
         element = element_type(one.text, one.kernel)
         A, B, C = (cupy.zeros(shape, dtype=element) for shape in ((M, K), (K, N), (M, N)))

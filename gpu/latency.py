@@ -119,8 +119,7 @@ def measure(device: Device, progress: Progress) -> Latency:
     for place, (name, text) in enumerate(TEXTS.items()):
         told = part(progress, place / len(TEXTS), (place + 1) / len(TEXTS))
         told(f"Compiling the chase through {name}", 0.0)
-        architecture = "sm_" + device.compute_capability.replace(".", "")
-        binary = compile_text(text, "chase", architecture)
+        binary = compile_text(text, "chase", device.architecture)
         loaded = load(binary, dim3(1), dim3(1), device.threads_per_multiprocessor)
         told(f"Running the chase through {name}", 0.5)
         found[name] = _cycles(name, loaded, device, rng)

@@ -9,9 +9,9 @@ from typing import Any
 
 from gpu import ceilings, latency
 from gpu.ceilings import Ceilings
+from gpu.json_data import decode
 from gpu.latency import Latency
 from gpu.progress import Progress, part
-from gpu.result import record_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,13 @@ class Limits:
 
     ceilings: Ceilings
     latency: Latency
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsJob:
+    """The worker's job for Limits, as it stands in JSON."""
+
+    gpu: int = 0  # the GPU's number
 
 
 def request(gpu: int = 0) -> dict[str, Any]:
@@ -32,7 +39,7 @@ def limits(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     from gpu.probe import use
 
     progress("Looking at the GPU", 0.0)
-    device = use(int(job.get("gpu", 0)))
+    device = use(decode(LimitsJob, job, "The job").gpu)
     found = Limits(
         ceilings.measure(device, part(progress, 0.0, 0.5)),
         latency.measure(device, part(progress, 0.5, 1.0)),
@@ -41,8 +48,5 @@ def limits(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
 
 
 def limits_from(found: Mapping[str, Any]) -> Limits:
-    """Limits from their JSON object; ValueError, a sentence, where something is missing."""
-    return Limits(
-        record_from(Ceilings, found.get("ceilings"), "The measured ceilings"),
-        record_from(Latency, found.get("latency"), "The measured latencies"),
-    )
+    """Limits from their JSON object; ValueError, a sentence, names a missing or wrong field."""
+    return decode(Limits, found, "A measurement of limits")

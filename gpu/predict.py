@@ -47,19 +47,35 @@ def predict(
     return dict(_predict(name.split(":")[0], text, tuple(sorted(defines.items())), size))
 
 
-def global_sectors(counters: Mapping[str, int]) -> int:
-    """32-byte sectors of global memory that all loads and stores touch."""
-    return counters["global_load_sectors"] + counters["global_store_sectors"]
+def global_sectors(counters: Mapping[str, int]) -> int | None:
+    """Number of 32-byte sectors of global memory that all loads and stores touch.
+
+    None when a counter is missing: an older recording may lack it.
+
+    >>> global_sectors({"global_load_sectors": 8, "global_store_sectors": 4})
+    12
+    >>> global_sectors({"global_load_sectors": 8}) is None
+    True
+    """
+    return _sum(counters, "global_load_sectors", "global_store_sectors")
 
 
-def shared_wavefronts(counters: Mapping[str, int]) -> int:
-    """Passes through shared memory that all loads and stores take."""
-    return counters["shared_load_wavefronts"] + counters["shared_store_wavefronts"]
+def shared_wavefronts(counters: Mapping[str, int]) -> int | None:
+    """Number of passes through shared memory of all loads and stores; None when unknown."""
+    return _sum(counters, "shared_load_wavefronts", "shared_store_wavefronts")
 
 
-def global_bytes(counters: Mapping[str, int]) -> int:
-    """Bytes of global memory that all loads and stores ask the caches for."""
-    return SECTOR_BYTES * global_sectors(counters)
+def global_bytes(counters: Mapping[str, int]) -> int | None:
+    """Bytes of global memory that all loads and stores request; None when unknown."""
+    sectors = global_sectors(counters)
+    return None if sectors is None else SECTOR_BYTES * sectors
+
+
+def _sum(counters: Mapping[str, int], *names: str) -> int | None:
+    """The sum of the named counters, None when one of them is missing."""
+    if any(name not in counters for name in names):
+        return None
+    return sum(counters[name] for name in names)
 
 
 @functools.lru_cache(maxsize=512)

@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gpu.bits import BitVerdict, verdict_from
+from gpu.bits import BitVerdict
 from gpu.device import Device
+from gpu.json_data import decode
 from gpu.limits import Limits, limits_from
-from gpu.result import Comparison, comparison_from
+from gpu.result import Comparison
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "recorded"
 FORMAT = 1
@@ -38,6 +39,15 @@ class RecordedRun:
     def sizes(self) -> tuple[tuple[int, int, int], ...]:
         """M, N, K of each comparison."""
         return tuple(comparison.size for comparison in self.comparisons)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingFile:
+    """A recording's file as it stands in JSON, without the optional keys of Limits."""
+
+    recorded: str  # ISO 8601, with a time zone
+    comparisons: tuple[Comparison, ...]
+    bits: tuple[BitVerdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +100,17 @@ def read(path: Path) -> RecordedRun:
     try:
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise ValueError(f"It is no recording of format {FORMAT}.")
-        comparisons = found.get("comparisons")
-        if not isinstance(comparisons, list) or not comparisons:
+        file = decode(RecordingFile, found, "The recording")
+        if not file.comparisons:
             raise ValueError("It holds no comparisons.")
-        when = datetime.fromisoformat(str(found.get("recorded")))
+        when = datetime.fromisoformat(file.recorded)
         if when.tzinfo is None:
             raise ValueError("Its date has no time zone.")
-        read_comparisons = tuple(comparison_from(comparison) for comparison in comparisons)
         limits = limits_from(found) if "ceilings" in found or "latency" in found else None
-        bits = found.get("bits", [])
-        if not isinstance(bits, list):
-            raise ValueError("Its verdicts on bits are no list.")
-        verdicts = tuple(verdict_from(verdict) for verdict in bits)
     except ValueError as error:
         raise ValueError(f"{path.name} is not a recording: {error}") from None
-    device = read_comparisons[0].device
-    return RecordedRun(path.name, when, device, read_comparisons, limits, verdicts)
+    device = file.comparisons[0].device
+    return RecordedRun(path.name, when, device, file.comparisons, limits, file.bits)
 
 
 def recordings(folder: Path = FOLDER) -> Recordings:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import types
-import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
-from gpu.device import Device, device_from
-from simulator.observers.counters import FIELDS
+from msgspec import Meta
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-Record = TypeVar("Record", bound="DataclassInstance")
+from gpu.device import Device
+from gpu.json_data import decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +24,8 @@ class KernelResult:
     error_bound: see gpu.verify. registers and local_bytes are a thread's, shared_bytes a block's;
     occupancy is resident threads over the most there can be. error: why it could not run.
     simulated: the simulator's counters of the same launch (gpu.predict); counters: the same as the
-    hardware counted them (gpu.hardware).
+    hardware counted them (gpu.hardware). A counter that an older recording lacks is missing from
+    the mapping: its value is unknown.
     """
 
     name: str
@@ -65,7 +61,7 @@ class Comparison:
 
     device: Device
     size: tuple[int, int, int]
-    kernels: tuple[KernelResult, ...]
+    kernels: Annotated[tuple[KernelResult, ...], Meta(min_length=1)]
 
     @property
     def verified(self) -> bool:
@@ -82,75 +78,5 @@ class Comparison:
 
 
 def comparison_from(found: Any) -> Comparison:
-    """A Comparison from its JSON object; keys it does not know are passed over.
-
-    ValueError, a sentence, where something is missing or of another type.
-    """
-    if not isinstance(found, dict) or not {"device", "size", "kernels"} <= set(found):
-        raise ValueError("A comparison holds device, size and kernels.")
-    size, kernels = found["size"], found["kernels"]
-    if not (isinstance(size, list) and len(size) == 3 and all(type(n) is int for n in size)):
-        raise ValueError("A comparison's size is three whole numbers M, N, K.")
-    if not isinstance(kernels, list) or not kernels:
-        raise ValueError("A comparison's kernels are a list, not empty.")
-    if not isinstance(found["device"], dict):
-        raise ValueError("A comparison's device is an object.")
-    return Comparison(
-        device_from(found["device"]),
-        (size[0], size[1], size[2]),
-        tuple(_kernel_from(kernel) for kernel in kernels),
-    )
-
-
-def _kernel_from(found: Any) -> KernelResult:
-    kernel = record_from(KernelResult, found, "A kernel")
-    for counters in (kernel.simulated, kernel.counters):
-        absent = [name for name in FIELDS if counters is not None and name not in counters]
-        if absent:
-            raise ValueError(f"The counters of {kernel.name} lack {', '.join(absent)}.")
-    return kernel
-
-
-def record_from(kind: type[Record], found: Any, what: str) -> Record:
-    """A dataclass of plain fields from its JSON object; `what` names it in a ValueError's sentence.
-
-    Keys that it has no field for are passed over.
-    """
-    if not isinstance(found, dict):
-        raise ValueError(f"{what} is an object.")
-    hints = typing.get_type_hints(kind)
-    values: dict[str, Any] = {}
-    for item in fields(kind):
-        if item.name not in found:
-            if item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING:
-                raise ValueError(f"{what} lacks {item.name}.")
-            continue
-        value = found[item.name]
-        if isinstance(value, list):
-            value = tuple(value)
-        if not _fits(value, hints[item.name]):
-            raise ValueError(f"{what}'s {item.name} is {found[item.name]!r}.")
-        values[item.name] = value
-    return kind(**values)
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value read from JSON is of the annotated type."""
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (typing.Union, types.UnionType):
-        return any(_fits(value, one) for one in arguments)
-    if origin is tuple:
-        return (
-            isinstance(value, tuple)
-            and len(value) == len(arguments)
-            and all(_fits(part, one) for part, one in zip(value, arguments, strict=True))
-        )
-    if origin is not None:
-        return isinstance(value, Mapping) and all(
-            _fits(part, arguments[1]) for part in value.values()
-        )
-    if hint is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, hint)
+    """A Comparison from its JSON object. ValueError, a sentence, names a missing or wrong field."""
+    return decode(Comparison, found, "A comparison")

@@ -44,12 +44,16 @@ def _speed(kernel: KernelResult) -> str:
 
 def _resources(kernel: KernelResult) -> str:
     counted = kernel.simulated
-    sectors = f"{global_sectors(counted):,}" if counted else "not predicted"
-    wavefronts = f"{shared_wavefronts(counted):,}" if counted else "not predicted"
+    sectors = "not predicted" if counted is None else _count(global_sectors(counted))
+    wavefronts = "not predicted" if counted is None else _count(shared_wavefronts(counted))
     return (
         f"{kernel.name:20}{_told(kernel.registers, 'd'):>9}{_told(kernel.shared_bytes, ',d'):>10}"
         f"{_told(kernel.occupancy, '.0%'):>10}{sectors:>18}{wavefronts:>20}"
     )
+
+
+def _count(value: int | None) -> str:
+    return "unknown" if value is None else f"{value:,}"
 
 
 def _told(value: float | None, form: str) -> str:

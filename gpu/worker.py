@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gpu.faults import explain
+from gpu.json_data import decode
 from gpu.progress import Progress
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,11 +100,23 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Message:
+    """One line that the process sends about job number `id`: progress, a result or an error."""
+
+    id: int
+    progress: str | None = None  # what the job is doing
+    done: float | None = None  # share of the job that is done, 0 to 1
+    result: Mapping[str, Any] | None = None
+    error: str | None = None  # a sentence
+    fatal: bool = False  # whether the process ends with the error
+
+
+@dataclass(frozen=True, slots=True)
 class Child:
     """A started process and the lines it sends; None marks the end of them."""
 
     process: subprocess.Popen[str]
-    messages: queue.SimpleQueue[dict[str, Any] | None]
+    messages: queue.SimpleQueue[Message | None]
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Write one line. OSError or ValueError where the process is gone."""
@@ -200,19 +213,18 @@ class Worker:
                 continue
             if message is None:
                 return self._died(job)
-            if message.get("id") != self._number:
+            if message.id != self._number:
                 continue
-            if "progress" in message:
-                share = message.get("done")
-                job.move(JobState("running", str(message["progress"]), done=share))
+            if message.progress is not None:
+                job.move(JobState("running", message.progress, done=message.done))
                 compiling = job.state.message.startswith("Compiling")
                 phase_end = time.monotonic() + COMPILE_SECONDS if compiling else deadline
-            elif "result" in message:
-                return JobState("done", "Done", result=message["result"])
-            elif "error" in message:
-                if message.get("fatal"):
+            elif message.result is not None:
+                return JobState("done", "Done", result=message.result)
+            elif message.error is not None:
+                if message.fatal:
                     self._replace()
-                return JobState("failed", _where(job.state.message, str(message["error"])))
+                return JobState("failed", _where(job.state.message, message.error))
 
     def _send(self, message: Mapping[str, Any]) -> Child:
         """Hand the message to the process; one that died while idle is replaced once."""
@@ -275,10 +287,8 @@ def start(command: tuple[str, ...]) -> Child:
 def _read(child: Child) -> None:
     if child.process.stdout is not None:
         for line in child.process.stdout:
-            with contextlib.suppress(ValueError):
-                message = json.loads(line)
-                if isinstance(message, dict):
-                    child.messages.put(message)
+            with contextlib.suppress(ValueError):  # a line that is no message
+                child.messages.put(decode(Message, json.loads(line), "A message"))
     child.messages.put(None)
 
 
@@ -321,12 +331,19 @@ def serve(handlers: Mapping[str, Handler]) -> None:
                 os._exit(1)
 
 
+@dataclass(frozen=True, slots=True)
+class StatusJob:
+    """The job that looks for a GPU, as it stands in JSON."""
+
+    gpu: int = 0  # the GPU's number
+
+
 def _status(request: Mapping[str, Any], _progress: Progress) -> Mapping[str, Any]:
     import dataclasses
 
     from gpu.probe import status
 
-    return dataclasses.asdict(status(int(request.get("gpu", 0))))
+    return dataclasses.asdict(status(decode(StatusJob, request, "The job").gpu))
 
 
 def _compare(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:

@@ -36,6 +36,11 @@ def size_name(size: tuple[int, int, int]) -> str:
     return " × ".join(f"{value:,}" for value in size)
 
 
+def count(value: int | None) -> str:
+    """A counter's value: "131,072", or "unknown" when it was not recorded."""
+    return "unknown" if value is None else f"{value:,}"
+
+
 def milliseconds(ms: float) -> str:
     """A time with three digits that count: "0.0123 ms", "5.61 ms", "1,210 ms"."""
     digits = 4 if ms < 0.1 else 3 if ms < 1 else 2 if ms < 10 else 1 if ms < 100 else 0
@@ -266,8 +271,10 @@ def _resources(kernel: KernelResult) -> dict[str, str]:
         "Registers": shown(kernel.registers, "d"),
         "Shared, bytes": shown(kernel.shared_bytes, ",d"),
         "Occupancy": shown(kernel.occupancy, ".0%"),
-        "Global sectors": f"{global_sectors(counted):,}" if counted else "not predicted",
-        "Shared wavefronts": f"{shared_wavefronts(counted):,}" if counted else "not predicted",
+        "Global sectors": "not predicted" if counted is None else count(global_sectors(counted)),
+        "Shared wavefronts": "not predicted"
+        if counted is None
+        else count(shared_wavefronts(counted)),
     }
 
 

@@ -11,7 +11,7 @@ from gpu.result import Comparison, KernelResult
 from ui import charts
 from ui.palette import MEASURED_COLOUR
 
-Count = Callable[[Mapping[str, int]], int]
+Count = Callable[[Mapping[str, int]], int | None]
 
 COUNTS: Mapping[str, Count] = {
     "Global sectors": global_sectors,
@@ -23,20 +23,36 @@ MARKER_SIZE = 15
 
 def counted(comparison: Comparison) -> list[KernelResult]:
     """The kernels that both the simulator and the hardware have counted."""
-    return [kernel for kernel in comparison.kernels if kernel.simulated and kernel.counters]
+    return [
+        kernel
+        for kernel in comparison.kernels
+        if kernel.simulated is not None and kernel.counters is not None
+    ]
+
+
+def predicted(kernel: KernelResult, what: str) -> int | None:
+    """One of COUNTS by the simulator, None when a counter of it was not recorded."""
+    return COUNTS[what](kernel.simulated or {})
+
+
+def measured(kernel: KernelResult, what: str) -> int | None:
+    """One of COUNTS by the hardware, None when a counter of it was not recorded."""
+    return COUNTS[what](kernel.counters or {})
 
 
 def beside(comparison: Comparison, what: str, ink: str = charts.INK) -> go.Figure:
-    """One of COUNTS for each kernel, predicted (a ring) and measured (a diamond); logarithmic."""
-    count = COUNTS[what]
-    shown = [kernel for kernel in counted(comparison) if count(kernel.simulated or {})]
+    """One of COUNTS for each kernel, predicted (a ring) and measured (a diamond); logarithmic.
+
+    An unknown count has no marker; the kernel's name on the axis says which is unknown.
+    """
+    shown = [kernel for kernel in counted(comparison) if predicted(kernel, what) != 0]
     rows = list(range(len(shown)))
     figure = go.Figure()
     for name, symbol, colour, values in (
         ("measured by the hardware", "diamond", MEASURED_COLOUR,
-         [count(kernel.counters or {}) for kernel in shown]),
+         [measured(kernel, what) for kernel in shown]),
         ("predicted by the simulator", "circle-open", ink,
-         [count(kernel.simulated or {}) for kernel in shown]),
+         [predicted(kernel, what) for kernel in shown]),
     ):  # fmt: skip
         figure.add_scatter(
             x=values, y=rows, mode="markers", name=name,
@@ -51,7 +67,7 @@ def beside(comparison: Comparison, what: str, ink: str = charts.INK) -> go.Figur
     )  # fmt: skip
     figure.update_yaxes(
         autorange="reversed", automargin=True, tickvals=rows,
-        ticktext=[f"{charts.label(kernel)} " for kernel in shown],
+        ticktext=[f"{_axis_label(kernel, what)} " for kernel in shown],
         tickfont={"size": charts.LABEL_SIZE, "color": ink}, zeroline=False,
     )  # fmt: skip
     figure.update_layout(
@@ -62,29 +78,40 @@ def beside(comparison: Comparison, what: str, ink: str = charts.INK) -> go.Figur
     return figure
 
 
+def _axis_label(kernel: KernelResult, what: str) -> str:
+    """The kernel's name, followed by which of its two counts are unknown."""
+    counts = {"predicted": predicted(kernel, what), "measured": measured(kernel, what)}
+    unknown = [f"{name} unknown" for name, count in counts.items() if count is None]
+    return ", ".join([charts.label(kernel), *unknown])
+
+
 def table(comparison: Comparison) -> list[dict[str, str]]:
     """One row a kernel: each count predicted, measured, and the one over the other."""
     rows = []
     for kernel in counted(comparison):
         row = {"Kernel": charts.label(kernel)}
-        for what, count in COUNTS.items():
-            predicted, measured = count(kernel.simulated or {}), count(kernel.counters or {})
+        for what in COUNTS:
+            simulated, hardware = predicted(kernel, what), measured(kernel, what)
             row |= {
-                f"{what}, predicted": f"{predicted:,}",
-                f"{what}, measured": f"{measured:,}",
-                f"{what}, measured over predicted": f"{measured / predicted:.1%}"
-                if predicted
-                else "–",
+                f"{what}, predicted": charts.count(simulated),
+                f"{what}, measured": charts.count(hardware),
+                f"{what}, measured over predicted": _ratio(hardware, simulated),
             }
         rows.append(row)
     return rows
 
 
+def _ratio(hardware: int | None, simulated: int | None) -> str:
+    """Measured over predicted as a percentage, "–" when nothing was predicted."""
+    if hardware is None or simulated is None:
+        return "unknown"
+    return f"{hardware / simulated:.1%}" if simulated else "–"
+
+
 def description(comparison: Comparison, what: str) -> str:
     """The picture in words."""
-    count = COUNTS[what]
     return "; ".join(
-        f"{charts.label(kernel)}: {count(kernel.simulated or {}):,} predicted, "
-        f"{count(kernel.counters or {}):,} measured"
+        f"{charts.label(kernel)}: {charts.count(predicted(kernel, what))} predicted, "
+        f"{charts.count(measured(kernel, what))} measured"
         for kernel in counted(comparison)
     )

@@ -74,9 +74,11 @@ def points(comparison: Comparison) -> list[Point]:
     found = []
     for number, kernel in enumerate(charts.measured(comparison)):
         if kernel.simulated and kernel.element == "float32":
-            intensity = 2 * M * N * K / global_bytes(kernel.simulated)
-            colour, marker = charts.colour_of(kernel, number), charts.marker_of(number)
-            found.append(Point(kernel, intensity, colour, marker))
+            requested = global_bytes(kernel.simulated)
+            if requested:
+                intensity = 2 * M * N * K / requested
+                colour, marker = charts.colour_of(kernel, number), charts.marker_of(number)
+                found.append(Point(kernel, intensity, colour, marker))
     return found
 
 
@@ -188,6 +190,13 @@ def description(comparison: Comparison, limits: Limits | None = None) -> str:
         f"{charts.label(one.kernel)}: {one.intensity:.3g} operations a byte, "
         f"{one.kernel.tflops:.3g} TFLOP/s"
         for one in points(comparison)
+    ]
+    told += [
+        f"{charts.label(kernel)}: operations a byte unknown"
+        for kernel in charts.measured(comparison)
+        if kernel.element == "float32"
+        and kernel.simulated is not None
+        and global_bytes(kernel.simulated) is None
     ]
     ceilings = [roof.name for roof in roofs(comparison.device, limits)]
     return f"Ceilings: {', '.join(ceilings) or 'not known'}. Kernels: {'; '.join(told) or 'none'}."

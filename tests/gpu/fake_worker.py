@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpu.bits import packed, simulated_product
-from gpu.contestant import contestant_from
+from gpu.bits import ProductJob, packed, simulated_product
+from gpu.json_data import decode
 from gpu.probe import check_index
 from gpu.progress import Progress
 from gpu.worker import serve
@@ -97,10 +97,9 @@ def compare(request: Request, progress: Progress) -> dict[str, Any]:
 
 def product(request: Request, progress: Progress) -> dict[str, Any]:
     """The simulator's own C; the text "wrong" in FAKE_BITS turns the last bit of C[1, 2]."""
-    contestant = contestant_from(request["kernel"])
-    progress(f"Running {contestant.name} for its C", 0.5)
-    M, N, K = request["size"]
-    C = simulated_product(contestant, (M, N, K), request["seed"])
+    job = decode(ProductJob, request, "The job")
+    progress(f"Running {job.kernel.name} for its C", 0.5)
+    C = simulated_product(job.kernel, job.size, job.seed)
     if os.environ.get("FAKE_BITS") == "wrong":
         C.view(f"u{C.dtype.itemsize}")[1, 2] ^= 1
     return {"C": packed(C)}

@@ -11,7 +11,9 @@ import pytest
 
 from gpu import bits
 from gpu.__main__ import main
+from gpu.bits import BitVerdict
 from gpu.contestant import choose
+from gpu.json_data import decode
 from gpu.worker import Worker
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
@@ -86,9 +88,10 @@ def test_a_verdict_survives_json() -> None:
     for theirs in (product(), product(_11=NAN)):
         verdict = bits.compare_bits("tiled", SIZE, product(), theirs)
         text = json.dumps(dataclasses.asdict(verdict), allow_nan=False)
-        assert bits.verdict_from(json.loads(text)) == verdict
-    with pytest.raises(ValueError, match="lacks row"):
-        bits.verdict_from({"name": "x", "size": [1, 2, 3], "differing": 1, "first": {}})
+        assert decode(BitVerdict, json.loads(text), "It") == verdict
+    damaged = {"name": "x", "size": [1, 2, 3], "differing": 1, "first": {}}
+    with pytest.raises(ValueError, match="It's first lacks row"):
+        decode(BitVerdict, damaged, "It")
 
 
 @pytest.mark.parametrize("element", ["float32", "float64"])

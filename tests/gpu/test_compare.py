@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gpu.compare import check_memory, memory_needed, request, with_simulated
-from gpu.contestant import choose, contestant_from
+from gpu.compare import CompareJob, check_memory, memory_needed, request, with_simulated
+from gpu.contestant import choose
+from gpu.json_data import decode
 from gpu.result import comparison_from
 from simulator.language.errors import LaunchError
 
@@ -52,7 +53,7 @@ def test_a_job_names_its_gpu_and_its_kernels() -> None:
     one = choose("tiled:TILE=8", (100, 50, 25))
     job = json.loads(json.dumps(request((100, 50, 25), [one], 3)))
     assert (job["job"], job["gpu"], job["size"]) == ("compare", 3, [100, 50, 25])
-    assert contestant_from(job["kernels"][0]) == one
+    assert decode(CompareJob, job, "The job") == CompareJob((100, 50, 25), (one,), 3)
 
 
 def test_each_kernel_gets_the_simulators_counters() -> None:

@@ -17,6 +17,7 @@ from gpu.latency import Latency
 from gpu.limits import Limits
 from gpu.result import Comparison, comparison_from
 
+LATENCY = {"register": 4.0, "shared": 29.0, "l1": 39.0, "l2": 288.0, "dram": 686.0}
 CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))
 
 
@@ -83,18 +84,28 @@ def kernel(**changes: Any) -> list[dict[str, Any]]:
         (json.dumps(damaged(comparisons=[])), "no comparisons"),
         (json.dumps(damaged(recorded="yesterday")), "yesterday"),
         (json.dumps(damaged(recorded="2026-01-02")), "time zone"),
-        (json.dumps(damaged(comparisons=[{}])), "device, size and kernels"),
-        (json.dumps(damaged(comparisons=[CANNED | {"size": [1, 2]}])), "three whole numbers"),
-        (json.dumps(damaged(comparisons=[CANNED | {"device": {}}])), "lacks name"),
-        (json.dumps(damaged(comparisons=[CANNED | {"kernels": []}])), "not empty"),
-        (json.dumps(damaged(comparisons=kernel(ms="fast"))), "ms is 'fast'"),
+        (json.dumps(damaged(comparisons=[{}])), "comparisons[0] lacks device"),
+        (
+            json.dumps(damaged(comparisons=[CANNED | {"size": [1, 2]}])),
+            "size is wrong: expected array of length 3",
+        ),
+        (json.dumps(damaged(comparisons=[CANNED | {"device": {}}])), "device lacks name"),
+        (
+            json.dumps(damaged(comparisons=[CANNED | {"kernels": []}])),
+            "expected array of length >= 1",
+        ),
+        (
+            json.dumps(damaged(comparisons=kernel(ms="fast"))),
+            "ms is wrong: expected float",
+        ),
         (json.dumps(damaged(comparisons=kernel(ms_spread=[1]))), "ms_spread"),
         (json.dumps(damaged(comparisons=kernel(verified=1))), "verified"),
-        (json.dumps(damaged(comparisons=kernel(simulated={"a": 1}))), "lack global_load_requests"),
-        (json.dumps(damaged(comparisons=kernel(counters={"a": "x"}))), "counters is"),
-        (json.dumps(damaged(latency={})), "ceilings"),
-        (json.dumps(damaged(bits={})), "no list"),
-        (json.dumps(damaged(bits=[{"name": "x"}])), "verdict on bits lacks size"),
+        (json.dumps(damaged(comparisons=kernel(simulated={"a": 1.5}))), "simulated[...] is wrong"),
+        (json.dumps(damaged(comparisons=kernel(counters={"a": "x"}))), "counters[...] is wrong"),
+        (json.dumps(damaged(latency={})), "latency lacks register"),
+        (json.dumps(damaged(latency=LATENCY)), "lacks ceilings"),
+        (json.dumps(damaged(bits={})), "bits is wrong: expected array"),
+        (json.dumps(damaged(bits=[{"name": "x"}])), "bits[0] lacks size"),
     ],
 )
 def test_a_damaged_recording_is_a_sentence(tmp_path: Path, text: str, told: str) -> None:
