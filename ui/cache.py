@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit import runtime
 
 from simulator import (
     Kernel,
@@ -23,8 +26,12 @@ from simulator import (
 )
 from simulator.launch import ravel
 from simulator.machine.schedule import Schedule
-from ui import presets, scene
+from ui import export, presets, scene
 from ui.view_url import View
+
+# Animations are built one at a time, each takes a processor for seconds, and in one thread: the C
+# library keeps the freed memory of each thread apart, tens of megabytes for every one that built.
+EXPORTER = ThreadPoolExecutor(1, "animation")
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -93,6 +100,38 @@ def drawn(view: View, theme: str, first: int, end: int) -> go.Figure:
 def figure_of(view: View, theme: str, steps: range) -> go.Figure:
     """The scene of a view at some steps, one for all steps at which it may stand."""
     return drawn(replace(view, step=0), theme, steps.start, steps.stop)
+
+
+def animation(view: View, theme: str) -> io.BytesIO:
+    """The scene of a view, every step of it, as one HTML file in UTF-8.
+
+    It is written frame by frame and for one visitor at a time, and no cache holds it.
+    """
+    return EXPORTER.submit(_animation, view, theme).result()
+
+
+def _animation(view: View, theme: str) -> io.BytesIO:
+    free_downloads()
+    recording, entry = recorded(ran(view)), catalogue()[view.kernel]
+    figure = scene.streamed(
+        recording, ravel((*view.thread, 0), recording.launch.block), theme,
+        entry.tile(**dict(view.defines)), report_of(view).hazards,
+    )  # fmt: skip
+    figure.layout.meta |= {"scene": named(view, theme)}
+    file = io.BytesIO()
+    for piece in export.html(figure, navigated(ran(view)), entry.title):
+        file.write(piece.encode())
+    return file
+
+
+def free_downloads() -> None:
+    """Let go of files that were downloaded before.
+
+    Streamlit holds a file that was made on demand until scripts have ended twice after it, which
+    they do not while visitors only download. It asks at each end, as here, what nobody needs.
+    """
+    if runtime.exists():
+        runtime.get_instance().media_file_mgr.remove_orphaned_files()
 
 
 def named(view: View, theme: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import plotly.graph_objects as go
@@ -101,44 +102,113 @@ def plain(
     steps: range | None = None,
 ) -> dict[str, Any]:
     """The same as plain data: "data", "layout", "frames"."""
-    palette = PALETTES[theme]
-    model = build_scene_model(recording, thread, tile, hazards)
-    parts = panels(model, palette)
-    whole = range(len(recording.steps)) if steps is None else steps
-    shown = recording.steps[whole.start : whole.stop]
-    static = [trace for part in parts for trace in part.static()]
-    states = [[trace for part in parts for trace in part.changing(step)] for step in shown]
-    shapes = [[shape for part in parts for shape in part.shapes(step)] for step in shown]
-    stops = slider_stops(boundaries(recording, "outer", model.positions), whole)
-    varying = _varying(shapes)
-    frames = []
-    for at, step in enumerate(shown):
-        before = None if step.number in stops else states[at - 1]
-        changed = [
-            i
-            for i, trace in enumerate(states[at])
-            if before is None or trace["text"] != before[i]["text"]
-        ]
-        frames.append(
-            {
+    drawing = Drawing.of(recording, thread, theme, tile, hazards, steps)
+    shapes = [drawing.shapes(step) for step in drawing.steps]
+    return drawing.still() | {"frames": list(drawing.frames(shapes, _varying(shapes)))}
+
+
+def streamed(
+    recording: Recording,
+    thread: int,
+    theme: str = "light",
+    tile: tuple[int, int, int] | None = None,
+    hazards: tuple[Hazard, ...] = (),
+    steps: range | None = None,
+) -> Scene:
+    """The same figure with frames that come one after another and can be gone through once.
+
+    A frame is made when it is asked for and kept by nobody: all of a long recording's take hundreds
+    of megabytes. Shapes are drawn twice for that, since those that move have to be known before the
+    first frame.
+    """
+    drawing = Drawing.of(recording, thread, theme, tile, hazards, steps)
+    varying = _varying(map(drawing.shapes, drawing.steps))
+    frames = drawing.frames(map(drawing.shapes, drawing.steps), varying)
+    return Scene(drawing.still() | {"frames": frames})
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What the frames of some steps are drawn from.
+
+    stops are the numbers of the steps whose frames hold everything that changes.
+    """
+
+    model: SceneModel
+    palette: Palette
+    panels: list[Panel]
+    steps: tuple[Step, ...]
+    stops: list[int]
+
+    @classmethod
+    def of(
+        cls,
+        recording: Recording,
+        thread: int,
+        theme: str,
+        tile: tuple[int, int, int] | None,
+        hazards: tuple[Hazard, ...],
+        steps: range | None,
+    ) -> Drawing:
+        """Read a recording and lay the panels out; the arguments are figure's."""
+        palette = PALETTES[theme]
+        model = build_scene_model(recording, thread, tile, hazards)
+        whole = range(len(recording.steps)) if steps is None else steps
+        stops = slider_stops(boundaries(recording, "outer", model.positions), whole)
+        shown = recording.steps[whole.start : whole.stop]
+        return cls(model, palette, panels(model, palette), shown, stops)
+
+    def static(self) -> list[Trace]:
+        """The traces that are the same at every step."""
+        return [trace for panel in self.panels for trace in panel.static()]
+
+    def changing(self, step: Step) -> list[Trace]:
+        """The traces whose texts differ from step to step."""
+        return [trace for panel in self.panels for trace in panel.changing(step)]
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """All shapes at a step."""
+        return [shape for panel in self.panels for shape in panel.shapes(step)]
+
+    def still(self) -> dict[str, Any]:
+        """The first step's picture: "data" and "layout"."""
+        first = self.steps[0]
+        heading = title(self.model, first)
+        layout = _layout(self.palette, heading, self.shapes(first), self.stops)
+        return {
+            "data": self.static() + self.changing(first),
+            "layout": layout | {"meta": {"first": first.number}},
+        }
+
+    def frames(
+        self, shapes: Iterable[list[Shape]], varying: list[tuple[str, ...]]
+    ) -> Iterator[dict[str, Any]]:
+        """Each step's frame, one after another.
+
+        shapes are the steps', varying the attributes of each shape that differ between them.
+        """
+        offset, before = len(self.static()), None
+        for step, drawn in zip(self.steps, shapes, strict=True):
+            now = self.changing(step)
+            known = None if step.number in self.stops else before
+            changed = [
+                i
+                for i, trace in enumerate(now)
+                if known is None or trace["text"] != known[i]["text"]
+            ]
+            yield {
                 "name": str(step.number),
-                "data": [{"type": "scatter", "text": states[at][i]["text"]} for i in changed],
-                "traces": [len(static) + i for i in changed],
+                "data": [{"type": "scatter", "text": now[i]["text"]} for i in changed],
+                "traces": [offset + i for i in changed],
                 "layout": {
-                    "title": {"text": title(model, step)},
+                    "title": {"text": title(self.model, step)},
                     "shapes": [
-                        {key: shape[key] for key in (MOVES if before is None else keys)}
-                        for shape, keys in zip(shapes[at], varying, strict=True)
+                        {key: shape[key] for key in (MOVES if known is None else keys)}
+                        for shape, keys in zip(drawn, varying, strict=True)
                     ],
                 },
             }
-        )
-    return {
-        "data": static + states[0],
-        "layout": _layout(palette, title(model, shown[0]), shapes[0], stops)
-        | {"meta": {"first": whole.start}},
-        "frames": frames,
-    }
+            before = now
 
 
 def title(model: SceneModel, step: Step) -> str:
@@ -193,13 +263,14 @@ def slider_stops(outer: Iterable[int], steps: range) -> list[int]:
     return sorted({steps[round(i * last / (count - 1))] for i in range(count)})
 
 
-def _varying(shapes: list[list[Shape]]) -> list[tuple[str, ...]]:
+def _varying(steps: Iterable[list[Shape]]) -> list[tuple[str, ...]]:
     """For each shape the attributes that are not the same at every step."""
-    first = shapes[0]
-    return [
-        tuple(key for key in MOVES if any(step[i][key] != first[i][key] for step in shapes))
-        for i in range(len(first))
-    ]
+    rest = iter(steps)
+    first = next(rest)
+    same = {(i, key) for i in range(len(first)) for key in MOVES}
+    for shapes in rest:
+        same -= {(i, key) for i, key in same if shapes[i][key] != first[i][key]}
+    return [tuple(key for key in MOVES if (i, key) not in same) for i in range(len(first))]
 
 
 def _layout(

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -105,6 +109,56 @@ def five_steps() -> go.Figure:
     )  # fmt: skip
 
 
+def frames_of(content: str) -> list[dict[str, Any]]:
+    """The frames in a file, which are valid JSON."""
+    call = "Plotly.addFrames('scene', "
+    assert content.count(call) == 1
+    frames, end = json.JSONDecoder().raw_decode(content, content.index(call) + len(call))
+    assert content[end:].startswith(");")
+    assert isinstance(frames, list)
+    return frames
+
+
+def test_a_file_is_written_frame_by_frame_and_holds_them_all() -> None:
+    view = View(M=4, N=4, K=4, defines=(("TILE", 2),))
+    recording = record(compile_kernel(source(view), "tiled"), launch(view))
+    whole, stops = scene.figure(recording, 0), scene.navigation(recording)
+    content = "".join(export.html(whole, stops, "Tiled"))
+    assert frames_of(content) == whole.to_dict()["frames"]
+    assert content == "".join(export.html(scene.streamed(recording, 0), stops, "Tiled"))
+    assert content.count("<script>") == content.count("</script>")
+    assert not re.search(r"<script[^>]+src=", content), "the file needs nothing beside it"
+
+
+def test_a_long_recording_never_stands_in_memory_as_a_whole() -> None:
+    """The frames of 200 MB of text take the memory of the library and a few frames."""
+    letters, count = 1_000_000, 200
+    figure = scene.Scene(five_steps().to_dict())
+    figure._frames = (
+        {"name": str(i), "data": [{"text": [chr(97 + i % 26) * letters]}], "traces": [0]}
+        for i in range(count)
+    )
+    tracemalloc.start()
+    try:
+        size = sum(len(piece) for piece in export.html(figure, STOPS, "Long"))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert size > letters * count
+    assert peak < 100 * 2**20
+
+
+def test_texts_that_look_like_the_files_own_marks_stay_texts() -> None:
+    figure = five_steps()
+    figure.data[0].text = [export.FRAMES]
+    figure.frames[1].data[0].text = [export.FRAMES]
+    content = "".join(export.html(figure, STOPS, export.LIBRARY_TAG))
+    assert [frame["name"] for frame in frames_of(content)] == ["0", "1", "2", "3", "4"]
+    assert frames_of(content)[1]["data"][0]["text"] == [export.FRAMES]
+    assert content.count(f'"text":["{export.FRAMES}"]') == 2, "in the figure and in a frame"
+    assert export.LIBRARY_TAG not in content
+
+
 @pytest.fixture(scope="module")
 def page(chromium: Browser) -> Iterator[Page]:
     """A page in the browser; nothing it opens may ask for anything else or write an error."""
@@ -140,7 +194,7 @@ def state(page: Page) -> tuple[str, list[str], str, str]:
 
 @pytest.mark.browser
 def test_each_step_is_right_from_any_other(page: Page, tmp_path: Path) -> None:
-    opened(page, tmp_path, export.html(five_steps(), STOPS, "Five </title> steps"))
+    opened(page, tmp_path, "".join(export.html(five_steps(), STOPS, "Five </title> steps")))
     assert page.title() == "Five </title> steps"
     texts = [["a0", "b0"], ["a1", "b0"], ["a1", "b2"], ["a3", "</script>b3"], ["a4", "</script>b3"]]
     for key, step in (
@@ -162,7 +216,7 @@ def test_each_step_is_right_from_any_other(page: Page, tmp_path: Path) -> None:
 
 @pytest.mark.browser
 def test_buttons_slider_and_space_do_the_same(page: Page, tmp_path: Path) -> None:
-    opened(page, tmp_path, export.html(five_steps(), STOPS, "Five steps"))
+    opened(page, tmp_path, "".join(export.html(five_steps(), STOPS, "Five steps")))
     for name, step in (
         ("Last step", 5), ("Statement back", 4), ("First step", 1), ("Statement forward", 2),
     ):  # fmt: skip
@@ -185,7 +239,8 @@ def test_the_scene_itself_steps_forward_and_back(page: Page, tmp_path: Path, the
     view = View(M=4, N=4, K=4, defines=(("TILE", 2),))
     recording = record(compile_kernel(source(view), "tiled"), launch(view))
     figure = scene.figure(recording, 0, theme)
-    opened(page, tmp_path, export.html(figure, scene.navigation(recording), "Tiled"))
+    content = "".join(export.html(figure, scene.navigation(recording), "Tiled"))
+    opened(page, tmp_path, content)
     first = state(page)
     assert first[0].startswith("Step 1 of")
     picture = page.screenshot()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +13,7 @@ import streamlit as st
 from simulator import LaunchError, Report, SourceError, catalogue
 from simulator.catalogue import Entry
 from ui import export, presets, scene
-from ui.cache import figure_of, named, navigated, ran, recorded, report_of
+from ui.cache import animation, figure_of, named, navigated, ran, recorded, report_of
 from ui.panels.canvas import WIDTH
 from ui.panels.threads import across_of
 from ui.scene_model import writer
@@ -210,7 +211,7 @@ def page() -> None:
         )  # fmt: skip
     with st.sidebar:
         show_edit(view)
-        offer(view, theme, navigation, report)
+        offer(view, theme, report)
 
 
 def remember(view: View) -> None:
@@ -259,17 +260,11 @@ def show_edit(view: View) -> None:
         )
 
 
-def offer(view: View, theme: str, navigation: Mapping[str, Any], report: Report) -> None:
+def offer(view: View, theme: str, report: Report) -> None:
     """What can be taken along: the animation, and the counters. Pictures are the keys' to give."""
-
-    def animation() -> str:
-        figure = figure_of(view, theme, range(navigation["steps"]))  # every page at once
-        return export.html(figure, navigation, title)
-
-    title = catalogue()[view.kernel].title
     name = f"tilewise-{view.kernel}-{view.M}x{view.N}x{view.K}"
     st.download_button(
-        "Animation, one HTML file", animation,
+        "Animation, one HTML file", functools.partial(animation, view, theme),
         f"{name}.html", "text/html", icon=":material/movie:", on_click="ignore", width="stretch",
     )  # fmt: skip
     st.download_button(
