@@ -18,8 +18,14 @@ from ui.scene_model import SceneModel, build_scene_model
 ADDS = "acc"  # the kernels' statements that multiply are those that add to it
 ONE_SUM = ("naive", "uncoalesced", "tiled", "tiled_double", "transposed", "padded", "swizzled")
 SEEDS = 9
+QUICK_SEEDS = 2  # the others are for the deep tests
 
 Values = Mapping[str, Any]
+
+
+def seeds(count: int, quick: int) -> list[Any]:
+    """The numbers below `count`, all but the first few of them for the deep tests."""
+    return [*range(quick), *(pytest.param(n, marks=pytest.mark.deep) for n in range(quick, count))]
 
 
 def indices(step: Step, macros: Values) -> Values:
@@ -87,7 +93,7 @@ def recorded_naive_loads(recording: Recording, rows: int, columns: int) -> list[
     return [0, *(loads[step.number] for step in its.steps if multiplies(its, step))]
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", seeds(SEEDS, QUICK_SEEDS))
 @pytest.mark.parametrize("name", catalogue())
 def test_each_k_counts_what_the_naive_kernel_loads_for_it(name: str, seed: int) -> None:
     model, macros = ragged_model(name, seed, "lockstep")
@@ -106,8 +112,11 @@ def test_each_k_counts_what_the_naive_kernel_loads_for_it(name: str, seed: int) 
     assert counted[-1] == expected[-1]
 
 
-@pytest.mark.parametrize("schedule", ["lockstep", "ascending", "descending"])
-@pytest.mark.parametrize("seed", range(SEEDS // 3))
+@pytest.mark.parametrize(
+    "schedule",
+    ["ascending", *(pytest.param(s, marks=pytest.mark.deep) for s in ("lockstep", "descending"))],
+)
+@pytest.mark.parametrize("seed", seeds(SEEDS // 3, 1))
 @pytest.mark.parametrize("name", catalogue())
 def test_each_step_counts_the_products_of_cells_within_c(
     name: str, seed: int, schedule: str
