@@ -1,4 +1,4 @@
-"""C's operators and CUDA's functions over NumPy: a value is one number or an array of one a lane.
+"""C's operators and CUDA's functions over NumPy: a value is one number or an array [lanes].
 
 Operands come in their common type, as the tree makes every conversion explicit, so that a result
 has its operands' width: integers wrap, float stays float.
@@ -21,7 +21,11 @@ SPLITTER = np.float64(2**27 + 1)  # Veltkamp's constant for 53 bits
 
 
 def divide(left: Any, right: Any) -> Any:
-    """C's division: IEEE for floats, truncated toward zero for integers; x / 0 gives 0 here."""
+    """C's division: IEEE for floats, truncated toward zero for integers; x / 0 gives 0.
+
+    >>> divide(np.int32(-7), np.int32(2))
+    np.int32(-3)
+    """
     if left.dtype.kind == "f":
         return np.divide(left, right)
     quotient = np.floor_divide(left, right)
@@ -77,16 +81,21 @@ UNARY: Mapping[str, Function] = {
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:
-    """a * b + c rounded once, in float32 or float64 (IEEE 754-2008, fusedMultiplyAdd)."""
+    """a * b + c rounded once, in float32 or float64 (IEEE 754-2008, fusedMultiplyAdd).
+
+    >>> x = np.float32(1 + 2**-12)
+    >>> float(fma(x, x, np.float32(-1))), float(x * x - np.float32(1))
+    (0.0004883408546447754, 0.00048828125)
+    """
     return _fma32(a, b, c) if np.result_type(a) == np.float32 else _fma64(a, b, c)
 
 
 def _fma32(a: Any, b: Any, c: Any) -> Any:
     """The float64 product of two float32 is exact; only the sum's second rounding can go wrong.
 
-    It does where the first rounding lands half way between two float32, or below the normal
-    ones, whose spacing is wider; there the sum is rounded to odd first (Boldo and Melquiond,
-    Emulation of FMA and correctly rounded sums, 2008).
+    It does where the first rounding ends half way between two float32, or below the smallest
+    normal float32, where their spacing is wider; there the sum is rounded to odd first
+    (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
     """
     product = np.multiply(a, b, dtype=np.float64)
     total = np.add(product, c, dtype=np.float64)
@@ -104,8 +113,8 @@ def _fma32(a: Any, b: Any, c: Any) -> Any:
 def _two_sum(a: Any, b: Any) -> tuple[Any, Any]:
     """Sum and its rounding error, exactly (Knuth)."""
     total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
+    rounded_b = total - a
+    return total, (a - (total - rounded_b)) + (b - rounded_b)
 
 
 def _add_to_odd(a: Any, b: Any) -> Any:
@@ -135,7 +144,7 @@ def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
 def _fma64(a: Any, b: Any, c: Any) -> Any:
     """Boldo and Melquiond's fused multiply-add; far from overflow and underflow it is exact.
 
-    Operands of extreme size are computed one by one with exact fractions.
+    Lanes with operands of extreme size are computed with exact fractions.
     """
     scalar = not (np.ndim(a) or np.ndim(b) or np.ndim(c))
     a, b, c = (np.atleast_1d(x) for x in np.broadcast_arrays(a, b, c))
@@ -176,7 +185,7 @@ def maximum(a: Any, b: Any) -> Any:
 
 
 def _zero_by_sign(result: Any, a: Any, b: Any, join: Function) -> Any:
-    """The result of min or max; which of two zeros it is, NumPy leaves open."""
+    """The result of min or max, with the sign of a zero: NumPy does not define it."""
     if result.dtype.kind != "f":
         return result
     zeros = (a == 0) & (b == 0)
@@ -216,7 +225,7 @@ def leading_zeros(value: Any) -> Any:
 
 
 def first_set(value: Any) -> Any:
-    """The place of the lowest bit that is set, from 1; 0 for 0."""
+    """The position of the lowest bit that is set, from 1; 0 for 0."""
     bits = np.asarray(value).astype(np.int64) & 0xFFFFFFFF
     lowest = (bits & -bits).astype(np.float64)
     return np.where(bits > 0, np.log2(np.maximum(lowest, 1)) + 1, 0).astype(np.int32)[()]
@@ -231,7 +240,7 @@ def multiply_24(a: Any, b: Any) -> Any:
 
 
 def multiply_unsigned_24(a: Any, b: Any) -> Any:
-    """The same of two unsigned ones."""
+    """The low 32 bits of the product of two unsigned 24-bit numbers; upper bits are ignored."""
     low = a.dtype.type(0xFFFFFF)
     return (a & low) * (b & low)
 

@@ -23,11 +23,15 @@ from simulator.machine.observer import (
     callbacks,
 )
 
+# Where an access goes: its pattern; its base in bytes; the mask of the lanes that are inside the
+# array and aligned; and their first element in the buffer's view, int [lanes] or one int.
+Located = tuple[Pattern, int, Mask, Any]
+
 
 class Memory:
     """Reads and writes cells for the active lanes, and notifies observers.
 
-    Its methods take the address of an lvalue of a C type, and the slot of Group.memo that keeps
+    Its methods take the address of an lvalue of a C type, and the slot of Group.memo that stores
     the last pattern of this access. Lanes outside the array or not aligned fault: a load gives 0
     for them, a store or atomic leaves them out.
     """
@@ -47,18 +51,9 @@ class Memory:
         slot: int,
     ) -> Any:
         """The values at an address: an array [lanes], one number, or a tuple of components."""
-        element = element_of(ctype)
-        in_range = mask
-        if address.is_far:
-            address, in_range = self._bring_near(
-                group, mask, address, ctype, lvalue, AccessKind.LOAD
-            )
-        pattern = self._pattern(group, address, ctype, lvalue, slot)
-        allowed = self._check(
-            group, in_range, pattern, address.base, ctype, lvalue, AccessKind.LOAD
-        )
-        cells = pattern.buffer.view(element.dtype)
-        index = _index(pattern, address.base // element.size)
+        located = self._locate(group, mask, address, ctype, lvalue, slot, AccessKind.LOAD)
+        pattern, _, allowed, index = located
+        cells = pattern.buffer.view(element_of(ctype).dtype)
         values: Any
         if isinstance(ctype, Vector):
             values = tuple(
@@ -68,22 +63,10 @@ class Memory:
             values = _gather(cells, index, 0, pattern)
         if allowed is not mask:
             values = _zero_outside(group, allowed, values)
-        if allowed is not NONE:
+        if self._on_access and allowed is not NONE:
+            access = _build_access(AccessKind.LOAD, group, located, ctype, values, lvalue)
             for notify in self._on_access:
-                notify(
-                    Access(
-                        kind=AccessKind.LOAD,
-                        group=group,
-                        pattern=pattern,
-                        base=address.base,
-                        mask=allowed,
-                        width=size_of(ctype),
-                        component_size=element.size,
-                        index=index,
-                        values=values,
-                        lvalue=lvalue,
-                    )
-                )
+                notify(access)
         return values
 
     def store(
@@ -97,35 +80,20 @@ class Memory:
         values: Any,
     ) -> None:
         """Write values at an address; where lanes share a cell, the last lane's value remains."""
-        element = element_of(ctype)
-        if address.is_far:
-            address, mask = self._bring_near(group, mask, address, ctype, lvalue, AccessKind.STORE)
-        pattern = self._pattern(group, address, ctype, lvalue, slot)
-        allowed = self._check(group, mask, pattern, address.base, ctype, lvalue, AccessKind.STORE)
+        located = self._locate(group, mask, address, ctype, lvalue, slot, AccessKind.STORE)
+        pattern, _, allowed, index = located
         if allowed is NONE:
             return
-        cells = pattern.buffer.view(element.dtype)
-        index = _index(pattern, address.base // element.size)
+        cells = pattern.buffer.view(element_of(ctype).dtype)
         if isinstance(ctype, Vector):
             for i, component in enumerate(values):
                 _scatter(group, cells, index, i * pattern.step, pattern, allowed, component)
         else:
             _scatter(group, cells, index, 0, pattern, allowed, values)
-        for notify in self._on_access:
-            notify(
-                Access(
-                    kind=AccessKind.STORE,
-                    group=group,
-                    pattern=pattern,
-                    base=address.base,
-                    mask=allowed,
-                    width=size_of(ctype),
-                    component_size=element.size,
-                    index=index,
-                    values=values,
-                    lvalue=lvalue,
-                )
-            )
+        if self._on_access:
+            access = _build_access(AccessKind.STORE, group, located, ctype, values, lvalue)
+            for notify in self._on_access:
+                notify(access)
 
     def begin_store(
         self,
@@ -142,25 +110,11 @@ class Memory:
         """
         if not self._on_copy:
             return
-        element = element_of(ctype)
-        if address.is_far:
-            address, mask = self._bring_near(group, mask, address, ctype, lvalue, None)
-        pattern = self._pattern(group, address, ctype, lvalue, slot)
-        allowed = self._check(group, mask, pattern, address.base, ctype, lvalue, None)
+        located = self._locate(group, mask, address, ctype, lvalue, slot, None)
+        _, _, allowed, _ = located
         if allowed is NONE:
             return
-        access = Access(
-            kind=AccessKind.STORE,
-            group=group,
-            pattern=pattern,
-            base=address.base,
-            mask=allowed,
-            width=size_of(ctype),
-            component_size=element.size,
-            index=_index(pattern, address.base // element.size),
-            values=None,
-            lvalue=lvalue,
-        )
+        access = _build_access(AccessKind.STORE, group, located, ctype, None, lvalue)
         for notify in self._on_copy:
             notify(access)
 
@@ -179,15 +133,12 @@ class Memory:
 
         Lanes that share a cell update it one after another, in the order of their numbers.
         """
-        if address.is_far:
-            address, mask = self._bring_near(group, mask, address, ctype, lvalue, AccessKind.STORE)
-        pattern = self._pattern(group, address, ctype, lvalue, slot)
-        allowed = self._check(group, mask, pattern, address.base, ctype, lvalue, AccessKind.STORE)
+        located = self._locate(group, mask, address, ctype, lvalue, slot, AccessKind.STORE)
+        pattern, _, allowed, index = located
         old = np.zeros(group.lanes, ctype.dtype)
         if allowed is NONE:
             return old
         cells = pattern.buffer.view(ctype.dtype)
-        index = _index(pattern, address.base // ctype.size)
         if pattern.buffer.space is MemorySpace.LOCAL:
             raise SourceError("An atomic needs shared or global memory.", lvalue.span)
         cell_of = np.broadcast_to(index, (group.lanes,))
@@ -199,22 +150,45 @@ class Memory:
             old[lanes] = cells[cell_of[lanes]]
             cells[cell_of[lanes]] = function(old[lanes], operands[lanes])
             waiting = np.delete(waiting, first)
-        for notify in self._on_access:
-            notify(
-                Access(
-                    kind=AccessKind.ATOMIC,
-                    group=group,
-                    pattern=pattern,
-                    base=address.base,
-                    mask=allowed,
-                    width=ctype.size,
-                    component_size=ctype.size,
-                    index=index,
-                    values=old,
-                    lvalue=lvalue,
-                )
-            )
+        if self._on_access:
+            access = _build_access(AccessKind.ATOMIC, group, located, ctype, old, lvalue)
+            for notify in self._on_access:
+                notify(access)
         return old
+
+    # Bounds and alignment ------------------------------------------------------------------------
+
+    def _locate(
+        self,
+        group: Group,
+        mask: Mask,
+        address: Address,
+        ctype: CType,
+        lvalue: Expression,
+        slot: int,
+        kind: AccessKind | None,
+    ) -> Located:
+        """Where the active lanes access memory. The others fault, unless kind is None."""
+        if address.is_far:
+            address, mask = self._bring_near(group, mask, address, ctype, lvalue, kind)
+        size, base = element_of(ctype).size, address.base
+        pattern: Pattern | None = group.memo[slot]
+        if (
+            pattern is None
+            or pattern.lane_offsets is not address.lane_offsets
+            or pattern.buffer is not address.buffer
+        ):
+            _refuse_reinterpretation(address.buffer, element_of(ctype), lvalue)
+            pattern = group.memo[slot] = _build_pattern(group, address, ctype)
+        if not (
+            pattern.aligned
+            and base % _alignment(ctype) == 0
+            and base + pattern.low >= 0
+            and base + pattern.high <= pattern.buffer.size - size_of(ctype)
+        ):
+            mask = self._drop_faults(group, mask, pattern, base, ctype, lvalue, kind)
+        shift = base // size * pattern.step
+        return pattern, base, mask, shift if pattern.index is None else pattern.index + shift
 
     def _bring_near(
         self,
@@ -243,22 +217,7 @@ class Memory:
         allowed = active & inside
         return Address(buffer, lane_offsets, 0), allowed if allowed.any() else NONE
 
-    def _pattern(
-        self, group: Group, address: Address, ctype: CType, lvalue: Expression, slot: int
-    ) -> Pattern:
-        """The pattern of an address: the last one of this access, if that still fits."""
-        pattern: Pattern | None = group.memo[slot]
-        if (
-            pattern is None
-            or pattern.lane_offsets is not address.lane_offsets
-            or pattern.buffer is not address.buffer
-        ):
-            _refuse_reinterpretation(address.buffer, element_of(ctype), lvalue)
-            pattern = _build_pattern(group, address, ctype)
-            group.memo[slot] = pattern
-        return pattern
-
-    def _check(
+    def _drop_faults(
         self,
         group: Group,
         mask: Mask,
@@ -272,20 +231,11 @@ class Memory:
 
         The others fault, unless kind is None.
         """
-        alignment, width = _alignment(ctype), size_of(ctype)
-        last = pattern.buffer.size - width
-        if (
-            pattern.aligned
-            and base % alignment == 0
-            and base + pattern.low >= 0
-            and base + pattern.high <= last
-        ):
-            return mask
-        lane_offsets = pattern.lane_offsets
+        width, lane_offsets = size_of(ctype), pattern.lane_offsets
         offsets = group.spread(base if lane_offsets is None else lane_offsets + base)
         active = as_array(mask, group.lanes)
-        outside = active & ((offsets < 0) | (offsets > last))
-        misaligned = active & ~outside & (offsets % alignment != 0)
+        outside = active & ((offsets < 0) | (offsets > pattern.buffer.size - width))
+        misaligned = active & ~outside & (offsets % _alignment(ctype) != 0)
         if kind is not None:
             for reason, lanes in (
                 (FaultReason.OUT_OF_BOUNDS, outside),
@@ -326,7 +276,26 @@ class Memory:
             notify(fault)
 
 
+def _build_access(
+    kind: AccessKind, group: Group, located: Located, ctype: CType, values: Any, lvalue: Expression
+) -> Access:
+    pattern, base, mask, index = located
+    return Access(
+        kind=kind,
+        group=group,
+        pattern=pattern,
+        base=base,
+        mask=mask,
+        width=size_of(ctype),
+        component_size=element_of(ctype).size,
+        index=index,
+        values=values,
+        lvalue=lvalue,
+    )
+
+
 def _build_pattern(group: Group, address: Address, ctype: CType) -> Pattern:
+    """What follows from the lanes' offsets, without the base."""
     buffer, lane_offsets, size = address.buffer, address.lane_offsets, element_of(ctype).size
     index = None if lane_offsets is None else lane_offsets // size
     step = 1
@@ -352,16 +321,6 @@ def _build_pattern(group: Group, address: Address, ctype: CType) -> Pattern:
 def _alignment(ctype: CType) -> int:
     """Bytes that an address of this type must be a multiple of."""
     return ctype.alignment if isinstance(ctype, Vector) else size_of(ctype)
-
-
-def _index(pattern: Pattern, shift: int) -> Any:
-    """Each lane's first element in the buffer's view: [lanes], or one number if all agree.
-
-    shift counts elements from the buffer's start to the access's base.
-    """
-    if pattern.index is None:
-        return shift * pattern.step
-    return pattern.index + shift * pattern.step
 
 
 def _gather(cells: Any, index: Any, shift: int, pattern: Pattern) -> Any:

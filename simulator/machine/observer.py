@@ -185,8 +185,8 @@ class Fault:
 class Observer:
     """Base of all observers: methods that the machine calls, each of which does nothing.
 
-    A method that a class does not override costs no time. Arrays that are passed to a method must
-    not be written to.
+    A method that a class does not override costs no time. All observers are passed the same
+    objects: neither these nor their arrays may be changed.
     """
 
     def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
