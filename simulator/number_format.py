@@ -29,3 +29,20 @@ def format_number(value: Any, digits: int = DIGITS, minus: str = MINUS) -> str:
     is_float = isinstance(value, (float, np.floating)) or np.asarray(value).dtype.kind == "f"
     text = f"{float(value):.{digits}g}" if is_float else str(int(value))
     return text.replace("-", minus)
+
+
+def format_short(value: Any) -> str:
+    """A number in the room of a drawn cell: at most three digits of a fraction, "?" for NaN.
+
+    >>> format_short(1234567.0), format_short(-12345), format_short(np.float32(0.123456))
+    ('1.23e+06', '−12345', '0.123')
+    >>> format_short(float("nan")), format_short(float("inf"))
+    ('?', 'inf')
+    """
+    number = float(value)
+    if number != number:
+        return "?"
+    if abs(number) < 1e6 and number == int(number):
+        return str(int(number)).replace("-", MINUS)
+    text = f"{number:.3g}" if abs(number) < 1e4 else f"{number:.2e}"
+    return text.replace("-", MINUS)

@@ -3,103 +3,155 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from simulator import Recording, Step
+from simulator.language.ctype import Array
 from simulator.language.tree import Call, Evaluate, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
+from simulator.observers.races import Relation, is_race
 from simulator.recording.recording import StepAccess
 
-Array = np.ndarray[Any, Any]
 NOBODY, MANY = -1, -2
 
 
-class _Marks:
-    """Of each cell of a shared array: who touched it last, and when.
+@dataclass(frozen=True, slots=True)
+class _CellAccesses:
+    """What one instruction did to n cells of a shared array."""
 
-    when [cells, 2] holds the barrier interval, and the barriers that the thread's own warp had
-    passed by then; turn the iteration of the outermost loop.
+    kind: AccessKind
+    cells: Array  # int [n], counted from the array's start
+    threads: Array  # int [n], the thread of the block that touches each
+    warps: Array  # int [n], that thread's warp
+    warp_syncs: Array  # int [n], __syncwarp() that the warp had passed
+    interval: int  # barriers that the block had passed
+    iteration: int  # of the outermost loop
+
+
+class _LastAccesses:
+    """The last accesses of one kind to each cell of a shared array, of one barrier interval.
+
+    Each array is int [cells]. A thread's warp is recorded apart from the thread, since several
+    threads of one warp are ordered by its __syncwarp(), and those of several warps are not.
     """
 
-    def __init__(self, size: int) -> None:
-        self.who = np.full(size, NOBODY)
-        self.when = np.full((size, 2), -1)
-        self.turn = np.full(size, -1)
+    def __init__(self, cells: int) -> None:
+        self.interval = np.full(cells, -1)  # barriers that the block had passed
+        self.warp = np.full(cells, NOBODY)  # MANY for threads of several warps
+        self.warp_syncs = np.zeros(cells, np.int64)  # __syncwarp() that the warp had passed
+        self.thread = np.full(cells, NOBODY)  # MANY for several threads since that __syncwarp()
+        self.iteration = np.full(cells, -1)  # of the outermost loop
 
-    def unsettled(self, cells: Array, threads: Array, now: Array) -> Array:
-        """Where no barrier stands between another thread's touch and one at `now` [n, 2]."""
-        who, when = self.who[cells], self.when[cells]
-        other = (who != NOBODY) & (who != threads) & (when[:, 0] == now[:, 0])
-        same_warp = (who != MANY) & (who // WARP_SIZE == threads // WARP_SIZE)
-        result: Array = other & ~(same_warp & (when[:, 1] != now[:, 1]))
-        return result
+    def add(self, accesses: _CellAccesses) -> None:
+        """Add the accesses of one instruction, made after (or all before) those added so far."""
+        cells, threads, warps = accesses.cells, accesses.threads, accesses.warps
+        same_interval = self.interval[cells] == accesses.interval
+        same_warp = same_interval & (self.warp[cells] == warps)
+        same_syncs = same_warp & (self.warp_syncs[cells] == accesses.warp_syncs)
+        other_warp = same_interval & ~same_warp
+        other_thread = other_warp | (same_syncs & (self.thread[cells] != threads))
+        _assign_or_many(self.warp, cells, np.where(other_warp, MANY, warps))
+        _assign_or_many(self.thread, cells, np.where(other_thread, MANY, threads))
+        self.warp_syncs[cells] = accesses.warp_syncs
+        self.interval[cells] = accesses.interval
+        self.iteration[cells] = accesses.iteration
 
-    def touch(self, cells: Array, threads: Array, now: Array, turn: int) -> None:
-        """Note who touches cells; of several at once none is named."""
-        again = (self.when[cells] == now).all(axis=1)
-        again &= (self.who[cells] != NOBODY) & (self.who[cells] != threads)
-        self.who[cells] = np.where(again, MANY, threads)
-        distinct, counts = np.unique(cells, return_counts=True)
-        self.who[distinct[counts > 1]] = MANY
-        self.when[cells], self.turn[cells] = now, turn
+    def race_with(self, accesses: _CellAccesses, kind: AccessKind) -> Array:
+        """Which of one instruction's accesses race with some of these, of the given kind: [n]."""
+        cells = accesses.cells
+        relation = Relation(
+            same_thread=self.thread[cells] == accesses.threads,
+            same_warp=self.warp[cells] == accesses.warps,
+            same_block=np.ones(cells.size, np.bool_),  # one block is recorded
+            same_interval=self.interval[cells] == accesses.interval,
+            same_warp_interval=self.warp_syncs[cells] == accesses.warp_syncs,
+        )
+        return np.broadcast_to(is_race(accesses.kind, kind, relation), cells.shape)
+
+
+def _assign_or_many(array: Array, cells: Array, values: Array) -> None:
+    """array[cells] = values, and MANY for a cell that is there several times with other values."""
+    array[cells] = values
+    array[cells[array[cells] != values]] = MANY
+
+
+def _cell_accesses(step: Step, access: StepAccess, warp_syncs: Array) -> _CellAccesses:
+    """An access of a step, cell by cell; warp_syncs is int [warps] at that step."""
+    cells, threads = access.touched_cells()
+    warps = threads // WARP_SIZE
+    return _CellAccesses(
+        kind=access.kind,
+        cells=cells,
+        threads=threads,
+        warps=warps,
+        warp_syncs=warp_syncs[warps],
+        interval=step.interval,
+        iteration=step.loops[0].iteration if step.loops else 0,
+    )
 
 
 def unordered(recording: Recording) -> tuple[Mapping[str, Array], ...]:
     """For each step the cells, by array, that race or were never written when they are read.
 
-    A cell races where another thread wrote it (or, at a store, read it) since the last barrier,
-    and where it is read before another thread's store that no later iteration makes: such a read
-    is stale. Which of the two comes first is up to the hardware. Cells are counted from the
-    array's start. Threads of one warp are kept apart by __syncwarp too.
+    A race is what simulator.observers.races says. It is shown at the later of its two accesses,
+    and at a load before another thread's store that no later iteration makes: what such a load
+    reads is stale, and which of the two comes first is up to the hardware. Cells are counted from
+    the array's start.
     """
     found: list[dict[str, Array]] = [{} for _ in recording.steps]
-    passed = _warp_barriers(recording)
-    written: dict[str, _Marks] = {}
-    read: dict[str, _Marks] = {}
-    before: dict[str, Array] = {}
-    for step in recording.steps:
-        for access in _shared(step):
-            size = step.shared[access.name].size
-            stores = written.setdefault(access.name, _Marks(size))
-            loads = read.setdefault(access.name, _Marks(size))
-            cells, threads = touched(access)
-            now = _moments(step, threads, passed)
-            bad = stores.unsettled(cells, threads, now)
-            if access.kind is AccessKind.LOAD:
-                bad |= ~before.get(access.name, np.zeros(size, np.bool_))[cells]
-                loads.touch(cells, threads, now, _turn(step))
-            else:
-                bad |= loads.unsettled(cells, threads, now)
-                stores.touch(cells, threads, now, _turn(step))
-            _add(found[step.number], access.name, cells[bad])
-        before = {name: cells.reshape(-1) for name, cells in step.written.items()}
-    coming: dict[str, _Marks] = {}
-    for step in reversed(recording.steps):
-        for access in _shared(step):
-            stores = coming.setdefault(access.name, _Marks(step.shared[access.name].size))
-            cells, threads = touched(access)
-            now = _moments(step, threads, passed)
-            if access.kind is AccessKind.LOAD:
-                stale = stores.unsettled(cells, threads, now) & (stores.turn[cells] <= _turn(step))
-                _add(found[step.number], access.name, cells[stale])
-            else:
-                stores.touch(cells, threads, now, _turn(step))
+    warp_syncs = _warp_syncs(recording)
+    _find_races_with_earlier(recording, warp_syncs, found)
+    _find_stale_loads(recording, warp_syncs, found)
     return tuple(found)
 
 
-def touched(access: StepAccess) -> tuple[Array, Array]:
-    """Every cell that an active thread touches, counted from the array's start, and who."""
-    active = np.flatnonzero(access.active & access.in_bounds)
-    count = access.values.shape[1] if access.values.ndim > 1 else 1
-    first = access.offsets[active] // (access.width // count)
-    cells = (first[:, None] + np.arange(count)).reshape(-1)
-    return cells, np.repeat(active, count)
+def _find_races_with_earlier(
+    recording: Recording, warp_syncs: list[Array], found: list[dict[str, Array]]
+) -> None:
+    """Add each step's cells that race with an access before it, or that it reads unset."""
+    last: dict[tuple[str, AccessKind], _LastAccesses] = {}
+    before: Mapping[str, Array] = {}
+    for step in recording.steps:
+        for access in _shared_accesses(step):
+            size = step.shared[access.name].size
+            accesses = _cell_accesses(step, access, warp_syncs[step.number])
+            by_kind = {
+                kind: last.setdefault((access.name, kind), _LastAccesses(size))
+                for kind in AccessKind
+            }
+            by_kind[access.kind].add(accesses)  # lanes of one instruction can race too
+            bad = np.zeros(accesses.cells.size, np.bool_)
+            for kind, others in by_kind.items():
+                bad |= others.race_with(accesses, kind)
+            if access.kind is AccessKind.LOAD:
+                written = before.get(access.name)
+                bad |= True if written is None else ~written[accesses.cells]
+            _add(found[step.number], access.name, accesses.cells[bad])
+        before = {name: cells.reshape(-1) for name, cells in step.written.items()}
 
 
-def _shared(step: Step) -> list[StepAccess]:
+def _find_stale_loads(
+    recording: Recording, warp_syncs: list[Array], found: list[dict[str, Array]]
+) -> None:
+    """Add each load's cells that race with a store after it, of the same iteration or before."""
+    coming: dict[str, _LastAccesses] = {}
+    for step in reversed(recording.steps):
+        for access in _shared_accesses(step):
+            size = step.shared[access.name].size
+            stores = coming.setdefault(access.name, _LastAccesses(size))
+            accesses = _cell_accesses(step, access, warp_syncs[step.number])
+            if access.kind is AccessKind.LOAD:
+                races = stores.race_with(accesses, AccessKind.STORE)
+                stale = races & (stores.iteration[accesses.cells] <= accesses.iteration)
+                _add(found[step.number], access.name, accesses.cells[stale])
+            else:
+                stores.add(accesses)
+
+
+def _shared_accesses(step: Step) -> list[StepAccess]:
     return [access for access in step.accesses if access.space is MemorySpace.SHARED]
 
 
@@ -108,27 +160,16 @@ def _add(found: dict[str, Array], name: str, cells: Array) -> None:
         found[name] = np.union1d(found.get(name, cells), cells)
 
 
-def _moments(step: Step, threads: Array, passed: list[Array]) -> Array:
-    """The barrier interval, and how many barriers of its own each thread's warp has passed."""
-    own = passed[step.number][threads // WARP_SIZE]
-    return np.stack([np.full(threads.size, step.interval), own], axis=1)
-
-
-def _warp_barriers(recording: Recording) -> list[Array]:
-    """For each step, how often each warp has come to __syncwarp."""
-    threads = recording.launch.threads
-    now = np.zeros(-(-threads // WARP_SIZE), np.int64)
+def _warp_syncs(recording: Recording) -> list[Array]:
+    """For each step, how often each warp has passed __syncwarp(): int [warps]."""
+    syncs = np.zeros(recording.launch.warps, np.int64)
     found = []
     for step in recording.steps:
         match step.statement:
             case Evaluate(expression=Call(function="__syncwarp")):
-                now = now.copy()
-                now[np.unique(np.flatnonzero(step.active) // WARP_SIZE)] += 1
+                syncs = syncs.copy()
+                syncs[np.unique(np.flatnonzero(step.active) // WARP_SIZE)] += 1
             case _:
                 pass
-        found.append(now)
+        found.append(syncs)
     return found
-
-
-def _turn(step: Step) -> int:
-    return step.loops[0].iteration if step.loops else 0

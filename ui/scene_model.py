@@ -117,21 +117,15 @@ def focus_cell(story: Story) -> tuple[int, int] | None:
                 and access.name == "C"
                 and access.active[story.thread]
             ):
-                size = access.width if access.values.ndim == 1 else access.values.itemsize
-                cell = int(access.offsets[story.thread]) // size
+                cell = int(access.offsets[story.thread]) // access.element_bytes
                 return divmod(cell, story.shapes["C"][1])
     return None
 
 
 def cells_of(access: StepAccess, thread: int | None = None) -> Array:
     """The cells, counted from the array's start, that active threads (or one) touch."""
-    active = access.active & access.in_bounds
-    if thread is not None:
-        active = active & (np.arange(active.size) == thread)
-    first = access.offsets[active] // access.values.itemsize
-    count = access.values.shape[1] if access.values.ndim > 1 else 1
-    cells: Array = np.unique((first[:, None] + np.arange(count)).reshape(-1))
-    return cells
+    cells, threads = access.touched_cells()
+    return np.unique(cells if thread is None else cells[threads == thread])
 
 
 def _phase(step: Step, inner: Loop | None) -> str:
@@ -180,11 +174,8 @@ def writer(recording: Recording, name: str, cell: int, step: int | None = None) 
         for access in one.accesses:
             if access.kind is AccessKind.LOAD or access.name != name:
                 continue
-            count = access.values.shape[1] if access.values.ndim > 1 else 1
-            first = access.offsets // access.values.itemsize
-            found = np.flatnonzero(
-                access.active & access.in_bounds & (first <= cell) & (cell < first + count)
-            )
+            cells, threads = access.touched_cells()
+            found = threads[cells == cell]
             if found.size:
                 return int(found[-1])
     return None

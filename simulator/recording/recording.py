@@ -1,9 +1,14 @@
-"""What a recording consists of: steps, and of each its parts, accesses and how everything stood."""
+"""What a recording consists of: steps, and of each its values, accesses and how everything stood.
+
+In shapes T is the number of threads of the block, counted in x, then y, then z.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.tree import Expression, If, Kernel, Loop, MemorySpace, Statement, Variable
@@ -13,102 +18,102 @@ from simulator.machine.observer import AccessKind, StepKind
 
 @dataclass(frozen=True, slots=True)
 class LoopPosition:
-    """Where in a loop a step is: its iteration from 0, and what its variable then holds.
-
-    value is None where the threads' values differ or are no whole numbers, and where the loop has
-    no variable.
-    """
+    """Where in a loop a step is."""
 
     loop: Loop
-    iteration: int
-    variable: str | None
-    value: int | None
+    iteration: int  # from 0
+    variable: str | None  # the name of the loop's variable, None if it has none
+    value: int | None  # what that holds; None if threads differ or it is no whole number
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One subexpression's value within a step: `values` has a number a thread of the block [T].
-
-    A short vector's are [T, n], a pointer's are bytes from the start of the array it points into,
-    whose name `array` then is. `active` [T] tells which threads evaluated it.
-    """
+    """One subexpression's value within a step."""
 
     expression: Expression
+    # [T], of a short vector [T, components]; of a pointer bytes from the start of its array.
     values: Array
-    active: Array
-    array: str | None = None
+    active: Array  # bool [T], threads that evaluated it
+    array: str | None = None  # the name of the array that a pointer points into
 
 
 @dataclass(frozen=True, slots=True)
 class StepAccess:
-    """One load or store instruction within a step, for every thread of the block.
-
-    name is the array's;
-    offsets [T] bytes from its start; width bytes a thread; values [T] (or [T, n] for a short
-    vector) what was read or written; active [T]; in_bounds [T] is False where it was dropped.
-    """
+    """One load or store instruction within a step, for every thread of the block."""
 
     kind: AccessKind
     space: MemorySpace
-    name: str
-    offsets: Array
-    width: int
-    values: Array
-    active: Array
-    expression: Expression
-    in_bounds: Array
+    name: str  # of the array
+    offsets: Array  # int64 [T], bytes from the array's start
+    width: int  # bytes a thread
+    values: Array  # [T], of a short vector [T, components]; read, written or, if atomic, before it
+    active: Array  # bool [T], threads that take part
+    expression: Expression  # the lvalue that is accessed
+    in_bounds: Array  # bool [T], False where the access was dropped
+
+    @property
+    def components(self) -> int:
+        """Elements that a thread accesses: 1, or those of a short vector."""
+        return int(self.values.shape[1]) if self.values.ndim > 1 else 1
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of one element."""
+        return self.width // self.components
+
+    def touched_cells(self) -> tuple[Array, Array]:
+        """The cells that active threads touch within the array, and which thread touches each.
+
+        Both int [m]; cells are elements, counted from the array's start, in the order of threads.
+        """
+        threads = np.flatnonzero(self.active & self.in_bounds)
+        first = self.offsets[threads] // self.element_bytes
+        cells = (first[:, None] + np.arange(self.components)).reshape(-1)
+        return cells, np.repeat(threads, self.components)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """What one statement did in the recorded block, and how everything stood afterwards.
 
-    T is the number of threads of the block, counted in x, then y, then z. Snapshots are never
-    written again: steps share those that did not change.
+    Arrays are never written again, and steps share those that did not change.
     """
 
-    number: int
+    number: int  # from 0
     kind: StepKind
     statement: Statement
-    loops: tuple[LoopPosition, ...]
-    interval: int
-    active: Array
-    evaluations: tuple[Evaluation, ...]
-    accesses: tuple[StepAccess, ...]
-    registers: Mapping[str, Array]
-    shared: Mapping[str, Array]
-    written: Mapping[str, Array]
-    outputs: Mapping[str, Array]
-    stored: Mapping[str, Array]
+    loops: tuple[LoopPosition, ...]  # outermost first
+    interval: int  # barriers that the block had passed before
+    active: Array  # bool [T], threads that ran the statement
+    evaluations: tuple[Evaluation, ...]  # in the order in which they were made
+    accesses: tuple[StepAccess, ...]  # likewise
+    registers: Mapping[str, Array]  # each visible variable's values: [T], or [T, ...] for an array
+    shared: Mapping[str, Array]  # each shared array's contents, in its shape
+    written: Mapping[str, Array]  # bool in that shape: cells of it that were ever written
+    outputs: Mapping[str, Array]  # contents of each global array that the block has written
+    stored: Mapping[str, Array]  # bool in that shape: cells of it that the block has written
 
     @property
     def line(self) -> int:
         """The line of the text, from 1."""
-        if self.kind in (StepKind.TEST, StepKind.ADVANCE) and isinstance(
-            self.statement, (If, Loop)
-        ):
-            part = self.statement.condition
-            if self.kind is StepKind.ADVANCE and isinstance(self.statement, Loop):
-                part = self.statement.advance
-            if part is not None:
-                return part.span.line
-        return self.statement.span.line
+        expression: Expression | None = None
+        match self.statement:
+            case If(condition=condition) if self.kind is StepKind.TEST:
+                expression = condition
+            case Loop(condition=condition) if self.kind is StepKind.TEST:
+                expression = condition
+            case Loop(advance=advance) if self.kind is StepKind.ADVANCE:
+                expression = advance
+        return self.statement.span.line if expression is None else expression.span.line
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The steps of one block and what is needed to draw any of them.
-
-    arguments are as they were before the launch. outputs in a Step maps the name of each global
-    array that the kernel writes to a copy of it as this block has left it, stored to the cells
-    this block has written. shared maps each shared array's name to its contents, written to
-    which of its cells were ever written. registers maps each variable's name to one value a
-    thread [T], or [T, ...] for an array that every thread has of its own.
-    """
+    """The steps of one block and what is needed to draw any of them."""
 
     kernel: Kernel
     launch: Launch
-    arguments: Mapping[str, Array]
-    block: Dim3
+    arguments: Mapping[str, Array]  # by parameter name, as they were before the launch
+    block: Dim3  # x, y, z in the grid
     steps: tuple[Step, ...]
-    shared: tuple[Variable, ...]
+    shared: tuple[Variable, ...]  # the shared arrays that the kernel declares

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from simulator.number_format import format_short
+
 WIDTH, HEIGHT = 1600, 900
 MONO = "ui-monospace, 'Cascadia Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 SANS = "'Source Sans Pro', 'Source Sans 3', 'DejaVu Sans', Arial, sans-serif"
@@ -135,10 +137,4 @@ def lines(grid: Grid, every: tuple[int, int], colour: str, width: float = 1.5) -
 
 def number(value: Any) -> str:
     """A number as short as a cell needs it."""
-    value = float(value)
-    if value != value:
-        return "?"
-    if value == int(value) and abs(value) < 1e6:
-        return str(int(value)).replace("-", "−")
-    text = f"{value:.3g}" if abs(value) < 1e4 else f"{value:.2e}"
-    return text.replace("-", "−")
+    return format_short(value)

@@ -264,8 +264,7 @@ def global_loads(story: Story) -> list[int]:
     for step in story.recording.steps:
         for access in step.accesses:
             if access.kind is AccessKind.LOAD and access.space is MemorySpace.GLOBAL:
-                components = access.values.shape[1] if access.values.ndim > 1 else 1
-                count += int((access.active & access.in_bounds).sum()) * components
+                count += int((access.active & access.in_bounds).sum()) * access.components
         found.append(count)
     return found
 
@@ -422,8 +421,8 @@ def _stored(held_: Array, step: Step, name: str) -> Array:
             and access.kind is not AccessKind.LOAD
         ):
             threads = np.flatnonzero(access.active & access.in_bounds)
-            components = access.values.shape[1] if access.values.ndim > 1 else 1
-            cells = access.offsets[threads] // (access.width // components)
+            components = access.components
+            cells = access.offsets[threads] // access.element_bytes
             held_ = held_.copy()
             flat = held_.reshape(held_.shape[0], -1)
             for i in range(components):

@@ -1,0 +1,49 @@
+"""The scene shows a race where the rule says that there is one, as the hazards do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simulator import record, simulate
+from simulator.observers.findings import RACES
+from tests.simulator.launches import launch_text
+from ui.intervals import unordered
+
+# Statements on `__shared__ int s[64]`, which 64 threads have set to 0 before a barrier, and the
+# cells that race; i is the thread.
+TABLE = {
+    "two atomics of one cell": ("atomicAdd(&s[0], 1); atomicAdd(&s[0], 2);", set()),
+    "atomics of two warps": ("atomicAdd(&s[i % 32], 1);", set()),
+    "an atomic, then a read": ("atomicAdd(&s[0], 1); if (i == 40) x[0] = s[0];", {0}),
+    "a read, then an atomic": ("if (i == 40) x[0] = s[0]; atomicAdd(&s[0], 1);", {0}),
+    "an atomic, then a store": ("atomicAdd(&s[0], 1); if (i == 40) s[0] = 3;", {0}),
+    "a thread's own atomic and read": ("atomicAdd(&s[i], 1); x[i] = s[i];", set()),
+    "a store of all lanes to one cell": ("s[5] = i;", {5}),
+    "a store of two warps to one cell": ("if (i % 32 == 0) s[5] = i;", {5}),
+    "two reads of one cell": ("x[i] = s[7] + s[7];", set()),
+    "reads of a warp, then a store of it": ("if (i < 32) x[i] = s[7]; if (i == 3) s[7] = 1;", {7}),
+    "the same with __syncwarp() between": (
+        "if (i < 32) x[i] = s[7]; __syncwarp(); if (i == 3) s[7] = 1;", set()),
+    "with __syncwarp() between warps": ("x[i] = s[7]; __syncwarp(); if (i == 3) s[7] = 1;", {7}),
+    "a warp's store after another's": (
+        "if (i == 3) s[7] = 1; __syncwarp(); if (i == 4) s[7] = 2; if (i == 40) x[0] = s[7];", {7}),
+    "with a barrier between": ("x[i] = s[7]; __syncthreads(); if (i == 3) s[7] = 1;", set()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "ascending", "descending"])
+@pytest.mark.parametrize("case", TABLE)
+def test_the_scene_has_the_races_that_the_hazards_have(case: str, schedule: str) -> None:
+    statements, expected = TABLE[case]
+    kernel, launch = launch_text(
+        "__global__ void k(int* x) { __shared__ int s[64]; int i = threadIdx.x;"
+        f" s[i] = 0; __syncthreads(); {statements} }}",
+        block=64,
+        x=np.zeros(64, np.int32),
+    )
+    shown = [cells["s"].tolist() for cells in unordered(record(kernel, launch, schedule=schedule))
+             if cells]  # fmt: skip
+    assert {cell for cells in shown for cell in cells} == expected
+    races = [h for h in simulate(kernel, launch).hazards if h.kind in RACES and h.array == "s"]
+    assert {h.example.cell for h in races} == {(cell,) for cell in expected}
