@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from simulator import Recording, Step
 from simulator.observers.findings import Hazard
-from simulator.recording.navigation import GRANULARITIES, boundaries, positions
+from simulator.recording.navigation import Granularity, boundaries, positions
 from ui.palette import PALETTES, Palette
 from ui.panels.canvas import HEIGHT, SANS, WIDTH, Shape, Trace
 from ui.panels.matrices import MatricesPanel
@@ -234,7 +234,9 @@ def navigation(recording: Recording) -> dict[str, Any]:
     """What the keys need: the number of steps, and where each way of going on begins anew."""
     where = positions(recording)
     ways = {
-        way: list(boundaries(recording, way, where)) for way in GRANULARITIES if way != "statement"
+        way.value: list(boundaries(recording, way, where))
+        for way in Granularity
+        if way is not Granularity.STATEMENT
     }
     return {"steps": len(recording.steps), **ways}
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from simulator.language.tree import MemorySpace
 from simulator.language.visit import is_copy
 from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.observers.transactions import (
+    BANK_BYTES,
+    SECTOR_BYTES,
     copied_sectors,
     ideal_wavefronts,
     instructions,
@@ -33,7 +36,7 @@ class Counters(Observer):
     """
 
     def __init__(self) -> None:
-        self._lines: dict[int, dict[str, int]] = {}
+        self._lines: dict[int, dict[str, int]] = {}  # by line from 1: a count for each field
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -50,45 +53,56 @@ class Counters(Observer):
         space = access.buffer.space
         if space is MemorySpace.LOCAL or access.kind is AccessKind.ATOMIC:
             return  # the hardware counts atomics apart, as neither loads nor stores
-        requests, cost, ideal = _cost(access)
+        cost = _cost(access)
         line = access.lvalue.span.line
         counts = self._lines.get(line)
         if counts is None:
             counts = self._lines[line] = dict.fromkeys((*FIELDS, *IDEAL_FIELDS), 0)
         name = f"{space}_{access.kind}"
-        counts[f"{name}_requests"] += requests
+        counts[f"{name}_requests"] += cost.requests
         if space is MemorySpace.GLOBAL:
-            counts[f"{name}_sectors"] += cost
+            counts[f"{name}_sectors"] += cost.transactions
         else:
-            counts[f"{name}_wavefronts"] += cost
-            counts[f"{name}_wavefronts_ideal"] += ideal
+            counts[f"{name}_wavefronts"] += cost.transactions
+            counts[f"{name}_wavefronts_ideal"] += cost.ideal
 
 
-def _cost(access: Access) -> tuple[int, int, int]:
-    """Requests, sectors or wavefronts, and ideal wavefronts of one instruction.
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one instruction of a group costs, over all its warps."""
 
-    They depend on the lanes' pattern and mask, and on the common base only by its place within a
-    sector or bank, so that a loop's iterations share what was found once.
+    requests: int  # warps with an active lane, for each instruction that moves the data
+    transactions: int  # sectors of global memory, or wavefronts of shared memory
+    ideal: int  # wavefronts without bank conflicts; 0 for global memory
+
+
+def _cost(access: Access) -> Cost:
+    """The cost of an access, kept with its pattern.
+
+    It depends on the lanes' pattern and mask, and on the common base only by its remainder within
+    a sector or bank, so that a loop's iterations share what was computed once.
     """
-    space = access.buffer.space
-    phase = access.base % 32 if space is MemorySpace.GLOBAL else access.base % 4
-    key = (phase, access.width, access.kind)
-    known: Any = access.pattern.costs.get(key)
+    unit = SECTOR_BYTES if access.buffer.space is MemorySpace.GLOBAL else BANK_BYTES
+    key = (access.base % unit, access.width, access.kind)
+    known: tuple[Any, Cost] | None = access.pattern.costs.get(key)
     if known is not None and known[0] is access.mask:
-        return known[1]  # type: ignore[no-any-return]  # a tuple kept beside its mask
+        return known[1]
+    cost = _compute_cost(access)
+    access.pattern.costs[key] = (access.mask, cost)
+    return cost
+
+
+def _compute_cost(access: Access) -> Cost:
     addresses, active = access.by_warp()
     warps = int(active.any(axis=1).sum())
-    moved = copied_sectors if is_copy(access.lvalue) else sectors
-    requests = cost = ideal = 0
+    count_sectors = copied_sectors if is_copy(access.lvalue) else sectors
+    requests = transactions = ideal = 0
     for first, width in instructions(access.width, access.component_size):
         requests += warps
-        if space is MemorySpace.GLOBAL:
-            cost += int(moved(addresses + first, active, width).sum())
+        if access.buffer.space is MemorySpace.GLOBAL:
+            transactions += int(count_sectors(addresses + first, active, width).sum())
         else:
-            start = access.buffer.offset + first
-            ways = (addresses + start, active, width, access.kind)
-            cost += int(wavefronts(*ways).sum())
-            ideal += int(ideal_wavefronts(*ways).sum())
-    result = (requests, cost, ideal)
-    access.pattern.costs[key] = (access.mask, result)
-    return result
+            lanes = (addresses + access.buffer.offset + first, active, width, access.kind)
+            transactions += int(wavefronts(*lanes).sum())
+            ideal += int(ideal_wavefronts(*lanes).sum())
+    return Cost(requests, transactions, ideal)

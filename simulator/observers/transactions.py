@@ -8,19 +8,23 @@ from __future__ import annotations
 import numpy as np
 
 from simulator.language.ctype import Array
+from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 
 SECTOR_BYTES = 32  # the unit that global memory moves (CUDA C++ Best Practices Guide, coalescing)
 BANKS = 32  # shared memory's banks, each BANK_BYTES wide (CUDA C++ Programming Guide)
 BANK_BYTES = 4
-WARP = 32
+IDLE = -1  # the sector or word of a lane that takes no part
 
 
 def instructions(width: int, size: int) -> tuple[tuple[int, int], ...]:
     """The instructions that move `width` bytes of elements of `size`: (first byte, bytes) of each.
 
-    One, unless it is a vector of three: there is none of 12 or 24 bytes (PTX ISA, ld), so that
-    each component is moved on its own.
+    It is one, except for a vector of three: no instruction moves 12 or 24 bytes (PTX ISA, ld), so
+    that each component has its own.
+
+    >>> instructions(16, 4), instructions(12, 4)
+    (((0, 16),), ((0, 4), (4, 4), (8, 4)))
     """
     if width & (width - 1):
         return tuple((first, size) for first in range(0, width, size))
@@ -28,18 +32,26 @@ def instructions(width: int, size: int) -> tuple[tuple[int, int], ...]:
 
 
 def sectors(addresses: Array, active: Array, width: int) -> Array:
-    """Distinct 32-byte sectors that each warp touches: [warps].
+    """Distinct 32-byte sectors that each warp touches: int [warps].
 
-    addresses [warps, 32] in bytes, active [warps, 32], width in bytes a lane, aligned to it.
+    addresses int [warps, 32] in bytes, each a multiple of width; active bool [warps, 32]; width in
+    bytes a lane.
+
+    >>> lanes = np.arange(32).reshape(1, 32)
+    >>> everyone = np.ones((1, 32), np.bool_)
+    >>> sectors(lanes * 4, everyone, 4), sectors(lanes * 4 * 64, everyone, 4)
+    (array([4]), array([32]))
     """
-    numbers = np.where(active, addresses // SECTOR_BYTES, -1)
-    return _distinct(numbers)
+    ordered = np.sort(np.where(active, addresses // SECTOR_BYTES, IDLE), axis=1)
+    count: Array = _first_of_equals(ordered).sum(axis=1)
+    return count
 
 
 def copied_sectors(addresses: Array, active: Array, width: int) -> Array:
-    """The same for an asynchronous copy to shared memory, which bypasses L1 at 16 bytes a lane.
+    """The sectors that an asynchronous copy to shared memory moves: int [warps]; see sectors().
 
-    Then only the two lanes of a pair share a sector, as an H200's counters showed.
+    At 16 bytes a lane it bypasses L1. Then only the two lanes of a pair share a sector, as an
+    H200's counters showed.
     """
     if width < 16:
         return sectors(addresses, active, width)
@@ -49,64 +61,69 @@ def copied_sectors(addresses: Array, active: Array, width: int) -> Array:
 
 
 def phases(addresses: Array, active: Array, width: int, kind: AccessKind) -> Array:
-    """Which lanes of an access to shared memory go together: a phase's number each, [warps, 32].
+    """The phase in which shared memory serves each lane, counted from 0: int [warps, 32].
 
-    A warp's 4 bytes a lane go in one phase, 8 bytes half a warp at a time, 16 bytes a quarter at a
-    time. A load whose lanes agree in pairs, every lane and the next or every lane and
-    the next but one, takes two such phases as one; a lane that is not active agrees with any. So
-    did an H200 in each of the single loads and stores that its counters were read for.
+    Accesses of 4 bytes a lane take one phase, of 8 bytes one for each half of a warp, of 16 bytes
+    one for each quarter. A load whose lanes have equal addresses in pairs, every lane and the next
+    or every lane and the next but one, takes two such phases as one; a lane that is not active
+    fits any other. So did an H200 in each single load and store whose counters were read.
     """
-    lanes = WARP * BANK_BYTES // max(width, BANK_BYTES)
-    numbers = np.broadcast_to(np.arange(WARP) // lanes, addresses.shape)
+    lanes = WARP_SIZE * BANK_BYTES // max(width, BANK_BYTES)
+    numbers = np.broadcast_to(np.arange(WARP_SIZE) // lanes, addresses.shape)
     if kind == AccessKind.LOAD and width > BANK_BYTES:
-        together = np.zeros(len(addresses), np.bool_)
+        merged = np.zeros(len(addresses), np.bool_)
         for bit in (1, 2):
-            other = np.arange(WARP) ^ bit
+            other = np.arange(WARP_SIZE) ^ bit
             same = (addresses == addresses[:, other]) | ~active | ~active[:, other]
-            together |= same.all(axis=1)
-        numbers = numbers // np.where(together, 2, 1)[:, None]
+            merged |= same.all(axis=1)
+        numbers = numbers // np.where(merged, 2, 1)[:, None]
     return numbers
 
 
 def wavefronts(addresses: Array, active: Array, width: int, kind: AccessKind) -> Array:
-    """Passes through shared memory that each warp's load or store takes: [warps].
+    """Wavefronts that each warp's load or store takes: int [warps]; arguments as of sectors().
 
-    A pass serves one word from each bank, to any number of lanes of one phase.
+    A wavefront serves one word from each bank, to any number of lanes of one phase.
+
+    >>> lanes = np.arange(32).reshape(1, 32)
+    >>> everyone = np.ones((1, 32), np.bool_)
+    >>> wavefronts(lanes * 4, everyone, 4, AccessKind.LOAD)  # a word of each bank
+    array([1])
+    >>> wavefronts(lanes * 4 * 32, everyone, 4, AccessKind.LOAD)  # a column: all in bank 0
+    array([32])
     """
-    count = max(1, width // BANK_BYTES)
-    words = (addresses // BANK_BYTES)[:, :, None] + np.arange(count)
+    words_per_lane = max(1, width // BANK_BYTES)  # also the most phases that there can be
+    words = (addresses // BANK_BYTES)[:, :, None] + np.arange(words_per_lane)
+    words = words.reshape(len(addresses), -1)
     numbers = phases(addresses, active, width, kind)
-    passes = np.zeros(len(addresses), np.int64)
-    for phase in range(count):
-        live = np.repeat(active & (numbers == phase), count, axis=1)
-        passes += _busiest_bank(words.reshape(len(addresses), -1), live)
-    return passes
+    count = np.zeros(len(addresses), np.int64)
+    for phase in range(words_per_lane):
+        in_phase = np.repeat(active & (numbers == phase), words_per_lane, axis=1)
+        count += _busiest_bank(words, in_phase)
+    return count
 
 
-def _busiest_bank(words: Array, live: Array) -> Array:
-    """The largest number of distinct words that fall in one bank, in each row."""
+def _busiest_bank(words: Array, active: Array) -> Array:
+    """The largest number of distinct active words that fall in one bank, in each row."""
     rows = words.shape[0]
-    ordered = np.sort(np.where(live, words, -1), axis=1)
-    fresh = np.ones(ordered.shape, np.bool_)
-    fresh[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    fresh &= ordered >= 0
+    ordered = np.sort(np.where(active, words, IDLE), axis=1)
+    fresh = _first_of_equals(ordered)
     banks = ordered % BANKS + BANKS * np.arange(rows)[:, None]
     counts = np.bincount(banks[fresh], minlength=rows * BANKS).reshape(rows, BANKS)
     busiest: Array = counts.max(axis=1)
     return busiest
 
 
-def _distinct(numbers: Array) -> Array:
-    """Distinct non-negative numbers in each row."""
-    ordered = np.sort(numbers, axis=1)
-    fresh = np.ones(ordered.shape, np.bool_)
-    fresh[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    count: Array = (fresh & (ordered >= 0)).sum(axis=1)
-    return count
+def _first_of_equals(ordered: Array) -> Array:
+    """Where a sorted row has a number for the first time, IDLE apart: bool, of the same shape."""
+    first = np.ones(ordered.shape, np.bool_)
+    first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    first &= ordered >= 0
+    return first
 
 
 def ideal_wavefronts(addresses: Array, active: Array, width: int, kind: AccessKind) -> Array:
-    """Wavefronts of each warp if no two words met in a bank, its phases that is: [warps]."""
+    """Wavefronts of each warp if no two words met in a bank, one a phase: int [warps]."""
     numbers = phases(addresses, active, width, kind)
     count = np.zeros(len(addresses), np.int64)
     for phase in range(max(1, width // BANK_BYTES)):

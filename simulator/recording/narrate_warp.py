@@ -1,10 +1,10 @@
-"""A step of a whole warp in a sentence: who is active, and what its requests cost memory."""
+"""A step of a whole warp in a sentence: its active lanes, and what its requests cost."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from simulator.language.tree import Barrier, If, Loop, MemorySpace, Statement, Switch
+from simulator.language.tree import Barrier, If, Loop, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.observers.transactions import SECTOR_BYTES
@@ -21,72 +21,75 @@ VERBS = {
 def warp_sentence(recording: Recording, step: Step, warp: int) -> str:
     """What warp number `warp` of the block did at a step: lanes, sectors, wavefronts, banks."""
     size = min(WARP_SIZE, recording.launch.threads - warp * WARP_SIZE)
-    lanes = step.active[warp * WARP_SIZE : warp * WARP_SIZE + size]
-    count = int(lanes.sum())
+    count = int(step.active[_lanes(warp, size)].sum())
     if not count:
         return f"Warp {warp}: none of its {size} lanes is active here."
-    who = f"all {size} lanes" if count == size else f"{count} of {size} lanes"
+    subject = f"all {size} lanes" if count == size else f"{count} of {size} lanes"
     if isinstance(step.statement, Barrier):
-        return f"Warp {warp}: {who} wait at the barrier."
-    said = [f"{who} active"]
-    holds = _split(step, step.statement, warp, size)
-    if holds is not None:
-        said.append(holds)
-    said += [_asked(request) for request in requests(recording, step, warp)]
-    return f"Warp {warp}: {'; '.join(said)}."
+        return f"Warp {warp}: {subject} wait at the barrier."
+    clauses = [f"{subject} active"]
+    condition = _describe_condition(step, warp, size)
+    if condition is not None:
+        clauses.append(condition)
+    clauses += [_describe_request(request) for request in requests(recording, step, warp)]
+    return f"Warp {warp}: {'; '.join(clauses)}."
 
 
-def _split(step: Step, statement: Statement, warp: int, size: int) -> str | None:
-    """How a warp's lanes answer a condition."""
-    if step.kind is not StepKind.TEST or isinstance(statement, Switch):
+def _describe_condition(step: Step, warp: int, size: int) -> str | None:
+    """For how many of a warp's lanes the statement's condition holds; None if it tests none."""
+    statement = step.statement
+    if step.kind is not StepKind.TEST or not isinstance(statement, (If, Loop)):
         return None
-    assert isinstance(statement, (If, Loop))
-    for part in step.evaluations:
-        if part.expression is statement.condition:
-            own = slice(warp * WARP_SIZE, warp * WARP_SIZE + size)
-            answers = part.values[own][part.active[own]]
-            yes = int(np.count_nonzero(answers))
-            if yes == answers.size:
+    for evaluation in step.evaluations:
+        if evaluation.expression is statement.condition:
+            lanes = _lanes(warp, size)
+            results = evaluation.values[lanes][evaluation.active[lanes]]
+            true = int(np.count_nonzero(results))
+            false = results.size - true
+            if not false:
                 return "the condition holds for them all"
-            if not yes:
+            if not true:
                 return "the condition holds for none"
-            return f"the warp diverges: the condition holds for {yes}, not for {answers.size - yes}"
+            return f"the warp diverges: the condition holds for {true}, not for {false}"
     return None
 
 
-def _asked(request: Request) -> str:
-    """One request: sectors for global memory, wavefronts and banks for shared."""
+def _describe_request(request: Request) -> str:
+    """What a request costs: sectors in global memory, wavefronts and banks in shared."""
     access = request.access
     verb = f"{VERBS[access.kind]} {access.name}"
     if access.space is MemorySpace.GLOBAL:
         return (
-            f"{verb}: {_count(request.moved, 'sector')} of {SECTOR_BYTES} bytes in "
-            f"{_count(len(request.lines), 'line')}, {request.useful} of {request.fetched} bytes "
-            f"needed{_shared_words(request)}"
+            f"{verb}: {_count(request.moved_sectors, 'sector')} of {SECTOR_BYTES} bytes in "
+            f"{_count(len(request.lines), 'line')}, {request.useful_bytes} of "
+            f"{request.fetched_bytes} bytes needed{_describe_broadcast(request)}"
         )
     banks = np.unique(request.banks[request.banks >= 0]).size
-    said = (
-        f"{verb}: {_count(request.passes, 'wavefront')}, "
-        f"{_count(_words(request), 'word')} in {_count(banks, 'bank')}"
+    words = np.unique(request.words[request.words >= 0]).size
+    text = (
+        f"{verb}: {_count(request.wavefront_count, 'wavefront')}, "
+        f"{_count(words, 'word')} in {_count(banks, 'bank')}"
     )
     if request.degree > 1:
-        said += f", {request.degree}-way bank conflict"
-    return said + _shared_words(request)
+        text += f", {request.degree}-way bank conflict"
+    return text + _describe_broadcast(request)
 
 
-def _shared_words(request: Request) -> str:
-    """How many lanes at most get the same word at once."""
-    most = max(len(lanes) for lanes in request.served.values())
+def _describe_broadcast(request: Request) -> str:
+    """To how many lanes, at most, one word goes; empty if each lane loads its own."""
+    most = max(len(lanes) for lanes in request.lanes_by_word.values())
     if most == 1 or request.access.kind is not AccessKind.LOAD:
         return ""
-    if len(request.served) == 1:
+    if len(request.lanes_by_word) == 1:
         return f", one word for all {most} lanes (broadcast)"
     return f", each word for up to {most} lanes (broadcast)"
 
 
-def _words(request: Request) -> int:
-    return int(np.unique(request.words[request.words >= 0]).size)
+def _lanes(warp: int, size: int) -> slice:
+    """The threads of a warp of `size` lanes, in arrays [T]."""
+    return slice(warp * WARP_SIZE, warp * WARP_SIZE + size)
 
 
 def _count(number: int, noun: str) -> str:
+    """A number and its noun, which is in the plural but for 1."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

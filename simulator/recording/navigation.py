@@ -1,63 +1,97 @@
 """How far one press of a key goes: a statement, an iteration of a loop, or to the next barrier.
 
-A recording's steps are all there, so that a move in either direction is a look-up.
+All steps of a recording are known, so that a move in either direction is a look-up.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from enum import StrEnum
+from typing import assert_never
 
 from simulator.language.tree import Loop
 from simulator.machine.observer import StepKind
 from simulator.recording.recording import Recording, Step
 
-GRANULARITIES = ("statement", "inner", "outer", "barrier")
 
-Position = tuple[tuple[Loop, int], ...]  # of each loop around a step, outermost first: iteration
+class Granularity(StrEnum):
+    """At which steps a move stops."""
+
+    STATEMENT = "statement"  # at every step
+    INNER = "inner"  # where an iteration of the innermost loop begins, and where the loop ends
+    OUTER = "outer"  # likewise for the outermost loop
+    BARRIER = "barrier"  # at a barrier's own step, at which threads wait
+
+    @classmethod
+    def _missing_(cls, value: object) -> Granularity:
+        raise ValueError(f"{value!r} is none of {', '.join(cls)}")
+
+
+# The loops that a step belongs to, outermost first, each with its iteration from 0.
+Position = tuple[tuple[Loop, int], ...]
 
 
 def boundaries(
-    recording: Recording, granularity: str, where: tuple[Position, ...] | None = None
+    recording: Recording,
+    granularity: Granularity | str,
+    known_positions: tuple[Position, ...] | None = None,
 ) -> tuple[int, ...]:
     """The numbers of the steps at which a granularity stops, ascending; the first is 0.
 
-    "statement" is every step. "inner" begins with each iteration of the innermost loop, "outer"
-    with each of the outermost, and both where the loop is left, as positions() has it. "barrier"
-    is each barrier's own step, at which threads wait: one step in lockstep, one for each warp
-    where warps run one after another. Raises ValueError for another granularity.
-    where is positions(recording), for one who has it.
+    A barrier is one step in lockstep, and one for each warp where warps run one after another.
+    known_positions is positions(recording), where that has been computed. Raises ValueError for
+    what is no granularity.
     """
+    granularity = Granularity(granularity)
     steps = recording.steps
     match granularity:
-        case "statement":
+        case Granularity.STATEMENT:
             return tuple(range(len(steps)))
-        case "barrier":
-            return tuple(i for i, step in enumerate(steps) if i == 0 or step.kind == "barrier")
-        case "inner":
-            return _changes(where or positions(recording))
-        case "outer":
-            return _changes([position[:1] for position in where or positions(recording)])
+        case Granularity.BARRIER:
+            barriers = (step.number for step in steps if step.kind is StepKind.BARRIER)
+            return tuple(sorted({*([0] if steps else []), *barriers}))
+        case Granularity.INNER:
+            return _changes(known_positions or positions(recording))
+        case Granularity.OUTER:
+            loops = known_positions or positions(recording)
+            return _changes([position[:1] for position in loops])
         case _:
-            raise ValueError(f"{granularity!r} is none of {', '.join(GRANULARITIES)}")
+            assert_never(granularity)
 
 
-def next_step(recording: Recording, number: int, granularity: str) -> int:
-    """The nearest stop after step `number`; the last step if there is none."""
-    starts = boundaries(recording, granularity)
-    place = bisect_right(starts, number)
-    return starts[place] if place < len(starts) else max(0, len(recording.steps) - 1)
+def next_step(recording: Recording, number: int, granularity: Granularity | str) -> int:
+    """The nearest stop after step `number`; the last step if there is none.
+
+    >>> import numpy as np
+    >>> from simulator import Launch, compile_kernel, record
+    >>> kernel = compile_kernel('''
+    ... __global__ void sum(float* x) {
+    ...     float sum = 0;
+    ...     for (int i = 0; i < 4; ++i)
+    ...         sum += x[i];
+    ...     __syncthreads();
+    ...     x[threadIdx.x] = sum;
+    ... }''', "sum")
+    >>> launch = Launch((1, 1, 1), (4, 1, 1), {"x": np.ones(4, np.float32)})
+    >>> recording = record(kernel, launch)
+    >>> [recording.steps[next_step(recording, 0, way)].line for way in Granularity]
+    [4, 4, 4, 6]
+    """
+    stops = boundaries(recording, granularity)
+    index = bisect_right(stops, number)
+    return stops[index] if index < len(stops) else max(0, len(recording.steps) - 1)
 
 
-def previous_step(recording: Recording, number: int, granularity: str) -> int:
+def previous_step(recording: Recording, number: int, granularity: Granularity | str) -> int:
     """The nearest stop before step `number`; 0 if there is none."""
-    starts = boundaries(recording, granularity)
-    place = bisect_left(starts, number) - 1
-    return starts[place] if place >= 0 else 0
+    stops = boundaries(recording, granularity)
+    index = bisect_left(stops, number) - 1
+    return stops[index] if index >= 0 else 0
 
 
 def positions(recording: Recording) -> tuple[Position, ...]:
-    """For each step the loops that it belongs to, outermost first, with the iteration of each.
+    """For each step the loops that it belongs to, and the iteration of each.
 
     The advance that leads to an iteration belongs to it; the test that ends a loop, and the advance
     before that, belong to what follows.
@@ -65,12 +99,15 @@ def positions(recording: Recording) -> tuple[Position, ...]:
     steps = recording.steps
     found: list[Position] = [()] * len(steps)
     for step in reversed(steps):
-        loops = tuple((one.loop, one.iteration) for one in step.loops)
+        loops = tuple((position.loop, position.iteration) for position in step.loops)
         if step.kind is StepKind.ADVANCE and loops:
             after = step.number + 1
-            leads = after < len(steps) and steps[after].statement is step.statement
-            # The loop's test follows at once, where it has one.
-            loops = found[after] if leads else (*loops[:-1], (loops[-1][0], loops[-1][1] + 1))
+            # The loop's test follows directly, if it has one.
+            if after < len(steps) and steps[after].statement is step.statement:
+                loops = found[after]
+            else:
+                loop, iteration = loops[-1]
+                loops = (*loops[:-1], (loop, iteration + 1))
         elif _ends_loop(step):
             loops = loops[:-1]
         found[step.number] = loops
@@ -78,16 +115,16 @@ def positions(recording: Recording) -> tuple[Position, ...]:
 
 
 def _changes(keys: Sequence[object]) -> tuple[int, ...]:
-    """Where a key differs from the one before it."""
+    """The indices at which a key differs from the key before it."""
     return tuple(i for i in range(len(keys)) if i == 0 or keys[i] != keys[i - 1])
 
 
 def _ends_loop(step: Step) -> bool:
-    """Whether a step is the test that no thread passes any more."""
+    """Whether a step is a loop's test that no active thread passes."""
     if step.kind is not StepKind.TEST or not isinstance(step.statement, Loop):
         return False
     condition = step.statement.condition
-    for part in step.evaluations:
-        if part.expression is condition:
-            return not (part.values[part.active] != 0).any()
+    for evaluation in step.evaluations:
+        if evaluation.expression is condition:
+            return not (evaluation.values[evaluation.active] != 0).any()
     return False

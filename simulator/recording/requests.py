@@ -1,4 +1,4 @@
-"""What a warp's instruction asks of memory: each lane's bank and wavefront, sectors and lines.
+"""What a warp's instruction requests of memory: each lane's bank and wavefront, sectors, lines.
 
 The same rules as simulator.observers.transactions, lane by lane, so that a picture can be drawn
 from them.
@@ -9,17 +9,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.language.visit import is_copy
-from simulator.launch import WARP_SIZE, Launch
+from simulator.launch import WARP_SIZE
 from simulator.observers.transactions import (
     BANK_BYTES,
     BANKS,
+    IDLE,
     SECTOR_BYTES,
     copied_sectors,
     instructions,
@@ -27,54 +27,47 @@ from simulator.observers.transactions import (
 )
 from simulator.recording.recording import Recording, Step, StepAccess
 
-LINE_BYTES = 128  # what the L1 cache keeps together: four sectors
-IDLE = -1  # of a lane that takes no part
+LINE_BYTES = 128  # what the L1 cache holds together: four sectors
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One warp's part in one load or store: what the hardware makes of its lanes' addresses.
+    """One warp's load or store instruction: what the hardware makes of its lanes' addresses.
 
-    threads [n] are the lanes' thread numbers within the block (n is 32, less in a last partial
-    warp); active [n]; addresses [n] in bytes: from the array's start in global memory, from the
-    start of the block's shared memory in shared. width is bytes a lane.
-
-    In shared memory, `words` [n, w] holds the 4-byte words a lane touches, `banks` [n, w] their
-    banks, `phases` [n] which part of the warp a lane goes with (of 8 or 16 bytes a lane),
-    `wavefronts` [n] the pass that serves it, counted from 0 over all phases; degree is the most
-    words that meet in one bank within one phase, passes how many wavefronts the request takes
-    and ideal how many without conflicts. In global memory `sectors` and `lines` are the distinct
-    32-byte sectors and 128-byte lines, `moved` how many sectors the hardware moves (more than
-    these where a copy that bypasses L1 fetches one twice), `useful` the distinct bytes that lanes
-    asked for. Entries of lanes that are not active are IDLE.
+    In shapes n is the number of the warp's lanes: 32, or less in a last partial warp. Entries of
+    lanes that are not active are IDLE.
     """
 
     access: StepAccess
-    warp: int
-    threads: Array
-    active: Array
+    warp: int  # within the block
+    threads: Array  # int [n], the lanes' thread numbers within the block
+    active: Array  # bool [n]
+    # int [n], bytes: from the array's start in global memory, from the start of the block's shared
+    # memory in shared.
     addresses: Array
-    width: int
-    words: Array
-    banks: Array
-    phases: Array
-    wavefronts: Array
-    degree: int
-    passes: int
-    ideal: int
-    sectors: tuple[int, ...]
-    lines: tuple[int, ...]
-    moved: int
-    useful: int
+    width: int  # bytes a lane
+    words: Array  # int [n, words of a lane], the 4-byte words that a lane touches
+    # Of shared memory:
+    banks: Array  # int [n, words of a lane], the banks of the words
+    phases: Array  # int [n], the phase that serves a lane; see transactions.phases
+    wavefront_numbers: Array  # int [n], the wavefront that serves a lane, from 0 over all phases
+    degree: int  # the most words that meet in one bank within one phase: 1 without a conflict
+    wavefront_count: int  # wavefronts that the request takes
+    ideal: int  # wavefronts that it would take without conflicts
+    # Of global memory:
+    sectors: tuple[int, ...]  # the distinct 32-byte sectors, counted from the array's start
+    lines: tuple[int, ...]  # the distinct 128-byte lines, likewise
+    moved_sectors: int  # sectors that are moved: more than these if a copy moves one twice
+    useful_bytes: int  # distinct bytes that the lanes ask for
 
     @property
-    def fetched(self) -> int:
+    def fetched_bytes(self) -> int:
         """The bytes that global memory moves: whole sectors."""
-        return self.moved * SECTOR_BYTES
+        return self.moved_sectors * SECTOR_BYTES
 
     @property
-    def served(self) -> Mapping[int, tuple[int, ...]]:
-        """The lanes that start at each word, by the word's number: over one, a broadcast."""
+    def lanes_by_word(self) -> Mapping[int, tuple[int, ...]]:
+        """The lanes that start at each word, by the word's number: several are a broadcast."""
         found: dict[int, list[int]] = {}
         for lane in np.flatnonzero(self.active):
             found.setdefault(int(self.words[lane, 0]), []).append(int(lane))
@@ -82,52 +75,59 @@ class Request:
 
 
 def requests(recording: Recording, step: Step, warp: int) -> tuple[Request, ...]:
-    """What one warp of the block asks of shared and global memory at a step, in order.
+    """What one warp of the block requests of shared and global memory at a step, in order.
 
-    An access to arrays that every thread has of its own, and one that was dropped as it was out
-    of bounds, is no request; a vector of three is one for each component.
+    An access to a local array is no request, nor is one that was dropped because it was out of
+    bounds. A vector of three is one request for each component.
+
+    >>> from simulator import Launch, compile_kernel, record
+    >>> kernel = compile_kernel("__global__ void k(float* x) { x[threadIdx.x * 2] = 1; }", "k")
+    >>> launch = Launch((1, 1, 1), (32, 1, 1), {"x": np.zeros(64, np.float32)})
+    >>> recording = record(kernel, launch)
+    >>> [store] = requests(recording, recording.steps[0], warp=0)
+    >>> store.moved_sectors, store.useful_bytes, store.fetched_bytes
+    (8, 128, 256)
     """
-    asked = [access for access in step.accesses if access.space is not MemorySpace.LOCAL]
-    if not asked:
+    accesses = [access for access in step.accesses if access.space is not MemorySpace.LOCAL]
+    if not accesses:
         return ()
     starts = {array.name: start for array, start in recording.kernel.shared_offsets.items()}
-    threads = _threads(recording.launch, warp)
+    first_thread = warp * WARP_SIZE
+    last_thread = min(first_thread + WARP_SIZE, recording.launch.threads)
+    threads = np.arange(first_thread, last_thread)
     found = []
-    for access in asked:
+    for access in accesses:
         active = (access.active & access.in_bounds)[threads]
         if not active.any():
             continue
         start = starts[access.name] if access.space is MemorySpace.SHARED else 0
         for first, width in instructions(access.width, access.element_bytes):
             addresses = access.offsets[threads] + start + first
-            found.append(_request(access, warp, threads, active, addresses, width))
+            found.append(_build_request(access, warp, threads, active, addresses, width))
     return tuple(found)
 
 
-def _threads(launch: Launch, warp: int) -> Array:
-    first = warp * WARP_SIZE
-    return np.arange(first, min(first + WARP_SIZE, launch.threads))
-
-
-def _request(
+def _build_request(
     access: StepAccess, warp: int, threads: Array, active: Array, addresses: Array, width: int
 ) -> Request:
-    shared = access.space is MemorySpace.SHARED
+    is_shared = access.space is MemorySpace.SHARED
     words = np.full((threads.size, max(1, width // BANK_BYTES)), IDLE, np.int64)
     first = addresses[active] // BANK_BYTES
     words[active] = first[:, None] + np.arange(words.shape[1])
-    row = _padded(addresses, active)
-    found = phases(*row, width, access.kind)[0, : active.size]
-    numbers = np.where(active, found, IDLE).astype(np.int64)
-    turns: Array = np.full(numbers.shape, IDLE)
-    degrees: dict[int, int] = {}
-    if shared:
-        turns, degrees = _wavefronts(words.shape[1], words.tobytes(), numbers.tobytes())
-    touched = (addresses[active][:, None] + np.arange(width)).reshape(-1)
-    reached = () if shared else _distinct(touched // SECTOR_BYTES)
-    moved = len(reached)
-    if is_copy(access.expression) and not shared:
-        moved = int(copied_sectors(*row, width)[0])
+    row = _whole_warp(addresses, active)
+    phase_numbers = phases(*row, width, access.kind)[0, : active.size]
+    phase_numbers = np.where(active, phase_numbers, IDLE).astype(np.int64)
+    wavefront_numbers: Array = np.full(phase_numbers.shape, IDLE)
+    counts: dict[int, int] = {}
+    if is_shared:
+        wavefront_numbers, counts = _number_wavefronts(
+            words.shape[1], words.tobytes(), phase_numbers.tobytes()
+        )
+    touched_bytes = (addresses[active][:, None] + np.arange(width)).reshape(-1)
+    sectors = () if is_shared else _distinct(touched_bytes // SECTOR_BYTES)
+    moved_sectors = len(sectors)
+    if is_copy(access.expression) and not is_shared:
+        moved_sectors = int(copied_sectors(*row, width)[0])
     return Request(
         access=access,
         warp=warp,
@@ -137,51 +137,55 @@ def _request(
         width=width,
         words=words,
         banks=np.where(words >= 0, words % BANKS, IDLE),
-        phases=numbers,
-        wavefronts=turns,
-        degree=max(degrees.values(), default=0),
-        passes=sum(degrees.values()),
-        ideal=len(degrees),
-        sectors=reached,
-        lines=() if shared else _distinct(touched // LINE_BYTES),
-        moved=moved,
-        useful=int(np.unique(touched).size),
+        phases=phase_numbers,
+        wavefront_numbers=wavefront_numbers,
+        degree=max(counts.values(), default=0),
+        wavefront_count=sum(counts.values()),
+        ideal=len(counts),
+        sectors=sectors,
+        lines=() if is_shared else _distinct(touched_bytes // LINE_BYTES),
+        moved_sectors=moved_sectors,
+        useful_bytes=int(np.unique(touched_bytes).size),
     )
 
 
-def _padded(addresses: Array, active: Array) -> tuple[Array, Array]:
-    """A warp that may be the block's last and incomplete, as one row of 32 lanes."""
+def _whole_warp(addresses: Array, active: Array) -> tuple[Array, Array]:
+    """Addresses and activity of a warp that may be partial, as rows of 32 lanes: [1, 32] each."""
     lanes = np.zeros((2, 1, WARP_SIZE), np.int64)
     lanes[:, 0, : active.size] = addresses, active
     return lanes[0], lanes[1].astype(np.bool_)
 
 
-@functools.lru_cache(maxsize=4096)  # a warp asks for the same words in every outer iteration
-def _wavefronts(count: int, asked: bytes, phased: bytes) -> tuple[Array, dict[int, int]]:
-    """The wavefront that serves each lane [n], not to be written to, and how many a phase takes.
+@functools.lru_cache(maxsize=4096)  # a warp requests the same words in every outer iteration
+def _number_wavefronts(
+    words_per_lane: int, word_bytes: bytes, phase_bytes: bytes
+) -> tuple[Array, dict[int, int]]:
+    """The wavefront that serves each lane, int [n], read-only; and how many each phase takes.
 
-    asked are the words [n, count], phased the lanes' phases [n], both of 8 bytes each. Distinct
-    words of one bank take their turns in the order of the lanes that ask for them: the hardware's
-    own order is not told, their number is.
+    word_bytes are the words, int64 [n, words_per_lane], phase_bytes the lanes' phases, int64 [n].
+    Distinct words of one bank are served in the order of the lanes that request them: in which
+    order the hardware serves them is not documented, how many wavefronts it takes is.
     """
-    words = np.frombuffer(asked, np.int64).reshape(-1, count)
-    numbers = np.frombuffer(phased, np.int64)
-    turns = np.full(numbers.shape, IDLE)
-    degrees: dict[int, int] = {}
-    begun = 0
-    for phase in sorted(set(numbers[numbers >= 0].tolist())):
-        queues: dict[int, list[int]] = {}  # of each bank: its words in turn
-        for lane in np.flatnonzero(numbers == phase):
+    words = np.frombuffer(word_bytes, np.int64).reshape(-1, words_per_lane)
+    phase_numbers = np.frombuffer(phase_bytes, np.int64)
+    wavefront_numbers = np.full(phase_numbers.shape, IDLE)
+    counts: dict[int, int] = {}
+    first = 0  # wavefront of the phase
+    for phase in sorted(set(phase_numbers[phase_numbers >= 0].tolist())):
+        queues: dict[int, list[int]] = {}  # each bank's distinct words, in the order of service
+        for lane in np.flatnonzero(phase_numbers == phase):
             for word in words[lane].tolist():
                 queue = queues.setdefault(word % BANKS, [])
                 if word not in queue:
                     queue.append(word)
-                turns[lane] = max(turns[lane], begun + queue.index(word))
-        degrees[phase] = max(len(queue) for queue in queues.values())
-        begun += degrees[phase]
-    turns.flags.writeable = False
-    return turns, degrees
+                number = first + queue.index(word)
+                wavefront_numbers[lane] = max(wavefront_numbers[lane], number)
+        counts[phase] = max(len(queue) for queue in queues.values())
+        first += counts[phase]
+    wavefront_numbers.flags.writeable = False
+    return wavefront_numbers, counts
 
 
-def _distinct(numbers: Any) -> tuple[int, ...]:
+def _distinct(numbers: Array) -> tuple[int, ...]:
+    """The distinct numbers, ascending."""
     return tuple(np.unique(numbers).tolist())

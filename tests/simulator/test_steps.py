@@ -10,15 +10,16 @@ import pytest
 from simulator import Recording, narrate, record, simulate
 from simulator.language.tree import Barrier, Kernel
 from simulator.observers.counters import FIELDS
+from simulator.observers.transactions import IDLE
 from simulator.recording.navigation import (
-    GRANULARITIES,
+    Granularity,
     boundaries,
     next_step,
     positions,
     previous_step,
 )
 from simulator.recording.parts import parts
-from simulator.recording.requests import IDLE, Request, requests
+from simulator.recording.requests import Request, requests
 from tests.simulator.launches import Launch, compile_kernel, launch_text, matmul
 from tests.simulator.test_counters import PADDED, TRANSPOSED
 from tests.simulator.test_record import numeric_example
@@ -32,7 +33,7 @@ def example() -> Recording:
 def test_boundaries_of_the_numeric_example(example: Recording) -> None:
     lines = {
         name: [(example.steps[i].line, example.steps[i].kind) for i in boundaries(example, name)]
-        for name in GRANULARITIES
+        for name in Granularity
     }
     assert len(lines["statement"]) == len(example.steps)
     before, outside = (12, "run"), (30, "test")
@@ -61,7 +62,7 @@ def test_positions_of_the_numeric_example(example: Recording) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("granularity", GRANULARITIES)
+@pytest.mark.parametrize("granularity", Granularity)
 @pytest.mark.parametrize("schedule", ["lockstep", "ascending", "random"])
 def test_forward_and_back_meet_the_same_steps(granularity: str, schedule: str) -> None:
     recording = record(*matmul("tiled", 16, 16, 20, TILE=8), schedule=schedule)
@@ -228,9 +229,9 @@ def test_requests_add_up_to_the_counters(case: str, schedule: str) -> None:
                 name = f"{request.access.space}_{request.access.kind}"
                 found[f"{name}_requests"] += 1
                 if request.access.space == "global":
-                    found[f"{name}_sectors"] += request.moved
+                    found[f"{name}_sectors"] += request.moved_sectors
                 else:
-                    found[f"{name}_wavefronts"] += request.passes
+                    found[f"{name}_wavefronts"] += request.wavefront_count
                 check(request)
     assert found == dict(simulate(kernel, launch).counters)
     assert sum(found.values()) > 0
@@ -240,13 +241,15 @@ def check(request: Request) -> None:
     """What a picture relies on: each wavefront serves one word a bank, and all are used."""
     live = request.active
     assert ((request.words == IDLE).all(axis=1) == ~live).all()
-    assert request.useful <= max(request.fetched, 32 * request.width)
+    assert request.useful_bytes <= max(request.fetched_bytes, 32 * request.width)
     if request.access.space == "global":
         assert len(request.lines) <= len(request.sectors) <= 4 * len(request.lines)
         return
-    assert sorted(set(request.wavefronts[live].tolist())) == list(range(request.passes))
-    for turn in range(request.passes):
-        lanes = request.wavefronts == turn
+    assert sorted(set(request.wavefront_numbers[live].tolist())) == list(
+        range(request.wavefront_count)
+    )
+    for turn in range(request.wavefront_count):
+        lanes = request.wavefront_numbers == turn
         assert len(set(request.phases[lanes].tolist())) == 1
         words = np.unique(request.words[lanes])
         assert np.unique(words % 32).size == words.size
@@ -257,10 +260,10 @@ def test_wavefronts_lane_by_lane() -> None:
     recording = record(*ALL["transposed"])
     step = next(s for s in recording.steps if s.line == 26)
     a, b = requests(recording, step, 1)
-    assert (a.passes, a.degree, len(a.served)) == (1, 1, 2)
-    assert (b.passes, b.degree, b.ideal) == (8, 8, 1)
-    assert b.wavefronts.tolist() == [i // 2 for i in range(16)] * 2
-    assert b.served[int(b.words[3, 0])] == (3, 19), "threads of one column read one word"
+    assert (a.wavefront_count, a.degree, len(a.lanes_by_word)) == (1, 1, 2)
+    assert (b.wavefront_count, b.degree, b.ideal) == (8, 8, 1)
+    assert b.wavefront_numbers.tolist() == [i // 2 for i in range(16)] * 2
+    assert b.lanes_by_word[int(b.words[3, 0])] == (3, 19), "threads of one column read one word"
 
 
 def test_half_and_quarter_warps() -> None:
@@ -268,7 +271,7 @@ def test_half_and_quarter_warps() -> None:
     step = next(s for s in recording.steps if any(a.space == "shared" for a in s.accesses))
     store = next(r for r in requests(recording, step, 0) if r.access.kind == "store")
     assert store.phases.tolist() == [i // 8 for i in range(32)]
-    assert (store.passes, store.degree, store.ideal) == (4, 1, 4)
+    assert (store.wavefront_count, store.degree, store.ideal) == (4, 1, 4)
     assert store.banks[9].tolist() == [4, 5, 6, 7]
 
 

@@ -86,13 +86,15 @@ def test_a_card_has_a_mark_for_each_word_of_each_lane(number):
         assert width == pytest.approx(bank * (request.words >= 0).sum(), rel=0.01)
         served = {
             (turn, word)
-            for turn, words in zip(request.wavefronts.tolist(), request.words.tolist(), strict=True)
+            for turn, words in zip(
+                request.wavefront_numbers.tolist(), request.words.tolist(), strict=True
+            )
             for word in words
             if word >= 0
         }
         width = sum(right - left for left, _, right, _ in under)
         assert width == pytest.approx(bank * len(served), rel=0.01)
-        assert len({round(top) for _, top, _, _ in under}) == request.passes
+        assert len({round(top) for _, top, _, _ in under}) == request.wavefront_count
 
 
 def seen(shape) -> str:
@@ -113,9 +115,9 @@ def test_sectors_are_drawn_once_and_useful_bytes_are_filled(number):
     assert len(boxes(seen(shapes[2]))) == len(request.sectors)
     assert len(boxes(seen(shapes[0]))) == len(request.lines)
     wide = sum(b[2] - b[0] for shape in shapes[3:8] for b in boxes(seen(shape)))
-    assert wide / (1580 - 1152) * 128 == pytest.approx(request.useful, rel=0.01)
+    assert wide / (1580 - 1152) * 128 == pytest.approx(request.useful_bytes, rel=0.01)
     said = " ".join(panel.changing(step)[3]["text"])
-    assert f"{request.useful} of {request.fetched} bytes useful" in said
+    assert f"{request.useful_bytes} of {request.fetched_bytes} bytes useful" in said
 
 
 def test_the_tally_of_a_warp_adds_up():

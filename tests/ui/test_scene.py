@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import pytest
 
 from simulator import Recording, catalogue, compile_kernel, record, simulate
-from simulator.recording.navigation import GRANULARITIES, boundaries
+from simulator.recording.navigation import Granularity, boundaries
 from ui import scene
 from ui.palette import PALETTES
 from ui.presets import launch, source
@@ -159,7 +159,7 @@ def test_a_title_counts_iterations_and_tells_the_loops_variable(
 @EACH
 def test_navigation_is_the_steps_where_each_unit_begins(name: str) -> None:
     ways = scene.navigation(recorded(name))
-    for way in GRANULARITIES[1:]:
+    for way in list(Granularity)[1:]:
         assert tuple(ways[way]) == boundaries(recorded(name), way)
     assert ways["steps"] == len(recorded(name).steps)
 

@@ -156,12 +156,12 @@ class RequestsPanel:
         drawn.guides += "".join(
             down(left + i * bank, CARD, CARD_BOTTOM) for i in range(4, BANKS, 4)
         )
-        level = min(TALLEST_LEVEL, (BOTTOM - STACKS) / max(1, request.passes))
-        drawn.guides += box(left, STACKS, right, STACKS + level * request.passes)
+        level = min(TALLEST_LEVEL, (BOTTOM - STACKS) / max(1, request.wavefront_count))
+        drawn.guides += box(left, STACKS, right, STACKS + level * request.wavefront_count)
         inset = INSET if row > SPLIT else 0.0
         rows: dict[int, list[int]] = {}  # the lanes that touch each word
         for lane in np.flatnonzero(request.active).tolist():
-            turn = int(request.wavefronts[lane]) % COLOURS
+            turn = int(request.wavefront_numbers[lane]) % COLOURS
             top = CARD + lane * row
             for first, last in _runs(request.banks[lane].tolist()):
                 mark = box(
@@ -175,7 +175,7 @@ class RequestsPanel:
                 rows.setdefault(word, []).append(lane)
         self._stacks(drawn, left, bank, level, request, rows)
         alone = np.bincount([word % BANKS for word in rows], minlength=BANKS) == 1
-        for word, served in request.served.items():
+        for word, served in request.lanes_by_word.items():
             x = left + (word % BANKS + 0.5) * bank
             for _, together in itertools.groupby(served, key=lambda one: request.phases[one]):
                 lanes = list(together)
@@ -203,7 +203,7 @@ class RequestsPanel:
         own = set(request.words[self._lane].tolist()) if self._lane < self._lanes else set()
         placed = sorted(
             {
-                (int(request.wavefronts[lane]), word % BANKS, word)
+                (int(request.wavefront_numbers[lane]), word % BANKS, word)
                 for word, lanes in rows.items()
                 for lane in lanes
             }
@@ -260,21 +260,21 @@ def headline(request: Request) -> tuple[str, str, str]:
     access = request.access
     lanes = int(request.active.sum())
     if access.space is MemorySpace.GLOBAL:
-        fetched, kept = _count(request.moved, "sector"), _count(len(request.lines), "line")
+        fetched, kept = _count(request.moved_sectors, "sector"), _count(len(request.lines), "line")
         return (
             f"<b>{access.kind} {access.name}</b>",
             f"{fetched} in {kept}",
-            f"{request.useful} of {request.fetched} bytes useful",
+            f"{request.useful_bytes} of {request.fetched_bytes} bytes useful",
         )
     distinct = np.unique(request.words[request.words >= 0]).size
-    most = max(len(served) for served in request.served.values())
-    turns = _count(request.passes, "wavefront")
+    most = max(len(served) for served in request.lanes_by_word.values())
+    turns = _count(request.wavefront_count, "wavefront")
     conflict = f"{request.degree}-way conflict" if request.degree > 1 else "no conflict"
     parts = np.unique(request.phases[request.phases >= 0]).size
     cost = f"{turns} for 1 request" if parts == 1 else f"{turns} in {parts} phases"
     asked = f"{_count(lanes, 'lane')}, {_count(int(distinct), 'word')}"
     if most > 1 and access.kind is AccessKind.LOAD:
-        each = "each for" if len(request.served) > 1 else "for"
+        each = "each for" if len(request.lanes_by_word) > 1 else "for"
         asked = f"{_count(int(distinct), 'word')}, {each} {_count(most, 'lane')}"
     return f"<b>{access.kind} {access.name}</b>: {conflict}", cost, asked
 
@@ -289,7 +289,11 @@ def tallies(asked: Sequence[Sequence[Request]]) -> list[list[str]]:
             access = request.access
             key = (access.kind, access.name, access.space)
             count, cost = sums.get(key, (0, 0))
-            more = request.passes if access.space is MemorySpace.SHARED else request.moved
+            more = (
+                request.wavefront_count
+                if access.space is MemorySpace.SHARED
+                else request.moved_sectors
+            )
             sums[key] = (count + 1, cost + more)
         if step:
             lines = [
