@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -148,6 +148,11 @@ def cells_of(access: StepAccess, thread: int | None = None) -> Array:
     """The cells, counted from the array's start, that active threads (or one) touch."""
     cells, threads = access.touched_cells()
     return np.unique(cells if thread is None else cells[threads == thread])
+
+
+def distinct_snapshots(snapshots: Iterable[Array]) -> list[Array]:
+    """Each array object once, in order: steps share the snapshots that did not change."""
+    return list({id(snapshot): snapshot for snapshot in snapshots}.values())
 
 
 def _phase(step: Step, inner: Loop | None) -> Phase:

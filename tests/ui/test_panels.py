@@ -27,9 +27,9 @@ from ui.panels.paths import HATCH_APART, fill, hatch
 from ui.panels.shared import SharedPanel
 from ui.panels.source import SourcePanel, _layers, highlight, runs
 from ui.panels.threads import (
-    across_of,
+    columns_of_block,
 )
-from ui.panels.timeline import troubled
+from ui.panels.timeline import steps_with_hazards
 from ui.scene_model import build_scene_model
 from ui.unordered_cells import find_unordered_cells
 
@@ -96,7 +96,7 @@ def test_a_click_finds_every_thread_and_every_shared_cell(number):
     rows, columns = found.pop("threads")
     x, y, z = model.recording.launch.block
     assert rows * columns == x * y * z
-    assert columns == across_of((x, y, z))
+    assert columns == columns_of_block((x, y, z))
     if y * z > 1:
         assert (rows, columns) == (y * z, x)
     assert found.pop("timeline") == (1, len(model.recording.steps))
@@ -282,7 +282,7 @@ def without(name: str, which: int, **defines: int) -> str:
 @EACH
 def test_a_correct_kernel_has_no_step_in_disorder(number):
     assert not any(find_unordered_cells(recorded(number)))
-    assert not any(troubled(scene_model(number)))
+    assert not any(steps_with_hazards(scene_model(number)))
 
 
 @pytest.mark.parametrize("tile", [4, 8])
@@ -305,7 +305,7 @@ def test_a_missing_barrier_shows_where_the_referee_sees_its_race(name, tile, bar
     model = build_scene_model(record(kernel, launch), 0)
     note = SharedPanel(model, PALETTES["light"]).changing(step)[-1]["text"][0]
     assert f"{sum(cells.size for cells in wrong.values())} cells" in note
-    assert sum(troubled(model)) == sum(map(bool, found))
+    assert sum(steps_with_hazards(model)) == sum(map(bool, found))
 
 
 @pytest.mark.parametrize("schedule", ["ascending", "descending"])

@@ -14,16 +14,23 @@ from simulator.recording.requests import requests
 from tests.ui.scene_models import EACH, SIZES, boxes, run, scene_model
 from ui.palette import PALETTES
 from ui.panels.canvas import SPACE, Grid
-from ui.panels.paths import SMALLEST_FOOT, feet, hatch
+from ui.panels.paths import SMALLEST_FOOT, foot_bars, hatch
 from ui.panels.requests import RequestsPanel, headline, tallies
-from ui.panels.sentence import LIST_LINES, PART_WIDTH, WordsPanel, _shortened, chosen, opened
+from ui.panels.sentence import (
+    LIST_LINES,
+    PART_WIDTH,
+    WordsPanel,
+    _shortened,
+    part_lines,
+    select_parts,
+)
 from ui.panels.threads import (
     ThreadsPanel,
     accumulator,
     global_loads,
-    held,
     naive_loads,
-    waiting,
+    values_by_step,
+    waiting_threads,
 )
 from ui.scene_model import build_scene_model
 
@@ -176,7 +183,7 @@ def test_the_sums_end_as_the_blocks_part_of_the_product(number):
     model = scene_model(number)
     variable = accumulator(model)
     assert variable is not None
-    sums = held(model, variable)[-1]
+    sums = values_by_step(model, variable)[-1]
     last = model.recording.steps[-1]
     arguments = model.recording.arguments
     product = arguments["A"].astype(np.int64) @ arguments["B"].astype(np.int64)
@@ -195,7 +202,7 @@ def test_who_waits_at_a_barrier_is_marked_and_counted():
     for step in model.recording.steps:
         barrier = isinstance(step.statement, Barrier)
         barriers += barrier
-        everyone = feet(panel.grid, np.ones(16, np.bool_))
+        everyone = foot_bars(panel.grid, np.ones(16, np.bool_))
         assert (panel.shapes(step)[5]["path"] == everyone) == barrier
         said = [text for trace in panel.changing(step) for text in trace["text"]]
         assert ("16 of 16 have come to the barrier" in said) == barrier
@@ -206,7 +213,7 @@ def test_who_waits_at_a_barrier_is_marked_and_counted():
 def test_a_foot_is_in_each_cell_that_has_one_and_in_no_other(size):
     grid = Grid(0, 0, size, 3, 4)
     chosen = np.array([1, 1, 0, 1, 0, 0, 0, 0, 0, 1, 1, 0], np.bool_)
-    bars = re.findall(r"M([\d.]+),([\d.]+)H([\d.]+)", feet(grid, chosen))
+    bars = re.findall(r"M([\d.]+),([\d.]+)H([\d.]+)", foot_bars(grid, chosen))
     found = [(float(left) / size, float(y) / size, float(right) / size) for left, y, right in bars]
     if size < SMALLEST_FOOT:
         expected = [(0.2, 0.86, 1.8), (3.2, 0.86, 3.8), (1.2, 2.86, 2.8)]
@@ -214,12 +221,12 @@ def test_a_foot_is_in_each_cell_that_has_one_and_in_no_other(size):
         cells = np.argwhere(chosen.reshape(3, 4)).tolist()
         expected = [(column + 0.2, row + 0.86, column + 0.8) for row, column in cells]
     assert np.allclose(sorted(found), sorted(expected))
-    assert not feet(grid, chosen & ~chosen)
+    assert not foot_bars(grid, chosen & ~chosen)
 
 
 def test_a_warp_waits_while_the_other_runs():
     recording = run("tiled", 8, 8, 8, defines={"TILE": 8}, schedule="ascending")
-    waits = [int(threads.sum()) for threads in waiting(build_scene_model(recording, 0))]
+    waits = [int(threads.sum()) for threads in waiting_threads(build_scene_model(recording, 0))]
     barriers = [step.number for step in recording.steps if isinstance(step.statement, Barrier)]
     assert len(barriers) == 4
     for first, second in (barriers[:2], barriers[2:]):
@@ -251,17 +258,17 @@ def test_a_statement_opens_into_its_parts(number):
     banks = 0
     for step in [*steps[:: max(1, len(steps) // 20)], *shared[:4]]:
         pieces = parts(model.recording, step, model.thread)
-        lines = opened(model.recording, step, model.thread)
+        lines = part_lines(model.recording, step, model.thread)
         assert len(lines) == len(pieces)
         for piece, line in zip(pieces, lines, strict=True):
             if piece.cell is not None and piece.cell.bank is not None:
                 assert f"bank {piece.cell.bank}" in line
                 banks += 1
-        kept = chosen(pieces)
+        selected = select_parts(pieces)
         accesses = [p for p in pieces if p.kind in ("load", "store", "atomic")]
-        assert {id(piece) for piece in accesses} <= {id(piece) for piece in kept}
+        assert {id(piece) for piece in accesses} <= {id(piece) for piece in selected}
         shown = [text for text in panel.changing(step)[3]["text"] if text != SPACE]
-        assert len(shown) == min(len(kept), LIST_LINES)
+        assert len(shown) == min(len(selected), LIST_LINES)
     assert (banks > 0) == (len(shared) > 0)
 
 
@@ -272,8 +279,8 @@ def test_the_thread_says_what_it_did_with_its_numbers():
     a, b = int(recording.arguments["A"][0, 0]), int(recording.arguments["B"][0, 1])
     sentence = WordsPanel(model, PALETTES["light"]).changing(step)[0]["text"][0]
     assert sentence == f"acc = 0 + As[0][0] × Bs[0][1] = 0 + {a} × {b} = {a * b}."
-    assert f"As[ty][k]: As[0][0] holds {a} (byte 0, bank 0)" in opened(recording, step, 1)
-    assert f"Bs[k][tx]: Bs[0][1] holds {b} (byte 4, bank 5)" in opened(recording, step, 1)
+    assert f"As[ty][k]: As[0][0] holds {a} (byte 0, bank 0)" in part_lines(recording, step, 1)
+    assert f"Bs[k][tx]: Bs[0][1] holds {b} (byte 4, bank 5)" in part_lines(recording, step, 1)
 
 
 @pytest.mark.parametrize(

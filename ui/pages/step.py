@@ -15,7 +15,7 @@ from simulator.catalogue import Entry
 from ui import export, presets, scene
 from ui.cache import animation, figure_of, named, navigated, ran, recorded, report_of
 from ui.panels.canvas import WIDTH
-from ui.panels.threads import across_of
+from ui.panels.threads import columns_of_block
 from ui.scene_model import writer
 from ui.toolbar import keys
 from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, clamped, from_query, to_query
@@ -320,7 +320,7 @@ def focused(view: View, name: str, row: int, column: int) -> View:
     recording = recorded(ran(view))
     across = recording.launch.block[0]
     row, column = int(row), int(column)
-    thread: int | None = row * across_of(recording.launch.block) + column
+    thread: int | None = row * columns_of_block(recording.launch.block) + column
     if name == "C":
         entry = retyped(catalogue()[view.kernel], view.edits)
         rows, columns = entry.produces(**dict(view.defines))

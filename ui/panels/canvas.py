@@ -64,7 +64,7 @@ def outline(
     layer: str = "above",
     dash: str = "solid",
 ) -> Shape:
-    """A highlight or a fill, above or below all traces; an empty path is not seen."""
+    """A highlight or a fill, above or below all traces; an empty path is invisible."""
     return {
         "type": "path", "path": path or "M0,0Z",
         "line": {"color": colour, "width": width, "dash": dash}, "fillcolor": fill, "layer": layer,
@@ -72,12 +72,14 @@ def outline(
 
 
 def target(grid: Grid, name: str) -> Trace:
-    """Cells that are not seen and that a click finds: the trace's name, then row and column."""
+    """Invisible cells that a click reports: the trace's name, then row and column."""
     cells = np.zeros((grid.rows, grid.columns))
     return heat(grid, cells, [CLEAR]) | {"name": name, "hoverinfo": "none"}
 
 
-def heat(grid: Grid, values: np.ndarray[Any, Any], colours: Sequence[str], **more: Any) -> Trace:
+def heat(
+    grid: Grid, values: np.ndarray[Any, Any], colours: Sequence[str], **attributes: Any
+) -> Trace:
     """Cells filled by number: values [rows, columns] index `colours`."""
     steps = len(colours)
     scale = []
@@ -88,30 +90,30 @@ def heat(grid: Grid, values: np.ndarray[Any, Any], colours: Sequence[str], **mor
         "x0": grid.left + grid.size / 2, "dx": grid.size,
         "y0": grid.top + grid.size / 2, "dy": grid.size, "zmin": -0.5, "zmax": steps - 0.5,
         "colorscale": scale, "showscale": False, "hoverinfo": "skip",
-        "xgap": 1 if grid.size > 9 else 0, "ygap": 1 if grid.size > 9 else 0, **more,
+        "xgap": 1 if grid.size > 9 else 0, "ygap": 1 if grid.size > 9 else 0, **attributes,
     }  # fmt: skip
 
 
 def words(
-    places: Sequence[tuple[float, float]],
+    points: Sequence[tuple[float, float]],
     texts: Sequence[str],
     size: float | Sequence[float],
     colour: str | Sequence[str],
     align: str = "middle center",
     family: str = MONO,
-    **more: Any,
+    **attributes: Any,
 ) -> Trace:
-    """Texts at places on the sheet.
+    """Texts at points (x, y) of the sheet, in pixels.
 
-    An empty one becomes a space that does not break: Plotly keeps no node for none, and a key's
-    step writes into the nodes that are there.
+    An empty text becomes a space that does not break: Plotly creates no node for an empty text, and
+    the script that shows a step writes into existing nodes.
     """
     return {
-        "type": "scatter", "mode": "text", "x": [x for x, _ in places],
-        "y": [y for _, y in places], "text": [text or SPACE for text in texts],
+        "type": "scatter", "mode": "text", "x": [x for x, _ in points],
+        "y": [y for _, y in points], "text": [text or SPACE for text in texts],
         "textposition": align,
         "textfont": {"size": size, "color": colour, "family": family}, "hoverinfo": "skip",
-        "cliponaxis": False, **more,
+        "cliponaxis": False, **attributes,
     }  # fmt: skip
 
 
@@ -122,12 +124,12 @@ def lines(grid: Grid, every: tuple[int, int], colour: str, width: float = 1.5) -
     rows = sorted({*range(0, grid.rows, max(1, every[0])), grid.rows})
     columns = sorted({*range(0, grid.columns, max(1, every[1])), grid.columns})
     for row in rows:
-        at = grid.top + row * grid.size
+        position = grid.top + row * grid.size
         x += [grid.left, grid.right, None]
-        y += [at, at, None]
+        y += [position, position, None]
     for column in columns:
-        at = grid.left + column * grid.size
-        x += [at, at, None]
+        position = grid.left + column * grid.size
+        x += [position, position, None]
         y += [grid.top, grid.bottom, None]
     return {
         "type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip",

@@ -41,8 +41,7 @@ EXPLAINED = {
 class MatricesPanel:
     """The three matrices with the block's tiles in their iterations' colours.
 
-    Where the kernel's tile reaches past an edge of A or B, the zeros that it holds there are
-    shown beyond it.
+    Where the kernel's tile reaches past an edge of A or B, its zeros are drawn beyond the edge.
     """
 
     def __init__(self, model: SceneModel, palette: Palette) -> None:
@@ -51,9 +50,10 @@ class MatricesPanel:
         (M, K), (_, N) = shapes["A"], shapes["B"]
         rows, columns, depth = model.tile or (1, 1, 1)
         self._padded = {
-            "A": (_whole(M, rows), _whole(K, depth)), "B": (_whole(K, depth), _whole(N, columns)),
-            "C": (_whole(M, rows), _whole(N, columns)),
-        }  # fmt: skip
+            "A": (_round_up(M, rows), _round_up(K, depth)),
+            "B": (_round_up(K, depth), _round_up(N, columns)),
+            "C": (_round_up(M, rows), _round_up(N, columns)),
+        }
         (high, across), (_, wide) = self._padded["A"], self._padded["B"]
         size = min(
             (RIGHT - LEFT - GAP) / (across + wide),
@@ -75,7 +75,7 @@ class MatricesPanel:
         last = model.recording.steps[-1].stored.get("C") if model.recording.steps else None
         none = np.zeros(0, np.int64)
         self._block = none if last is None else np.flatnonzero(np.asarray(last).reshape(-1))
-        self._tiles = [self._current(t) for t in range(model.iterations)]
+        self._tiles = [self._tiles_of_iteration(t) for t in range(model.iterations)]
 
     def static(self) -> list[Trace]:
         """A and B with their tiles, every border, every name."""
@@ -85,14 +85,14 @@ class MatricesPanel:
         size = self._text_size()
         for name in "AB":
             grid, tiles = self.grids[name], model.tiles[name]
-            fill = np.where(tiles < 0, 0, tiles % len(palette.tiles) + 1)
-            traces.append(heat(grid, fill.reshape(grid.rows, grid.columns), colours))
+            tile_numbers = np.where(tiles < 0, 0, tiles % len(palette.tiles) + 1)
+            traces.append(heat(grid, tile_numbers.reshape(grid.rows, grid.columns), colours))
             traces.append(lines(grid, self._borders(name), palette.line))
             if size:
-                places = [grid.centre(*divmod(i, grid.columns)) for i in range(tiles.size)]
-                traces.append(words(places, [number(v) for v in self._start[name]], size,
+                points = [grid.centre(*divmod(i, grid.columns)) for i in range(tiles.size)]
+                traces.append(words(points, [number(v) for v in self._start[name]], size,
                                     palette.ink))  # fmt: skip
-            beyond = self._beyond(name) if size else []
+            beyond = self._cells_beyond(name) if size else []
             traces.append(words([grid.centre(*cell) for cell in beyond], ["0"] * len(beyond),
                                 size or 1, palette.faint))  # fmt: skip
         grid = self.grids["C"]
@@ -115,17 +115,17 @@ class MatricesPanel:
         if not size:
             return []
         stored = step.stored.get("C")
-        done = np.zeros(grid.rows * grid.columns, np.bool_)
+        is_stored = np.zeros(grid.rows * grid.columns, np.bool_)
         if stored is not None:
-            done = np.asarray(stored).reshape(-1)
+            is_stored = np.asarray(stored).reshape(-1)
         values = np.asarray(step.outputs.get("C", self._start["C"])).reshape(-1)
         cells = self._block.tolist()
-        places = [grid.centre(*divmod(i, grid.columns)) for i in cells]
-        texts = [number(values[i]) if done[i] else "" for i in cells]
-        return [words(places, texts, size, self._palette.ink)]
+        points = [grid.centre(*divmod(i, grid.columns)) for i in cells]
+        texts = [number(values[i]) if is_stored[i] else "" for i in cells]
+        return [words(points, texts, size, self._palette.ink)]
 
     def shapes(self, step: Step) -> list[Shape]:
-        """The current tiles, the focused thread's row and column, and the cells touched now."""
+        """The current tiles, the focused thread's row and column, and the cells touched."""
         palette, model = self._palette, self._model
         iteration = outer_iteration(model, step)
         edge = palette.tile_edge(iteration or 0)
@@ -134,33 +134,34 @@ class MatricesPanel:
         if self._focus is not None:
             row, column = self._focus
             focus = a.box(row, 0, 1, a.columns) + b.box(0, column, b.rows, 1) + c.box(row, column)
-        now = mine = ""
+        touched = touched_by_focused = ""
         for access in step.accesses:
             if access.space is MemorySpace.GLOBAL and access.name in self.grids:
                 grid = self.grids[access.name]
-                now += _filled(grid, cells_of(access))
-                mine += _filled(grid, cells_of(access, model.thread))
+                touched += _fill_cells(grid, cells_of(access))
+                touched_by_focused += _fill_cells(grid, cells_of(access, model.thread))
         stored = step.stored.get("C")
-        beyond = "".join(self._outside(name) for name in "AB")
+        beyond = "".join(self._outline_beyond(name) for name in "AB")
         return [
             outline(c.box(0, 0, c.rows, c.columns), palette.line, 0, palette.cell, "below"),
-            outline(_bounds(c, self._block), palette.faint, 2, palette.idle, "below"),
+            outline(_bounding_box(c, self._block), palette.faint, 2, palette.idle, "below"),
             outline(
                 "" if stored is None else fill(c, stored), palette.line, 0, palette.done, "below"
             ),
             outline(beyond, palette.line, 1, CLEAR, dash="dot"),
             outline("" if iteration is None else self._tiles[iteration], edge, 3.5),
-            outline(now, palette.ink, 2.5),
+            outline(touched, palette.ink, 2.5),
             outline(focus, palette.focus, 2),
-            outline(mine, palette.focus, 4, palette.focus_fill, "below"),
-            outline(mine, palette.focus, 4),
+            outline(touched_by_focused, palette.focus, 4, palette.focus_fill, "below"),
+            outline(touched_by_focused, palette.focus, 4),
         ]
 
-    def _current(self, iteration: int) -> str:
+    def _tiles_of_iteration(self, iteration: int) -> str:
         """The tiles of A and B of one outer iteration."""
         tiles = self._model.tiles
         return "".join(
-            _bounds(self.grids[name], np.flatnonzero(tiles[name] == iteration)) for name in "AB"
+            _bounding_box(self.grids[name], np.flatnonzero(tiles[name] == iteration))
+            for name in "AB"
         )
 
     def _borders(self, name: str) -> tuple[int, int]:
@@ -171,7 +172,7 @@ class MatricesPanel:
         rows, columns, depth = tile
         return (rows, depth) if name == "A" else (depth, columns)
 
-    def _beyond(self, name: str) -> list[tuple[int, int]]:
+    def _cells_beyond(self, name: str) -> list[tuple[int, int]]:
         """Row and column of the cells of tiles that lie outside a matrix."""
         grid, (rows, columns) = self.grids[name], self._padded[name]
         return [
@@ -179,7 +180,7 @@ class MatricesPanel:
             if row >= grid.rows or column >= grid.columns
         ]  # fmt: skip
 
-    def _outside(self, name: str) -> str:
+    def _outline_beyond(self, name: str) -> str:
         """The outline of what tiles cover beyond a matrix's right and lower edge."""
         grid, (rows, columns) = self.grids[name], self._padded[name]
         path = ""
@@ -207,18 +208,18 @@ class MatricesPanel:
         return max((len(number(v)) for v in flat), default=1)
 
 
-def _whole(size: int, tile: int) -> int:
+def _round_up(size: int, tile: int) -> int:
     """A size rounded up to whole tiles."""
     return -(-size // tile) * tile
 
 
-def _filled(grid: Grid, cells: Array) -> str:
+def _fill_cells(grid: Grid, cells: Array) -> str:
     chosen = np.zeros(grid.rows * grid.columns, np.bool_)
     chosen[cells] = True
     return fill(grid, chosen)
 
 
-def _bounds(grid: Grid, cells: Array) -> str:
+def _bounding_box(grid: Grid, cells: Array) -> str:
     """The rectangle around cells."""
     if not cells.size:
         return ""

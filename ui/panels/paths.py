@@ -1,4 +1,4 @@
-"""Many cells or marks as one short path: a scene has few shapes, and each says much."""
+"""SVG paths of many cells or marks at once: few shapes keep a scene small."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def box(left: float, top: float, right: float, bottom: float) -> str:
     return f"M{px(left)},{px(top)}H{px(right)}V{px(bottom)}H{px(left)}Z"
 
 
-def across(left: float, right: float, y: float) -> str:
-    """A level line: as wide as a mark is tall, it is the mark."""
+def horizontal_line(left: float, right: float, y: float) -> str:
+    """A horizontal line; drawn as thick as a mark is tall, it is the mark."""
     return f"M{px(left)},{px(y)}H{px(right)}"
 
 
-def down(x: float, top: float, bottom: float) -> str:
-    """An upright line."""
+def vertical_line(x: float, top: float, bottom: float) -> str:
+    """A vertical line."""
     return f"M{px(x)},{px(top)}V{px(bottom)}"
 
 
 def fill(grid: Grid, chosen: Array) -> str:
     """The cells where `chosen` [rows * columns] is true, neighbours joined."""
-    return _filled(grid, np.ascontiguousarray(chosen, np.bool_).tobytes())
+    return _rectangles_path(grid, np.ascontiguousarray(chosen, np.bool_).tobytes())
 
 
 def hatch(grid: Grid, chosen: Array) -> str:
@@ -50,29 +50,29 @@ def hatch(grid: Grid, chosen: Array) -> str:
 
     Where cells are small and many, only through so many that the lines stay HATCH_APART apart.
     """
-    return _hatched(grid, np.ascontiguousarray(chosen, np.bool_).tobytes())
+    return _hatch_lines(grid, np.ascontiguousarray(chosen, np.bool_).tobytes())
 
 
-def feet(grid: Grid, chosen: Array) -> str:
+def foot_bars(grid: Grid, chosen: Array) -> str:
     """A bar at the foot of each cell where `chosen` [rows * columns] is true.
 
-    Those of a row's neighbours are joined where cells are too small to tell them apart.
+    Those of a row's neighbours are joined where cells are too small to distinguish.
     """
-    return _footed(grid, np.ascontiguousarray(chosen, np.bool_).tobytes())
+    return _foot_bars(grid, np.ascontiguousarray(chosen, np.bool_).tobytes())
 
 
 @functools.lru_cache(maxsize=4096)
-def _filled(grid: Grid, chosen: bytes) -> str:
-    parts = []
+def _rectangles_path(grid: Grid, chosen: bytes) -> str:
+    paths = []
     for row, column, rows, columns in _rectangles(grid, chosen):
         left, top = grid.left + column * grid.size, grid.top + row * grid.size
-        parts.append(box(left, top, left + columns * grid.size, top + rows * grid.size))
-    return "".join(parts)
+        paths.append(box(left, top, left + columns * grid.size, top + rows * grid.size))
+    return "".join(paths)
 
 
 @functools.lru_cache(maxsize=4096)
-def _hatched(grid: Grid, chosen: bytes) -> str:
-    parts = []
+def _hatch_lines(grid: Grid, chosen: bytes) -> str:
+    paths = []
     apart = math.ceil(HATCH_APART / grid.size)  # cells
     for row, column, rows, columns in _rectangles(grid, chosen):
         left, bottom = grid.left + column * grid.size, grid.top + (row + rows) * grid.size
@@ -82,24 +82,24 @@ def _hatched(grid: Grid, chosen: bytes) -> str:
             low = min(diagonal + 1, rows)
             right = min(diagonal + 1, columns)
             from_left, to_top = diagonal + 1 - low, diagonal + 1 - right
-            parts.append(
+            paths.append(
                 f"M{px(left + from_left * grid.size)},{px(bottom - (rows - low) * grid.size)}"
                 f"L{px(left + right * grid.size)},{px(bottom - (rows - to_top) * grid.size)}"
             )
-    return "".join(parts)
+    return "".join(paths)
 
 
 @functools.lru_cache(maxsize=4096)
-def _footed(grid: Grid, chosen: bytes) -> str:
-    parts = []
+def _foot_bars(grid: Grid, chosen: bytes) -> str:
+    paths = []
     for row, column, rows, columns in _rectangles(grid, chosen):
         wide = columns if grid.size < SMALLEST_FOOT else 1  # cells
-        for foot, at in itertools.product(
+        for cell_row, first_column in itertools.product(
             range(row, row + rows), range(column, column + columns, wide)
         ):
-            left, right = (grid.left + (at + x) * grid.size for x in (0.2, wide - 0.2))
-            parts.append(across(left, right, grid.top + (foot + 0.86) * grid.size))
-    return "".join(parts)
+            left, right = (grid.left + (first_column + x) * grid.size for x in (0.2, wide - 0.2))
+            paths.append(horizontal_line(left, right, grid.top + (cell_row + 0.86) * grid.size))
+    return "".join(paths)
 
 
 def _rectangles(grid: Grid, chosen: bytes) -> Iterable[Rectangle]:

@@ -42,19 +42,21 @@ class WordsPanel:
         sizes = self._model.recording.launch.block
         thread = unravel(self._model.thread, sizes)[: 3 if sizes[2] > 1 else 2]
         block = self._model.recording.block[: 3 if self._model.recording.launch.grid[2] > 1 else 2]
-        said = f"<b>Thread ({_list(thread)}) of block ({_list(block)})</b>"
-        return [words([(LEFT, TOP)], [said], 19, self._palette.focus, "middle right", SANS,
+        title = (
+            f"<b>Thread ({_format_coordinates(thread)}) of block ({_format_coordinates(block)})</b>"
+        )
+        return [words([(LEFT, TOP)], [title], 19, self._palette.focus, "middle right", SANS,
                       hoverinfo="text", hovertext=[hover(HOVER)])]  # fmt: skip
 
     def changing(self, step: Step) -> list[Trace]:
         """The thread's sentence, the warp's, the registers, and the statement's parts."""
         recording, thread, palette = self._model.recording, self._model.thread, self._palette
-        said = narrate.sentence(recording, step, thread)
-        said = said.split(": ", 1)[-1] if step.active[thread] else said
-        said = said[0].upper() + said[1:] if " = " not in said else said
+        sentence = narrate.sentence(recording, step, thread)
+        sentence = sentence.split(": ", 1)[-1] if step.active[thread] else sentence
+        sentence = sentence[0].upper() + sentence[1:] if " = " not in sentence else sentence
         warp = narrate.warp_sentence(recording, step, thread // WARP_SIZE)
         rows = (
-            (LEFT, SENTENCE_TOP, 24, _wrapped(said, SENTENCE_WIDTH, SENTENCE_LINES), 17,
+            (LEFT, SENTENCE_TOP, 24, _wrapped(sentence, SENTENCE_WIDTH, SENTENCE_LINES), 17,
              palette.ink, SANS),
             (LEFT, WARP_TOP, 19, _wrapped(warp, WARP_WIDTH, WARP_LINES), 14, palette.faint, SANS),
             (LEFT, LIST_TOP, LIST_STEP,
@@ -69,13 +71,13 @@ class WordsPanel:
         ]  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:
-        """None: this panel only speaks."""
+        """None: this panel has texts only."""
         return []
 
     def _parts(self, step: Step) -> list[str]:
-        """The parts that fit; what is left out is counted."""
+        """The parts that fit into the list; its last line counts the others."""
         pieces = parts(self._model.recording, step, self._model.thread)
-        shown = chosen(pieces)
+        shown = select_parts(pieces)
         lines = [_shortened(_brief(piece)) for piece in shown]
         if len(lines) > LIST_LINES:
             lines = [*lines[: LIST_LINES - 1], f"and {len(lines) - LIST_LINES + 1} more"]
@@ -83,12 +85,12 @@ class WordsPanel:
         return [html.escape(line, quote=False) for line in lines]
 
 
-def opened(recording: Recording, step: Step, thread: int) -> list[str]:
+def part_lines(recording: Recording, step: Step, thread: int) -> list[str]:
     """A statement's parts as one thread ran them, a line each, in order; none where it was idle."""
     return [_line(piece) for piece in parts(recording, step, thread)]
 
 
-def chosen(pieces: tuple[Part, ...]) -> tuple[Part, ...]:
+def select_parts(pieces: tuple[Part, ...]) -> tuple[Part, ...]:
     """The parts to show where there is no room for all: accesses and results first."""
     for kinds in MATTERS:
         if len(pieces) > LIST_LINES:
@@ -110,16 +112,16 @@ def _line(piece: Part) -> str:
     """What a part did, after its text in the source where it is an access."""
     if piece.cell is None or piece.summary.startswith(piece.text):
         return piece.summary
-    return f"{piece.text}: {_said(piece)}"
+    return f"{piece.text}: {_summary(piece)}"
 
 
 def _brief(piece: Part) -> str:
     """The same, without the source's text where there is no room for it."""
     line = _line(piece)
-    return line if len(line) <= PART_WIDTH else _said(piece)
+    return line if len(line) <= PART_WIDTH else _summary(piece)
 
 
-def _said(piece: Part) -> str:
+def _summary(piece: Part) -> str:
     """What a part did; the array that its cell names is not named again."""
     return (
         piece.summary
@@ -128,14 +130,14 @@ def _said(piece: Part) -> str:
     )
 
 
-@functools.lru_cache(maxsize=4096)  # a warp says the same at many steps
+@functools.lru_cache(maxsize=4096)  # many steps have the same text
 def _wrapped(text: str, width: int, count: int) -> list[str]:
     """At most `count` lines; what does not fit ends in an ellipsis."""
-    found = [text]
+    lines = [text]
     if len(text) > width:
-        found = textwrap.wrap(text, width, max_lines=count, placeholder=" …")
-    found += [""] * (count - len(found))
-    return [html.escape(line, quote=False).replace("  ", "\u00a0 ") for line in found]
+        lines = textwrap.wrap(text, width, max_lines=count, placeholder=" …")
+    lines += [""] * (count - len(lines))
+    return [html.escape(line, quote=False).replace("  ", "\u00a0 ") for line in lines]
 
 
 def _shortened(line: str) -> str:
@@ -150,5 +152,5 @@ def _shortened(line: str) -> str:
     return f"{first} = {last}"
 
 
-def _list(place: tuple[int, ...]) -> str:
-    return ", ".join(map(str, place))
+def _format_coordinates(coordinates: tuple[int, ...]) -> str:
+    return ", ".join(map(str, coordinates))

@@ -23,10 +23,10 @@ from ui.panels.canvas import (
     words,
 )
 from ui.panels.paths import fill, hatch, hover
-from ui.scene_model import SceneModel, cells_of, outer_iteration
+from ui.scene_model import SceneModel, cells_of, distinct_snapshots, outer_iteration
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 40, 1580, 290
-NOTE = 20  # under the arrays: what is wrong with an access
+NOTE = 20  # under the arrays: which accesses are not ordered
 GAP, LABEL = 26, 26
 STACK_GAP = 8  # between an array and the title of the one below
 PLANE_BORDER = 5
@@ -56,34 +56,34 @@ class SharedPanel:
         shared = steps[0].shared if steps else {}
         self.grids = _layout({name: contents.shape for name, contents in shared.items()})
         self._iterations = self._written_in()
-        self._said: dict[tuple[int, int], list[str]] = {}
+        self._texts_of_snapshots: dict[tuple[int, int], list[str]] = {}
         self._sizes = {name: self._text_size(name) for name in self.grids if self._has_text(name)}
-        self._wrong = model.unordered
+        self._unordered = model.unordered
 
     def _written_in(self) -> list[dict[str, Array]]:
         """For each step and array, the outer iteration that each cell was last written in."""
         steps = self._model.recording.steps
-        now = {name: np.full(steps[0].shared[name].size, -1) for name in self.grids}
-        found = []
+        iterations = {name: np.full(steps[0].shared[name].size, -1) for name in self.grids}
+        by_step = []
         for step in steps:
             for access in step.accesses:
                 if (
                     access.kind is not AccessKind.LOAD
-                    and access.name in now
+                    and access.name in iterations
                     and access.space is MemorySpace.SHARED
                 ):
-                    changed = now[access.name].copy()
+                    changed = iterations[access.name].copy()
                     changed[cells_of(access)] = outer_iteration(self._model, step) or 0
-                    now = now | {access.name: changed}
-            found.append(now)
-        return found
+                    iterations = iterations | {access.name: changed}
+            by_step.append(iterations)
+        return by_step
 
     def static(self) -> list[Trace]:
         """Names, borders, and what a click finds."""
         palette = self._palette
         if not self.grids:
-            place = ((LEFT + RIGHT) / 2, (TOP + BOTTOM) / 2)
-            return [words([place], ["This kernel uses no shared memory"], 17, palette.faint,
+            point = ((LEFT + RIGHT) / 2, (TOP + BOTTOM) / 2)
+            return [words([point], ["This kernel uses no shared memory"], 17, palette.faint,
                           family=SANS)]  # fmt: skip
         traces = [
             words(
@@ -103,47 +103,50 @@ class SharedPanel:
         return traces
 
     def changing(self, step: Step) -> list[Trace]:
-        """The values where cells are large enough, and what is wrong with an access."""
+        """The values where cells are large enough, and which accesses are not ordered."""
         palette = self._palette
         traces: list[Trace] = []
         for name, grid in self.grids.items():
             if name not in self._sizes:
                 continue
             texts = self._texts(step, name)
-            places = [grid.centre(*divmod(i, grid.columns)) for i in range(len(texts))]
-            traces.append(words(places, texts, self._sizes[name], palette.ink))
+            points = [grid.centre(*divmod(i, grid.columns)) for i in range(len(texts))]
+            traces.append(words(points, texts, self._sizes[name], palette.ink))
         if self.grids:
-            place = (LEFT, BOTTOM - 6)
-            traces.append(words([place], [self._note(step)], 15, palette.focus, "middle right",
+            point = (LEFT, BOTTOM - 6)
+            traces.append(words([point], [self._note(step)], 15, palette.focus, "middle right",
                                 SANS))  # fmt: skip
         return traces
 
     def shapes(self, step: Step) -> list[Shape]:
-        """The cells' fills, what was never written, and the words touched now."""
+        """The cells' fills, what was never written, and the words that the step touches."""
         if not self.grids:
             return []
         palette = self._palette
         fills = [""] * len(palette.tiles)
-        whole = padding = never = now = mine = wrong = ""
+        whole = padding = never = touched_path = focused_path = unordered_path = ""
         for name, grid in self.grids.items():
             written = self._iterations[step.number][name]
             classes = np.where(written < 0, -1, written % len(palette.tiles))
-            touched, own = np.zeros(classes.size, np.bool_), np.zeros(classes.size, np.bool_)
-            bad = np.zeros(classes.size, np.bool_)
+            touched, touched_by_focused = (
+                np.zeros(classes.size, np.bool_),
+                np.zeros(classes.size, np.bool_),
+            )
+            is_unordered = np.zeros(classes.size, np.bool_)
             for access in step.accesses:
                 if access.space is MemorySpace.SHARED and access.name == name:
                     touched[cells_of(access)] = True
-                    own[cells_of(access, self._model.thread)] = True
-            bad[self._wrong[step.number].get(name, np.zeros(0, np.int64))] = True
+                    touched_by_focused[cells_of(access, self._model.thread)] = True
+            is_unordered[self._unordered[step.number].get(name, np.zeros(0, np.int64))] = True
             for tile in {*classes.tolist()} - {-1}:
                 fills[tile] += fill(grid, classes == tile)
             whole += fill(grid, np.ones(classes.size, np.bool_))
             unused = self._iterations[-1][name] < 0  # for good: a path that never varies
             padding += hatch(grid, unused)
             never += hatch(grid, (classes < 0) & ~unused)
-            now += fill(grid, touched)
-            mine += fill(grid, own)
-            wrong += fill(grid, bad)
+            touched_path += fill(grid, touched)
+            focused_path += fill(grid, touched_by_focused)
+            unordered_path += fill(grid, is_unordered)
         below = [
             outline(path, colour, 0, colour, "below")
             for path, colour in zip([whole, *fills], [palette.cell, *palette.tiles], strict=True)
@@ -152,36 +155,42 @@ class SharedPanel:
             *below,
             outline(padding, palette.faint, 0.8, layer="below"),
             outline(never, palette.faint, 0.8, layer="below"),
-            outline(now, palette.ink, 2.5),
-            outline(mine, palette.focus, 4),
-            outline(wrong, palette.focus, 3, dash="dot"),
+            outline(touched_path, palette.ink, 2.5),
+            outline(focused_path, palette.focus, 4),
+            outline(unordered_path, palette.focus, 3, dash="dot"),
         ]
 
     def _texts(self, step: Step, name: str) -> list[str]:
-        """An array's values, none where nothing was written; steps share what did not change."""
-        values, known = step.shared[name], step.written[name]
-        key = (id(values), id(known))
-        if key not in self._said:
-            pairs = zip(values.reshape(-1).tolist(), known.reshape(-1).tolist(), strict=True)
-            self._said[key] = [number(value) if written else "" for value, written in pairs]
-        return self._said[key]
+        """An array's values as texts, empty where nothing was written.
+
+        Steps share the snapshots that did not change, so that a snapshot's identity is its key; the
+        recording keeps every snapshot alive.
+        """
+        values, written = step.shared[name], step.written[name]
+        key = (id(values), id(written))
+        if key not in self._texts_of_snapshots:
+            pairs = zip(values.reshape(-1).tolist(), written.reshape(-1).tolist(), strict=True)
+            self._texts_of_snapshots[key] = [
+                number(value) if is_written else "" for value, is_written in pairs
+            ]
+        return self._texts_of_snapshots[key]
 
     def _titles(self) -> list[str]:
         """Each array as it is declared, and how many of its columns are padding."""
         sizes = {name: "".join(f"[{n}]" for n in self._shape(name)) for name in self.grids}
-        offered = {name: self._kinds(name) for name in self.grids}
+        by_array = {name: self._descriptions(name) for name in self.grids}
         fits = 0  # the longest words for which every title has room
-        for name, kinds in offered.items():
+        for name, descriptions in by_array.items():
             room = self._room(name) - GAP / 2 - 1.3 * LETTER * len(name + sizes[name])
-            fits = max(fits, sum(LETTER * len(kind) >= room for kind in kinds))
+            fits = max(fits, sum(LETTER * len(description) >= room for description in descriptions))
         return [
             f"<b>{name}</b>{sizes[name]}  "
-            f"<span style='font-size:14px'>{[*kinds, ''][min(fits, len(kinds))]}</span>"
-            for name, kinds in offered.items()
+            f"<span style='font-size:14px'>{[*texts, ''][min(fits, len(texts))]}</span>"
+            for name, texts in by_array.items()
         ]
 
-    def _kinds(self, name: str) -> tuple[str, ...]:
-        """What an array is, in fewer and fewer letters."""
+    def _descriptions(self, name: str) -> tuple[str, ...]:
+        """What an array is: a text, then shorter ones that say the same."""
         written = self._model.recording.steps[-1].written[name]
         columns = written.shape[-1]
         used = np.flatnonzero(written.reshape(-1, columns).any(axis=0))
@@ -198,18 +207,18 @@ class SharedPanel:
 
     def _note(self, step: Step) -> str:
         """A sentence where an access is not ordered by a barrier."""
-        wrong = self._wrong[step.number]
-        if not wrong:
+        unordered = self._unordered[step.number]
+        if not unordered:
             return ""
         unset = sum(int((self._iterations[step.number][name][c] < 0).sum())
-                    for name, c in wrong.items())  # fmt: skip
-        count = sum(cells.size for cells in wrong.values()) - unset
-        said = []
+                    for name, c in unordered.items())  # fmt: skip
+        count = sum(cells.size for cells in unordered.values()) - unset
+        reasons = []
         if unset:
-            said.append(f"{unset} {_cells(unset)} read before anything was written there")
+            reasons.append(f"{unset} {_cells(unset)} read before anything was written there")
         if count:
-            said.append(f"{count} {_cells(count)} shared with no barrier between")
-        return f"<b>⚠ {'; '.join(said)}</b>"
+            reasons.append(f"{count} {_cells(count)} shared with no barrier between")
+        return f"<b>⚠ {'; '.join(reasons)}</b>"
 
     def _shape(self, name: str) -> tuple[int, ...]:
         """An array's dimensions as the source declares them."""
@@ -221,8 +230,8 @@ class SharedPanel:
 
     def _text_size(self, name: str) -> float:
         """As large as the longest number allows that the array ever holds."""
-        kept = {id(step.shared[name]): step.shared[name] for step in self._model.recording.steps}
-        distinct = np.unique(np.concatenate([values.reshape(-1) for values in kept.values()]))
+        snapshots = distinct_snapshots(step.shared[name] for step in self._model.recording.steps)
+        distinct = np.unique(np.concatenate([values.reshape(-1) for values in snapshots]))
         longest = max(len(number(value)) for value in distinct.tolist())
         size = self.grids[name].size
         return round(min(22.0, size * 0.6, size * 0.94 / (0.602 * longest)), 1)
@@ -254,15 +263,15 @@ def _layout(shapes: dict[str, tuple[int, ...]]) -> dict[str, Grid]:
         LARGEST_CELL,
     )
     if stacked > beside * STACKED_GAIN:
-        found, top = {}, float(TOP)
+        grids, y = {}, float(TOP)
         for name in shapes:
-            found[name] = Grid(LEFT, top + LABEL, stacked, rows[name], columns[name])
-            top = found[name].bottom + STACK_GAP
-        return found
-    left = float(LEFT)
+            grids[name] = Grid(LEFT, y + LABEL, stacked, rows[name], columns[name])
+            y = grids[name].bottom + STACK_GAP
+        return grids
+    x = float(LEFT)
     spare = max(0.0, width - gaps - beside * sum(columns.values())) / len(shapes)
-    found = {}
+    grids = {}
     for name in shapes:
-        found[name] = Grid(left, TOP + LABEL, beside, rows[name], columns[name])
-        left = found[name].right + GAP + spare
-    return found
+        grids[name] = Grid(x, TOP + LABEL, beside, rows[name], columns[name])
+        x = grids[name].right + GAP + spare
+    return grids

@@ -88,13 +88,13 @@ class SourcePanel:
 
     def _windows(self) -> list[int]:
         """For each step the index of the first line shown."""
-        found, start, last = [], 0, len(self._lines) - self._shown
+        starts, start, last = [], 0, len(self._lines) - self._shown
         for step in self._model.recording.steps:
-            at = step.line - self._first
-            if not start + 1 <= at < start + self._shown - 1:
-                start = min(max(0, at - self._shown // 3), max(0, last))
-            found.append(start)
-        return found
+            line = step.line - self._first
+            if not start + 1 <= line < start + self._shown - 1:
+                start = min(max(0, line - self._shown // 3), max(0, last))
+            starts.append(start)
+        return starts
 
     def static(self) -> list[Trace]:
         """The name, and a text that does not move: line numbers and coloured lines."""
@@ -109,9 +109,10 @@ class SourcePanel:
         texts = [self._coloured(pieces) for pieces in self._pieces]
         return [
             *traces,
-            words(self._places(LEFT + NUMBERS), numbers, self._size * 0.85, palette.faint,
+            words(self._line_points(LEFT + NUMBERS), numbers, self._size * 0.85, palette.faint,
                   "middle left"),
-            words(self._places(LEFT + CODE), texts, self._size, palette.ink, "middle right", MONO),
+            words(self._line_points(LEFT + CODE), texts, self._size, palette.ink,
+                  "middle right", MONO),
         ]  # fmt: skip
 
     def changing(self, step: Step) -> list[Trace]:
@@ -119,22 +120,22 @@ class SourcePanel:
         palette = self._palette
         counts = self._counts[step.number]
         if not self._moves:
-            places = [(RIGHT - 2, self._y(line - self._first)) for line in self._counted]
-            said = [f"{counts[line]}×" if counts.get(line) else "" for line in self._counted]
-            return [words(places, said, max(11.0, self._size * 0.9), palette.faint, "middle left")]
+            points = [(RIGHT - 2, self._y(line - self._first)) for line in self._counted]
+            texts = [f"{counts[line]}×" if counts.get(line) else "" for line in self._counted]
+            return [words(points, texts, max(11.0, self._size * 0.9), palette.faint, "middle left")]
         start = self._starts[step.number]
         numbers = range(self._first + start, self._first + start + self._shown)
-        said = [f"{counts[line]}×" if counts.get(line) else "" for line in numbers]
+        texts = [f"{counts[line]}×" if counts.get(line) else "" for line in numbers]
         layers = self._layers[start : start + self._shown]
         colours = (palette.ink, palette.keyword, palette.number, palette.comment)
         return [
-            words(self._places(RIGHT - 2), said, max(11.0, self._size * 0.9), palette.faint,
+            words(self._line_points(RIGHT - 2), texts, max(11.0, self._size * 0.9), palette.faint,
                   "middle left"),
-            words(self._places(LEFT + NUMBERS), [str(n) for n in numbers], self._size * 0.85,
+            words(self._line_points(LEFT + NUMBERS), [str(n) for n in numbers], self._size * 0.85,
                   palette.faint, "middle left"),
             *(
-                words(self._places(LEFT + CODE), [line[i] for line in layers], self._size, colour,
-                      "middle right", MONO)
+                words(self._line_points(LEFT + CODE), [line[i] for line in layers], self._size,
+                      colour, "middle right", MONO)
                 for i, colour in enumerate(colours)
             ),
         ]  # fmt: skip
@@ -144,14 +145,14 @@ class SourcePanel:
         palette, height = self._palette, self._height
         start = self._starts[step.number]
         y = self._y(step.line - self._first - start) - height / 2
-        here = box(LEFT + 1, y, RIGHT, y + height)
-        shapes = [outline(here, palette.focus, 0, palette.current_line, "below")]
+        current_line = box(LEFT + 1, y, RIGHT, y + height)
+        shapes = [outline(current_line, palette.focus, 0, palette.current_line, "below")]
         for offset, loop in ((0, self._model.outer), (6, self._model.inner)):
-            found = iteration(self._model, step, loop)
+            turn = iteration(self._model, step, loop)
             path = ""
-            if loop is not None and found is not None:
+            if loop is not None and turn is not None:
                 path = self._bar(loop, LEFT - 10 + offset, start)
-            colour = palette.tile_edge(found[0] if found else 0) if offset == 0 else palette.focus
+            colour = palette.tile_edge(turn[0] if turn else 0) if offset == 0 else palette.focus
             shapes.append(outline(path, colour, 0, colour if path else CLEAR))
         return shapes
 
@@ -163,7 +164,7 @@ class SourcePanel:
             return ""
         return box(x, self._y(first) - self._height / 2, x + 4, self._y(last) + self._height / 2)
 
-    def _places(self, x: float) -> list[tuple[float, float]]:
+    def _line_points(self, x: float) -> list[tuple[float, float]]:
         return [(x, y) for y in self._heights]
 
     def _y(self, line: float) -> float:
@@ -187,16 +188,16 @@ def runs(recording: Recording) -> list[dict[int, int]]:
 
     Of a line with several parts, such as a for, the part that has run most often counts.
     """
-    found: list[dict[int, int]] = []
-    parts: dict[tuple[Statement, StepKind], int] = {}
-    now: dict[int, int] = {}
+    counts: list[dict[int, int]] = []
+    runs_of_parts: dict[tuple[Statement, StepKind], int] = {}
+    runs_of_lines: dict[int, int] = {}
     for step in recording.steps:
         part = (step.statement, step.kind)
-        parts[part] = parts.get(part, 0) + 1
-        if parts[part] > now.get(step.line, 0):
-            now = now | {step.line: parts[part]}
-        found.append(now)
-    return found
+        runs_of_parts[part] = runs_of_parts.get(part, 0) + 1
+        if runs_of_parts[part] > runs_of_lines.get(step.line, 0):
+            runs_of_lines = runs_of_lines | {step.line: runs_of_parts[part]}
+        counts.append(runs_of_lines)
+    return counts
 
 
 def highlight(lines: list[str]) -> list[list[tuple[str, str]]]:
@@ -205,15 +206,15 @@ def highlight(lines: list[str]) -> list[list[tuple[str, str]]]:
     >>> highlight(["int x = 4;"])
     [[('keyword', 'int'), ('plain', ' x = '), ('number', '4'), ('plain', ';')]]
     """
-    found: list[list[tuple[str, str]]] = [[]]
+    highlighted: list[list[tuple[str, str]]] = [[]]
     for token, text in _tokens("\n".join(lines)):
         colour = next((colour for kind, colour in COLOURED if _is_within(token, kind)), "plain")
         first, *others = text.split("\n")
-        _append(found[-1], colour, first)
+        _append(highlighted[-1], colour, first)
         for line in others:
-            found.append([])
-            _append(found[-1], colour, line)
-    return found
+            highlighted.append([])
+            _append(highlighted[-1], colour, line)
+    return highlighted
 
 
 def _tokens(text: str) -> Iterator[tuple[tuple[str, ...], str]]:

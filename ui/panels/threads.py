@@ -1,4 +1,4 @@
-"""The block's threads by warps: each one's sum, who is idle or waits, and what it has loaded."""
+"""The block's threads by warps: their sums, idle and waiting threads, and global loads."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from simulator.launch import WARP_SIZE, Dim3
 from simulator.machine.observer import AccessKind
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, target, words
-from ui.panels.paths import box, feet, fill, hatch, hover
-from ui.scene_model import Phase, SceneModel, build_scene_model
+from ui.panels.paths import box, fill, foot_bars, hatch, hover
+from ui.scene_model import Phase, SceneModel, build_scene_model, distinct_snapshots
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 560, 1580, 812
 LABEL = 26
@@ -68,7 +68,7 @@ class ThreadsPanel:
     def __init__(self, model: SceneModel, palette: Palette) -> None:
         self._model, self._palette = model, palette
         x, y, z = block = model.recording.launch.block
-        columns = across_of(block)
+        columns = columns_of_block(block)
         rows = -(-x * y * z // columns)
         self._sums = accumulator(model)
         self._name = self._sums.name if self._sums else None
@@ -79,16 +79,16 @@ class ThreadsPanel:
         height = BOTTOM - TOP - LABEL - LEGEND
         size = min((right - LEFT) / columns, height / rows, LARGEST_CELL)
         self.grid = Grid(LEFT, TOP + LABEL, size, rows, columns)
-        self._own: Grid | None = None
+        self._sums_grid: Grid | None = None
         if each:
             size = min(beside / wide, height / down, LARGEST_SUM)
-            self._own = Grid(GRID_RIGHT - beside, TOP + LABEL, size, down, wide)
+            self._sums_grid = Grid(GRID_RIGHT - beside, TOP + LABEL, size, down, wide)
         self._has_text = (
             not each and self.grid.size >= SMALLEST_TEXT and x * y * z <= TEXT_CELLS
             and self._name is not None
         )  # fmt: skip
-        self._held = held(model, self._sums)
-        self._waiting = waiting(model)
+        self._sum_values = values_by_step(model, self._sums)
+        self._waiting = waiting_threads(model)
         self.loads = global_loads(model)
         self.naive = naive_loads(model)
 
@@ -98,13 +98,13 @@ class ThreadsPanel:
         threads = self._model.recording.launch.threads
         warps = -(-threads // WARP_SIZE)
         inside = f"<b>{threads} threads</b>"
-        if self._own is None:
+        if self._sums_grid is None:
             inside += f", {warps} warp{'s' if warps > 1 else ''}"
             inside = f"<b>{self._name}</b> of {inside}" if self._name else inside
         title = TOP + LABEL - 14
         names = [(grid.left, title, inside, THREADS_HOVER)]
-        if self._own is not None:
-            names.append((self._own.left, title, f"its <b>{self._name}</b>", SUMS_HOVER))
+        if self._sums_grid is not None:
+            names.append((self._sums_grid.left, title, f"its <b>{self._name}</b>", SUMS_HOVER))
         names.append((BARS_LEFT, title, "<b>Global loads</b>", LOADS_HOVER))
         traces = [
             words(
@@ -112,53 +112,58 @@ class ThreadsPanel:
                 "middle right", SANS, hoverinfo="text", hovertext=[hover(why) for *_, why in names],
             )
         ]  # fmt: skip
-        for one in (grid, self._own):
-            if one is not None:
-                if one.size >= SMALLEST_BORDER:
-                    traces.append(lines(one, (1, 1), palette.paper, 1))
-                traces.append(lines(one, (one.rows, one.columns), palette.line, 1.5))
+        for drawn in (grid, self._sums_grid):
+            if drawn is not None:
+                if drawn.size >= SMALLEST_BORDER:
+                    traces.append(lines(drawn, (1, 1), palette.paper, 1))
+                traces.append(lines(drawn, (drawn.rows, drawn.columns), palette.line, 1.5))
         if threads > WARP_SIZE:
             traces.append(self._warps())
         traces.append(target(grid, "threads"))
         return traces
 
     def changing(self, step: Step) -> list[Trace]:
-        """The sums, who is active, and the loads counted."""
+        """The sums, how many threads are active, and the counts of loads."""
         palette, grid = self._palette, self.grid
         traces: list[Trace] = []
-        sums = self._held[step.number]
+        sums = self._sum_values[step.number]
         if self._has_text:
             count = self._model.recording.launch.threads
             texts = [""] * count if sums is None else [number(v) for v in sums.tolist()]
-            places = [grid.centre(*divmod(i, grid.columns)) for i in range(count)]
-            traces.append(words(places, texts, self._text_size, palette.ink))
-        if self._own is not None:
-            own = self._own
-            count = own.rows * own.columns
+            points = [grid.centre(*divmod(i, grid.columns)) for i in range(count)]
+            traces.append(words(points, texts, self._text_size, palette.ink))
+        if self._sums_grid is not None:
+            sums_grid = self._sums_grid
+            count = sums_grid.rows * sums_grid.columns
             values = [] if sums is None else sums[self._model.thread].reshape(-1).tolist()
             texts = [number(v) for v in values] if len(values) == count else [""] * count
-            places = [own.centre(*divmod(i, own.columns)) for i in range(count)]
-            if own.size >= SMALLEST_TEXT:
-                traces.append(words(places, texts, self._text_size, palette.ink))
+            points = [sums_grid.centre(*divmod(i, sums_grid.columns)) for i in range(count)]
+            if sums_grid.size >= SMALLEST_TEXT:
+                traces.append(words(points, texts, self._text_size, palette.ink))
         traces.append(words([(LEFT, BOTTOM - 7)], [self._legend(step)], 14, palette.faint,
                             "middle right", SANS))  # fmt: skip
-        mine, naive = self.loads[step.number], self.naive[step.number]
-        places = [(BARS_LEFT, TOP + LABEL + 12 + 50 * i) for i in range(2)]
+        loads, naive = self.loads[step.number], self.naive[step.number]
+        points = [(BARS_LEFT, TOP + LABEL + 12 + 50 * i) for i in range(2)]
         name = self._model.recording.kernel.name
-        told = [f"naive <b>{naive:,}</b>", f"{'here' if name == 'naive' else name} <b>{mine:,}</b>"]
-        traces.append(words(places, told, 15, palette.ink, "middle right", SANS))
-        places = [(BARS_LEFT, TOP + LABEL + 122 + 22 * i) for i in range(2)]
-        traces.append(words(places, self._saved(step), 16, palette.ink, "middle right", SANS))
+        labels = [
+            f"naive <b>{naive:,}</b>",
+            f"{'here' if name == 'naive' else name} <b>{loads:,}</b>",
+        ]
+        traces.append(words(points, labels, 15, palette.ink, "middle right", SANS))
+        points = [(BARS_LEFT, TOP + LABEL + 122 + 22 * i) for i in range(2)]
+        traces.append(words(points, self._saved(step), 16, palette.ink, "middle right", SANS))
         return traces
 
     def shapes(self, step: Step) -> list[Shape]:
-        """Who is active, who waits, the focused thread, and the two counters as bars."""
+        """Active and waiting threads, the focused thread, and the two counters as bars."""
         palette, grid = self._palette, self.grid
         row, column = divmod(self._model.thread, grid.columns)
-        waits = feet(grid, self._cells(self._waiting[step.number]))
+        waits = foot_bars(grid, self._cells(self._waiting[step.number]))
         changed = cells = ""
-        if self._own is not None:
-            cells = fill(self._own, np.ones(self._own.rows * self._own.columns, np.bool_))
+        if self._sums_grid is not None:
+            cells = fill(
+                self._sums_grid, np.ones(self._sums_grid.rows * self._sums_grid.columns, np.bool_)
+            )
             changed = self._changed(step)
         thickness = max(1.5, grid.size * 0.12)
         most = max(1, *self.loads[-1:], *self.naive[-1:])
@@ -186,29 +191,29 @@ class ThreadsPanel:
     @functools.cached_property
     def _text_size(self) -> float:
         """As large as the longest sum allows that any thread ever holds."""
-        size = (self._own or self.grid).size
-        kept = {id(sums): sums for sums in self._held if sums is not None}
-        if not kept:
+        size = (self._sums_grid or self.grid).size
+        snapshots = distinct_snapshots(sums for sums in self._sum_values if sums is not None)
+        if not snapshots:
             return min(20.0, size * 0.5)
-        own = slice(None) if self._own is None else self._model.thread
-        values = np.unique(np.concatenate([sums[own].reshape(-1) for sums in kept.values()]))
+        shown = slice(None) if self._sums_grid is None else self._model.thread
+        values = np.unique(np.concatenate([sums[shown].reshape(-1) for sums in snapshots]))
         longest = max(len(number(value)) for value in values.tolist())
         return round(min(20.0, size * 0.5, size * 0.94 / (0.602 * longest)), 1)
 
-    def _cells(self, chosen: Array) -> Array:
+    def _cells(self, threads: Array) -> Array:
         """Chosen threads [T] as cells; a last row may have fewer threads than cells."""
-        found = np.zeros(self.grid.rows * self.grid.columns, np.bool_)
-        found[: chosen.size] = chosen
-        return found
+        cells = np.zeros(self.grid.rows * self.grid.columns, np.bool_)
+        cells[: threads.size] = threads
+        return cells
 
     def _changed(self, step: Step) -> str:
         """The focused thread's sums that differ from the step before."""
-        now, before = self._held[step.number], self._held[max(0, step.number - 1)]
-        if self._own is None or now is None or before is None or now is before:
+        after, before = self._sum_values[step.number], self._sum_values[max(0, step.number - 1)]
+        if self._sums_grid is None or after is None or before is None or after is before:
             return ""
         thread = self._model.thread
-        differs: Array = now[thread] != before[thread]
-        return fill(self._own, differs.reshape(-1))
+        differs: Array = after[thread] != before[thread]
+        return fill(self._sums_grid, differs.reshape(-1))
 
     def _warps(self) -> Trace:
         """A line after each warp, stepped where a warp ends within a row."""
@@ -228,27 +233,27 @@ class ThreadsPanel:
         }  # fmt: skip
 
     def _legend(self, step: Step) -> str:
-        """How many take part, in words: a colour alone would not do."""
+        """How many threads take part, as text: a colour alone would not be accessible."""
         active, all_ = int(step.active.sum()), step.active.size
         waits = int(self._waiting[step.number].sum())
         if isinstance(step.statement, Barrier):
             return f"{waits} of {all_} have come to the barrier"
-        said = f"{active} of {all_} active" if active < all_ else f"all {all_} active"
-        return f"{said}, {waits} wait at the barrier" if waits else said
+        text = f"{active} of {all_} active" if active < all_ else f"all {all_} active"
+        return f"{text}, {waits} wait at the barrier" if waits else text
 
     def _saved(self, step: Step) -> list[str]:
-        """How many times fewer loads than the naive kernel, now and in the end."""
-        mine, naive = self.loads[step.number], self.naive[step.number]
+        """How many times fewer loads than the naive kernel, at this step and at the last."""
+        loads, naive = self.loads[step.number], self.naive[step.number]
         last = self.naive[-1] / self.loads[-1] if self.loads[-1] else 0.0
         end = f"{_times(last)} at the end" if last >= FEWER else ""
-        if not mine or not naive:
+        if not loads or not naive:
             return ["", end]
-        if naive < mine * FEWER:
+        if naive < loads * FEWER:
             return ["not yet fewer" if end else "no fewer", end]
-        return [f"saved <b>{_times(naive / mine)}</b>", end]
+        return [f"saved <b>{_times(naive / loads)}</b>", end]
 
 
-def across_of(block: Dim3) -> int:
+def columns_of_block(block: Dim3) -> int:
     """How many threads of a block stand in a row: threadIdx.x, or less where all are in one."""
     x, y, z = block
     return x if y * z > 1 else min(x, WRAPPED)
@@ -260,13 +265,13 @@ def _times(ratio: float) -> str:
 
 def global_loads(model: SceneModel) -> list[int]:
     """Elements that the block's threads have loaded from global memory, up to each step."""
-    found, count = [], 0
+    counts, count = [], 0
     for step in model.recording.steps:
         for access in step.accesses:
             if access.kind is AccessKind.LOAD and access.space is MemorySpace.GLOBAL:
                 count += int((access.active & access.in_bounds).sum()) * access.components
-        found.append(count)
-    return found
+        counts.append(count)
+    return counts
 
 
 def naive_loads(model: SceneModel) -> list[int]:
@@ -278,21 +283,21 @@ def naive_loads(model: SceneModel) -> list[int]:
     """
     recording = model.recording
     sums = accumulator(model)
-    needed = _needed(model, sums)
-    done = np.zeros(needed.shape, np.int64)
+    needed = _sums_within_c(model, sums)
+    products_done = np.zeros(needed.shape, np.int64)
     K = int(recording.arguments["K"])
     factors = {step.statement: _products(step.statement) for step in recording.steps}
-    found, count = [], 0
+    counts, count = [], 0
     for step in recording.steps:
-        for active in _done(step, factors[step.statement]):
-            places = np.flatnonzero(active), _cells_added(step, sums)[active]
-            done[places] += 1
-            count += 2 * int((needed[places] & (done[places] <= K)).sum())
-        found.append(count)
-    return found
+        for active in _threads_done(step, factors[step.statement]):
+            sums_added = np.flatnonzero(active), _cells_added(step, sums)[active]
+            products_done[sums_added] += 1
+            count += 2 * int((needed[sums_added] & (products_done[sums_added] <= K)).sum())
+        counts.append(count)
+    return counts
 
 
-def _needed(model: SceneModel, sums: Variable | None) -> Array:
+def _sums_within_c(model: SceneModel, sums: Variable | None) -> Array:
     """Which of each thread's sums [T, sums of a thread] belong to a cell within C."""
     recording, tile = model.recording, model.tile
     T, each = recording.launch.threads, math.prod(_dimensions(sums))
@@ -332,7 +337,7 @@ def sums_within_tile(
     arguments = {"A": A, "B": B, "C": np.zeros((rows, columns), element)}
     launch = Launch((1, 1, 1), block, {**arguments, "M": rows, "N": columns, "K": depth})
     model = build_scene_model(record(kernel, launch), 0)
-    last = held(model, accumulator(model))[-1]
+    last = values_by_step(model, accumulator(model))[-1]
     assert last is not None, "a kernel whose sums are an array"
     row, column = np.divmod(last.reshape(launch.threads, -1).astype(np.int64), columns)
     return row, column
@@ -342,8 +347,8 @@ def _cells_added(step: Step, sums: Variable | None) -> Array:
     """Which of its sums each thread [T] adds to at a step: 0 where it has one."""
     if sums is not None and sums.space is MemorySpace.LOCAL:
         for access in step.accesses:
-            mine = access.space is MemorySpace.LOCAL and access.name == sums.name
-            if mine and access.kind is AccessKind.STORE:
+            is_sums = access.space is MemorySpace.LOCAL and access.name == sums.name
+            if is_sums and access.kind is AccessKind.STORE:
                 cells: Array = access.offsets // access.element_bytes
                 return cells
     return np.zeros(step.active.size, np.int64)
@@ -352,22 +357,22 @@ def _cells_added(step: Step, sums: Variable | None) -> Array:
 def _products(statement: Statement) -> list[Expression]:
     """The products of two floating-point numbers in a statement."""
     return [
-        one
+        expression
         for root in expressions_of(statement)
-        for one in subexpressions(root)
-        if isinstance(one, Binary) and one.operator == "*" and _is_float(one)
+        for expression in subexpressions(root)
+        if isinstance(expression, Binary) and expression.operator == "*" and _is_float(expression)
     ]
 
 
-def _done(step: Step, products: list[Expression]) -> list[Array]:
+def _threads_done(step: Step, products: list[Expression]) -> list[Array]:
     """For each product of its statement, which threads [T] have done it at a step.
 
     A product that is fused with a sum has no value of its own: all who run the statement do it.
     """
     if not products:
         return []
-    done = {part.expression: part.active for part in step.evaluations}
-    return [done.get(product, step.active) for product in products]
+    active = {evaluation.expression: evaluation.active for evaluation in step.evaluations}
+    return [active.get(product, step.active) for product in products]
 
 
 def _is_float(expression: Expression) -> bool:
@@ -376,44 +381,45 @@ def _is_float(expression: Expression) -> bool:
 
 def accumulator(model: SceneModel) -> Variable | None:
     """The float variable, or array of them, in registers that a loop adds to, if there is one."""
-    sums = (_added(step.statement) for step in model.recording.steps)
+    sums = (_accumulated_variable(step.statement) for step in model.recording.steps)
     return next((variable for variable in sums if variable is not None), None)
 
 
-def waiting(model: SceneModel) -> list[Array]:
+def waiting_threads(model: SceneModel) -> list[Array]:
     """For each step, which threads [T] have come to the barrier and wait there for the others."""
-    found: list[Array] = []
-    nobody = now = np.zeros(model.recording.launch.threads, np.bool_)
+    by_step: list[Array] = []
+    nobody = waits = np.zeros(model.recording.launch.threads, np.bool_)
     interval = 0
     for step in model.recording.steps:
         if step.interval != interval and not isinstance(step.statement, Barrier):
-            now, interval = nobody, step.interval
+            waits, interval = nobody, step.interval
         if isinstance(step.statement, Barrier):
-            now = now | step.active
-        found.append(now)
-    return found
+            waits = waits | step.active
+        by_step.append(waits)
+    return by_step
 
 
-def held(model: SceneModel, variable: Variable | None) -> list[Array | None]:
-    """What a variable holds after each step, one entry a thread; None before it is there.
+def values_by_step(model: SceneModel, variable: Variable | None) -> list[Array | None]:
+    """A variable's values [T, ...] after each step; None before its declaration.
 
-    Where a step cannot see it, as in a function that was given the array, its stores tell.
+    Where it is not in scope, as in a function that gets the array as a parameter, the stores to it
+    are applied to the values of the step before.
     """
-    found: list[Array | None] = []
-    now: Array | None = None
+    by_step: list[Array | None] = []
+    values: Array | None = None
     for step in model.recording.steps:
         if variable is not None:
-            seen = step.registers.get(variable.name)
-            if seen is not None:
-                now = seen
-            elif now is not None:
-                now = _stored(now, step, variable.name)
-        found.append(now)
-    return found
+            snapshot = step.registers.get(variable.name)
+            if snapshot is not None:
+                values = snapshot
+            elif values is not None:
+                values = _with_stores(values, step, variable.name)
+        by_step.append(values)
+    return by_step
 
 
-def _stored(held_: Array, step: Step, name: str) -> Array:
-    """An array that every thread has of its own, with what one step stores to it."""
+def _with_stores(values: Array, step: Step, name: str) -> Array:
+    """A local array's values [T, ...] with one step's stores to it."""
     for access in step.accesses:
         if (
             access.space is MemorySpace.LOCAL
@@ -423,15 +429,15 @@ def _stored(held_: Array, step: Step, name: str) -> Array:
             threads = np.flatnonzero(access.active & access.in_bounds)
             components = access.components
             cells = access.offsets[threads] // access.element_bytes
-            held_ = held_.copy()
-            flat = held_.reshape(held_.shape[0], -1)
+            values = values.copy()
+            flat = values.reshape(values.shape[0], -1)
             for i in range(components):
-                values = access.values[threads] if components == 1 else access.values[threads, i]
-                flat[threads, cells + i] = values
-    return held_
+                component = access.values[threads] if components == 1 else access.values[threads, i]
+                flat[threads, cells + i] = component
+    return values
 
 
-def _added(statement: object) -> Variable | None:
+def _accumulated_variable(statement: object) -> Variable | None:
     match statement:
         case Evaluate(expression=Assign(lvalue=lvalue, operator="+") as sum_) if _is_float(sum_):
             while isinstance(lvalue, Index):

@@ -29,13 +29,13 @@ class TimelinePanel:
     def __init__(self, model: SceneModel, palette: Palette) -> None:
         self._model, self._palette = model, palette
         self._width = (RIGHT - LEFT) / max(1, len(model.recording.steps))
-        self._hazards = self._marks(troubled(model))
+        self._hazards = self._marks(steps_with_hazards(model))
 
     def _marks(self, hazards: list[bool]) -> str:
-        """A triangle above each step that is wrong."""
+        """A triangle above each step that has a hazard."""
         path = ""
-        for i, wrong in enumerate(hazards):
-            if wrong:
+        for i, has_hazard in enumerate(hazards):
+            if has_hazard:
                 x = LEFT + (i + 0.5) * self._width
                 path += f"M{px(x - 5)},{TOP - 16}H{px(x + 5)}L{px(x)},{TOP - 8}Z"
         return path
@@ -94,7 +94,7 @@ class TimelinePanel:
         }  # fmt: skip
 
 
-def troubled(model: SceneModel) -> list[bool]:
+def steps_with_hazards(model: SceneModel) -> list[bool]:
     """For each step, whether it does what no correct kernel does."""
     launch_hazards = {  # those that the recording's own accesses do not show
         (line, kind)
@@ -103,11 +103,11 @@ def troubled(model: SceneModel) -> list[bool]:
         if (kind := hazard.kind) in (HazardKind.DIVERGENT_BARRIER, HazardKind.MISALIGNED)
     }
     return [
-        bool(wrong)
+        bool(cells)
         or any(bool((access.active & ~access.in_bounds).any()) for access in step.accesses)
         or (step.line, HazardKind.MISALIGNED) in launch_hazards
         or ((step.line, HazardKind.DIVERGENT_BARRIER) in launch_hazards and not step.active.all())
-        for step, wrong in zip(model.recording.steps, model.unordered, strict=True)
+        for step, cells in zip(model.recording.steps, model.unordered, strict=True)
     ]
 
 
