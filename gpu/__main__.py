@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gpu import bits, hardware, limits, recorded
+from gpu import bits, hardware, recorded
+from gpu.candidate import Candidate, choose, variants
 from gpu.compare import request, with_simulated
-from gpu.contestant import Contestant, choose, variants
 from gpu.device import Device, Status, status_from
-from gpu.limits import limits_from
+from gpu.microbenchmarks import limits
+from gpu.microbenchmarks.limits import limits_from
 from gpu.program import ToolError
 from gpu.result import Comparison, comparison_from
 from gpu.tables import limits_table, table
@@ -130,10 +131,10 @@ def _usable(options: argparse.Namespace, worker: Worker) -> bool:
 
 def _compare(options: argparse.Namespace, worker: Worker) -> int:
     size = (options.m, options.n, options.k)
-    contestants = [choose(name, size, _defines(options)) for name in _names(options)]
+    candidates = [choose(name, size, _defines(options)) for name in _names(options)]
     if not _usable(options, worker):
         return 2
-    comparison = _compared(options, worker, size, contestants)
+    comparison = _compared(options, worker, size, candidates)
     print(json.dumps(comparison.to_json(), indent=1) if options.json else table(comparison))
     return 0 if comparison.verified else 1
 
@@ -142,19 +143,19 @@ def _compared(
     options: argparse.Namespace,
     worker: Worker,
     size: tuple[int, int, int],
-    contestants: Sequence[Contestant],
+    candidates: Sequence[Candidate],
 ) -> Comparison:
-    job = request(size, contestants, options.gpu)
+    job = request(size, candidates, options.gpu)
     found = dict(worker.submit(job, options.limit).wait(_tell))
     return with_simulated(comparison_from(found), lambda message, _done=None, /: _tell(message))
 
 
 def _bits(options: argparse.Namespace, worker: Worker) -> int:
     size = (options.m, options.n, options.k)
-    contestants = [choose(name, size, _defines(options)) for name in _names(options)]
+    candidates = [choose(name, size, _defines(options)) for name in _names(options)]
     if not _usable(options, worker):
         return 2
-    verdicts = _judged(options, worker, size, contestants)
+    verdicts = _judged(options, worker, size, candidates)
     return 0 if all(verdict.identical for verdict in verdicts) else 1
 
 
@@ -162,16 +163,16 @@ def _judged(
     options: argparse.Namespace,
     worker: Worker,
     size: tuple[int, int, int],
-    contestants: Sequence[Contestant],
+    candidates: Sequence[Candidate],
 ) -> list[bits.BitVerdict]:
     """Each kernel's two Cs beside each other, told as they are found."""
     print("Bit for bit, M, N, K = {}, {}, {}".format(*size))
     verdicts = []
-    for contestant in contestants:
-        job = bits.request(contestant, size, bits.fresh_seed(), options.gpu)
+    for candidate in candidates:
+        job = bits.request(candidate, size, bits.fresh_seed(), options.gpu)
         found = worker.submit(job, options.limit).wait(_tell)
         verdict = bits.judge(job, found)
-        print(f"{contestant.name + ':':24}{verdict.sentence}")
+        print(f"{candidate.name + ':':24}{verdict.sentence}")
         verdicts.append(verdict)
     return verdicts
 
@@ -196,11 +197,11 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
     comparisons = []
     for size in RECORDED_SIZES:
         print("M, N, K = {}, {}, {}".format(*size), file=sys.stderr)
-        contestants = [choose(name, size, _defines(options)) for name in names]
-        comparison = _compared(options, worker, size, contestants)
+        candidates = [choose(name, size, _defines(options)) for name in names]
+        comparison = _compared(options, worker, size, candidates)
         print(table(comparison), end="\n\n")
         if size in COUNTED_SIZES and hardware.available():
-            comparison = _counted(comparison, contestants, options.gpu)
+            comparison = _counted(comparison, candidates, options.gpu)
         comparisons.append(comparison)
         # Kept if what comes next is cut off.
         path = recorded.write(comparisons, options.folder, begun, found, verdicts)
@@ -209,11 +210,11 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
     return 0 if right and all(verdict.identical for verdict in verdicts) else 1
 
 
-def _counted(comparison: Comparison, contestants: Sequence[Contestant], gpu: int) -> Comparison:
+def _counted(comparison: Comparison, candidates: Sequence[Candidate], gpu: int) -> Comparison:
     """The comparison with the hardware's counters, or as it is where the profiler cannot."""
     _tell("Reading the hardware's counters with ncu")
     try:
-        return hardware.with_counters(comparison, contestants, gpu)
+        return hardware.with_counters(comparison, candidates, gpu)
     except ToolError as error:
         _tell(f"No hardware counters: {error}")
         return comparison

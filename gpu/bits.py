@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from gpu.candidate import Candidate, check_size
 from gpu.compile import compile_text, element_type, load
-from gpu.contestant import Contestant, check_size
 from gpu.json_data import decode
 from gpu.progress import Progress
 from simulator.language.ctype import Array
@@ -119,7 +119,7 @@ class ProductJob:
 
     size: tuple[int, int, int]  # M, N, K
     seed: int  # of the inputs
-    kernel: Contestant
+    kernel: Candidate
     gpu: int = 0  # the GPU's number
 
 
@@ -130,7 +130,7 @@ class Product:
     C: str  # NumPy's file format in base64, of an array [M, N]
 
 
-def request(contestant: Contestant, size: Sequence[int], seed: int, gpu: int = 0) -> dict[str, Any]:
+def request(candidate: Candidate, size: Sequence[int], seed: int, gpu: int = 0) -> dict[str, Any]:
     """The worker's job for one product on GPU number `gpu`, as JSON takes it.
 
     LaunchError where C is larger than the simulator should be asked for.
@@ -143,7 +143,7 @@ def request(contestant: Contestant, size: Sequence[int], seed: int, gpu: int = 0
         )
     return {
         "job": "product", "gpu": gpu, "size": list(size), "seed": seed,
-        "kernel": dataclasses.asdict(contestant),
+        "kernel": dataclasses.asdict(candidate),
     }  # fmt: skip
 
 
@@ -156,19 +156,17 @@ def product(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     progress("Looking at the GPU", 0.0)
     asked = decode(ProductJob, job, "The job")
     device = use(asked.gpu)
-    contestant = asked.kernel
+    candidate = asked.kernel
     M, N, K = asked.size
-    element = element_type(contestant.text, contestant.kernel)
-    progress(f"Compiling {contestant.name}", 0.2)
-    binary = compile_text(
-        contestant.text, contestant.kernel, device.architecture, contestant.defines
-    )
-    loaded = load(binary, contestant.grid, contestant.block, device.threads_per_multiprocessor)
-    progress(f"Running {contestant.name} for its C", 0.5)
+    element = element_type(candidate.text, candidate.kernel)
+    progress(f"Compiling {candidate.name}", 0.2)
+    binary = compile_text(candidate.text, candidate.kernel, device.architecture, candidate.defines)
+    loaded = load(binary, candidate.grid, candidate.block, device.threads_per_multiprocessor)
+    progress(f"Running {candidate.name} for its C", 0.5)
     A, B = (cupy.asarray(matrix) for matrix in inputs(asked.seed, asked.size, element))
     C = cupy.full((M, N), np.nan, dtype=element)
     numbers = (np.int32(M), np.int32(N), np.int32(K))
-    loaded.function(contestant.grid, contestant.block, (A, B, C, *numbers))
+    loaded.function(candidate.grid, candidate.block, (A, B, C, *numbers))
     return {"C": packed(cupy.asnumpy(C))}
 
 
@@ -185,7 +183,7 @@ def unpacked(text: str) -> Array:
     return array
 
 
-def simulated_product(contestant: Contestant, size: tuple[int, int, int], seed: int) -> Array:
+def simulated_product(candidate: Candidate, size: tuple[int, int, int], seed: int) -> Array:
     """C [M, N] as the simulator computes it from the same inputs.
 
     Raises SourceError or LaunchError, also where it takes longer than SIMULATOR_SECONDS.
@@ -193,11 +191,11 @@ def simulated_product(contestant: Contestant, size: tuple[int, int, int], seed: 
     from simulator import Launch, compile_kernel, simulate
 
     M, N, K = size
-    A, B = inputs(seed, size, element_type(contestant.text, contestant.kernel))
+    A, B = inputs(seed, size, element_type(candidate.text, candidate.kernel))
     C = np.full((M, N), np.nan, dtype=A.dtype)
-    kernel = compile_kernel(contestant.text, contestant.kernel, contestant.defines)
+    kernel = compile_kernel(candidate.text, candidate.kernel, candidate.defines)
     arguments = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
-    launch = Launch(contestant.grid, contestant.block, arguments)
+    launch = Launch(candidate.grid, candidate.block, arguments)
     result: Array = simulate(kernel, launch, seconds=SIMULATOR_SECONDS).arrays["C"].reshape(M, N)
     return result
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
+from gpu.candidate import Candidate
 from gpu.compare import CompareJob, request
 from gpu.compile import compile_text, element_type, load
-from gpu.contestant import Contestant
 from gpu.device import architecture
 from gpu.json_data import decode
 from gpu.profile import METRICS, profiled
@@ -37,14 +37,14 @@ def available() -> bool:
 
 
 def with_counters(
-    comparison: Comparison, contestants: Sequence[Contestant], gpu: int = 0
+    comparison: Comparison, candidates: Sequence[Candidate], gpu: int = 0
 ) -> Comparison:
-    """The comparison with the hardware's counters of each contestant that was timed.
+    """The comparison with the hardware's counters of each candidate that was timed.
 
     Raises ToolError where the profiler cannot do it.
     """
     timed = {kernel.name for kernel in comparison.kernels if kernel.ms}
-    chosen = [contestant for contestant in contestants if contestant.name in timed]
+    chosen = [candidate for candidate in candidates if candidate.name in timed]
     found = count(chosen, comparison.size, gpu) if chosen else {}
     kernels = tuple(
         dataclasses.replace(kernel, counters=found.get(kernel.name))
@@ -54,36 +54,36 @@ def with_counters(
 
 
 def count(
-    contestants: Sequence[Contestant], size: tuple[int, int, int], gpu: int
+    candidates: Sequence[Candidate], size: tuple[int, int, int], gpu: int
 ) -> dict[str, dict[str, int]]:
-    """Each of profile.METRICS by contestant, from one profiled launch of each; or ToolError."""
-    job = request(size, contestants, gpu)
+    """Each of profile.METRICS by candidate, from one profiled launch of each; or ToolError."""
+    job = request(size, candidates, gpu)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "job.json"
         path.write_text(json.dumps(job), encoding="utf-8")
         program = [sys.executable, "-c", PROGRAM, str(path)]
         rows = profiled(program, options=OPTIONS, folder=ROOT)
-    return matched(contestants, rows)
+    return matched(candidates, rows)
 
 
 def matched(
-    contestants: Sequence[Contestant], rows: Sequence[tuple[str, Mapping[str, int]]]
+    candidates: Sequence[Candidate], rows: Sequence[tuple[str, Mapping[str, int]]]
 ) -> dict[str, dict[str, int]]:
-    """The profiler's rows by contestant. ToolError unless they are those launches in that order."""
-    if [one.kernel for one in contestants] != [name for name, _ in rows]:
+    """The profiler's rows by candidate. ToolError unless they are those launches in that order."""
+    if [one.kernel for one in candidates] != [name for name, _ in rows]:
         raise ToolError(
             f"The profiler saw {', '.join(name for name, _ in rows) or 'nothing'}, not "
-            f"{', '.join(one.kernel for one in contestants)}."
+            f"{', '.join(one.kernel for one in candidates)}."
         )
-    for one, (_, counters) in zip(contestants, rows, strict=True):
+    for one, (_, counters) in zip(candidates, rows, strict=True):
         absent = [name for name in METRICS if name not in counters]
         if absent:
             raise ToolError(f"The profiler did not count {', '.join(absent)} of {one.name}.")
-    return {one.name: dict(found) for one, (_, found) in zip(contestants, rows, strict=True)}
+    return {one.name: dict(found) for one, (_, found) in zip(candidates, rows, strict=True)}
 
 
 def main(path: str) -> None:
-    """Launch each contestant of the job in the file at `path` once, for the profiler to see."""
+    """Launch each candidate of the job in the file at `path` once, for the profiler to see."""
     import cupy
 
     job = decode(CompareJob, json.loads(Path(path).read_text(encoding="utf-8")), "The job file")

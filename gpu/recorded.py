@@ -14,7 +14,7 @@ from typing import Any
 from gpu.bits import BitVerdict
 from gpu.device import Device
 from gpu.json_data import decode
-from gpu.limits import Limits, limits_from
+from gpu.microbenchmarks.limits import Limits, limits_from
 from gpu.result import Comparison
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "recorded"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from gpu.limits import Limits
+from gpu.microbenchmarks.limits import Limits
 from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
 

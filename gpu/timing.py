@@ -1,4 +1,4 @@
-"""How long kernels take: CUDA events, a cold L2, contestants in turn, and the spread."""
+"""How long kernels take: CUDA events, a cold L2, candidates in turn, and the spread."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def summarise(samples: Sequence[float]) -> Timing:
 
 
 def rounds(slowest_ms: float) -> int:
-    """How often each contestant runs: 200 ms of the slowest, never under 20 times."""
+    """How often each candidate runs: 200 ms of the slowest, never under 20 times."""
     if slowest_ms <= 0:
         return MOST_ROUNDS
     return min(MOST_ROUNDS, max(FEWEST_ROUNDS, math.ceil(TARGET_MS / slowest_ms)))
@@ -45,7 +45,7 @@ def rounds(slowest_ms: float) -> int:
 def measure(launches: Mapping[str, Callable[[], object]], progress: Progress) -> dict[str, Timing]:
     """Time each launch on the current device; the launches only queue work.
 
-    All contestants run once a round, starting with another one each round, so that a drift of
+    All candidates run once a round, starting with another one each round, so that a drift of
     the clocks meets all alike. Before every run 256 MB are overwritten, which empties the L2 and
     keeps the GPU busy while the host queues what follows: the events then lie close around the
     kernel. Nothing waits for the GPU until everything is queued.
@@ -100,10 +100,10 @@ def turns(names: Sequence[str], count: int) -> Iterator[str]:
 class Told:
     """Tells of the runs that have ended, at most ten times a second: no reader sees more."""
 
-    def __init__(self, progress: Progress, contestants: int, count: int) -> None:
+    def __init__(self, progress: Progress, candidates: int, count: int) -> None:
         self.ended = 0
         self._progress = progress
-        self._contestants = contestants
+        self._candidates = candidates
         self._count = count
         self._next = 0.0
 
@@ -112,7 +112,7 @@ class Told:
         now = time.perf_counter()
         if now >= self._next:
             self._next = now + TELL_SECONDS
-            turn = self.ended // self._contestants + 1
-            share = self.ended / (self._contestants * self._count)
+            turn = self.ended // self._candidates + 1
+            share = self.ended / (self._candidates * self._count)
             self._progress(f"Timing {name}, round {turn} of {self._count}", share)
         self.ended += 1

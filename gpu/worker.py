@@ -359,7 +359,7 @@ def _product(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any
 
 
 def _limits(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-    from gpu.limits import limits
+    from gpu.microbenchmarks.limits import limits
 
     return limits(request, progress)
 

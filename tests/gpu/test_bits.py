@@ -12,7 +12,7 @@ import pytest
 from gpu import bits
 from gpu.__main__ import main
 from gpu.bits import BitVerdict
-from gpu.contestant import choose
+from gpu.candidate import choose
 from gpu.json_data import decode
 from gpu.worker import Worker
 from simulator.language.ctype import Array

@@ -13,7 +13,7 @@ LARGEST = 2**31 - 1  # kernels index with int
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
+class Candidate:
     """One kernel of a run: the text that is compiled and how it is launched."""
 
     name: str
@@ -26,8 +26,8 @@ class Contestant:
 
 def choose(
     wanted: str, size: tuple[int, int, int], defines: Mapping[str, str] | None = None
-) -> Contestant:
-    """The contestant for "tiled" or "tiled:TILE=32" from the catalogue, for M, N, K.
+) -> Candidate:
+    """The candidate for "tiled" or "tiled:TILE=32" from the catalogue, for M, N, K.
 
     `defines` are macros set in every kernel that has them. LaunchError names what is wrong.
     """
@@ -54,7 +54,7 @@ def choose(
     if grid[1] > 65535 or grid[2] > 65535:
         raise LaunchError(f"{name} needs {grid[1]:,} blocks in y; a GPU takes 65,535.")
     values = {macro: str(chosen.get(macro, offer[0])) for macro, offer in entry.defines.items()}
-    return Contestant(wanted, entry.source(**chosen), entry.kernel, grid, block, values)
+    return Candidate(wanted, entry.source(**chosen), entry.kernel, grid, block, values)
 
 
 def variants() -> list[str]:
