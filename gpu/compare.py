@@ -17,13 +17,13 @@ from gpu.compile import Loaded, compile_text, element_type, load
 from gpu.device import Device
 from gpu.json_data import decode
 from gpu.predict import NotPredictedError, predict
-from gpu.progress import Progress, part
+from gpu.progress import Progress, portion
 from gpu.result import Comparison, KernelResult
 from gpu.timing import FLUSH_BYTES, Timing, measure
 from gpu.verify import CHUNK, MARGIN, Verdict, judge, random_inputs, reference, scale
 from simulator.language.errors import LaunchError, SourceError
 
-LARGEST_SQUARE = 46341  # one more than the largest whose elements int counts
+LARGEST_SQUARE = 46341  # rows: the smallest square with more elements than int counts
 CUBLAS = {"float32": "cublas", "float64": "cublas-double"}
 
 
@@ -55,9 +55,9 @@ def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     from gpu.probe import use
 
     progress("Looking at the GPU", 0.0)
-    asked = decode(CompareJob, job, "The job")
-    size, candidates = asked.size, asked.kernels
-    device = use(asked.gpu)
+    compare_job = decode(CompareJob, job, "The job")
+    size, candidates = compare_job.size, compare_job.kernels
+    device = use(compare_job.gpu)
     check_size(size)
     by_type: dict[str, list[Candidate]] = {"float32": []}
     failed: dict[str, KernelResult] = {}
@@ -68,8 +68,8 @@ def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         except SourceError as error:
             failed[candidate.name] = _failure(candidate, str(error))
     results: dict[str, KernelResult] = {}
-    for place, (element, group) in enumerate(by_type.items()):
-        share = part(progress, place / len(by_type), (place + 1) / len(by_type))
+    for index, (element, group) in enumerate(by_type.items()):
+        share = portion(progress, index / len(by_type), (index + 1) / len(by_type))
         results |= _run(size, group, element, device, share)
     order = [candidate.name for candidate in candidates]
     order += [name for name in CUBLAS.values() if name in results]
@@ -80,7 +80,7 @@ def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
 def with_simulated(comparison: Comparison, progress: Progress) -> Comparison:
     """The comparison with the simulator's counters of each kernel that has a text, where it can.
 
-    They are computed here and not on the GPU.
+    They are computed in this process, without the GPU.
     """
     rows = []
     for kernel in comparison.kernels:
@@ -108,9 +108,9 @@ def _run(
     check_memory(size, element, free)
     loaded: dict[str, Loaded] = {}
     results: dict[str, KernelResult] = {}
-    compiling, checking = part(progress, 0.0, 0.1), part(progress, 0.1, 0.4)
-    for place, candidate in enumerate(candidates):
-        compiling(f"Compiling {candidate.name}", place / len(candidates))
+    compiling, checking = portion(progress, 0.0, 0.1), portion(progress, 0.1, 0.4)
+    for index, candidate in enumerate(candidates):
+        compiling(f"Compiling {candidate.name}", index / len(candidates))
         try:
             loaded[candidate.name] = _compile(candidate, device)
         except (SourceError, LaunchError) as error:
@@ -131,16 +131,16 @@ def _run(
     checking("Computing the float64 product", 0.1)
     product = reference(cupy, A, B)
     verdicts: dict[str, Verdict] = {}
-    for place, (name, launch) in enumerate(launches.items()):
-        checking(f"Running {name} and checking its C", 0.2 + 0.8 * place / len(launches))
+    for index, (name, launch) in enumerate(launches.items()):
+        checking(f"Running {name} and checking its C", 0.2 + 0.8 * index / len(launches))
         padded.fill(math.nan)
         launch()
         cupy.cuda.get_current_stream().synchronize()
         edges = cupy.concatenate((padded[:MARGIN], padded[-MARGIN:]))
-        strayed = not bool(cupy.isnan(edges).all())
-        verdicts[name] = judge(cupy, C, product, typical, K, strayed)
+        wrote_outside = not bool(cupy.isnan(edges).all())
+        verdicts[name] = judge(cupy, C, product, typical, K, wrote_outside)
     del product
-    timings = measure(launches, part(progress, 0.4, 1.0))
+    timings = measure(launches, portion(progress, 0.4, 1.0))
     baseline = timings[CUBLAS[element]].ms
     by_name = {candidate.name: candidate for candidate in candidates}
     for name, timing in timings.items():

@@ -1,6 +1,6 @@
-"""What the hardware's own counters say of a comparison's kernels, where Nsight Compute is there.
+"""The hardware's counters of a comparison's kernels, read by Nsight Compute if it is installed.
 
-The profiler watches a process of its own, this file's `main`, which compiles each kernel as the
+The profiler watches a separate process, this file's `main`, which compiles each kernel as the
 comparison did and launches it once. Nothing else is launched there: arrays are filled by memset.
 """
 
@@ -63,23 +63,25 @@ def count(
         path.write_text(json.dumps(job), encoding="utf-8")
         program = [sys.executable, "-c", PROGRAM, str(path)]
         rows = profiled(program, options=OPTIONS, folder=ROOT)
-    return matched(candidates, rows)
+    return match_rows(candidates, rows)
 
 
-def matched(
+def match_rows(
     candidates: Sequence[Candidate], rows: Sequence[tuple[str, Mapping[str, int]]]
 ) -> dict[str, dict[str, int]]:
     """The profiler's rows by candidate. ToolError unless they are those launches in that order."""
-    if [one.kernel for one in candidates] != [name for name, _ in rows]:
+    if [candidate.kernel for candidate in candidates] != [name for name, _ in rows]:
         raise ToolError(
             f"The profiler saw {', '.join(name for name, _ in rows) or 'nothing'}, not "
-            f"{', '.join(one.kernel for one in candidates)}."
+            f"{', '.join(candidate.kernel for candidate in candidates)}."
         )
-    for one, (_, counters) in zip(candidates, rows, strict=True):
+    for candidate, (_, counters) in zip(candidates, rows, strict=True):
         absent = [name for name in METRICS if name not in counters]
         if absent:
-            raise ToolError(f"The profiler did not count {', '.join(absent)} of {one.name}.")
-    return {one.name: dict(found) for one, (_, found) in zip(candidates, rows, strict=True)}
+            raise ToolError(f"The profiler did not count {', '.join(absent)} of {candidate.name}.")
+    return {
+        candidate.name: dict(found) for candidate, (_, found) in zip(candidates, rows, strict=True)
+    }
 
 
 def main(path: str) -> None:
@@ -90,11 +92,12 @@ def main(path: str) -> None:
     M, N, K = job.size
     device = cupy.cuda.Device(job.gpu)
     device.use()
-    for one in job.kernels:
+    for candidate in job.kernels:
         target = architecture(device.compute_capability)
-        binary = compile_text(one.text, one.kernel, target, one.defines)
-        loaded = load(binary, one.grid, one.block, 1)
-        element = element_type(one.text, one.kernel)
+        binary = compile_text(candidate.text, candidate.kernel, target, candidate.defines)
+        loaded = load(binary, candidate.grid, candidate.block, 1)
+        element = element_type(candidate.text, candidate.kernel)
         A, B, C = (cupy.zeros(shape, dtype=element) for shape in ((M, K), (K, N), (M, N)))
-        loaded.function(one.grid, one.block, (A, B, C, np.int32(M), np.int32(N), np.int32(K)))
+        arguments = (A, B, C, np.int32(M), np.int32(N), np.int32(K))
+        loaded.function(candidate.grid, candidate.block, arguments)
         device.synchronize()

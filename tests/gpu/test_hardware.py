@@ -37,7 +37,7 @@ def test_rows_are_of_the_kernels_in_order() -> None:
         ("tiled", counted("tiled TILE=16, 96x64x80")),
         ("tiled", counted("tiled TILE=32, 96x64x80")),
     ]
-    found = hardware.matched(chosen, rows)
+    found = hardware.match_rows(chosen, rows)
     assert found["tiled:TILE=32"] == counted("tiled TILE=32, 96x64x80")
     assert found["tiled"] != found["tiled:TILE=32"]
 
@@ -55,7 +55,7 @@ def test_rows_of_something_else_are_refused(
     rows: list[tuple[str, dict[str, int]]], told: str
 ) -> None:
     with pytest.raises(ToolError, match=told):
-        hardware.matched(candidates("naive"), rows)
+        hardware.match_rows(candidates("naive"), rows)
 
 
 def test_only_kernels_that_ran_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
