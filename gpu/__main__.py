@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gpu import bits, hardware, limits, recorded
+from gpu import bits, hardware, recorded
+from gpu.candidate import Candidate, choose, variants
 from gpu.compare import request, with_simulated
-from gpu.contestant import Contestant, choose, variants
 from gpu.device import Device, Status, status_from
-from gpu.limits import limits_from
+from gpu.microbenchmarks import limits
+from gpu.microbenchmarks.limits import limits_from
 from gpu.program import ToolError
 from gpu.result import Comparison, comparison_from
 from gpu.tables import limits_table, table
@@ -121,7 +122,7 @@ def _explain(status: Status) -> None:
             print(f"  {status.missing.command}", file=sys.stderr)
 
 
-def _usable(options: argparse.Namespace, worker: Worker) -> bool:
+def _gpu_found(options: argparse.Namespace, worker: Worker) -> bool:
     found = worker.submit({"job": "status", "gpu": options.gpu}, 60).wait()
     status = status_from(found)
     _explain(status)
@@ -130,92 +131,92 @@ def _usable(options: argparse.Namespace, worker: Worker) -> bool:
 
 def _compare(options: argparse.Namespace, worker: Worker) -> int:
     size = (options.m, options.n, options.k)
-    contestants = [choose(name, size, _defines(options)) for name in _names(options)]
-    if not _usable(options, worker):
+    candidates = [choose(name, size, _defines(options)) for name in _names(options)]
+    if not _gpu_found(options, worker):
         return 2
-    comparison = _compared(options, worker, size, contestants)
+    comparison = _run_comparison(options, worker, size, candidates)
     print(json.dumps(comparison.to_json(), indent=1) if options.json else table(comparison))
     return 0 if comparison.verified else 1
 
 
-def _compared(
+def _run_comparison(
     options: argparse.Namespace,
     worker: Worker,
     size: tuple[int, int, int],
-    contestants: Sequence[Contestant],
+    candidates: Sequence[Candidate],
 ) -> Comparison:
-    job = request(size, contestants, options.gpu)
-    found = dict(worker.submit(job, options.limit).wait(_tell))
-    return with_simulated(comparison_from(found), lambda message, _done=None, /: _tell(message))
+    job = request(size, candidates, options.gpu)
+    found = dict(worker.submit(job, options.limit).wait(_report))
+    return with_simulated(comparison_from(found), lambda message, _done=None, /: _report(message))
 
 
 def _bits(options: argparse.Namespace, worker: Worker) -> int:
     size = (options.m, options.n, options.k)
-    contestants = [choose(name, size, _defines(options)) for name in _names(options)]
-    if not _usable(options, worker):
+    candidates = [choose(name, size, _defines(options)) for name in _names(options)]
+    if not _gpu_found(options, worker):
         return 2
-    verdicts = _judged(options, worker, size, contestants)
+    verdicts = _run_bits(options, worker, size, candidates)
     return 0 if all(verdict.identical for verdict in verdicts) else 1
 
 
-def _judged(
+def _run_bits(
     options: argparse.Namespace,
     worker: Worker,
     size: tuple[int, int, int],
-    contestants: Sequence[Contestant],
+    candidates: Sequence[Candidate],
 ) -> list[bits.BitVerdict]:
-    """Each kernel's two Cs beside each other, told as they are found."""
+    """Compare each kernel's C with the simulator's, and print each verdict as it is found."""
     print("Bit for bit, M, N, K = {}, {}, {}".format(*size))
     verdicts = []
-    for contestant in contestants:
-        job = bits.request(contestant, size, bits.fresh_seed(), options.gpu)
-        found = worker.submit(job, options.limit).wait(_tell)
+    for candidate in candidates:
+        job = bits.request(candidate, size, bits.fresh_seed(), options.gpu)
+        found = worker.submit(job, options.limit).wait(_report)
         verdict = bits.judge(job, found)
-        print(f"{contestant.name + ':':24}{verdict.sentence}")
+        print(f"{candidate.name + ':':24}{verdict.sentence}")
         verdicts.append(verdict)
     return verdicts
 
 
 def _limits(options: argparse.Namespace, worker: Worker) -> int:
-    if not _usable(options, worker):
+    if not _gpu_found(options, worker):
         return 2
-    found = worker.submit(limits.request(options.gpu), options.limit).wait(_tell)
+    found = worker.submit(limits.request(options.gpu), options.limit).wait(_report)
     print(json.dumps(found, indent=1) if options.json else limits_table(limits_from(found)))
     return 0
 
 
 def _record(options: argparse.Namespace, worker: Worker) -> int:
-    if not _usable(options, worker):
+    if not _gpu_found(options, worker):
         return 2
     begun = datetime.now(UTC)
     names = _names(options) if options.kernels else variants()
-    found = limits_from(worker.submit(limits.request(options.gpu), options.limit).wait(_tell))
+    found = limits_from(worker.submit(limits.request(options.gpu), options.limit).wait(_report))
     print(limits_table(found), end="\n\n")
     few = [choose(name, BITS_SIZE, _defines(options)) for name in names]
-    verdicts = _judged(options, worker, BITS_SIZE, few)
+    verdicts = _run_bits(options, worker, BITS_SIZE, few)
     comparisons = []
     for size in RECORDED_SIZES:
         print("M, N, K = {}, {}, {}".format(*size), file=sys.stderr)
-        contestants = [choose(name, size, _defines(options)) for name in names]
-        comparison = _compared(options, worker, size, contestants)
+        candidates = [choose(name, size, _defines(options)) for name in names]
+        comparison = _run_comparison(options, worker, size, candidates)
         print(table(comparison), end="\n\n")
         if size in COUNTED_SIZES and hardware.available():
-            comparison = _counted(comparison, contestants, options.gpu)
+            comparison = _counted(comparison, candidates, options.gpu)
         comparisons.append(comparison)
-        # Kept if what comes next is cut off.
+        # After each size, so that an interrupted run is not lost.
         path = recorded.write(comparisons, options.folder, begun, found, verdicts)
     print(f"Wrote {path}")
     right = all(comparison.verified for comparison in comparisons)
     return 0 if right and all(verdict.identical for verdict in verdicts) else 1
 
 
-def _counted(comparison: Comparison, contestants: Sequence[Contestant], gpu: int) -> Comparison:
+def _counted(comparison: Comparison, candidates: Sequence[Candidate], gpu: int) -> Comparison:
     """The comparison with the hardware's counters, or as it is where the profiler cannot."""
-    _tell("Reading the hardware's counters with ncu")
+    _report("Reading the hardware's counters with ncu")
     try:
-        return hardware.with_counters(comparison, contestants, gpu)
+        return hardware.with_counters(comparison, candidates, gpu)
     except ToolError as error:
-        _tell(f"No hardware counters: {error}")
+        _report(f"No hardware counters: {error}")
         return comparison
 
 
@@ -235,7 +236,7 @@ def _defines(options: argparse.Namespace) -> Mapping[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _tell(message: str) -> None:
+def _report(message: str) -> None:
     print(message, file=sys.stderr)
 
 

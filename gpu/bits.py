@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from gpu.candidate import Candidate, check_size
 from gpu.compile import compile_text, element_type, load
-from gpu.contestant import Contestant, check_size
 from gpu.json_data import decode
 from gpu.progress import Progress
 from simulator.language.ctype import Array
@@ -25,27 +25,24 @@ SIMULATED_CELLS = 1024 * 1024  # of C at most: larger ones take the simulator mi
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One element of C that is not the same: its place, both values, and their bits in hex.
-
-    All are texts, since a value may be no number that JSON has.
-    """
+    """One element of C that differs. Values are text, because JSON has neither NaN nor infinity."""
 
     row: int
     column: int
-    simulated: str
-    real: str
-    simulated_bits: str
-    real_bits: str
+    simulated: str  # the simulator's value, decimal
+    real: str  # the GPU's value, decimal
+    simulated_bits: str  # the simulator's bits, hexadecimal: "0x40a00000"
+    real_bits: str  # the GPU's bits, hexadecimal
 
 
 @dataclass(frozen=True, slots=True)
 class BitVerdict:
-    """How a kernel's two Cs compare: how many elements, how many differ, the first that does."""
+    """The comparison of a kernel's two Cs."""
 
-    name: str
-    size: tuple[int, int, int]
-    differing: int
-    first: Difference | None
+    name: str  # of the candidate: "tiled:TILE=32"
+    size: tuple[int, int, int]  # M, N, K
+    differing: int  # elements of C whose bits differ
+    first: Difference | None  # the first of them in row-major order
 
     @property
     def identical(self) -> bool:
@@ -56,22 +53,22 @@ class BitVerdict:
     def sentence(self) -> str:
         """The verdict in words."""
         cells = self.size[0] * self.size[1]
-        if self.first is None:
+        first = self.first
+        if first is None:
             return f"Identical: all {cells:,} elements of C have the same bits."
-        one = self.first
         return (
-            f"{self.differing:,} of {cells:,} elements differ, the first in row {one.row}, column "
-            f"{one.column}: the simulator has {one.simulated} ({one.simulated_bits}), the GPU "
-            f"{one.real} ({one.real_bits})."
+            f"{self.differing:,} of {cells:,} elements differ, the first in row {first.row}, "
+            f"column {first.column}: the simulator has {first.simulated} "
+            f"({first.simulated_bits}), the GPU {first.real} ({first.real_bits})."
         )
 
 
 def compare_bits(
     name: str, size: tuple[int, int, int], simulated: Array, real: Array
 ) -> BitVerdict:
-    """Hold two Cs [M, N] of one type against each other; the first difference is by row.
+    """Compare two Cs [M, N] of one type bit by bit; the first difference in row-major order.
 
-    ValueError where they are not alike in shape and type. A NaN equals one of the same bits.
+    ValueError where they differ in shape or type. A NaN equals a NaN of the same bits.
     """
     if simulated.shape != real.shape or simulated.dtype != real.dtype:
         raise ValueError(
@@ -79,15 +76,16 @@ def compare_bits(
             f"{real.dtype} {list(real.shape)}."
         )
     kind = np.dtype(f"u{simulated.dtype.itemsize}")
-    ours, theirs = (np.ascontiguousarray(C).view(kind) for C in (simulated, real))
-    differ = np.argwhere(ours != theirs)
+    simulated_bits, real_bits = (np.ascontiguousarray(C).view(kind) for C in (simulated, real))
+    differ = np.argwhere(simulated_bits != real_bits)
     if not differ.size:
         return BitVerdict(name, size, 0, None)
-    row, column = (int(place) for place in differ[0])
+    row, column = (int(index) for index in differ[0])
     digits = 2 * kind.itemsize + 2
     first = Difference(
         row, column, str(simulated[row, column]), str(real[row, column]),
-        f"{int(ours[row, column]):#0{digits}x}", f"{int(theirs[row, column]):#0{digits}x}",
+        f"{int(simulated_bits[row, column]):#0{digits}x}",
+        f"{int(real_bits[row, column]):#0{digits}x}",
     )  # fmt: skip
     return BitVerdict(name, size, len(differ), first)
 
@@ -95,7 +93,7 @@ def compare_bits(
 def inputs(seed: int, size: tuple[int, int, int], element: str) -> tuple[Array, Array]:
     """A [M, K] and B [K, N], the same for the same seed in every process of this machine.
 
-    Their sizes go over seven powers of ten, so that sums round in every place there is.
+    Their magnitudes cover seven powers of ten, so that sums round in many different digits.
     """
     M, N, K = size
     rng = np.random.default_rng(seed)
@@ -109,7 +107,7 @@ def inputs(seed: int, size: tuple[int, int, int], element: str) -> tuple[Array, 
 
 
 def fresh_seed() -> int:
-    """A seed that nobody has seen, small enough for JSON."""
+    """A fresh random seed of 53 bits, which JSON holds exactly."""
     return secrets.randbits(53)
 
 
@@ -119,7 +117,7 @@ class ProductJob:
 
     size: tuple[int, int, int]  # M, N, K
     seed: int  # of the inputs
-    kernel: Contestant
+    kernel: Candidate
     gpu: int = 0  # the GPU's number
 
 
@@ -130,10 +128,10 @@ class Product:
     C: str  # NumPy's file format in base64, of an array [M, N]
 
 
-def request(contestant: Contestant, size: Sequence[int], seed: int, gpu: int = 0) -> dict[str, Any]:
+def request(candidate: Candidate, size: Sequence[int], seed: int, gpu: int = 0) -> dict[str, Any]:
     """The worker's job for one product on GPU number `gpu`, as JSON takes it.
 
-    LaunchError where C is larger than the simulator should be asked for.
+    LaunchError where C has more than SIMULATED_CELLS elements.
     """
     check_size(size)
     if size[0] * size[1] > SIMULATED_CELLS:
@@ -143,7 +141,7 @@ def request(contestant: Contestant, size: Sequence[int], seed: int, gpu: int = 0
         )
     return {
         "job": "product", "gpu": gpu, "size": list(size), "seed": seed,
-        "kernel": dataclasses.asdict(contestant),
+        "kernel": dataclasses.asdict(candidate),
     }  # fmt: skip
 
 
@@ -154,38 +152,40 @@ def product(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     from gpu.probe import use
 
     progress("Looking at the GPU", 0.0)
-    asked = decode(ProductJob, job, "The job")
-    device = use(asked.gpu)
-    contestant = asked.kernel
-    M, N, K = asked.size
-    element = element_type(contestant.text, contestant.kernel)
-    progress(f"Compiling {contestant.name}", 0.2)
-    binary = compile_text(
-        contestant.text, contestant.kernel, device.architecture, contestant.defines
-    )
-    loaded = load(binary, contestant.grid, contestant.block, device.threads_per_multiprocessor)
-    progress(f"Running {contestant.name} for its C", 0.5)
-    A, B = (cupy.asarray(matrix) for matrix in inputs(asked.seed, asked.size, element))
+    product_job = decode(ProductJob, job, "The job")
+    device = use(product_job.gpu)
+    candidate = product_job.kernel
+    M, N, K = product_job.size
+    element = element_type(candidate.text, candidate.kernel)
+    progress(f"Compiling {candidate.name}", 0.2)
+    binary = compile_text(candidate.text, candidate.kernel, device.architecture, candidate.defines)
+    loaded = load(binary, candidate.grid, candidate.block, device.threads_per_multiprocessor)
+    progress(f"Running {candidate.name} for its C", 0.5)
+    A, B = (cupy.asarray(matrix) for matrix in inputs(product_job.seed, product_job.size, element))
     C = cupy.full((M, N), np.nan, dtype=element)
     numbers = (np.int32(M), np.int32(N), np.int32(K))
-    loaded.function(contestant.grid, contestant.block, (A, B, C, *numbers))
-    return {"C": packed(cupy.asnumpy(C))}
+    loaded.function(candidate.grid, candidate.block, (A, B, C, *numbers))
+    return {"C": encode_array(cupy.asnumpy(C))}
 
 
-def packed(array: Array) -> str:
+def encode_array(array: Array) -> str:
     """An array as text that JSON takes: NumPy's file format in base64."""
     file = io.BytesIO()
     np.save(file, array, allow_pickle=False)
     return base64.b64encode(file.getvalue()).decode("ascii")
 
 
-def unpacked(text: str) -> Array:
-    """The array that `packed` made a text of."""
+def decode_array(text: str) -> Array:
+    """The array that `encode_array` encoded.
+
+    >>> decode_array(encode_array(np.arange(3)))
+    array([0, 1, 2])
+    """
     array: Array = np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False)
     return array
 
 
-def simulated_product(contestant: Contestant, size: tuple[int, int, int], seed: int) -> Array:
+def simulated_product(candidate: Candidate, size: tuple[int, int, int], seed: int) -> Array:
     """C [M, N] as the simulator computes it from the same inputs.
 
     Raises SourceError or LaunchError, also where it takes longer than SIMULATOR_SECONDS.
@@ -193,21 +193,21 @@ def simulated_product(contestant: Contestant, size: tuple[int, int, int], seed: 
     from simulator import Launch, compile_kernel, simulate
 
     M, N, K = size
-    A, B = inputs(seed, size, element_type(contestant.text, contestant.kernel))
+    A, B = inputs(seed, size, element_type(candidate.text, candidate.kernel))
     C = np.full((M, N), np.nan, dtype=A.dtype)
-    kernel = compile_kernel(contestant.text, contestant.kernel, contestant.defines)
+    kernel = compile_kernel(candidate.text, candidate.kernel, candidate.defines)
     arguments = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
-    launch = Launch(contestant.grid, contestant.block, arguments)
+    launch = Launch(candidate.grid, candidate.block, arguments)
     result: Array = simulate(kernel, launch, seconds=SIMULATOR_SECONDS).arrays["C"].reshape(M, N)
     return result
 
 
 def judge(job: Mapping[str, Any], found: Mapping[str, Any]) -> BitVerdict:
-    """Hold what `product` found for a job against the simulator's C of the same inputs.
+    """Compare the result of `product` for a job with the simulator's C of the same inputs.
 
     Raises what simulated_product does.
     """
-    asked = decode(ProductJob, job, "The job")
-    simulated = simulated_product(asked.kernel, asked.size, asked.seed)
+    product_job = decode(ProductJob, job, "The job")
+    simulated = simulated_product(product_job.kernel, product_job.size, product_job.seed)
     real = decode(Product, found, "The product")
-    return compare_bits(asked.kernel.name, asked.size, simulated, unpacked(real.C))
+    return compare_bits(product_job.kernel.name, product_job.size, simulated, decode_array(real.C))

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from gpu.candidate import Candidate, check_size
 from gpu.compile import Loaded, compile_text, element_type, load
-from gpu.contestant import Contestant, check_size
 from gpu.device import Device
 from gpu.json_data import decode
 from gpu.predict import NotPredictedError, predict
-from gpu.progress import Progress, part
+from gpu.progress import Progress, portion
 from gpu.result import Comparison, KernelResult
 from gpu.timing import FLUSH_BYTES, Timing, measure
 from gpu.verify import CHUNK, MARGIN, Verdict, judge, random_inputs, reference, scale
 from simulator.language.errors import LaunchError, SourceError
 
-LARGEST_SQUARE = 46341  # one more than the largest whose elements int counts
+LARGEST_SQUARE = 46341  # rows: the smallest square with more elements than int counts
 CUBLAS = {"float32": "cublas", "float64": "cublas-double"}
 
 
@@ -32,17 +32,17 @@ class CompareJob:
     """The worker's job for a comparison, as it stands in JSON."""
 
     size: tuple[int, int, int]  # M, N, K
-    kernels: tuple[Contestant, ...]
+    kernels: tuple[Candidate, ...]
     gpu: int = 0  # the GPU's number
 
 
-def request(size: Sequence[int], contestants: Sequence[Contestant], gpu: int = 0) -> dict[str, Any]:
+def request(size: Sequence[int], candidates: Sequence[Candidate], gpu: int = 0) -> dict[str, Any]:
     """The worker's job for a comparison on GPU number `gpu`, as JSON takes it."""
     return {
         "job": "compare",
         "gpu": gpu,
         "size": list(size),
-        "kernels": [dataclasses.asdict(contestant) for contestant in contestants],
+        "kernels": [dataclasses.asdict(candidate) for candidate in candidates],
     }
 
 
@@ -55,23 +55,23 @@ def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     from gpu.probe import use
 
     progress("Looking at the GPU", 0.0)
-    asked = decode(CompareJob, job, "The job")
-    size, contestants = asked.size, asked.kernels
-    device = use(asked.gpu)
+    compare_job = decode(CompareJob, job, "The job")
+    size, candidates = compare_job.size, compare_job.kernels
+    device = use(compare_job.gpu)
     check_size(size)
-    by_type: dict[str, list[Contestant]] = {"float32": []}
+    by_type: dict[str, list[Candidate]] = {"float32": []}
     failed: dict[str, KernelResult] = {}
-    for contestant in contestants:
+    for candidate in candidates:
         try:
-            element = element_type(contestant.text, contestant.kernel)
-            by_type.setdefault(element, []).append(contestant)
+            element = element_type(candidate.text, candidate.kernel)
+            by_type.setdefault(element, []).append(candidate)
         except SourceError as error:
-            failed[contestant.name] = _failure(contestant, str(error))
+            failed[candidate.name] = _failure(candidate, str(error))
     results: dict[str, KernelResult] = {}
-    for place, (element, group) in enumerate(by_type.items()):
-        share = part(progress, place / len(by_type), (place + 1) / len(by_type))
+    for index, (element, group) in enumerate(by_type.items()):
+        share = portion(progress, index / len(by_type), (index + 1) / len(by_type))
         results |= _run(size, group, element, device, share)
-    order = [contestant.name for contestant in contestants]
+    order = [candidate.name for candidate in candidates]
     order += [name for name in CUBLAS.values() if name in results]
     rows = tuple((results | failed)[name] for name in order)
     return Comparison(device, size, rows).to_json()
@@ -80,7 +80,7 @@ def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
 def with_simulated(comparison: Comparison, progress: Progress) -> Comparison:
     """The comparison with the simulator's counters of each kernel that has a text, where it can.
 
-    They are computed here and not on the GPU.
+    They are computed in this process, without the GPU.
     """
     rows = []
     for kernel in comparison.kernels:
@@ -95,7 +95,7 @@ def with_simulated(comparison: Comparison, progress: Progress) -> Comparison:
 
 def _run(
     size: tuple[int, int, int],
-    contestants: Sequence[Contestant],
+    candidates: Sequence[Candidate],
     element: str,
     device: Device,
     progress: Progress,
@@ -108,13 +108,13 @@ def _run(
     check_memory(size, element, free)
     loaded: dict[str, Loaded] = {}
     results: dict[str, KernelResult] = {}
-    compiling, checking = part(progress, 0.0, 0.1), part(progress, 0.1, 0.4)
-    for place, contestant in enumerate(contestants):
-        compiling(f"Compiling {contestant.name}", place / len(contestants))
+    compiling, checking = portion(progress, 0.0, 0.1), portion(progress, 0.1, 0.4)
+    for index, candidate in enumerate(candidates):
+        compiling(f"Compiling {candidate.name}", index / len(candidates))
         try:
-            loaded[contestant.name] = _compile(contestant, device)
+            loaded[candidate.name] = _compile(candidate, device)
         except (SourceError, LaunchError) as error:
-            results[contestant.name] = _failure(contestant, str(error))
+            results[candidate.name] = _failure(candidate, str(error))
     checking("Filling A and B with fresh random numbers", 0.0)
     host_a, host_b = random_inputs(M, N, K, element)
     typical = scale(host_a, host_b)
@@ -123,26 +123,26 @@ def _run(
     padded = cupy.empty(M * N + 2 * MARGIN, dtype=element)
     C = padded[MARGIN : MARGIN + M * N].reshape(M, N)
     launches = {
-        contestant.name: _launcher(loaded[contestant.name], contestant, (A, B, C, *size))
-        for contestant in contestants
-        if contestant.name in loaded
+        candidate.name: _launcher(loaded[candidate.name], candidate, (A, B, C, *size))
+        for candidate in candidates
+        if candidate.name in loaded
     }
     launches[CUBLAS[element]] = lambda: cupy.matmul(A, B, out=C)
     checking("Computing the float64 product", 0.1)
     product = reference(cupy, A, B)
     verdicts: dict[str, Verdict] = {}
-    for place, (name, launch) in enumerate(launches.items()):
-        checking(f"Running {name} and checking its C", 0.2 + 0.8 * place / len(launches))
+    for index, (name, launch) in enumerate(launches.items()):
+        checking(f"Running {name} and checking its C", 0.2 + 0.8 * index / len(launches))
         padded.fill(math.nan)
         launch()
         cupy.cuda.get_current_stream().synchronize()
         edges = cupy.concatenate((padded[:MARGIN], padded[-MARGIN:]))
-        strayed = not bool(cupy.isnan(edges).all())
-        verdicts[name] = judge(cupy, C, product, typical, K, strayed)
+        wrote_outside = not bool(cupy.isnan(edges).all())
+        verdicts[name] = judge(cupy, C, product, typical, K, wrote_outside)
     del product
-    timings = measure(launches, part(progress, 0.4, 1.0))
+    timings = measure(launches, portion(progress, 0.4, 1.0))
     baseline = timings[CUBLAS[element]].ms
-    by_name = {contestant.name: contestant for contestant in contestants}
+    by_name = {candidate.name: candidate for candidate in candidates}
     for name, timing in timings.items():
         results[name] = _result(
             name, by_name.get(name), loaded.get(name), size, element, device,
@@ -176,39 +176,39 @@ def check_memory(size: tuple[int, int, int], element: str, free: int) -> None:
     )
 
 
-def _compile(contestant: Contestant, device: Device) -> Loaded:
+def _compile(candidate: Candidate, device: Device) -> Loaded:
     binary = compile_text(
-        contestant.text, contestant.kernel, device.architecture, contestant.defines,
-        f"{contestant.kernel}.cu",
+        candidate.text, candidate.kernel, device.architecture, candidate.defines,
+        f"{candidate.kernel}.cu",
     )  # fmt: skip
-    return load(binary, contestant.grid, contestant.block, device.threads_per_multiprocessor)
+    return load(binary, candidate.grid, candidate.block, device.threads_per_multiprocessor)
 
 
-def _launcher(loaded: Loaded, contestant: Contestant, arguments: tuple[Any, ...]) -> Any:
+def _launcher(loaded: Loaded, candidate: Candidate, arguments: tuple[Any, ...]) -> Any:
     arrays, sizes = arguments[:3], tuple(np.int32(value) for value in arguments[3:])
 
     def launch() -> None:
-        loaded.function(contestant.grid, contestant.block, (*arrays, *sizes))
+        loaded.function(candidate.grid, candidate.block, (*arrays, *sizes))
 
     return launch
 
 
-def _failure(contestant: Contestant, sentence: str) -> KernelResult:
+def _failure(candidate: Candidate, sentence: str) -> KernelResult:
     return KernelResult(
-        name=contestant.name,
+        name=candidate.name,
         verified=False,
         verdict=sentence,
         error=sentence,
-        grid=contestant.grid,
-        block=contestant.block,
-        defines=dict(contestant.defines),
-        source=contestant.text,
+        grid=candidate.grid,
+        block=candidate.block,
+        defines=dict(candidate.defines),
+        source=candidate.text,
     )
 
 
 def _result(
     name: str,
-    contestant: Contestant | None,
+    candidate: Candidate | None,
     loaded: Loaded | None,
     size: tuple[int, int, int],
     element: str,
@@ -242,10 +242,10 @@ def _result(
         shared_bytes=resources.shared_bytes if resources else None,
         local_bytes=resources.local_bytes if resources else None,
         occupancy=resources.occupancy if resources else None,
-        grid=contestant.grid if contestant else None,
-        block=contestant.block if contestant else None,
-        defines=dict(contestant.defines) if contestant else {},
-        source=contestant.text if contestant else None,
+        grid=candidate.grid if candidate else None,
+        block=candidate.block if candidate else None,
+        defines=dict(candidate.defines) if candidate else {},
+        source=candidate.text if candidate else None,
     )
 
 

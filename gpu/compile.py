@@ -16,7 +16,7 @@ from simulator.language.errors import LaunchError, SourceError, Span
 from simulator.launch import Dim3
 
 STATIC_SHARED_LIMIT = 48 * 1024  # CUDA C++ Programming Guide: more needs an opt-in launch
-ALWAYS = ("-std=c++17",)  # the simulator's dialect
+COMPILER_OPTIONS = ("-std=c++17",)  # the simulator's dialect
 PIPELINE = Path(__file__).with_name("pipeline.cuh")  # what NVRTC lacks of asynchronous copies
 
 
@@ -24,37 +24,33 @@ PIPELINE = Path(__file__).with_name("pipeline.cuh")  # what NVRTC lacks of async
 class Binary:
     """Machine code of one kernel: its name in the module, and the loadable image."""
 
-    symbol: str
-    image: bytes
-    log: str
+    symbol: str  # mangled, unless the kernel is extern "C"
+    image: bytes  # a cubin
+    log: str  # the compiler's warnings
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a compiled kernel takes, and what share of a multiprocessor's threads then fit.
+    """What a compiled kernel takes, and what share of a multiprocessor's threads then fit."""
 
-    occupancy is resident threads over the most a multiprocessor holds, 0 to 1; bytes are per
-    block (shared) and per thread (local, where registers spill).
-    """
-
-    registers: int
-    shared_bytes: int
-    local_bytes: int
+    registers: int  # of a thread, 32 bits each
+    shared_bytes: int  # of a block
+    local_bytes: int  # of a thread: spilled registers and local arrays
     blocks_per_multiprocessor: int
-    occupancy: float
+    occupancy: float  # resident threads over the most a multiprocessor holds, 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """A kernel ready to launch: CuPy's module (kept alive) and function, and its resources."""
 
-    module: Any
-    function: Any
+    module: Any  # cupy.cuda.function.Module
+    function: Any  # cupy.cuda.function.Function
     resources: Resources
 
 
-def guard(text: str, kernel: str, defines: Mapping[str, str]) -> None:
-    """SourceError for a text, a name or a macro that a compiler must not be given."""
+def check_input(text: str, kernel: str, defines: Mapping[str, str]) -> None:
+    """SourceError for a text, a kernel's name or a macro that must not reach a compiler."""
     if not re.fullmatch(r"[A-Za-z_]\w*", kernel, re.ASCII):
         raise SourceError(f"{kernel!r} is no name for a kernel.")
     for name, value in defines.items():
@@ -77,12 +73,16 @@ def element_type(text: str, kernel: str) -> str:
     end = plain.find(")", start)
     if end < 0:
         raise SourceError(f"The text has no kernel named {kernel}.")
-    parameters = [part.strip() for part in plain[start:end].split(",")]
+    parameters = [parameter.strip() for parameter in plain[start:end].split(",")]
     types = set()
     for parameter in parameters[:3]:
         words = [macros.get(word, word) for word in re.findall(r"\w+|\*", parameter)]
         types |= {word for word in words if word in ("float", "double")} if "*" in words else {"?"}
-    if len(parameters) != 6 or any("*" in part for part in parameters[3:]) or len(types) != 1:
+    if (
+        len(parameters) != 6
+        or any("*" in parameter for parameter in parameters[3:])
+        or len(types) != 1
+    ):
         types = {"?"}
     names = {"float": "float32", "double": "float64"}
     element = names.get(types.pop())
@@ -108,18 +108,18 @@ def compile_text(
     """
     from cupy.cuda import nvrtc
 
-    text, left = set_defines(text, defines or {})
-    text, parameters, left = instantiate(text, kernel, left)
-    text, macros = without_headers(text), dict(parameters) | left
-    guard(text, kernel, macros)
+    text, remaining = set_defines(text, defines or {})
+    text, parameters, remaining = instantiate(text, kernel, remaining)
+    text, macros = without_headers(text), dict(parameters) | remaining
+    check_input(text, kernel, macros)
     options = (
-        *ALWAYS,
+        *COMPILER_OPTIONS,
         f"--gpu-architecture={architecture}",
         *(f"-D{name}={value}" for name, value in macros.items()),
     )
     headers: tuple[bytes, ...] = ()
     names: tuple[bytes, ...] = ()
-    if "__pipeline_" in text:  # given before the text, so that its lines keep their numbers
+    if "__pipeline_" in text:  # included before the text, so that its lines keep their numbers
         headers, names = (PIPELINE.read_bytes(),), (PIPELINE.name.encode(),)
         options += (f"--pre-include={PIPELINE.name}",)
     program = nvrtc.createProgram(text, filename, headers, names)

@@ -27,30 +27,26 @@ FP32_LANES: Mapping[tuple[int, int], int] = {
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One GPU and the software that drives it.
-
-    Sizes are in bytes, clocks in MHz, peak_fp32_tflops in 10^12 operations a second (None where
-    the multiprocessor's cores are not known), peak_gb_s in 10^9 bytes a second.
-    """
+    """One GPU and the software that drives it."""
 
     name: str
-    compute_capability: str
+    compute_capability: str  # "9.0"
     multiprocessors: int
     memory_bytes: int
-    sm_clock_mhz: float
+    sm_clock_mhz: float  # the highest clock of the multiprocessors
     memory_clock_mhz: float
     memory_bus_bits: int
     l2_bytes: int
-    threads_per_multiprocessor: int
-    shared_bytes_per_block: int
-    peak_fp32_tflops: float | None
-    peak_gb_s: float | None
-    driver: str
-    driver_cuda: str
-    cuda_runtime: str
-    nvrtc: str
-    cublas: str
-    cupy: str
+    threads_per_multiprocessor: int  # the most that are resident
+    shared_bytes_per_block: int  # the most, with opt-in
+    peak_fp32_tflops: float | None  # 10^12 operations a second, None for an unknown architecture
+    peak_gb_s: float | None  # 10^9 bytes a second through DRAM, None if the driver gives no clock
+    driver: str  # release, "580.159.04", empty if unknown
+    driver_cuda: str  # the newest CUDA version that the driver supports, "13.0"
+    cuda_runtime: str  # version
+    nvrtc: str  # version
+    cublas: str  # version
+    cupy: str  # version
 
     @property
     def architecture(self) -> str:
@@ -60,47 +56,39 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What was found when each part that a GPU run needs was asked for.
+    """What was found of each requirement of a GPU run."""
 
-    driver_cuda is the CUDA version that the driver speaks (13000 is 13.0), 0 without a driver;
-    device_status is what counting devices returned (0 fine), None where nobody could be asked.
-    """
-
-    system: str = "linux"
-    distribution: str = ""
-    driver_cuda: int = 0
-    cupy: str | None = None
-    cupy_package: str | None = None
-    cupy_fault: str = ""
-    device_status: int | None = None
-    devices: int = 0
-    devices_hidden: bool = False
-    nvrtc: str | None = None
-    cublas: bool = False
+    system: str = "linux"  # sys.platform
+    distribution: str = ""  # ID of os-release: "ubuntu"
+    driver_cuda: int = 0  # the newest CUDA version of the driver, 13000 is 13.0; 0 without a driver
+    cupy: str | None = None  # version, None if it cannot be imported
+    cupy_package: str | None = None  # the installed distribution: "cupy-cuda12x"
+    cupy_fault: str = ""  # why an installed CuPy cannot be imported
+    device_status: int | None = None  # cudaError_t of counting devices; None if CuPy is missing
+    devices: int = 0  # GPUs
+    devices_hidden: bool = False  # by CUDA_VISIBLE_DEVICES
+    nvrtc: str | None = None  # version, None if it cannot be loaded
+    cublas: bool = False  # whether it can be loaded
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """The first thing in the way of a GPU run: the part, a name for it, and what mends it."""
+    """The first requirement of a GPU run that is missing."""
 
-    part: str
-    what: str
-    sentence: str
-    command: str
+    part: str  # "driver", "device", "CuPy", "NVRTC" or "cuBLAS"
+    what: str  # the missing thing, as a noun
+    sentence: str  # why it is missing and what would mend it
+    command: str  # that mends it, empty if there is none
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The GPU that can be used, or what is missing; `parts` tells what of each part was found.
-
-    A part's finding is True, False, or None where it could not be asked. devices names every GPU
-    of the machine, in the order of their numbers.
-    """
+    """The GPU that can be used, or what is missing."""
 
     device: Device | None
     missing: Missing | None
-    parts: Mapping[str, bool | None]
-    devices: tuple[str, ...] = ()
+    parts: Mapping[str, bool | None]  # requirement: found, missing, or None if it is not known
+    devices: tuple[str, ...] = ()  # names of all GPUs, by number
 
 
 def architecture(compute_capability: str) -> str:
@@ -244,12 +232,12 @@ def driver_command(probe: Probe) -> str:
 
 
 def parts_of(probe: Probe) -> dict[str, bool | None]:
-    """Each part by name: found, not found, or (None) not to be told yet."""
-    asked = probe.device_status is not None
+    """Each requirement by name: found, missing, or None if it is not known yet."""
+    counted = probe.device_status is not None
     driver = bool(probe.driver_cuda) and probe.device_status != INSUFFICIENT_DRIVER
     return {
         "driver": driver,
-        "device": probe.device_status == 0 and probe.devices > 0 if asked and driver else None,
+        "device": probe.device_status == 0 and probe.devices > 0 if counted and driver else None,
         "CuPy": probe.cupy is not None,
         "NVRTC": probe.nvrtc is not None if probe.cupy else None,
         "cuBLAS": probe.cublas if probe.cupy else None,

@@ -41,6 +41,6 @@ def explain(error: BaseException) -> tuple[str, bool]:
         return f"{CUDA_ERRORS[2][0].upper()}{CUDA_ERRORS[2][1:]}.", True
     status = getattr(error, "status", None)
     if isinstance(status, int):
-        told = CUDA_ERRORS.get(status, str(error).strip() or "it gave no reason")
-        return f"{told[0].upper()}{told[1:]}: {type(error).__name__} {status}.", True
+        reason = CUDA_ERRORS.get(status, str(error).strip() or "it gave no reason")
+        return f"{reason[0].upper()}{reason[1:]}: {type(error).__name__} {status}.", True
     return f"A fault in Tilewise's GPU process: {type(error).__name__}: {error}", True

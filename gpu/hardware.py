@@ -1,6 +1,6 @@
-"""What the hardware's own counters say of a comparison's kernels, where Nsight Compute is there.
+"""The hardware's counters of a comparison's kernels, read by Nsight Compute if it is installed.
 
-The profiler watches a process of its own, this file's `main`, which compiles each kernel as the
+The profiler watches a separate process, this file's `main`, which compiles each kernel as the
 comparison did and launches it once. Nothing else is launched there: arrays are filled by memset.
 """
 
@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
+from gpu.candidate import Candidate
 from gpu.compare import CompareJob, request
 from gpu.compile import compile_text, element_type, load
-from gpu.contestant import Contestant
 from gpu.device import architecture
 from gpu.json_data import decode
 from gpu.profile import METRICS, profiled
@@ -37,14 +37,14 @@ def available() -> bool:
 
 
 def with_counters(
-    comparison: Comparison, contestants: Sequence[Contestant], gpu: int = 0
+    comparison: Comparison, candidates: Sequence[Candidate], gpu: int = 0
 ) -> Comparison:
-    """The comparison with the hardware's counters of each contestant that was timed.
+    """The comparison with the hardware's counters of each candidate that was timed.
 
     Raises ToolError where the profiler cannot do it.
     """
     timed = {kernel.name for kernel in comparison.kernels if kernel.ms}
-    chosen = [contestant for contestant in contestants if contestant.name in timed]
+    chosen = [candidate for candidate in candidates if candidate.name in timed]
     found = count(chosen, comparison.size, gpu) if chosen else {}
     kernels = tuple(
         dataclasses.replace(kernel, counters=found.get(kernel.name))
@@ -54,47 +54,50 @@ def with_counters(
 
 
 def count(
-    contestants: Sequence[Contestant], size: tuple[int, int, int], gpu: int
+    candidates: Sequence[Candidate], size: tuple[int, int, int], gpu: int
 ) -> dict[str, dict[str, int]]:
-    """Each of profile.METRICS by contestant, from one profiled launch of each; or ToolError."""
-    job = request(size, contestants, gpu)
+    """Each of profile.METRICS by candidate, from one profiled launch of each; or ToolError."""
+    job = request(size, candidates, gpu)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "job.json"
         path.write_text(json.dumps(job), encoding="utf-8")
         program = [sys.executable, "-c", PROGRAM, str(path)]
         rows = profiled(program, options=OPTIONS, folder=ROOT)
-    return matched(contestants, rows)
+    return match_rows(candidates, rows)
 
 
-def matched(
-    contestants: Sequence[Contestant], rows: Sequence[tuple[str, Mapping[str, int]]]
+def match_rows(
+    candidates: Sequence[Candidate], rows: Sequence[tuple[str, Mapping[str, int]]]
 ) -> dict[str, dict[str, int]]:
-    """The profiler's rows by contestant. ToolError unless they are those launches in that order."""
-    if [one.kernel for one in contestants] != [name for name, _ in rows]:
+    """The profiler's rows by candidate. ToolError unless they are those launches in that order."""
+    if [candidate.kernel for candidate in candidates] != [name for name, _ in rows]:
         raise ToolError(
             f"The profiler saw {', '.join(name for name, _ in rows) or 'nothing'}, not "
-            f"{', '.join(one.kernel for one in contestants)}."
+            f"{', '.join(candidate.kernel for candidate in candidates)}."
         )
-    for one, (_, counters) in zip(contestants, rows, strict=True):
+    for candidate, (_, counters) in zip(candidates, rows, strict=True):
         absent = [name for name in METRICS if name not in counters]
         if absent:
-            raise ToolError(f"The profiler did not count {', '.join(absent)} of {one.name}.")
-    return {one.name: dict(found) for one, (_, found) in zip(contestants, rows, strict=True)}
+            raise ToolError(f"The profiler did not count {', '.join(absent)} of {candidate.name}.")
+    return {
+        candidate.name: dict(found) for candidate, (_, found) in zip(candidates, rows, strict=True)
+    }
 
 
 def main(path: str) -> None:
-    """Launch each contestant of the job in the file at `path` once, for the profiler to see."""
+    """Launch each candidate of the job in the file at `path` once, for the profiler to see."""
     import cupy
 
     job = decode(CompareJob, json.loads(Path(path).read_text(encoding="utf-8")), "The job file")
     M, N, K = job.size
     device = cupy.cuda.Device(job.gpu)
     device.use()
-    for one in job.kernels:
+    for candidate in job.kernels:
         target = architecture(device.compute_capability)
-        binary = compile_text(one.text, one.kernel, target, one.defines)
-        loaded = load(binary, one.grid, one.block, 1)
-        element = element_type(one.text, one.kernel)
+        binary = compile_text(candidate.text, candidate.kernel, target, candidate.defines)
+        loaded = load(binary, candidate.grid, candidate.block, 1)
+        element = element_type(candidate.text, candidate.kernel)
         A, B, C = (cupy.zeros(shape, dtype=element) for shape in ((M, K), (K, N), (M, N)))
-        loaded.function(one.grid, one.block, (A, B, C, np.int32(M), np.int32(N), np.int32(K)))
+        arguments = (A, B, C, np.int32(M), np.int32(N), np.int32(K))
+        loaded.function(candidate.grid, candidate.block, arguments)
         device.synchronize()

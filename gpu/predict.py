@@ -2,7 +2,7 @@
 
 A kernel's blocks repeat: all that lie within C alike cost the same, and so does every step along K
 once a kernel's first steps are over. A counter is therefore linear in how many whole tiles M, N
-and K hold, each with the others fixed, as long as what is left over stays the same. Two launches
+and K hold, each with the others fixed, as long as the remainder stays the same. Two launches
 along each extent then give it for every length, exactly and not as an estimate.
 """
 
@@ -25,14 +25,14 @@ from simulator.machine.schedule import Schedule
 from simulator.observers.counters import Counters
 from simulator.observers.transactions import SECTOR_BYTES
 
-ALIGNED = 8  # rows of so many elements begin on a sector, and tiles of so many rows repeat
-BEGUN = 3  # whole tiles along K after which a pipeline is full, for every kernel here
-APART = 2  # whole tiles along N that keep a tile's rows a sector apart: closer, they may share one
+ALIGNMENT = 8  # elements: rows of a multiple begin on a sector, and such tiles repeat
+PIPELINE_TILES = 3  # whole tiles along K after which a pipeline is full, for every kernel here
+SEPARATED_TILES = 2  # whole tiles along N after which two rows of a tile never share a sector
 LIMIT_SECONDS = 20.0  # for one small launch; the largest of the catalogue take under two
 
 
 class NotPredictedError(Exception):
-    """A launch whose counters cannot be told: the sentence that says why."""
+    """A launch whose counters cannot be predicted: the sentence that says why."""
 
 
 def predict(
@@ -107,8 +107,8 @@ def _solve(
     rows, columns, depth = entry.tile(**chosen) or (*entry.produces(**chosen), 1)
     axes = (
         samples(size[0], rows, 1, proportional=True),
-        samples(size[1], columns, APART, proportional=True),
-        samples(size[2], depth, BEGUN, proportional=False),
+        samples(size[1], columns, SEPARATED_TILES, proportional=True),
+        samples(size[2], depth, PIPELINE_TILES, proportional=False),
     )
     total: dict[str, int] = {}
     for (M, down), (N, across), (K, along) in itertools.product(*axes):
@@ -120,11 +120,16 @@ def _solve(
 def samples(extent: int, tile: int, begun: int, proportional: bool) -> tuple[tuple[int, int], ...]:
     """Smaller extents with the weights whose sum stands for `extent`.
 
-    All leave over what `extent` leaves over tiles of a multiple of ALIGNED; a counter is linear in
-    the number of whole ones from `begun` on, and proportional to it, if so said, where nothing is
-    left over.
+    All have the same remainder as `extent` modulo the unit, the smallest multiple of `tile` and
+    ALIGNMENT. A counter is linear in the number of whole units from `begun` on, and, if
+    `proportional`, proportional to it where the remainder is zero.
+
+    >>> samples(64, 16, 1, proportional=True)  # four times a launch of one tile
+    ((16, 4),)
+    >>> samples(100, 16, 1, proportional=True)  # -4 launches of 20, and 5 of 36
+    ((20, -4), (36, 5))
     """
-    unit = math.lcm(tile, ALIGNED)
+    unit = math.lcm(tile, ALIGNMENT)
     whole, rest = divmod(extent, unit)
     if proportional and not rest:
         return ((unit, whole),)
@@ -139,8 +144,8 @@ def simulated(
 ) -> Mapping[str, int]:
     """The counters of a launch, counted by running every block of it.
 
-    A block's threads run as one, eight warps in little more than the time of one: what is counted
-    is the same for a kernel whose warps do not race.
+    All warps of a block run in lockstep, which is faster and gives the same counts for a kernel
+    whose warps do not race.
     """
     M, N, K = size
     grid, block = entry.shape(M, N, **chosen)

@@ -1,4 +1,4 @@
-"""Asking this machine for its driver, GPU, CuPy, NVRTC and cuBLAS."""
+"""Probes this machine for its driver, GPU, CuPy, NVRTC and cuBLAS."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _names(count: int) -> tuple[str, ...]:
 
 
 def take_probe() -> Probe:
-    """Ask for each part in turn."""
+    """Probe each requirement of a GPU run in turn."""
     found: dict[str, Any] = {
         "system": sys.platform,
         "distribution": _distribution(),
@@ -190,13 +190,13 @@ def describe(index: int, probe: Probe) -> Device:
 
 
 def _driver_release(index: int) -> str:
-    """The driver's own number ("580.159.04"), empty where nvidia-smi does not tell."""
+    """The driver's own number ("580.159.04"), empty where nvidia-smi does not report it."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return ""
     query = [program, "--query-gpu=driver_version", "--format=csv,noheader"]
     try:
-        told = subprocess.run(query, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603
+        done = subprocess.run(query, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603
     except (OSError, subprocess.SubprocessError):
         return ""
-    return next(iter(told.stdout.split()), "")
+    return next(iter(done.stdout.split()), "")

@@ -16,7 +16,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gpu import patterns, profile_cases
+from gpu import profile_cases
+from gpu.microbenchmarks import patterns
 from gpu.program import Case, ToolError, build, launch, machine, nvcc, run
 from simulator.language.errors import LaunchError, SourceError
 

@@ -36,26 +36,26 @@ BUILD_SECONDS = 300
 class Case:
     """One launch of one kernel.
 
-    arguments are in parameter order: an array like "f32:64x64", filled the same way on either
-    machine ("f32:64x64?" is left as the GPU's memory was), or a number like "i32=64".
+    arguments are in parameter order: an array like "f32:64x64", filled with the same values on the
+    GPU and in the simulator ("f32:64x64?" is not initialised), or a number like "i32=64".
     """
 
     name: str
-    text: str
-    kernel: str
-    grid: Dim3
-    block: Dim3
+    text: str  # CUDA C
+    kernel: str  # the name of the __global__ function
+    grid: Dim3  # blocks in x, y, z
+    block: Dim3  # threads in x, y, z
     arguments: tuple[str, ...]
-    shared_bytes: int = 0
-    form: str = "volatile"
+    shared_bytes: int = 0  # dynamic shared memory of a block
+    form: str = "volatile"  # of FORMS
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a kernel is built: whether its shared arrays are made volatile, and nvcc's options."""
+    """How a kernel is built."""
 
-    volatile: bool
-    options: tuple[str, ...]
+    volatile: bool  # whether its shared arrays are made volatile
+    options: tuple[str, ...]  # nvcc's
 
 
 # What keeps every access of the source as one instruction. A vector cannot be copied out of a
@@ -114,12 +114,12 @@ class ToolError(Exception):
 
 
 class EndlessError(ToolError):
-    """A tool has not ended in the time it was given."""
+    """A tool has not ended within its time limit."""
 
 
 def values(case: Case) -> list[Any]:
     """The arguments as NumPy arrays and numbers, in parameter order."""
-    given: list[Any] = []
+    found_values: list[Any] = []
     for text in case.arguments:
         array = re.fullmatch(r"(\w+):(\d+(?:x\d+)*)\??", text)
         number = re.fullmatch(r"(\w+)=(\S+)", text)
@@ -130,10 +130,10 @@ def values(case: Case) -> list[Any]:
         if array:
             shape = tuple(int(size) for size in array[2].split("x"))
             count = int(np.prod(shape))
-            given.append((np.arange(count) % PERIOD).astype(dtype).reshape(shape))
+            found_values.append((np.arange(count) % PERIOD).astype(dtype).reshape(shape))
         else:
-            given.append(dtype(float(found[2])))
-    return given
+            found_values.append(dtype(float(found[2])))
+    return found_values
 
 
 def launch(case: Case, kernel: Kernel) -> Launch:
@@ -150,10 +150,10 @@ def source(case: Case, number: int, volatile: bool) -> str:
         text = re.sub(r"__shared__\s+(?!volatile)", "__shared__ volatile ", text)
     header = "#include <cuda_pipeline.h>\n" if "__pipeline" in text else ""
     arguments = []
-    for given, value in zip(case.arguments, values(case), strict=True):
-        c_type = TYPES[given[:3]][0]
+    for argument, value in zip(case.arguments, values(case), strict=True):
+        c_type = TYPES[argument[:3]][0]
         is_array = isinstance(value, np.ndarray)
-        made = "unset" if given.endswith("?") else "filled"
+        made = "unset" if argument.endswith("?") else "filled"
         arguments.append(f"{made}<{c_type}>({value.size})" if is_array else f"{c_type}({value})")
     # A namespace of its own, since two kernels may have a device function of one name.
     return f'{header}namespace case_{number} {{\n#line 1 "{case.name}.cu"\n{text}' + LAUNCHER % {
@@ -237,7 +237,7 @@ def machine() -> dict[str, str]:
     lines = run(query, 60).stdout.splitlines()
     if not lines or "," not in lines[0]:
         raise ToolError("nvidia-smi names no GPU here.")
-    gpu, driver = (part.strip() for part in lines[0].split(",")[:2])
+    gpu, driver = (field.strip() for field in lines[0].split(",")[:2])
     release = re.search(r"release ([\d.]+)", run(["nvcc", "--version"], 60).stdout)
     return {
         "gpu": gpu,

@@ -14,7 +14,7 @@ from typing import Any
 from gpu.bits import BitVerdict
 from gpu.device import Device
 from gpu.json_data import decode
-from gpu.limits import Limits, limits_from
+from gpu.microbenchmarks.limits import Limits, limits_from
 from gpu.result import Comparison
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "recorded"
@@ -23,17 +23,14 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """Comparisons measured on one device on one day; `when` is in UTC.
+    """Comparisons measured on one device on one day."""
 
-    limits and bits are None and empty in a recording made before these were measured.
-    """
-
-    file: str
-    when: datetime
+    file: str  # its name, without a folder
+    when: datetime  # UTC
     device: Device
-    comparisons: tuple[Comparison, ...]
-    limits: Limits | None = None
-    bits: tuple[BitVerdict, ...] = ()
+    comparisons: tuple[Comparison, ...]  # at least one
+    limits: Limits | None = None  # None in a recording made before they were measured
+    bits: tuple[BitVerdict, ...] = ()  # empty in a recording made before they were measured
 
     @property
     def sizes(self) -> tuple[tuple[int, int, int], ...]:
@@ -52,10 +49,10 @@ class RecordingFile:
 
 @dataclass(frozen=True, slots=True)
 class Recordings:
-    """All that could be read, newest first, and a sentence for each file that could not."""
+    """The recordings of a folder."""
 
-    runs: tuple[RecordedRun, ...]
-    problems: tuple[str, ...]
+    runs: tuple[RecordedRun, ...]  # newest first
+    problems: tuple[str, ...]  # a sentence for each file that cannot be read
 
 
 def slug(name: str) -> str:
@@ -72,7 +69,7 @@ def write(
 ) -> Path:
     """Write a recording of at least one comparison; its path.
 
-    Its keys `ceilings`, `latency` and `bits` are there where these were measured.
+    It has the keys `ceilings`, `latency` and `bits` if these were measured.
     """
     device = comparisons[0].device
     recording: dict[str, Any] = {

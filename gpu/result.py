@@ -15,42 +15,33 @@ from gpu.json_data import decode
 
 @dataclass(frozen=True, slots=True)
 class KernelResult:
-    """One kernel's figures in a comparison. The names are an interface; None is not measured.
+    """One kernel's figures in a comparison. The names are JSON keys; None means not measured."""
 
-    ms: median milliseconds of `repeats` launches, ms_spread their 20th and 80th percentile.
-    tflops: 2 M N K operations over that time, in 10^12 a second. cublas_ratio: cuBLAS's time over
-    this one, so above 1 is faster. peak_share: of the device's FP32 peak. gb_per_s: 10^9 bytes a
-    second if A and B were read once and C written once. max_rel_error, rel_norm_error and
-    error_bound: see gpu.verify. registers and local_bytes are a thread's, shared_bytes a block's;
-    occupancy is resident threads over the most there can be. error: why it could not run.
-    simulated: the simulator's counters of the same launch (gpu.predict); counters: the same as the
-    hardware counted them (gpu.hardware). A counter that an older recording lacks is missing from
-    the mapping: its value is unknown.
-    """
-
-    name: str
-    verified: bool
-    verdict: str
-    element: str = "float32"
-    ms: float | None = None
-    ms_spread: tuple[float, float] | None = None
-    repeats: int = 0
-    tflops: float | None = None
-    cublas_ratio: float | None = None
-    peak_share: float | None = None
-    gb_per_s: float | None = None
-    max_rel_error: float | None = None
-    rel_norm_error: float | None = None
-    error_bound: float | None = None
-    registers: int | None = None
-    shared_bytes: int | None = None
-    local_bytes: int | None = None
-    occupancy: float | None = None
-    grid: tuple[int, int, int] | None = None
-    block: tuple[int, int, int] | None = None
-    defines: Mapping[str, str] = field(default_factory=dict)
-    source: str | None = None
-    error: str | None = None
+    name: str  # of the candidate, "tiled:TILE=32", or "cublas"
+    verified: bool  # whether C is right and nothing outside it was written
+    verdict: str  # a sentence
+    element: str = "float32"  # of A, B and C
+    ms: float | None = None  # median milliseconds of one launch
+    ms_spread: tuple[float, float] | None = None  # 20th and 80th percentile, milliseconds
+    repeats: int = 0  # launches that were timed
+    tflops: float | None = None  # 2 M N K operations over ms, in 10^12 a second
+    cublas_ratio: float | None = None  # cuBLAS's time over ms: above 1 is faster than cuBLAS
+    peak_share: float | None = None  # of the device's FP32 peak, 0 to 1
+    gb_per_s: float | None = None  # 10^9 bytes a second, A and B read once and C written once
+    max_rel_error: float | None = None  # a ratio, see gpu.verify
+    rel_norm_error: float | None = None  # a ratio, see gpu.verify
+    error_bound: float | None = None  # of max_rel_error
+    registers: int | None = None  # of a thread
+    shared_bytes: int | None = None  # of a block
+    local_bytes: int | None = None  # of a thread
+    occupancy: float | None = None  # resident threads over the most there can be, 0 to 1
+    grid: tuple[int, int, int] | None = None  # blocks in x, y, z
+    block: tuple[int, int, int] | None = None  # threads in x, y, z
+    defines: Mapping[str, str] = field(default_factory=dict)  # macros and their values
+    source: str | None = None  # the CUDA C text that was compiled
+    error: str | None = None  # why the kernel could not run, a sentence
+    # Counters of one launch, by the simulator (gpu.predict) and by the hardware (gpu.hardware). A
+    # counter that an older recording lacks is missing from the mapping: its value is unknown.
     simulated: Mapping[str, int] | None = None
     counters: Mapping[str, int] | None = None
 
@@ -60,7 +51,7 @@ class Comparison:
     """Kernels measured in one run on one device for one size M, N, K."""
 
     device: Device
-    size: tuple[int, int, int]
+    size: tuple[int, int, int]  # M, N, K
     kernels: Annotated[tuple[KernelResult, ...], Meta(min_length=1)]
 
     @property

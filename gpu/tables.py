@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from gpu.limits import Limits
+from gpu.microbenchmarks.limits import Limits
 from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
 
@@ -35,9 +35,9 @@ def _speed(kernel: KernelResult) -> str:
     row = (
         f"{kernel.name:20}{'yes' if kernel.verified else 'NO':>9}{kernel.ms:10.4f}{low:10.4f}"
         f"{high:10.4f}{kernel.tflops or 0:9.2f}{kernel.cublas_ratio or 0:11.1%}"
-        f"{_told(kernel.peak_share, '.1%'):>9}{_told(kernel.gb_per_s, '.0f'):>7}"
-        f"{_told(kernel.max_rel_error, '.2g'):>11}{_told(kernel.rel_norm_error, '.2g'):>9}"
-        f"{_told(kernel.error_bound, '.2g'):>9}"
+        f"{_text(kernel.peak_share, '.1%'):>9}{_text(kernel.gb_per_s, '.0f'):>7}"
+        f"{_text(kernel.max_rel_error, '.2g'):>11}{_text(kernel.rel_norm_error, '.2g'):>9}"
+        f"{_text(kernel.error_bound, '.2g'):>9}"
     )
     return row if kernel.verified else f"{row}\n    {kernel.verdict}"
 
@@ -47,8 +47,8 @@ def _resources(kernel: KernelResult) -> str:
     sectors = "not predicted" if counted is None else _count(global_sectors(counted))
     wavefronts = "not predicted" if counted is None else _count(shared_wavefronts(counted))
     return (
-        f"{kernel.name:20}{_told(kernel.registers, 'd'):>9}{_told(kernel.shared_bytes, ',d'):>10}"
-        f"{_told(kernel.occupancy, '.0%'):>10}{sectors:>18}{wavefronts:>20}"
+        f"{kernel.name:20}{_text(kernel.registers, 'd'):>9}{_text(kernel.shared_bytes, ',d'):>10}"
+        f"{_text(kernel.occupancy, '.0%'):>10}{sectors:>18}{wavefronts:>20}"
     )
 
 
@@ -56,7 +56,7 @@ def _count(value: int | None) -> str:
     return "unknown" if value is None else f"{value:,}"
 
 
-def _told(value: float | None, form: str) -> str:
+def _text(value: float | None, form: str) -> str:
     return "none" if value is None else format(value, form)
 
 

@@ -1,4 +1,4 @@
-"""How long kernels take: CUDA events, a cold L2, contestants in turn, and the spread."""
+"""How long kernels take: CUDA events, a cold L2, candidates in turn, and the spread."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ WARM_UP_SECONDS = 0.1  # clocks rise within it
 FEWEST_ROUNDS = 20
 MOST_ROUNDS = 200
 TARGET_MS = 200.0
-TELL_SECONDS = 0.1
+REPORT_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Milliseconds of one launch: the median, the 20th and 80th percentile, and of how many."""
+    """The time of one launch."""
 
-    ms: float
-    p20: float
-    p80: float
-    repeats: int
+    ms: float  # the median
+    p20: float  # the 20th percentile, milliseconds
+    p80: float  # the 80th percentile, milliseconds
+    repeats: int  # launches that were measured
 
 
 def summarise(samples: Sequence[float]) -> Timing:
@@ -36,7 +36,7 @@ def summarise(samples: Sequence[float]) -> Timing:
 
 
 def rounds(slowest_ms: float) -> int:
-    """How often each contestant runs: 200 ms of the slowest, never under 20 times."""
+    """How often each candidate runs: 200 ms of the slowest, never under 20 times."""
     if slowest_ms <= 0:
         return MOST_ROUNDS
     return min(MOST_ROUNDS, max(FEWEST_ROUNDS, math.ceil(TARGET_MS / slowest_ms)))
@@ -45,10 +45,10 @@ def rounds(slowest_ms: float) -> int:
 def measure(launches: Mapping[str, Callable[[], object]], progress: Progress) -> dict[str, Timing]:
     """Time each launch on the current device; the launches only queue work.
 
-    All contestants run once a round, starting with another one each round, so that a drift of
-    the clocks meets all alike. Before every run 256 MB are overwritten, which empties the L2 and
-    keeps the GPU busy while the host queues what follows: the events then lie close around the
-    kernel. Nothing waits for the GPU until everything is queued.
+    All candidates run once a round, and each round starts with the next candidate, so that a drift
+    of the clocks affects all alike. Before every run 256 MB are overwritten, which empties the L2
+    and keeps the GPU busy while the host queues the next commands: the events are then close
+    around the kernel. Nothing waits for the GPU until everything is queued.
     """
     import cupy
 
@@ -76,43 +76,43 @@ def measure(launches: Mapping[str, Callable[[], object]], progress: Progress) ->
             estimates[name] = elapsed(pair)
     count = rounds(max(estimates.values()))
     queued: list[tuple[str, tuple[cupy.cuda.Event, cupy.cuda.Event]]] = []
-    told = Told(progress, len(names), count)
-    for name in turns(names, count):
+    reports = RunProgress(progress, len(names), count)
+    for name in round_robin(names, count):
         queued.append((name, run(name)))
-        while told.ended < len(queued) and queued[told.ended][1][1].done:
-            told.next(queued[told.ended][0])
-    for name, pair in queued[told.ended :]:
+        while reports.ended < len(queued) and queued[reports.ended][1][1].done:
+            reports.next(queued[reports.ended][0])
+    for name, pair in queued[reports.ended :]:
         pair[1].synchronize()
-        told.next(name)
+        reports.next(name)
     samples: dict[str, list[float]] = {name: [] for name in names}
     for name, pair in queued:
         samples[name].append(elapsed(pair))
     return {name: summarise(taken) for name, taken in samples.items()}
 
 
-def turns(names: Sequence[str], count: int) -> Iterator[str]:
+def round_robin(names: Sequence[str], count: int) -> Iterator[str]:
     """Each name once in each of `count` rounds, every round starting with the next one."""
     for turn in range(count):
-        for place in range(len(names)):
-            yield names[(turn + place) % len(names)]
+        for index in range(len(names)):
+            yield names[(turn + index) % len(names)]
 
 
-class Told:
-    """Tells of the runs that have ended, at most ten times a second: no reader sees more."""
+class RunProgress:
+    """Reports the runs that have ended, at most ten times a second."""
 
-    def __init__(self, progress: Progress, contestants: int, count: int) -> None:
+    def __init__(self, progress: Progress, candidates: int, count: int) -> None:
         self.ended = 0
         self._progress = progress
-        self._contestants = contestants
+        self._candidates = candidates
         self._count = count
         self._next = 0.0
 
     def next(self, name: str) -> None:
-        """One more run has ended, of the kernel `name`."""
+        """Count a run of the kernel `name` that has ended, and report it if it is time."""
         now = time.perf_counter()
         if now >= self._next:
-            self._next = now + TELL_SECONDS
-            turn = self.ended // self._contestants + 1
-            share = self.ended / (self._contestants * self._count)
+            self._next = now + REPORT_SECONDS
+            turn = self.ended // self._candidates + 1
+            share = self.ended / (self._candidates * self._count)
             self._progress(f"Timing {name}, round {turn} of {self._count}", share)
         self.ended += 1

@@ -25,10 +25,10 @@ class Verdict:
     rel_norm_error the error's Frobenius norm over the product's; both NaN where C holds NaN.
     """
 
-    verified: bool
-    max_rel_error: float
-    rel_norm_error: float
-    error_bound: float
+    verified: bool  # right, and nothing outside C was written
+    max_rel_error: float  # a ratio
+    rel_norm_error: float  # a ratio
+    error_bound: float  # of max_rel_error
     sentence: str
 
 
@@ -56,7 +56,7 @@ def error_bound(K: int, element: str) -> float:
     A sum of K random products, added one after another, is off by about 0.3 sqrt(K) roundings of
     its typical size; the largest of 10^7 to 10^8 such sums was off by 5.5 sqrt(K) on an H200.
     16 sqrt(K) leaves that tail its room and stays a factor of ten under what TF32 inputs give at
-    K = 4096. A float64 product is held against another, whose own error counts as well.
+    K = 4096. A float64 product is compared with another one, whose error counts as well.
     """
     references = 2.0 if element == "float64" else 1.0
     return references * STEPS * math.sqrt(K) * ROUNDING[element]
@@ -86,8 +86,13 @@ def reference(xp: Any, A: Any, B: Any) -> Any:
     return product
 
 
-def judge(xp: Any, C: Any, product: Any, typical: float, K: int, strayed: bool = False) -> Verdict:
-    """Hold C [M, N] against the float64 product. `strayed`: something beside C was written."""
+def judge(
+    xp: Any, C: Any, product: Any, typical: float, K: int, wrote_outside: bool = False
+) -> Verdict:
+    """Compare C [M, N] with the float64 product [M, N], both arrays of the module `xp`.
+
+    typical is `scale` of the inputs; wrote_outside: whether the kernel wrote outside C.
+    """
     element = str(C.dtype)
     worst, squares, norm, unwritten = 0.0, 0.0, 0.0, 0
     for row in range(0, C.shape[0], CHUNK):
@@ -102,16 +107,16 @@ def judge(xp: Any, C: Any, product: Any, typical: float, K: int, strayed: bool =
     overall = math.nan if unwritten else math.sqrt(squares / norm) if norm else 0.0
     within = relative <= bound
     return Verdict(
-        within and not strayed,
+        within and not wrote_outside,
         relative,
         overall,
         bound,
-        _sentence(C.size, unwritten, within, strayed, relative, bound),
+        _sentence(C.size, unwritten, within, wrote_outside, relative, bound),
     )
 
 
 def _sentence(
-    cells: int, unwritten: int, within: bool, strayed: bool, relative: float, bound: float
+    cells: int, unwritten: int, within: bool, wrote_outside: bool, relative: float, bound: float
 ) -> str:
     if unwritten:
         return (
@@ -123,6 +128,6 @@ def _sentence(
             f"C is wrong: its largest relative error is {relative:.2g}, "
             f"and rounding explains at most {bound:.2g}."
         )
-    if strayed:
+    if wrote_outside:
         return "C is right, but the kernel also wrote outside C."
     return f"C is right: its largest relative error is {relative:.2g}, within {bound:.2g}."

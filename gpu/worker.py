@@ -1,4 +1,4 @@
-"""GPU work in a process of its own: kept, one job at a time, replaced when it dies or hangs."""
+"""GPU work in a separate process: one job at a time, replaced when it dies or hangs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gpu.progress import Progress
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = (sys.executable, "-m", "gpu.worker")
 POLL_SECONDS = 0.1
-KILL_SECONDS = 5.0  # a process stuck in the driver may outlive its kill; it is left behind
+KILL_SECONDS = 5.0  # a process stuck in the driver may outlive its kill; it is abandoned
 COMPILE_SECONDS = 20.0  # far over any kernel's; a text whose macros explode takes memory by then
 
 # True FP32 from cuBLAS, whatever the visitor's shell says: no TF32 (CuPy's switch and NVIDIA's) and
@@ -40,21 +40,18 @@ Handler = Callable[[Mapping[str, Any], Progress], Mapping[str, Any]]
 
 
 class WorkerError(Exception):
-    """A job that gave no result: the sentence that tells why."""
+    """A job that gave no result: the sentence that says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """Where a job stands: `message` is a sentence, `before` how many jobs are ahead of it.
-
-    done is the share of a running job that is done, 0 to 1, None where it does not tell.
-    """
+    """The state of a job."""
 
     phase: Phase
-    message: str
-    before: int = 0
-    done: float | None = None
-    result: Mapping[str, Any] | None = None
+    message: str  # a sentence
+    before: int = 0  # jobs ahead of it in the queue
+    done: float | None = None  # share of a running job that is done, 0 to 1, if known
+    result: Mapping[str, Any] | None = None  # of a job that is done
 
     @property
     def finished(self) -> bool:
@@ -74,11 +71,11 @@ class Job:
 
     @property
     def state(self) -> JobState:
-        """Where the job stands now."""
+        """The current state."""
         return self._state
 
     def move(self, state: JobState) -> None:
-        """Record what happened; for the worker."""
+        """Change the state; only the worker calls it."""
         self._state = state
         if state.finished:
             self._finished.set()
@@ -87,13 +84,16 @@ class Job:
         """Ask that the job end; a running one takes its process with it."""
         self.cancelled.set()
 
-    def wait(self, told: Callable[[str], None] | None = None) -> Mapping[str, Any]:
-        """The result, once it is there; `told` hears each new message. Raises WorkerError."""
+    def wait(self, on_message: Callable[[str], None] | None = None) -> Mapping[str, Any]:
+        """Wait for the result. Raises WorkerError if there is none.
+
+        `on_message` is called with each new message.
+        """
         last = ""
         while not self._finished.wait(POLL_SECONDS):
-            if told and self.state.message != last:
+            if on_message and self.state.message != last:
                 last = self.state.message
-                told(last)
+                on_message(last)
         if self.state.result is None:
             raise WorkerError(self.state.message)
         return self.state.result
@@ -242,10 +242,10 @@ class Worker:
 
     def _died(self, job: Job) -> JobState:
         code = self._replace()
-        told = f" (exit code {code})" if code is not None else ""
+        reason = f" (exit code {code})" if code is not None else ""
         return JobState(
             "failed",
-            f"The GPU process ended{told} at: {job.state.message}. The next run starts another.",
+            f"The GPU process ended{reason} at: {job.state.message}. The next run starts another.",
         )
 
     def _replace(self) -> int | None:
@@ -359,7 +359,7 @@ def _product(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any
 
 
 def _limits(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-    from gpu.limits import limits
+    from gpu.microbenchmarks.limits import limits
 
     return limits(request, progress)
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from gpu.bits import BitVerdict
+from gpu.candidate import variant_title
 from gpu.compare import with_simulated
-from gpu.contestant import variant_title
-from gpu.limits import Limits
+from gpu.microbenchmarks.limits import Limits
 from gpu.result import Comparison
 from ui import charts, counted, latency, roofline
 from ui.palette import CHART_INKS

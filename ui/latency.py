@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from gpu.latency import Latency
+from gpu.microbenchmarks.latency import Latency
 from ui import charts
 from ui.palette import MEASURED_COLOUR, REFERENCE_COLOUR
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from gpu.device import Device
-from gpu.limits import Limits
+from gpu.microbenchmarks.limits import Limits
 from gpu.predict import global_bytes
 from gpu.result import Comparison, KernelResult
 from ui import charts

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpu.bits import ProductJob, packed, simulated_product
+from gpu.bits import ProductJob, encode_array, simulated_product
 from gpu.json_data import decode
 from gpu.probe import check_index
 from gpu.progress import Progress
@@ -102,7 +102,7 @@ def product(request: Request, progress: Progress) -> dict[str, Any]:
     C = simulated_product(job.kernel, job.size, job.seed)
     if os.environ.get("FAKE_BITS") == "wrong":
         C.view(f"u{C.dtype.itemsize}")[1, 2] ^= 1
-    return {"C": packed(C)}
+    return {"C": encode_array(C)}
 
 
 def limits(_request: Request, progress: Progress) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 from gpu import bits
 from gpu.__main__ import main
 from gpu.bits import BitVerdict
-from gpu.contestant import choose
+from gpu.candidate import choose
 from gpu.json_data import decode
 from gpu.worker import Worker
 from simulator.language.ctype import Array
@@ -103,7 +103,7 @@ def test_inputs_are_the_same_for_a_seed_and_c_travels_whole(element: str) -> Non
     assert (A.shape, B.shape, str(A.dtype)) == ((5, 7), (7, 6), element)
     assert A.tobytes() == again.tobytes() != other.tobytes()
     assert np.unique(np.floor(np.log10(np.abs(A)))).size > 3
-    back = bits.unpacked(bits.packed(A))
+    back = bits.decode_array(bits.encode_array(A))
     assert (back.dtype, back.tobytes()) == (A.dtype, A.tobytes())
 
 

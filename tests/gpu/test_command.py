@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from gpu.__main__ import main
-from gpu.contestant import choose
+from gpu.candidate import choose
 from gpu.recorded import recordings
 from simulator.language.errors import LaunchError
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gpu.candidate import choose
 from gpu.compare import CompareJob, check_memory, memory_needed, request, with_simulated
-from gpu.contestant import choose
 from gpu.json_data import decode
 from gpu.result import comparison_from
 from simulator.language.errors import LaunchError

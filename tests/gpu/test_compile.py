@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.compile import compile_text, element_type, first_error, guard
+from gpu.compile import check_input, compile_text, element_type, first_error
 from simulator.catalogue import catalogue
 from simulator.frontend.source import without_headers
 from simulator.language.errors import SourceError
@@ -34,7 +34,7 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_reads_the_hosts_files(text: str) -> None:
     with pytest.raises(SourceError, match="taken"):
-        guard(text + "\n" + KERNEL, "f", {})
+        check_input(text + "\n" + KERNEL, "f", {})
 
 
 @pytest.mark.parametrize(
@@ -51,17 +51,17 @@ def test_no_text_reads_the_hosts_files(text: str) -> None:
 )
 def test_no_name_or_macro_carries_more_than_it_says(kernel: str, defines: dict[str, str]) -> None:
     with pytest.raises(SourceError):
-        guard(KERNEL, kernel, defines)
+        check_input(KERNEL, kernel, defines)
 
 
 def test_macros_conditions_and_unrolling_are_taken() -> None:
-    guard("#define X 1\n#ifdef X\n#pragma unroll\n#endif\n" + KERNEL, "f", {"TILE": "16"})
+    check_input("#define X 1\n#ifdef X\n#pragma unroll\n#endif\n" + KERNEL, "f", {"TILE": "16"})
 
 
 @pytest.mark.parametrize("name", list(catalogue()))
 def test_every_kernel_of_the_catalogue_is_taken(name: str) -> None:
     entry = catalogue()[name]
-    guard(without_headers(entry.source()), entry.kernel, {})
+    check_input(without_headers(entry.source()), entry.kernel, {})
     assert element_type(entry.source(), entry.kernel) in ("float32", "float64")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpu import hardware
-from gpu.contestant import Contestant, choose
+from gpu.candidate import Candidate, choose
 from gpu.profile import METRICS
 from gpu.program import ToolError
 from gpu.result import Comparison, comparison_from
@@ -19,7 +19,7 @@ PROFILE = Path(__file__).parents[1] / "simulator" / "h200_profile.json"
 SIZE = (96, 64, 80)
 
 
-def contestants(*names: str) -> list[Contestant]:
+def candidates(*names: str) -> list[Candidate]:
     return [choose(name, SIZE) for name in names]
 
 
@@ -31,13 +31,13 @@ def counted(name: str) -> dict[str, int]:
 
 
 def test_rows_are_of_the_kernels_in_order() -> None:
-    chosen = contestants("naive", "tiled", "tiled:TILE=32")
+    chosen = candidates("naive", "tiled", "tiled:TILE=32")
     rows = [
         ("naive", counted("naive, 96x64x80")),
         ("tiled", counted("tiled TILE=16, 96x64x80")),
         ("tiled", counted("tiled TILE=32, 96x64x80")),
     ]
-    found = hardware.matched(chosen, rows)
+    found = hardware.match_rows(chosen, rows)
     assert found["tiled:TILE=32"] == counted("tiled TILE=32, 96x64x80")
     assert found["tiled"] != found["tiled:TILE=32"]
 
@@ -55,7 +55,7 @@ def test_rows_of_something_else_are_refused(
     rows: list[tuple[str, dict[str, int]]], told: str
 ) -> None:
     with pytest.raises(ToolError, match=told):
-        hardware.matched(contestants("naive"), rows)
+        hardware.match_rows(candidates("naive"), rows)
 
 
 def test_only_kernels_that_ran_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,12 +64,12 @@ def test_only_kernels_that_ran_are_counted(monkeypatch: pytest.MonkeyPatch) -> N
     comparison = dataclasses.replace(comparison, kernels=(broken, *comparison.kernels[1:]))
     asked: list[str] = []
 
-    def count(chosen: list[Contestant], _size: object, _gpu: int) -> dict[str, dict[str, int]]:
+    def count(chosen: list[Candidate], _size: object, _gpu: int) -> dict[str, dict[str, int]]:
         asked.extend(one.name for one in chosen)
         return {one.name: dict.fromkeys(METRICS, 5) for one in chosen}
 
     monkeypatch.setattr(hardware, "count", count)
-    found = hardware.with_counters(comparison, contestants("naive", "tiled"))
+    found = hardware.with_counters(comparison, candidates("naive", "tiled"))
     assert asked == ["tiled"]
     assert [kernel.counters is not None for kernel in found.kernels] == [False, True, False]
     assert comparison_from(json.loads(json.dumps(found.to_json()))) == found
@@ -79,7 +79,7 @@ def test_a_missing_profiler_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("PATH", "/nowhere")
     assert not hardware.available()
     with pytest.raises(ToolError, match="ncu is not here"):
-        hardware.count(contestants("naive"), SIZE, 0)
+        hardware.count(candidates("naive"), SIZE, 0)
 
 
 @pytest.mark.gpu
@@ -88,7 +88,7 @@ def test_the_hardware_counts_the_sectors_that_the_simulator_predicts() -> None:
         pytest.skip("ncu is not installed")
     from gpu.predict import predict
 
-    chosen = contestants("naive", "tiled", "registers")
+    chosen = candidates("naive", "tiled", "registers")
     try:
         found = hardware.count(chosen, SIZE, 0)
     except ToolError as error:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpu.candidate import Candidate, choose
 from gpu.compare import request
-from gpu.contestant import Contestant, choose
 from gpu.result import comparison_from
 from gpu.worker import Worker
 from simulator.catalogue import catalogue
@@ -33,7 +33,7 @@ def test_every_kernel_is_verified(worker: Worker, size: tuple[int, int, int]) ->
     assert [kernel.name for kernel in found.kernels if kernel.local_bytes] == []
 
 
-def on_gpu(contestant: Contestant, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
+def on_gpu(candidate: Candidate, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
     """C as the GPU computes it, poisoned with NaN before."""
     import cupy
 
@@ -41,25 +41,25 @@ def on_gpu(contestant: Contestant, A: Array, B: Array, size: tuple[int, int, int
 
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
     binary = compile_text(
-        contestant.text, contestant.kernel, architecture, contestant.defines
+        candidate.text, candidate.kernel, architecture, candidate.defines
     )  # fmt: skip
-    loaded = load(binary, contestant.grid, contestant.block, 2048)
+    loaded = load(binary, candidate.grid, candidate.block, 2048)
     C = cupy.full(size[:2], np.nan, dtype=A.dtype)
     arguments = (cupy.asarray(A), cupy.asarray(B), C, *(np.int32(value) for value in size))
-    loaded.function(contestant.grid, contestant.block, arguments)
+    loaded.function(candidate.grid, candidate.block, arguments)
     result: Array = cupy.asnumpy(C)
     return result
 
 
-def in_simulator(contestant: Contestant, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
+def in_simulator(candidate: Candidate, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
     pytest.importorskip("clang.cindex", reason="libclang is not installed")
     from simulator import Launch, compile_kernel, simulate
 
     M, N, K = size
     C = np.full((M, N), np.nan, dtype=A.dtype)
     arguments: dict[str, Any] = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
-    kernel = compile_kernel(contestant.text, contestant.kernel)
-    report = simulate(kernel, Launch(contestant.grid, contestant.block, arguments))
+    kernel = compile_kernel(candidate.text, candidate.kernel)
+    report = simulate(kernel, Launch(candidate.grid, candidate.block, arguments))
     result: Array = report.arrays["C"]
     return result
 
@@ -68,12 +68,12 @@ def in_simulator(contestant: Contestant, A: Array, B: Array, size: tuple[int, in
 @pytest.mark.parametrize("size", SIMULATED)
 def test_the_simulator_equals_the_gpu_in_every_bit(name: str, size: tuple[int, int, int]) -> None:
     M, N, K = size
-    contestant = choose(name, size)
+    candidate = choose(name, size)
     element = catalogue()[name.split(":")[0]].element
     rng = np.random.default_rng()
     A = (rng.standard_normal((M, K)) * 10.0 ** rng.integers(-3, 4, (M, K))).astype(element)
     B = (rng.standard_normal((K, N)) * 10.0 ** rng.integers(-3, 4, (K, N))).astype(element)
-    simulated, real = in_simulator(contestant, A, B, size), on_gpu(contestant, A, B, size)
+    simulated, real = in_simulator(candidate, A, B, size), on_gpu(candidate, A, B, size)
     bits = f"u{simulated.dtype.itemsize}"
     differ = np.argwhere(simulated.view(bits) != real.view(bits))
     assert differ.size == 0, f"{len(differ)} of {M * N} differ, first at {differ[0]}"

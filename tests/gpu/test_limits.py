@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu import ceilings, latency
 from gpu.__main__ import main
 from gpu.compile import compile_text
 from gpu.device import Device, device_from
-from gpu.latency import chain, cycle, region_bytes
-from gpu.limits import limits_from, request
+from gpu.microbenchmarks import ceilings, latency
+from gpu.microbenchmarks.latency import chain, cycle, region_bytes
+from gpu.microbenchmarks.limits import limits_from, request
 from gpu.worker import Worker
 
 CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))

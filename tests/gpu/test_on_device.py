@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from gpu.__main__ import main
+from gpu.candidate import Candidate, choose
 from gpu.compare import request
-from gpu.contestant import Contestant, choose
 from gpu.result import Comparison, comparison_from
 from gpu.worker import Job, Worker, WorkerError
 from simulator.language.ctype import Array
@@ -29,14 +29,14 @@ HEAD = (
 PRODUCT = "float acc = 0; for (int k = 0; k < K; ++k) acc += A[row * K + k] * B[k * N + col];"
 
 
-def written(body: str, size: tuple[int, int, int]) -> Contestant:
+def written(body: str, size: tuple[int, int, int]) -> Candidate:
     """A kernel that is not in the catalogue, one thread for each element of C."""
     naive = choose("naive", size)
     return dataclasses.replace(naive, name="wrong", kernel="wrong", text=HEAD + body + "\n}\n")
 
 
-def run(worker: Worker, size: tuple[int, int, int], *contestants: Contestant) -> Comparison:
-    return comparison_from(dict(worker.submit(request(size, contestants), 120).wait()))
+def run(worker: Worker, size: tuple[int, int, int], *candidates: Candidate) -> Comparison:
+    return comparison_from(dict(worker.submit(request(size, candidates), 120).wait()))
 
 
 def failure(job: Job) -> str:
@@ -150,33 +150,33 @@ def test_the_command_compares(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(kernel["verified"] for kernel in found["kernels"])
 
 
-def on_gpu(contestant: Contestant, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
+def on_gpu(candidate: Candidate, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
     """C as the GPU computes it, poisoned with NaN before."""
     import cupy
 
     from gpu.compile import compile_text, load
 
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
-    binary = compile_text(contestant.text, contestant.kernel, architecture)
-    loaded = load(binary, contestant.grid, contestant.block, 2048)
+    binary = compile_text(candidate.text, candidate.kernel, architecture)
+    loaded = load(binary, candidate.grid, candidate.block, 2048)
     C = cupy.full(size[:2], np.nan, dtype=np.float32)
     numbers = tuple(np.int32(value) for value in size)
     loaded.function(
-        contestant.grid, contestant.block, (cupy.asarray(A), cupy.asarray(B), C, *numbers)
+        candidate.grid, candidate.block, (cupy.asarray(A), cupy.asarray(B), C, *numbers)
     )
     result: Array = cupy.asnumpy(C)
     return result
 
 
-def in_simulator(contestant: Contestant, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
+def in_simulator(candidate: Candidate, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
     pytest.importorskip("clang.cindex", reason="libclang is not installed")
     from simulator import Launch, compile_kernel, simulate
 
     M, N, K = size
-    kernel = compile_kernel(contestant.text, contestant.kernel)
+    kernel = compile_kernel(candidate.text, candidate.kernel)
     C = np.full((M, N), np.nan, dtype=np.float32)
     arguments: dict[str, Any] = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
-    report = simulate(kernel, Launch(contestant.grid, contestant.block, arguments))
+    report = simulate(kernel, Launch(candidate.grid, candidate.block, arguments))
     result: Array = report.arrays["C"]
     return result
 
@@ -189,10 +189,10 @@ def in_simulator(contestant: Contestant, A: Array, B: Array, size: tuple[int, in
 )
 def test_the_simulator_equals_the_gpu_in_every_bit(name: str, size: tuple[int, int, int]) -> None:
     M, N, K = size
-    contestant = choose(name, size)
+    candidate = choose(name, size)
     rng = np.random.default_rng()
     A = (rng.standard_normal((M, K)) * 10.0 ** rng.integers(-3, 4, (M, K))).astype(np.float32)
     B = (rng.standard_normal((K, N)) * 10.0 ** rng.integers(-3, 4, (K, N))).astype(np.float32)
-    simulated, real = in_simulator(contestant, A, B, size), on_gpu(contestant, A, B, size)
+    simulated, real = in_simulator(candidate, A, B, size), on_gpu(candidate, A, B, size)
     differ = np.argwhere(simulated.view(np.uint32) != real.view(np.uint32))
     assert differ.size == 0, f"{len(differ)} of {M * N} differ, first at {differ[0]}"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu.contestant import variants
+from gpu.candidate import variants
 from gpu.predict import NotPredictedError, global_bytes, predict, samples
 from simulator.catalogue import Entry, catalogue
 from simulator.launch import Launch
@@ -243,7 +243,7 @@ def test_what_cannot_be_predicted_is_a_sentence(name: str, text: str, told: str)
     ],
 )
 def test_every_variant_is_predicted_at_a_size_nobody_simulates(name: str) -> None:
-    from gpu.contestant import choose
+    from gpu.candidate import choose
 
     one = choose(name, (8192, 6144, 4096))
     found = predict(one.name, one.text, one.defines, (8192, 6144, 4096))

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpu import patterns, profile_cases
+from gpu import profile_cases
+from gpu.microbenchmarks import patterns
 from gpu.profile import METRICS, launches, report, simulated_counters, write
 
 OUTPUT = """==PROF== Connected to process 584 (/tmp/p)

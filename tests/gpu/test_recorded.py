@@ -12,9 +12,9 @@ import pytest
 
 from gpu import recorded
 from gpu.bits import BitVerdict, Difference
-from gpu.ceilings import Ceilings
-from gpu.latency import Latency
-from gpu.limits import Limits
+from gpu.microbenchmarks.ceilings import Ceilings
+from gpu.microbenchmarks.latency import Latency
+from gpu.microbenchmarks.limits import Limits
 from gpu.result import Comparison, comparison_from
 
 LATENCY = {"register": 4.0, "shared": 29.0, "l1": 39.0, "l2": 288.0, "dram": 686.0}

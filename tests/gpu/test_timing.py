@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from gpu import timing
-from gpu.progress import part
-from gpu.timing import Timing, Told, rounds, summarise, turns
+from gpu.progress import portion
+from gpu.timing import RunProgress, Timing, round_robin, rounds, summarise
 
 
 def test_the_median_and_its_spread() -> None:
@@ -23,7 +23,7 @@ def test_slow_kernels_run_twenty_times(slowest_ms: float, count: int) -> None:
 
 
 def test_kernels_take_turns_and_each_begins_a_round() -> None:
-    order = list(turns("abc", 6))
+    order = list(round_robin("abc", 6))
     assert order[:6] == ["a", "b", "c", "b", "c", "a"]
     assert Counter(order) == {"a": 6, "b": 6, "c": 6}
     assert Counter(order[::3]) == {"a": 2, "b": 2, "c": 2}
@@ -31,10 +31,10 @@ def test_kernels_take_turns_and_each_begins_a_round() -> None:
 
 def test_what_has_ended_is_told_with_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[tuple[str, float | None]] = []
-    monkeypatch.setattr(timing, "TELL_SECONDS", 0.0)
-    whole = part(lambda message, done=None, /: heard.append((message, done)), 0.5, 1.0)
-    told = Told(whole, 2, 2)
-    for name in turns("ab", 2):
+    monkeypatch.setattr(timing, "REPORT_SECONDS", 0.0)
+    whole = portion(lambda message, done=None, /: heard.append((message, done)), 0.5, 1.0)
+    told = RunProgress(whole, 2, 2)
+    for name in round_robin("ab", 2):
         told.next(name)
     assert heard == [
         ("Timing a, round 1 of 2", 0.5), ("Timing b, round 1 of 2", 0.625),
@@ -44,10 +44,10 @@ def test_what_has_ended_is_told_with_its_share(monkeypatch: pytest.MonkeyPatch) 
 
 def test_no_more_is_told_than_a_reader_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(timing, "TELL_SECONDS", 4.0)
+    monkeypatch.setattr(timing, "REPORT_SECONDS", 4.0)
     monkeypatch.setattr(timing.time, "perf_counter", lambda: now)
     heard: list[str] = []
-    told = Told(lambda message, _done=None, /: heard.append(message), 1, 1000)
+    told = RunProgress(lambda message, _done=None, /: heard.append(message), 1, 1000)
     for _ in range(1000):
         told.next("a")
         now += 1.0

@@ -13,8 +13,8 @@ from simulator.language.ctype import Array
 SHAPES = [(1, 1, 1), (3, 5, 1), (1, 1, 999), (64, 48, 200), (33, 130, 4097)]
 
 
-def verdict(A: Array, B: Array, C: Array, strayed: bool = False) -> Verdict:
-    return judge(np, C, reference(np, A, B), scale(A, B), A.shape[1], strayed)
+def verdict(A: Array, B: Array, C: Array, wrote_outside: bool = False) -> Verdict:
+    return judge(np, C, reference(np, A, B), scale(A, B), A.shape[1], wrote_outside)
 
 
 @pytest.mark.parametrize("element", ["float32", "float64"])
@@ -66,7 +66,7 @@ def test_an_element_that_was_never_written_is_counted() -> None:
 
 def test_writing_beside_c_does_not_pass() -> None:
     A, B = random_inputs(4, 5, 6, "float32")
-    found = verdict(A, B, A @ B, strayed=True)
+    found = verdict(A, B, A @ B, wrote_outside=True)
     assert not found.verified
     assert "outside C" in found.sentence
 

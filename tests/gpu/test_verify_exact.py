@@ -57,8 +57,8 @@ def test_the_typical_size_of_an_element() -> None:
     assert scale(huge, huge) == pytest.approx(1e60 * math.sqrt(2), rel=1e-6)
 
 
-def verdict(C: Array, product: Array, typical: float = 1.0, strayed: bool = False) -> Verdict:
-    return judge(np, C.astype(np.float32), product, typical, 1, strayed)
+def verdict(C: Array, product: Array, typical: float = 1.0, wrote_outside: bool = False) -> Verdict:
+    return judge(np, C.astype(np.float32), product, typical, 1, wrote_outside)
 
 
 def test_an_exact_product() -> None:
@@ -122,6 +122,6 @@ def test_a_product_of_zeros_has_no_relative_norm() -> None:
 
 def test_writing_outside_c_fails_with_figures() -> None:
     _, _, product = product_of(4, 2)
-    found = verdict(product, product, strayed=True)
+    found = verdict(product, product, wrote_outside=True)
     sentence = "C is right, but the kernel also wrote outside C."
     assert found == Verdict(False, 0.0, 0.0, 2.0**-20, sentence)

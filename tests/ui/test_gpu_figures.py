@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gpu.ceilings import Ceilings
-from gpu.latency import Latency
-from gpu.limits import Limits
+from gpu.microbenchmarks.ceilings import Ceilings
+from gpu.microbenchmarks.latency import Latency
+from gpu.microbenchmarks.limits import Limits
 from gpu.result import Comparison, comparison_from
 from simulator.observers.counters import FIELDS
 from ui import counted, latency, roofline

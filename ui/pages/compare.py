@@ -7,12 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from gpu import bits, limits, recorded
+from gpu import bits, recorded
 from gpu.bits import BitVerdict
+from gpu.candidate import Candidate, choose, variant_title, variants
 from gpu.compare import check_memory, request
-from gpu.contestant import Contestant, choose, variant_title, variants
 from gpu.device import Device, Missing, Status, status_from
-from gpu.limits import Limits, limits_from
+from gpu.microbenchmarks import limits
+from gpu.microbenchmarks.limits import Limits, limits_from
 from gpu.result import Comparison, comparison_from
 from gpu.worker import Job, Worker, WorkerError
 from simulator.catalogue import catalogue
@@ -105,7 +106,7 @@ def live(device: Device, devices: Sequence[str], gpu: int) -> None:
         + (f", {peak:.1f} TFLOP/s FP32 peak" if peak else "")
         + f", driver {device.driver or device.driver_cuda}, CuPy {device.cupy}"
     )
-    contestants, size = controls(device)
+    candidates, size = controls(device)
     job: Job | None = st.session_state.get(JOB)
     if job is not None and job.state.finished:
         settle(job)
@@ -114,9 +115,9 @@ def live(device: Device, devices: Sequence[str], gpu: int) -> None:
     busy = job is not None
     if runs.button(
         "Run beside cuBLAS", type="primary", icon=":material/play_arrow:", width="stretch",
-        disabled=busy or not contestants, key="compare_run",
+        disabled=busy or not candidates, key="compare_run",
     ):  # fmt: skip
-        begin(request(size, contestants, gpu))
+        begin(request(size, candidates, gpu))
     with compares.popover(
         "Compare bit for bit", icon=":material/rule:", width="stretch", disabled=busy
     ):
@@ -139,7 +140,7 @@ def live(device: Device, devices: Sequence[str], gpu: int) -> None:
         show_bits([verdict])
     if found is not None:
         show_limits(found, "live")
-    sources(contestants)
+    sources(candidates)
 
 
 def begin(job: Mapping[str, Any]) -> None:
@@ -171,8 +172,8 @@ def ask_bits(gpu: int) -> None:
             begin(job)
 
 
-def controls(device: Device) -> tuple[list[Contestant], tuple[int, int, int]]:
-    """Kernels and M, N, K; no contestants where they do not fit together or on the GPU."""
+def controls(device: Device) -> tuple[list[Candidate], tuple[int, int, int]]:
+    """Kernels and M, N, K; no candidates where they do not fit together or on the GPU."""
     offered = variants()
     chosen = st.multiselect(
         "Kernels", offered, default=offered[-1:], key="compare_kernels", format_func=variant_title
@@ -226,11 +227,11 @@ def keep(job: Mapping[str, Any], found: Mapping[str, Any]) -> None:
                 st.session_state[BITS] = bits.judge(job, found)
 
 
-def sources(contestants: list[Contestant]) -> None:
+def sources(candidates: list[Candidate]) -> None:
     """The text of each chosen kernel, as it is compiled."""
-    if contestants:
+    if candidates:
         st.subheader("The text that runs", anchor=False)
-        for tab, one in zip(st.tabs([one.name for one in contestants]), contestants, strict=True):
+        for tab, one in zip(st.tabs([one.name for one in candidates]), candidates, strict=True):
             tab.code(one.text, language="cpp", line_numbers=True)
 
 

@@ -20,14 +20,14 @@ EVERY = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One load or store: bytes a lane, each lane's byte offset, and a bit for each active lane."""
+    """One load or store of a warp."""
 
     name: str
-    space: str
-    kind: str
-    width: int
-    offsets: tuple[int, ...]
-    mask: int
+    space: str  # of SPACES
+    kind: str  # of KINDS
+    width: int  # bytes that a lane accesses: 4, 8 or 16
+    offsets: tuple[int, ...]  # [32], each lane's offset in bytes
+    mask: int  # bit i: whether lane i is active
 
 
 def patterns() -> list[Pattern]:

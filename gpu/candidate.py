@@ -1,4 +1,4 @@
-"""What takes part in a run: a kernel of the catalogue in one setting, launched for one size."""
+"""A candidate of a comparison: a kernel of the catalogue in one setting, launched for one size."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ LARGEST = 2**31 - 1  # kernels index with int
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
+class Candidate:
     """One kernel of a run: the text that is compiled and how it is launched."""
 
-    name: str
-    text: str
-    kernel: str
-    grid: Dim3
-    block: Dim3
-    defines: Mapping[str, str]
+    name: str  # as `choose` takes it: "tiled:TILE=32"
+    text: str  # CUDA C
+    kernel: str  # the name of the __global__ function
+    grid: Dim3  # blocks in x, y, z
+    block: Dim3  # threads in x, y, z
+    defines: Mapping[str, str]  # macros and their values
 
 
 def choose(
     wanted: str, size: tuple[int, int, int], defines: Mapping[str, str] | None = None
-) -> Contestant:
-    """The contestant for "tiled" or "tiled:TILE=32" from the catalogue, for M, N, K.
+) -> Candidate:
+    """The candidate for "tiled" or "tiled:TILE=32" from the catalogue, for M, N, K.
 
     `defines` are macros set in every kernel that has them. LaunchError names what is wrong.
     """
@@ -37,14 +37,14 @@ def choose(
         raise LaunchError(
             f"There is no kernel {name!r}; the catalogue has {', '.join(catalogue())}."
         )
-    own = dict(_setting(setting) for setting in settings)
-    for macro in own:
+    settings_of_name = dict(_setting(setting) for setting in settings)
+    for macro in settings_of_name:
         if macro not in entry.defines:
             known = ", ".join(entry.defines) or "none"
             raise LaunchError(f"Kernel {name} has no macro {macro}; its macros: {known}.")
-    given = {key: value for key, value in (defines or {}).items() if key in entry.defines}
+    common = {key: value for key, value in (defines or {}).items() if key in entry.defines}
     chosen: dict[str, int] = {}
-    for macro, value in (given | own).items():
+    for macro, value in (common | settings_of_name).items():
         if not value.isdecimal() or int(value) not in entry.defines[macro]:
             offered = ", ".join(map(str, sorted(entry.defines[macro])))
             raise LaunchError(f"{macro}={value} is not offered for {name}; choose from {offered}.")
@@ -54,7 +54,7 @@ def choose(
     if grid[1] > 65535 or grid[2] > 65535:
         raise LaunchError(f"{name} needs {grid[1]:,} blocks in y; a GPU takes 65,535.")
     values = {macro: str(chosen.get(macro, offer[0])) for macro, offer in entry.defines.items()}
-    return Contestant(wanted, entry.source(**chosen), entry.kernel, grid, block, values)
+    return Candidate(wanted, entry.source(**chosen), entry.kernel, grid, block, values)
 
 
 def variants() -> list[str]:
@@ -63,8 +63,10 @@ def variants() -> list[str]:
     for entry in catalogue().values():
         for chosen in entry.speed:
             usual = {macro: values[0] for macro, values in entry.defines.items()}
-            own = [f"{macro}={value}" for macro, value in chosen.items() if value != usual[macro]]
-            names.append(":".join([entry.name, *own]))
+            changed = [
+                f"{macro}={value}" for macro, value in chosen.items() if value != usual[macro]
+            ]
+            names.append(":".join([entry.name, *changed]))
     return names
 
 
@@ -73,7 +75,7 @@ def variant_title(variant: str) -> str:
     name, *settings = variant.split(":")
     entry = catalogue().get(name)
     title = entry.title if entry else name
-    return ", ".join([title, *(one.replace("=", " ") for one in settings)])
+    return ", ".join([title, *(setting.replace("=", " ") for setting in settings)])
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from gpu.compile import Loaded, compile_text, load
 from gpu.device import Device
-from gpu.progress import Progress, part
+from gpu.progress import Progress, portion
 from simulator.language.ctype import Array
 from simulator.launch import dim3
 
@@ -26,8 +26,8 @@ NODES = {"shared": 1024, "l1": 128, "l2": 16384}  # of the chain: 16 KB fit in L
 DRAM_NODE_BYTES = 1024
 FLUSH = 2  # times the L2 that is written over to empty it
 
-# One text a place: how a step goes on from `at`, and what is set up before. The loads are written
-# in PTX so that the compiler can neither merge them nor choose another cache for them
+# One text for each memory: how a step follows from `at`, and what is set up before. The loads are
+# written in PTX so that the compiler can neither merge them nor choose another cache for them
 # (PTX ISA, cache operators: .ca caches in L1 and L2, .cg in L2 alone).
 CHASE = """
 extern "C" __global__ void chase(const unsigned long long* memory, int warm, int steps,
@@ -71,23 +71,19 @@ TEXTS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Cycles of the multiprocessor's clock from one dependent operation to the next.
+    """Cycles of the multiprocessor's clock from one dependent operation to the next."""
 
-    register is a multiply-add whose operand the one before it has just made, the others are loads
-    that are found in that memory.
-    """
-
-    register: float
-    shared: float
-    l1: float
-    l2: float
-    dram: float
+    register: float  # from one multiply-add to one that uses its result
+    shared: float  # of a load from shared memory
+    l1: float  # of a load that hits the L1
+    l2: float  # of a load that hits the L2
+    dram: float  # of a load that misses both caches
 
 
 def cycle(nodes: int, rng: np.random.Generator) -> Array:
-    """For each of `nodes` places the one that follows it, on a random round through all of them.
+    """The successor of each of `nodes` nodes on a random cycle through all of them, int [nodes].
 
-    Sattolo's algorithm: a random permutation alone would fall into rounds of its own.
+    Sattolo's algorithm: a plain random permutation would have several shorter cycles.
     """
     follower = np.arange(nodes)
     for last in range(nodes - 1, 0, -1):
@@ -116,12 +112,12 @@ def measure(device: Device, progress: Progress) -> Latency:
     """Chase pointers on the current device, which must be the one described."""
     rng = np.random.default_rng()
     found: dict[str, float] = {}
-    for place, (name, text) in enumerate(TEXTS.items()):
-        told = part(progress, place / len(TEXTS), (place + 1) / len(TEXTS))
-        told(f"Compiling the chase through {name}", 0.0)
+    for index, (name, text) in enumerate(TEXTS.items()):
+        report = portion(progress, index / len(TEXTS), (index + 1) / len(TEXTS))
+        report(f"Compiling the chase through {name}", 0.0)
         binary = compile_text(text, "chase", device.architecture)
         loaded = load(binary, dim3(1), dim3(1), device.threads_per_multiprocessor)
-        told(f"Running the chase through {name}", 0.5)
+        report(f"Running the chase through {name}", 0.5)
         found[name] = _cycles(name, loaded, device, rng)
     return Latency(**found)
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpu import ceilings, latency
-from gpu.ceilings import Ceilings
 from gpu.json_data import decode
-from gpu.latency import Latency
-from gpu.progress import Progress, part
+from gpu.microbenchmarks import ceilings, latency
+from gpu.microbenchmarks.ceilings import Ceilings
+from gpu.microbenchmarks.latency import Latency
+from gpu.progress import Progress, portion
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ def limits(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     progress("Looking at the GPU", 0.0)
     device = use(decode(LimitsJob, job, "The job").gpu)
     found = Limits(
-        ceilings.measure(device, part(progress, 0.0, 0.5)),
-        latency.measure(device, part(progress, 0.5, 1.0)),
+        ceilings.measure(device, portion(progress, 0.0, 0.5)),
+        latency.measure(device, portion(progress, 0.5, 1.0)),
     )
     return dataclasses.asdict(found)
 

@@ -21,7 +21,7 @@ ROUNDS = 4096
 VECTOR_BYTES = 16
 DRAM_BYTES = 2**30  # of each array that is copied, where memory has room
 L2_PASSES = 64
-L2_SHARE = 8  # each of both arrays takes that part of the L2, so that they stay in it
+L2_SHARE = 8  # each of both arrays takes an eighth of the L2, so that they stay in it
 
 FMA = """
 extern "C" __global__ __launch_bounds__(BLOCK) void multiply_add(float* out, float x, float y)
@@ -63,11 +63,11 @@ extern "C" __global__ void copy(const float4* from, float4* to, long long count,
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """Measured limits: 10^12 float32 operations, and 10^9 bytes read and written, a second."""
+    """Measured limits of throughput."""
 
-    fp32_tflops: float
-    dram_gb_s: float
-    l2_gb_s: float
+    fp32_tflops: float  # 10^12 float32 operations a second
+    dram_gb_s: float  # 10^9 bytes a second, read and written, through DRAM
+    l2_gb_s: float  # 10^9 bytes a second, read and written, within the L2
 
 
 def measure(device: Device, progress: Progress) -> Ceilings:
