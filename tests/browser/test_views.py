@@ -270,7 +270,7 @@ def test_the_view_is_there_again_after_the_gpu_page(visit: Open) -> None:
         page.go_back()
         settled(page, tx=thread, step=step)
         expect(page.get_by_label("Thread x", exact=True)).to_have_value(thread or "0")
-        expect(page.locator(".st-key-scene")).to_contain_text(f"Thread ({thread or 0}, 0)")
+        page.locator(".st-key-scene", has_text=f"Thread ({thread or 0}, 0)").first.wait_for()
 
 
 def test_a_step_is_kept_that_was_made_just_before_the_gpu_page(visit: Open) -> None:

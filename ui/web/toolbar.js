@@ -237,8 +237,10 @@ export default function (component) {
     if (!name && !digits) return;
     if (name === "leave") return actions.leave(); // Escape closes what else is open, too
     event.preventDefault();
-    event.stopPropagation(); // before the control that was clicked has it
-    if (state.byPointer) at.blur?.();
+    if (state.byPointer && at.closest?.(`${STEERED}, ${PRESSED}`)) {
+      event.stopPropagation(); // before the control that was clicked has it
+      at.blur();
+    }
     if (digits) return;
     if (!STAYS.includes(name)) pause();
     actions[name]();
