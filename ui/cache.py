@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import threading
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +33,8 @@ from ui.view_url import View
 # Animations are built one at a time, each takes a processor for seconds, and in one thread: the C
 # library keeps the freed memory of each thread apart, tens of megabytes for every one that built.
 EXPORTER = ThreadPoolExecutor(1, "animation")
+COMING: dict[tuple[View, str], Future[io.BytesIO]] = {}  # asked for and not yet there
+COMING_LOCK = threading.Lock()
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -105,9 +108,20 @@ def figure_of(view: View, theme: str, steps: range) -> go.Figure:
 def animation(view: View, theme: str) -> io.BytesIO:
     """The scene of a view, every step of it, as one HTML file in UTF-8.
 
-    It is written frame by frame and for one visitor at a time, and no cache holds it.
+    It is written frame by frame, one file at a time, and no cache holds it. Visitors who ask for
+    the same one while it is on its way share it: a browser gives up after three minutes.
     """
-    return EXPORTER.submit(_animation, view, theme).result()
+    wanted = (replace(view, step=0), theme)
+    with COMING_LOCK:
+        file = COMING.get(wanted)
+        if file is None:
+            file = COMING[wanted] = EXPORTER.submit(_animation, *wanted)
+    try:
+        return file.result()
+    finally:
+        with COMING_LOCK:
+            if COMING.get(wanted) is file:
+                del COMING[wanted]
 
 
 def _animation(view: View, theme: str) -> io.BytesIO:
