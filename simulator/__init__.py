@@ -1,7 +1,7 @@
-"""Runs a CUDA C kernel over NumPy, a warp at a time, and tells what it did.
+"""Runs a CUDA C kernel over NumPy, a warp at a time, and reports what it did.
 
 compile_kernel turns a text into a Kernel, simulate runs a Launch of it and reports counters and
-hazards, record keeps every step of one block. Only compile_kernel needs libclang.
+hazards, record records every step of one block. Only compile_kernel needs libclang.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ __all__ = [
 def compile_kernel(
     text: str, name: str, defines: Mapping[str, str] | None = None, filename: str = "kernel.cu"
 ) -> Kernel:
-    """The __global__ function `name` of a CUDA C text.
+    """Compile the __global__ function `name` of a CUDA C text.
 
     defines gives macros their values: in the text's own #define lines where it has them, so that
-    Kernel.text is what runs, else as the compiler's -D. Raises SourceError.
+    Kernel.text is what runs, else as the compiler's -D. filename is what messages call the text.
+    Raises SourceError.
     """
-    from simulator.frontend.kernel import compile_kernel as compile_with_clang  # needs libclang
+    # A late import, so that all else works where libclang is not installed.
+    from simulator.frontend.kernel import compile_kernel as compile_with_clang
 
     return compile_with_clang(text, name, defines, filename)
