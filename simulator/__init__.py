@@ -36,7 +36,7 @@ __all__ = [
 def compile_kernel(
     text: str, name: str, defines: Mapping[str, str] | None = None, filename: str = "kernel.cu"
 ) -> Kernel:
-    """The __global__ function `name` of a CUDA C text.
+    """Compile the __global__ function `name` of a CUDA C text.
 
     defines gives macros their values: in the text's own #define lines where it has them, so that
     Kernel.text is what runs, else as the compiler's -D. filename is the text's name in messages.

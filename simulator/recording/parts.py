@@ -1,10 +1,11 @@
-"""A step opened into its parts, in the order in which they happen: values, addresses, accesses."""
+"""The parts of a step for one thread, in the order of execution: values, addresses, accesses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from typing import Any, assert_never
 
 import numpy as np
 
@@ -30,237 +31,259 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import expressions_of, in_register, strip_casts, subexpressions
 from simulator.machine.observer import AccessKind, StepKind
+from simulator.number_format import MINUS, format_number
 from simulator.observers.transactions import BANK_BYTES, BANKS, SECTOR_BYTES
-from simulator.recording.narrate import SIGNS, Reader
+from simulator.recording.expression_text import ExpressionFormatter, join_stages, sign_of
 from simulator.recording.recording import Recording, Step, StepAccess
 from simulator.recording.requests import LINE_BYTES
+
+UNKNOWN_SHAPE = (2**31,)  # one long row
+
+
+class PartKind(StrEnum):
+    """What a thread did in a part of a step."""
+
+    VARIABLE = "variable"  # read a register or a builtin
+    VALUE = "value"  # computed an operator or a call
+    ASSIGN = "assign"  # gave a register its value
+    LOAD = "load"
+    STORE = "store"
+    ATOMIC = "atomic"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Where one thread's access goes: from the index to the address to the bank or sector.
-
-    index counts within the array's shape, row first (one number where it is outside). byte counts
-    from the array's start; address from the start of the block's shared memory for a shared
-    array, else it equals byte. bank is None but in shared memory, sector (of 32 bytes) and line
-    (of 128) but in global memory, both counted from the array's start.
-    """
+    """Where one thread's access goes: from the index to the address to the bank or sector."""
 
     array: str
     space: MemorySpace
-    index: tuple[int, ...]
-    byte: int
-    address: int
-    width: int
-    bank: int | None
-    sector: int | None
-    line: int | None
+    index: tuple[int, ...]  # in the array's shape, row first; one number outside the array
+    byte: int  # from the array's start
+    address: int  # bytes from the start of the block's shared memory; elsewhere equal to `byte`
+    width: int  # bytes that the thread accesses
+    bank: int | None  # in shared memory
+    sector: int | None  # of 32 bytes, in global memory, counted from the array's start
+    line: int | None  # of 128 bytes, likewise
     in_bounds: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thing that a thread did within a step.
+    """One thing that a thread did within a step."""
 
-    kind is "variable" (a register or builtin is read), "value" (an operator or call has its
-    result), "assign" (a register gets its value), "load", "store" or "atomic" (cell tells where).
-    span and text are the source's; value is a NumPy number, or an array of a short vector's
-    components; summary is all of it in a short line.
-    """
-
-    kind: str
-    span: Span
-    text: str
-    value: Any
-    summary: str
-    cell: Cell | None = None
+    kind: PartKind
+    span: Span  # of the source
+    text: str  # the source of that span, on one line
+    value: Any  # a NumPy number, or an array [components] of a short vector
+    summary: str  # all of the part in a short line
+    cell: Cell | None = None  # of a load, store or atomic
 
 
 def parts(recording: Recording, step: Step, thread: int) -> tuple[Part, ...]:
-    """What thread number `thread` of the block did at a step, in order; () where it was idle."""
+    """What thread number `thread` of the block did at a step, in order; () if it was idle."""
     if not step.active[thread]:
         return ()
-    return tuple(_Opener(recording, step, thread).pieces())
+    return tuple(_PartBuilder(recording, step, thread).build())
 
 
-class _Opener:
-    """Walks a step's recorded values in the order in which they came to be."""
+class _PartBuilder:
+    """Builds the parts of a step for one thread, in the order in which values were computed."""
 
     def __init__(self, recording: Recording, step: Step, thread: int) -> None:
         self.recording = recording
         self.step = step
         self.thread = thread
-        self.reader = Reader(recording, step, thread)
+        self.formatter = ExpressionFormatter(recording, step, thread)
         self.lines = recording.kernel.text.split("\n")
-        self.starts = {
-            array.name: start for array, start in recording.kernel.shared_offsets.items()
+        self.shared_offsets = {
+            array.name: offset for array, offset in recording.kernel.shared_offsets.items()
         }
         self.contracted = recording.kernel.contractions.sums
-        self.left = [access for access in step.accesses if access.active[thread]]
+        # The thread's accesses that have no part yet.
+        self.accesses = [access for access in step.accesses if access.active[thread]]
 
-    def pieces(self) -> Iterator[Part]:
-        own = {part for root in self._roots() for part in subexpressions(root)}
-        for part in self.step.evaluations:
-            if part.expression in own and part.active[self.thread]:
-                yield from self._piece(part.expression)
-        for access in list(self.left):
-            yield self._access(access)
+    def build(self) -> Iterator[Part]:
+        """Every part: those of evaluations, then accesses without one, then a declaration."""
+        expressions = {part for root in self._roots() for part in subexpressions(root)}
+        for evaluation in self.step.evaluations:
+            if evaluation.expression in expressions and evaluation.active[self.thread]:
+                yield from self._build_expression(evaluation.expression)
+        for access in list(self.accesses):
+            yield self._build_access(access)
         statement = self.step.statement
         if isinstance(statement, Declare) and statement.value is not None:
-            value = self.reader.value(statement.value)
-            said = f"{statement.variable.name} = {self.reader.show(statement.value)}"
-            yield Part("assign", statement.span, statement.variable.name, value, said)
+            name, value = statement.variable.name, self.formatter.value(statement.value)
+            summary = f"{name} = {self.formatter.show(statement.value)}"
+            yield Part(PartKind.ASSIGN, statement.span, name, value, summary)
 
     def _roots(self) -> tuple[Expression, ...]:
+        """The whole expressions that the step evaluates."""
         statement = self.step.statement
         if isinstance(statement, Loop):
-            one = statement.condition if self.step.kind is StepKind.TEST else statement.advance
-            return () if one is None else (one,)
+            is_test = self.step.kind is StepKind.TEST
+            expression = statement.condition if is_test else statement.advance
+            return () if expression is None else (expression,)
         return expressions_of(statement)
 
-    def _piece(self, expression: Expression) -> Iterator[Part]:
-        value, reader = self.reader.value(expression), self.reader
+    def _build_expression(self, expression: Expression) -> Iterator[Part]:
+        """The parts of one evaluated expression, without those of its operands."""
+        formatter = self.formatter
+        value = formatter.value(expression)
         match expression:
             case Literal() | AddressOf():
                 return
             case Cast(explicit=False):
-                return  # its operand's piece says it
+                return  # the part of its operand has the value
             case _ if isinstance(expression.ctype, (Pointer, Void)):
-                yield from self._taken(expression)  # the access says where it leads
+                yield from self._build_accesses_of(expression)  # a cell shows where a pointer leads
             case Load(lvalue=Name(variable=variable)):
-                said = f"{variable.name} = {reader.number(value)}"
-                yield Part("variable", expression.span, variable.name, value, said)
+                yield self._variable(expression, variable.name, value)
             case Builtin(name=name, axis=axis):
-                text = f"{name}.{axis}" if axis else name
-                said = f"{text} = {reader.number(value)}"
-                yield Part("variable", expression.span, text, value, said)
+                yield self._variable(expression, f"{name}.{axis}" if axis else name, value)
             case Load(lvalue=lvalue) if in_register(lvalue):
-                text = reader.lvalue(lvalue)
-                yield Part(
-                    "variable", expression.span, text, value, _joined(text, reader.number(value))
-                )
+                yield self._variable(expression, formatter.lvalue(lvalue), value)
             case Load(lvalue=lvalue):
-                yield from self._taken(lvalue)
-            case Assign(lvalue=lvalue) | Increment(lvalue=lvalue):
-                yield from self._assigned(expression, lvalue)
+                yield from self._build_accesses_of(lvalue)
+            case Assign():
+                yield from self._build_assignment(expression)
+            case Increment():
+                yield from self._build_increment(expression)
             case _:
-                yield from self._taken(expression)
-                said = _joined(
-                    self._text(expression.span), reader.numeric(expression), reader.show(expression)
+                yield from self._build_accesses_of(expression)
+                text = self._source(expression.span)
+                summary = join_stages(
+                    text, formatter.numeric(expression), formatter.show(expression)
                 )
-                said += ", rounded once" if expression in self.contracted else ""
-                text = self._text(expression.span)
-                yield Part("value", expression.span, text, value, said)
+                summary += self._rounding(expression)
+                yield Part(PartKind.VALUE, expression.span, text, value, summary)
 
-    def _assigned(self, expression: Assign | Increment, lvalue: Expression) -> Iterator[Part]:
-        """The old value where it is read from memory, then the new one where it goes."""
-        reader = self.reader
-        value = reader.value(expression)
-        stores = [a for a in self.left if a.expression is lvalue and a.kind is not AccessKind.LOAD]
-        yield from self._taken(lvalue)
-        if stores:
+    def _variable(self, expression: Expression, text: str, value: Any) -> Part:
+        """A read of a register or builtin."""
+        summary = join_stages(text, format_number(value))
+        return Part(PartKind.VARIABLE, expression.span, text, value, summary)
+
+    def _build_assignment(self, expression: Assign) -> Iterator[Part]:
+        """The old value if it is read from memory, then the new value."""
+        formatter, lvalue = self.formatter, expression.lvalue
+        is_stored = self._is_stored(lvalue)
+        yield from self._build_accesses_of(lvalue)
+        if is_stored:
             return
-        target = reader.lvalue(lvalue)
-        if isinstance(expression, Increment):
-            after = self.step.registers.get(target)
-            value = value if after is None else after[self.thread]
-            sign = "+" if expression.delta > 0 else "−"
-            said = f"{target} = {reader.old(lvalue)} {sign} 1 = {reader.number(value)}"
-        elif expression.operator:
-            added = reader.numeric(expression.value)
-            loose = isinstance(strip_casts(expression.value), Binary) and not product_of(
-                expression.value
-            )
-            added = f"({added})" if loose and " " in added else added
-            sign = SIGNS.get(expression.operator, expression.operator)
-            numbers = f"{reader.old(lvalue)} {sign} {added}"
-            said = _joined(target, numbers, reader.number(value))
-            said += ", rounded once" if expression in self.contracted else ""
-        else:
-            said = f"{target} = {reader.number(value)}"
-        yield Part("assign", expression.span, self._text(expression.span), value, said)
+        value = formatter.value(expression)
+        numbers = ""
+        if expression.operator:
+            operand = formatter.numeric(expression.value)
+            is_operation = isinstance(strip_casts(expression.value), Binary)
+            if is_operation and not product_of(expression.value) and " " in operand:
+                operand = f"({operand})"
+            numbers = f"{formatter.old(lvalue)} {sign_of(expression.operator)} {operand}"
+        summary = join_stages(formatter.lvalue(lvalue), numbers, format_number(value))
+        if expression.operator:
+            summary += self._rounding(expression)
+        yield Part(PartKind.ASSIGN, expression.span, self._source(expression.span), value, summary)
 
-    def _taken(self, expression: Expression) -> Iterator[Part]:
-        """The accesses that belong to an expression: its own, or those of a call's pointers."""
+    def _build_increment(self, expression: Increment) -> Iterator[Part]:
+        """The old value if it is read from memory, then the new value."""
+        formatter, lvalue = self.formatter, expression.lvalue
+        is_stored = self._is_stored(lvalue)
+        yield from self._build_accesses_of(lvalue)
+        if is_stored:
+            return
+        target = formatter.lvalue(lvalue)
+        after = self.step.registers.get(target)
+        value = formatter.value(expression) if after is None else after[self.thread]
+        sign = "+" if expression.delta > 0 else MINUS
+        summary = f"{target} = {formatter.old(lvalue)} {sign} 1 = {format_number(value)}"
+        yield Part(PartKind.ASSIGN, expression.span, self._source(expression.span), value, summary)
+
+    def _rounding(self, expression: Expression) -> str:
+        """A note if a product and its sum are rounded once, as nvcc contracts them."""
+        return ", rounded once" if expression in self.contracted else ""
+
+    def _is_stored(self, lvalue: Expression) -> bool:
+        """Whether an lvalue is written in memory, which a part of its own will show."""
+        return any(
+            access.expression is lvalue and access.kind is not AccessKind.LOAD
+            for access in self.accesses
+        )
+
+    def _build_accesses_of(self, expression: Expression) -> Iterator[Part]:
+        """The accesses to an lvalue, or those that a call makes through its arguments."""
         pointers = expression.arguments if isinstance(expression, Call) else ()
-        for access in list(self.left):
+        for access in list(self.accesses):
             lvalue = access.expression
             through = lvalue.pointer if isinstance(lvalue, Dereference) else None
             if lvalue is expression or any(
                 through is pointer or through is strip_casts(pointer) for pointer in pointers
             ):
-                self.left.remove(access)
-                yield self._access(access)
+                self.accesses.remove(access)
+                yield self._build_access(access)
 
-    def _access(self, access: StepAccess) -> Part:
+    def _build_access(self, access: StepAccess) -> Part:
         cell = self._cell(access)
+        text = self._source(access.expression.span)
         value = access.values[self.thread]
-        shown = self.reader.number(value)
+        number = format_number(value)
         name = cell.array + "".join(f"[{i}]" for i in cell.index)
-        where = f"byte {cell.byte} of {cell.array}"
-        if cell.bank is not None:
-            where += f", bank {cell.bank}"
-        if cell.sector is not None:
-            where += f", sector {cell.sector}"
+        address = f"byte {cell.byte} of {cell.array}"
+        if cell.in_bounds and cell.bank is not None:
+            address += f", bank {cell.bank}"
+        if cell.in_bounds and cell.sector is not None:
+            address += f", sector {cell.sector}"
         if not cell.in_bounds:
-            where = f"byte {cell.byte} of {cell.array}"
-            said = f"{self._text(access.expression.span)} is {where}: outside, dropped"
-        elif access.kind is AccessKind.LOAD:
-            said = f"{name} holds {shown} ({where})"
-        elif access.kind is AccessKind.STORE:
-            said = f"{name} gets {shown} ({where})"
+            summary = f"{text} is {address}: outside, dropped"
         else:
-            said = f"{name} held {shown} before the update ({where})"
-        text = self._text(access.expression.span)
-        return Part(access.kind, access.expression.span, text, value, said, cell)
+            match access.kind:
+                case AccessKind.LOAD:
+                    summary = f"{name} holds {number} ({address})"
+                case AccessKind.STORE:
+                    summary = f"{name} gets {number} ({address})"
+                case AccessKind.ATOMIC:
+                    summary = f"{name} held {number} before the update ({address})"
+                case _:
+                    assert_never(access.kind)
+        return Part(PartKind(access.kind), access.expression.span, text, value, summary, cell)
 
     def _cell(self, access: StepAccess) -> Cell:
         byte = int(access.offsets[self.thread])
+        in_bounds = bool(access.in_bounds[self.thread])
+        element = byte // access.element_bytes
         shape = self._shape(access.name)
-        flat = byte // access.element_bytes
-        inside = 0 <= flat < int(np.prod(shape)) and bool(access.in_bounds[self.thread])
-        index = np.unravel_index(flat, shape) if inside else (flat,)
-        start = self.starts.get(access.name, 0) if access.space is MemorySpace.SHARED else 0
-        shared, everywhere = access.space is MemorySpace.SHARED, access.space is MemorySpace.GLOBAL
+        has_index = in_bounds and 0 <= element < int(np.prod(shape))
+        index = np.unravel_index(element, shape) if has_index else (element,)
+        is_shared = access.space is MemorySpace.SHARED
+        is_global = access.space is MemorySpace.GLOBAL
+        address = byte + (self.shared_offsets.get(access.name, 0) if is_shared else 0)
         return Cell(
             array=access.name,
             space=access.space,
             index=tuple(int(i) for i in index),
             byte=byte,
-            address=byte + start,
+            address=address,
             width=access.width,
-            bank=(byte + start) // BANK_BYTES % BANKS if shared else None,
-            sector=byte // SECTOR_BYTES if everywhere else None,
-            line=byte // LINE_BYTES if everywhere else None,
-            in_bounds=bool(access.in_bounds[self.thread]),
+            bank=address // BANK_BYTES % BANKS if is_shared else None,
+            sector=byte // SECTOR_BYTES if is_global else None,
+            line=byte // LINE_BYTES if is_global else None,
+            in_bounds=in_bounds,
         )
 
     def _shape(self, name: str) -> tuple[int, ...]:
-        """An array's dimensions, as the source or the launch gave them."""
+        """An array's dimensions, as the source or the launch has them."""
         step = self.step
-        for known in (step.shared, self.recording.arguments):
-            if name in known:
-                return tuple(known[name].shape) or (1,)
+        for arrays in (step.shared, self.recording.arguments):
+            if name in arrays:
+                return tuple(arrays[name].shape) or (1,)
         if name in step.registers:
             return tuple(step.registers[name].shape[1:]) or (1,)
-        return (2**31,)  # one long row: the array has no shape to go by
+        return UNKNOWN_SHAPE
 
-    def _text(self, span: Span) -> str:
-        """The source between two places, on one line."""
-        chosen = self.lines[span.line - 1 : span.end_line]
-        if not chosen:
+    def _source(self, span: Span) -> str:
+        """The source of a span, on one line."""
+        lines = self.lines[span.line - 1 : span.end_line]
+        if not lines:
             return ""
-        if len(chosen) == 1:
-            return chosen[0][span.column - 1 : span.end_column - 1].strip()
-        first, *middle, last = chosen
-        pieces = [first[span.column - 1 :], *middle, last[: span.end_column - 1]]
-        return " ".join(piece.strip() for piece in pieces)
-
-
-def _joined(*stages: str) -> str:
-    """a = b = c without what only repeats the stage before."""
-    kept: list[str] = []
-    for stage in stages:
-        if stage and (not kept or kept[-1] != stage):
-            kept.append(stage)
-    return " = ".join(kept)
+        if len(lines) == 1:
+            return lines[0][span.column - 1 : span.end_column - 1].strip()
+        first, *middle, last = lines
+        fragments = [first[span.column - 1 :], *middle, last[: span.end_column - 1]]
+        return " ".join(fragment.strip() for fragment in fragments)

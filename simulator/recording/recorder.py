@@ -30,9 +30,9 @@ from simulator.machine.observer import Access, AccessKind, Fault, Observer, Step
 from simulator.machine.schedule import Schedule
 from simulator.recording.recording import Evaluation, LoopPosition, Recording, Step, StepAccess
 
-MAX_STEPS = 20_000  # of one recording; beyond it a class has lost the thread
-SUSPECT = 100  # rounds of a loop, before it is asked whether it ever ends
-MAX_SNAPSHOT = 2**28  # bytes that all snapshots of one recording may take
+MAX_STEPS = 20_000  # of one recording: more are too many to follow
+MANY_ITERATIONS = 100  # of a loop: from here on the error asks whether it ever ends
+MAX_SNAPSHOT_BYTES = 2**28  # of all snapshots of one recording
 
 
 def record(
@@ -42,10 +42,24 @@ def record(
     schedule: Schedule = Schedule.LOCKSTEP,
     seed: int = 0,
 ) -> Recording:
-    """Every step of one block, its threads in lockstep or its warps in the order of a schedule.
+    """Record every step of one block, in lockstep or with its warps in the order of a schedule.
 
-    block is in x, y, z. Raises LaunchError for a block outside the grid or a launch that no GPU
-    takes, SourceError for what cannot be executed or takes more than MAX_STEPS steps.
+    block is in x, y, z; seed is what Schedule.RANDOM draws from. Raises LaunchError for a block
+    outside the grid, a launch that no GPU takes, or too large snapshots; SourceError for what
+    cannot be executed or takes more than MAX_STEPS steps.
+
+    >>> from simulator import Launch, compile_kernel, record
+    >>> kernel = compile_kernel('''
+    ... __global__ void twice(float* x) {
+    ...     float value = x[threadIdx.x];
+    ...     x[threadIdx.x] = 2 * value;
+    ... }''', "twice")
+    >>> launch = Launch((1, 1, 1), (4, 1, 1), {"x": np.arange(4, dtype=np.float32)})
+    >>> load, store = record(kernel, launch).steps
+    >>> load.line, load.registers["value"].tolist()
+    (3, [0.0, 1.0, 2.0, 3.0])
+    >>> store.outputs["x"].tolist()
+    [0.0, 2.0, 4.0, 6.0]
     """
     for axis, index, size in zip("xyz", block, launch.grid, strict=True):
         if not 0 <= index < size:
@@ -64,101 +78,116 @@ def record(
 
 
 class Recorder(Observer):
-    """Listens to the machine run one block and keeps its steps."""
+    """Records each step of the one block that a machine runs."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
+        # Of the step that is not finished:
         self._evaluations: list[Evaluation] = []
         self._accesses: list[StepAccess] = []
-        self._threads = 0
+        # Of the kernel and launch:
+        self._threads = 0  # of the block
+        self._all_active = np.ones(0, np.bool_)  # bool [T], shared by steps that all threads run
         self._visible: dict[Statement, tuple[Variable, ...]] = {}
-        self._enclosing: dict[Expression, Statement] = {}
-        self._everyone = np.ones(0, np.bool_)
-        self._turns: dict[Loop, tuple[Any, LoopPosition]] = {}
-        self._kept: dict[Any, Any] = {}
-        self._last: dict[Buffer, Access] = {}  # that changed an array of a thread's own
+        self._statement_around: dict[Expression, Statement] = {}  # see _statements_around_calls
+        # The newest snapshots, which the next steps share as long as nothing changes:
         self._registers: dict[Variable, Array] = {}
         self._shared: dict[str, Array] = {}
         self._written: dict[str, Array] = {}
         self._outputs: dict[str, Array] = {}
         self._stored: dict[str, Array] = {}
-        self._bytes = 0
+        self._snapshot_bytes = 0
+        # What those were made from; the machine never writes to a value again, so that the same
+        # object has the same contents.
+        self._register_sources: dict[tuple[Variable, int], Any] = {}  # by a group's first thread
+        self._last_writes: dict[Buffer, Access] = {}  # the newest write to each local array
+        self._positions: dict[Loop, tuple[Any, LoopPosition]] = {}  # the variable's value with each
 
     def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
-        """Learn which variables each statement can see."""
+        """Find which variables each statement can see."""
         self._threads = launch.threads
-        self._everyone = np.ones(launch.threads, np.bool_)
+        self._all_active = np.ones(launch.threads, np.bool_)
         self._visible = visible_variables(kernel.body, kernel.parameters)
-        self._enclosing = _around_calls(kernel)
+        self._statement_around = _statements_around_calls(kernel)
 
     def on_chunk(self, groups: list[Group]) -> None:
-        """Keep the shared arrays as they are before anything was written."""
+        """Record the shared arrays as they are before anything is written."""
         for name, buffer in groups[0].shared.items():
             self._shared[name] = buffer.contents()
             self._written[name] = np.zeros(buffer.shape, np.bool_)
 
     def on_evaluation(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
-        """Keep a subexpression's value."""
+        """Record a subexpression's value."""
         array = value.buffer.name if isinstance(value, Address) else None
         active = self._active(group, mask)
         self._evaluations.append(Evaluation(expression, self._spread(group, value), active, array))
 
     def on_access(self, access: Access) -> None:
-        """Keep a load or store, and what it left in memory."""
+        """Record a load or store, and the memory after it."""
         group, buffer = access.group, access.buffer
         active = self._active(group, access.mask)
         self._accesses.append(
             StepAccess(
-                access.kind,
-                buffer.space,
-                buffer.name,
-                self._spread(group, np.asarray(access.offsets, dtype=np.int64)),
-                access.width,
-                self._spread(group, access.values),
-                active,
-                access.lvalue,
-                active,
+                kind=access.kind,
+                space=buffer.space,
+                name=buffer.name,
+                offsets=self._spread(group, np.asarray(access.offsets, dtype=np.int64)),
+                width=access.width,
+                values=self._spread(group, access.values),
+                active=active,
+                expression=access.lvalue,
+                in_bounds=active,
             )
         )
         if access.kind is AccessKind.LOAD:
             return
-        if buffer.space is MemorySpace.SHARED:
-            self._shared[buffer.name] = self._copy(buffer.contents())
-            written = self._written[buffer.name].copy()
-            written.reshape(-1)[access.cells()[0]] = True
-            self._written[buffer.name] = self._copy(written)
-        elif buffer.space is MemorySpace.GLOBAL:
-            before = self._stored.get(buffer.name)
-            self._outputs[buffer.name] = self._copy(buffer.contents())
-            stored = np.zeros(buffer.shape, np.bool_) if before is None else before.copy()
-            stored.reshape(-1)[access.cells()[0]] = True
-            self._stored[buffer.name] = self._copy(stored)
-        else:
-            self._last[buffer] = access
+        match buffer.space:
+            case MemorySpace.SHARED:
+                self._shared[buffer.name] = self._count_bytes(buffer.contents())
+                self._mark_cells(self._written, access)
+            case MemorySpace.GLOBAL:
+                self._outputs[buffer.name] = self._count_bytes(buffer.contents())
+                self._mark_cells(self._stored, access)
+            case _:
+                self._last_writes[buffer] = access
+
+    def _mark_cells(self, marks: dict[str, Array], access: Access) -> None:
+        """Mark the cells that an access touches, in a new array beside those of its buffer."""
+        buffer = access.buffer
+        before = marks.get(buffer.name)
+        marked = np.zeros(buffer.shape, np.bool_) if before is None else before.copy()
+        marked.reshape(-1)[access.cells()[0]] = True
+        marks[buffer.name] = self._count_bytes(marked)
 
     def on_fault(self, fault: Fault) -> None:
-        """Keep an access that was dropped."""
+        """Record an access that was dropped."""
         group = fault.group
         active = np.zeros(self._threads, np.bool_)
         active[group.threads] = fault.lanes
-        zeros = np.zeros(self._threads, fault.buffer.element.dtype)
         offsets = self._spread(group, clip_offsets(fault.offsets))
         self._accesses.append(
             StepAccess(
-                fault.kind, fault.buffer.space, fault.buffer.name, offsets, fault.width, zeros,
-                active, fault.lvalue, np.zeros(self._threads, np.bool_),
+                kind=fault.kind,
+                space=fault.buffer.space,
+                name=fault.buffer.name,
+                offsets=offsets,
+                width=fault.width,
+                values=np.zeros(self._threads, fault.buffer.element.dtype),
+                active=active,
+                expression=fault.lvalue,
+                in_bounds=np.zeros(self._threads, np.bool_),
             )
-        )  # fmt: skip
+        )
 
     def on_step(self, group: Group, kind: StepKind, statement: Statement, mask: Mask) -> None:
-        """A statement is done: keep how everything stands."""
+        """A statement is done: record the state after it."""
         if isinstance(statement, Declare) and statement.variable.space is MemorySpace.SHARED:
             return
         if len(self.steps) >= MAX_STEPS:
-            raise SourceError(_too_long(group), statement.span)
+            raise SourceError(_too_long_message(group), statement.span)
         loops = tuple(self._position(group, state) for state in group.loops)
         interval = group.interval if isinstance(group.interval, int) else int(group.interval[0])
-        evaluations, accesses = self._finished(statement)
+        evaluations, accesses = self._take_finished(statement)
         step = Step(
             number=len(self.steps),
             kind=kind,
@@ -176,85 +205,93 @@ class Recorder(Observer):
         )
         self.steps.append(step)
 
-    def _finished(
+    def _take_finished(
         self, statement: Statement
     ) -> tuple[tuple[Evaluation, ...], tuple[StepAccess, ...]]:
-        """What belongs to the step that ends; the rest waits for the statement around a call."""
-        around = self._enclosing
+        """Take what belongs to the step that ends.
 
-        def waits(expression: Expression) -> bool:
-            return around.get(expression, statement) is not statement
+        While a called function runs, its caller's expressions wait for the caller's own step.
+        """
+        around = self._statement_around
+        if not around:  # as in most kernels: nothing waits
+            evaluations, accesses = tuple(self._evaluations), tuple(self._accesses)
+            self._evaluations, self._accesses = [], []
+            return evaluations, accesses
 
-        evaluations = tuple(p for p in self._evaluations if not around or not waits(p.expression))
-        accesses = tuple(a for a in self._accesses if not around or not waits(a.expression))
-        self._evaluations = [p for p in self._evaluations if around and waits(p.expression)]
-        self._accesses = [a for a in self._accesses if around and waits(a.expression)]
+        def is_finished(recorded: Evaluation | StepAccess) -> bool:
+            return around.get(recorded.expression, statement) is statement
+
+        evaluations = tuple(e for e in self._evaluations if is_finished(e))
+        accesses = tuple(a for a in self._accesses if is_finished(a))
+        self._evaluations = [e for e in self._evaluations if not is_finished(e)]
+        self._accesses = [a for a in self._accesses if not is_finished(a)]
         return evaluations, accesses
 
     def _position(self, group: Group, state: LoopState) -> LoopPosition:
-        """Where in a loop a group is; found anew only where its variable or iteration differs."""
-        loop = state.loop
-        variable = loop.variable
-        held = None if variable is None else group.frame[group.slot_of[variable]]
-        before, position = self._turns.get(loop, (None, None))
-        if position is None or held is not before or position.iteration != state.iteration:
+        """Where in a loop a group is; a new object only if its variable or iteration changed."""
+        loop, variable = state.loop, state.loop.variable
+        value = None if variable is None else group.frame[group.slot_of[variable]]
+        value_before, position = self._positions.get(loop, (None, None))
+        if position is None or value is not value_before or position.iteration != state.iteration:
             name = None if variable is None else variable.name
-            position = LoopPosition(loop, state.iteration, name, _common(held))
-            self._turns[loop] = held, position
+            position = LoopPosition(loop, state.iteration, name, _common_number(value))
+            self._positions[loop] = value, position
         return position
 
     def _snapshot(self, group: Group, statement: Statement) -> Mapping[str, Array]:
-        """Every visible variable's values, one a thread of the block."""
+        """Every visible variable's values by name: [T], or [T, ...] for a local array."""
         registers: dict[str, Array] = {}
         for variable in self._visible.get(statement, ()):
+            buffer: Buffer | None = None
             if variable.space is MemorySpace.LOCAL:
                 address = group.arrays.get(variable)
                 buffer = None if address is None else address.buffer
-                held = None if buffer is None else self._last.get(buffer, buffer)
+                source = None if buffer is None else self._last_writes.get(buffer, buffer)
             else:
-                buffer, held = None, group.frame[group.slot_of[variable]]
-            if held is None or isinstance(held, Address):
+                source = group.frame[group.slot_of[variable]]
+            if source is None or isinstance(source, Address):
                 continue
             key = (variable, group.threads[0])
-            if self._kept.get(key) is not held:
-                self._kept[key] = held
+            if self._register_sources.get(key) is not source:
+                self._register_sources[key] = source
                 if buffer is not None:
                     values = np.moveaxis(buffer.contents(), -1, 0)
                 else:
-                    values = self._spread(group, held)[group.threads]
+                    values = self._spread(group, source)[group.threads]
                 self._registers[variable] = self._merge(group, variable, values)
             registers[variable.name] = self._registers[variable]
         return registers
 
     def _merge(self, group: Group, variable: Variable, values: Array) -> Array:
-        """The values of a group's threads, beside what the block's other threads hold."""
+        """The values [T] of a variable, of which those of a group's threads are new."""
         if group.threads.size == self._threads:
-            return self._copy(values)
+            return self._count_bytes(values)
         whole = self._registers.get(variable)
         if whole is None or whole.shape[1:] != values.shape[1:]:
             whole = np.zeros((self._threads, *values.shape[1:]), values.dtype)
         whole = whole.copy()
         whole[group.threads] = values
-        return self._copy(whole)
+        return self._count_bytes(whole)
 
     def _spread(self, group: Group, value: Any) -> Array:
-        """A value as one number (or vector) a thread of the block."""
+        """A value as [T], or [T, components] for a short vector; 0 for other groups' threads."""
         if isinstance(value, Address):
             value = clip_offsets(value.offset)
         if isinstance(value, tuple):
-            return np.stack([self._spread(group, part) for part in value], axis=-1)
+            return np.stack([self._spread(group, component) for component in value], axis=-1)
         if value is None:
             return np.zeros(self._threads, np.int32)
         value = np.asarray(value)
         if group.threads.size == self._threads:
-            return value if value.ndim else _repeated(value, self._threads)
+            return value if value.ndim else _repeat(value, self._threads)
         whole = np.zeros(self._threads, value.dtype)
         whole[group.threads] = value
         return whole
 
     def _active(self, group: Group, mask: Mask) -> Array:
+        """A mask of a group's lanes as bool [T]."""
         if mask is ALL and group.threads.size == self._threads:
-            return self._everyone
+            return self._all_active
         active = as_array(mask, group.lanes)
         if group.threads.size == self._threads:
             return active
@@ -262,53 +299,54 @@ class Recorder(Observer):
         whole[group.threads] = active
         return whole
 
-    def _copy(self, array: Array) -> Array:
-        """A snapshot, counted against the budget of one recording."""
-        self._bytes += array.nbytes
-        if self._bytes > MAX_SNAPSHOT:
+    def _count_bytes(self, array: Array) -> Array:
+        """The array, whose bytes now count as a snapshot's; LaunchError if those are too many."""
+        self._snapshot_bytes += array.nbytes
+        if self._snapshot_bytes > MAX_SNAPSHOT_BYTES:
             raise LaunchError(
-                f"The recording takes more than {MAX_SNAPSHOT / 2**20:,.0f} MiB; "
+                f"The recording takes more than {MAX_SNAPSHOT_BYTES / 2**20:,.0f} MiB; "
                 "choose smaller matrices."
             )
         return array
 
 
-def _common(held: Any) -> int | None:
-    """The whole number that all threads hold in a variable, None where there is no such."""
-    if held is None or isinstance(held, (tuple, Address)):
+def _common_number(value: Any) -> int | None:
+    """The whole number that a variable has in all threads; None if it has none, or several."""
+    if value is None or isinstance(value, (tuple, Address)):
         return None
-    numbers = np.asarray(held).reshape(-1)
+    numbers = np.asarray(value).reshape(-1)
     whole = numbers.dtype.kind in "iub" and (numbers == numbers[0]).all()
     return int(numbers[0]) if whole else None
 
 
-def _repeated(value: Array, count: int) -> Array:
-    """One number [] as [count] of it, all in the same place: not to be written to.
+def _repeat(value: Array, count: int) -> Array:
+    """One number [] as a read-only array [count], whose entries are all that one.
 
-    What np.broadcast_to gives, in a fraction of its time.
+    The same as np.broadcast_to, in a fraction of its time.
     """
     repeated = np.ndarray((count,), value.dtype, value, strides=(0,))
     repeated.flags.writeable = False
     return repeated
 
 
-def _too_long(group: Group) -> str:
-    """Why a recording stops: the block has much to do, or a loop does not end."""
-    said = f"The block takes more than {MAX_STEPS:,} steps; choose smaller matrices."
-    most = max(group.loops, key=lambda state: state.iteration, default=None)
-    if most is not None and most.iteration >= SUSPECT:
-        said += (
-            f" The loop of line {most.loop.span.line} has gone round {most.iteration:,} times: "
+def _too_long_message(group: Group) -> str:
+    """Why a recording stops: the block takes too many steps, or a loop does not end."""
+    message = f"The block takes more than {MAX_STEPS:,} steps; choose smaller matrices."
+    longest = max(group.loops, key=lambda state: state.iteration, default=None)
+    if longest is not None and longest.iteration >= MANY_ITERATIONS:
+        line, count = longest.loop.span.line, longest.iteration
+        message += (
+            f" The loop of line {line} has gone round {count:,} times: "
             "does its condition ever fail?"
         )
-    return said
+    return message
 
 
-def _around_calls(kernel: Kernel) -> dict[Expression, Statement]:
-    """The statement of each expression that stands beside a called function's steps."""
+def _statements_around_calls(kernel: Kernel) -> dict[Expression, Statement]:
+    """The statement of each expression whose statement calls a function that has steps."""
     found: dict[Expression, Statement] = {}
     for statement in walk(kernel.body):
-        inside = [p for e in expressions_of(statement) for p in subexpressions(e)]
-        if any(isinstance(part, Inlined) for part in inside):
-            found.update((part, statement) for part in inside)
+        expressions = [s for e in expressions_of(statement) for s in subexpressions(e)]
+        if any(isinstance(expression, Inlined) for expression in expressions):
+            found.update((expression, statement) for expression in expressions)
     return found

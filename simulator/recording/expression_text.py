@@ -1,0 +1,178 @@
+"""Expressions as text, with the values that one thread had: names of cells, numbers, signs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.language.ctype import Pointer, Void
+from simulator.language.tree import (
+    AddressOf,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Comma,
+    Conditional,
+    Dereference,
+    Expression,
+    Index,
+    Literal,
+    Load,
+    Logical,
+    Member,
+    MemorySpace,
+    Name,
+    Unary,
+)
+from simulator.language.visit import strip_casts
+from simulator.machine.observer import AccessKind
+from simulator.number_format import MINUS, format_number
+from simulator.recording.recording import Recording, Step
+
+SIGNS = {"*": "×", "-": MINUS, "<=": "≤", ">=": "≥", "!=": "≠", "==": "="}
+# How strongly an operator binds, as in C.
+UNARY_PRECEDENCE = 11
+PRECEDENCE = {
+    "*": 10, "/": 10, "%": 10, "+": 9, "-": 9, "<<": 8, ">>": 8, "<": 7, "<=": 7, ">": 7,
+    ">=": 7, "==": 6, "!=": 6, "&": 5, "^": 4, "|": 3, "&&": 2, "||": 1,
+}  # fmt: skip
+
+
+def sign_of(operator: str) -> str:
+    """A C operator as mathematics writes it, or as it is."""
+    return SIGNS.get(operator, operator)
+
+
+def join_stages(*stages: str) -> str:
+    """The stages of a computation, without empty ones and those equal to the one before.
+
+    >>> join_stages("acc", "1 + 2", "3", "3")
+    'acc = 1 + 2 = 3'
+    """
+    different: list[str] = []
+    for stage in stages:
+        if stage and (not different or different[-1] != stage):
+            different.append(stage)
+    return " = ".join(different)
+
+
+class ExpressionFormatter:
+    """Formats expressions with the values that one thread had at one step."""
+
+    def __init__(self, recording: Recording, step: Step, thread: int) -> None:
+        self.recording = recording
+        self.step = step
+        self.thread = thread
+        self.evaluations = {evaluation.expression: evaluation for evaluation in step.evaluations}
+
+    def value(self, expression: Expression) -> Any:
+        """The thread's value of an expression: a number, or [components]; None if not evaluated."""
+        evaluation = self.evaluations.get(expression)
+        if evaluation is None or not evaluation.active[self.thread]:
+            return expression.value if isinstance(expression, Literal) else None
+        return evaluation.values[self.thread]
+
+    def show(self, expression: Expression) -> str:
+        """An expression's value, a pointer's as &As[3]; empty if it has none."""
+        value = self.value(expression)
+        if value is None or isinstance(expression.ctype, Void):
+            return ""
+        evaluation = self.evaluations.get(expression)
+        array = None if evaluation is None else evaluation.array
+        if array is not None and isinstance(expression.ctype, Pointer):
+            return f"&{array}[{int(value) // max(1, expression.ctype.target.size)}]"
+        return format_number(value)
+
+    def lvalue(self, lvalue: Expression) -> str:
+        """An lvalue with its indices as numbers: As[1][3]."""
+        match lvalue:
+            case Name(variable=variable):
+                return variable.name
+            case Index(base=base, index=index):
+                return f"{self.lvalue(base)}[{self.show(index) or self.numeric(index)}]"
+            case Dereference(pointer=pointer):
+                shown = self.show(pointer)
+                return shown[1:] if shown.startswith("&") else f"*({self.lvalue(pointer)})"
+            case Member(base=base, position=position):
+                return f"{self.lvalue(base)}.{'xyzw'[position]}"
+            case Load(lvalue=inner) | AddressOf(lvalue=inner):
+                return self.lvalue(inner)
+            case Cast(operand=operand):
+                return self.lvalue(operand)
+            case Binary(operator=operator, left=left, right=right):
+                return f"{self.lvalue(left)} {operator} {self.numeric(right)}"
+            case _:
+                return self.numeric(lvalue)
+
+    def old(self, lvalue: Expression) -> str:
+        """The value of an lvalue before the step; the lvalue itself if that is not recorded."""
+        component: tuple[int, ...] = ()
+        if isinstance(lvalue, Member):
+            component = (lvalue.position,)
+        whole = lvalue.base if isinstance(lvalue, Member) else lvalue
+        if isinstance(whole, Name) and whole.variable.space in (
+            MemorySpace.REGISTER,
+            MemorySpace.PARAMETER,
+        ):
+            if self.step.number:
+                before = self.recording.steps[self.step.number - 1].registers
+                if whole.variable.name in before:
+                    return format_number(before[whole.variable.name][(self.thread, *component)])
+            return self.lvalue(lvalue)
+        for access in self.step.accesses:
+            if access.expression is lvalue and access.kind is AccessKind.LOAD:
+                return format_number(access.values[self.thread])
+        return self.lvalue(lvalue)
+
+    def symbolic(self, expression: Expression) -> str:
+        """The expression with names for cells of memory and numbers for all else."""
+        return self._format(expression, name_cells=True)
+
+    def numeric(self, expression: Expression) -> str:
+        """The expression with a number for every cell and variable."""
+        return self._format(expression, name_cells=False)
+
+    def _format(self, expression: Expression, name_cells: bool) -> str:
+        match expression:
+            case Load(lvalue=lvalue):
+                if name_cells and not isinstance(lvalue, Name):
+                    return self.lvalue(lvalue)
+                return self.show(expression) or self.lvalue(lvalue)
+            case Cast(operand=operand):
+                return self._format(operand, name_cells)
+            case Unary(operator=operator, operand=operand):
+                text = self._format_operand(operand, UNARY_PRECEDENCE, name_cells)
+                return f"{sign_of(operator)}{text}"
+            case (
+                Binary(operator=operator, left=left, right=right)
+                | Logical(operator=operator, left=left, right=right)
+            ):
+                rank = PRECEDENCE[operator]
+                first = self._format_operand(left, rank, name_cells)
+                if isinstance(expression, Logical) and self.value(right) is None:
+                    return first  # the left operand decides
+                second = self._format_operand(right, rank + 1, name_cells)
+                if second.startswith("−"):
+                    second = f"({second})"
+                return f"{first} {sign_of(operator)} {second}"
+            case Conditional(yes=yes, no=no):
+                return self._format(yes if self.value(yes) is not None else no, name_cells)
+            case Comma(second=second):
+                return self._format(second, name_cells)
+            case Call(function=function, arguments=arguments):
+                inside = ", ".join(self._format(argument, name_cells) for argument in arguments)
+                return f"{function}({inside})"
+            case AddressOf(lvalue=lvalue):
+                return f"&{self.lvalue(lvalue)}"
+            case Assign(lvalue=lvalue):
+                return self.lvalue(lvalue)
+            case _:
+                return self.show(expression)
+
+    def _format_operand(self, expression: Expression, rank: int, name_cells: bool) -> str:
+        """An operand, in parentheses if its operator binds less than one of this rank."""
+        bare = strip_casts(expression)
+        text = self._format(expression, name_cells)
+        operator = getattr(bare, "operator", "")
+        weaker = isinstance(bare, (Binary, Logical)) and PRECEDENCE[operator] < rank
+        return f"({text})" if weaker and " " in text else text
