@@ -65,10 +65,12 @@ def _use() -> None:
     import PIL.Image
     import plotly.graph_objects as go
     import pyarrow
+    from pygments.lexers import get_lexer_by_name
 
     from simulator import compile_kernel
 
     PIL.Image.preinit()  # by which the page's icon is read
     pyarrow.Table.from_pandas(pandas.DataFrame({"a": [""]}))  # as for a table on a page
     go.Figure([*TRACES, {"type": "scatter", "x": np.zeros(1)}], LAYOUT).to_json()
+    list(get_lexer_by_name("cuda").get_tokens(KERNEL))
     compile_kernel(KERNEL, "store")
