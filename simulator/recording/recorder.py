@@ -334,8 +334,10 @@ def _too_long_message(group: Group) -> str:
     longest = max(group.loops, key=lambda state: state.iteration, default=None)
     if longest is not None and longest.iteration >= MANY_ITERATIONS:
         line, count = longest.loop.span.line, longest.iteration
-        message += f" The loop of line {line} has gone round {count:,} times: "
-        message += "does its condition ever fail?"
+        message += (
+            f" The loop of line {line} has gone round {count:,} times: "
+            "does its condition ever fail?"
+        )
     return message
 
 
