@@ -166,15 +166,15 @@ class Hazards(Observer):
         if space is MemorySpace.LOCAL:
             return
         threads = _thread_numbers(group)[lanes]
-        candidates = _written_now(group, written, lanes)
+        candidates = _written_in_interval(group, written, lanes)
         copied = shadow.copied.take(cells) if shadow.copies else False
         candidates = candidates | copied
         if space is MemorySpace.GLOBAL:
             candidates = candidates | (shadow.writer.take(cells) >= 0)
             _note_reader_blocks(shadow, cells, threads // group.launch.threads)
         if candidates is not False and candidates.any():
-            now = _accesses_now(access, shadow, cells, lanes, threads, copied)
-            self._compare_with_writes(now, candidates)
+            current = _current_accesses(access, shadow, cells, lanes, threads, copied)
+            self._compare_with_writes(current, candidates)
         shadow.remember_read(access, self._events)
 
     def _check_store(self, access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
@@ -187,18 +187,18 @@ class Hazards(Observer):
         written = shadow.interval.take(cells)
         if access.kind is AccessKind.ATOMIC and int(written.min()) == NOBODY:
             self._report_unset_cells(access, cells, lanes, written == NOBODY)
-        candidates = _written_now(group, written, lanes)
+        candidates = _written_in_interval(group, written, lanes)
         if access.buffer.space is MemorySpace.GLOBAL:
             candidates = candidates | (shadow.writer.take(cells) >= 0)
             self._check_reader_blocks(access, shadow, cells, threads)
         if candidates is not False and candidates.any():
-            now = _accesses_now(access, shadow, cells, lanes, threads)
-            self._compare_with_writes(now, candidates)
+            current = _current_accesses(access, shadow, cells, lanes, threads)
+            self._compare_with_writes(current, candidates)
         self._note_write(access, shadow, cells, lanes, threads)
         overwritten = shadow.writer.take(cells) != threads
         if overwritten.any():  # two lanes of this very instruction write one cell
-            now = _accesses_now(access, shadow, cells, lanes, threads)
-            self._compare_with_writes(now, overwritten)
+            current = _current_accesses(access, shadow, cells, lanes, threads)
+            self._compare_with_writes(current, overwritten)
 
     def _note_write(
         self, access: Access, shadow: Shadow, cells: Array, lanes: Any, threads: Array
@@ -231,8 +231,8 @@ class Hazards(Observer):
                     candidates = (shadow.interval.take(cells) == interval) & after
                     if candidates.any():
                         threads = _thread_numbers(read.access.group)[lanes]
-                        then = _accesses_then(read, shadow, cells, interval, threads)
-                        self._compare_with_writes(then, candidates)
+                        remembered = _remembered_accesses(read, shadow, cells, interval, threads)
+                        self._compare_with_writes(remembered, candidates)
             shadow.reads.clear()
             shadow.wrote = False
         self._store_positions.clear()
@@ -277,8 +277,8 @@ class Hazards(Observer):
     def _precedes_write(self, accesses: CellAccesses, cell: int) -> bool:
         """Whether the author of the kernel meant an access to come before the cell's last write.
 
-        The positions in the text and its loops tell that. In one line, or within functions, it is
-        told by how many accesses each warp had made.
+        Positions in the text and its loops decide. For accesses of one line, or within functions,
+        the number of accesses that each warp had made decides.
         """
         event = int(accesses.shadow.event[cell])
         write, access = self._store_positions.get(event, ()), accesses.position
@@ -349,7 +349,7 @@ class Hazards(Observer):
         self._found[key] = hazard
 
 
-def _accesses_now(
+def _current_accesses(
     access: Access,
     shadow: Shadow,
     cells: Array,
@@ -372,7 +372,7 @@ def _accesses_now(
     )
 
 
-def _accesses_then(
+def _remembered_accesses(
     read: Read, shadow: Shadow, cells: Array, interval: Any, threads: Array
 ) -> CellAccesses:
     """A read that was remembered, as its group stood when it was made."""
@@ -423,10 +423,10 @@ def _finish_copy(access: Access, shadow: Shadow, cells: Array, lanes: Any) -> No
     shadow.copies -= cells.size
 
 
-def _written_now(group: Group, written: Array, lanes: Any) -> Any:
-    """Which cells, last written in the intervals `written` [n], were so in the lanes' own interval.
+def _written_in_interval(group: Group, written: Array, lanes: Any) -> Any:
+    """Which cells were last written in the present interval of their lane: bool [n], or False.
 
-    bool [n], or False if none.
+    written int [n] are the intervals in which the cells were last written.
     """
     if isinstance(group.interval, int) and int(written.max()) < group.interval:
         return False

@@ -34,9 +34,8 @@ def race_message(
 ) -> str:
     """A race on a cell ("As[0][1]").
 
-    lines are one or two, in the order of RACES. example_is_first tells that example.thread makes
-    the first of the two accesses. during_copy tells that the first is an asynchronous copy which
-    has not been waited for.
+    lines are one or two, in the order of RACES. example_is_first: example.thread makes the first of
+    the two accesses. during_copy: the first is an asynchronous copy that is not yet waited for.
     """
     if example.other_block == example.block:
         other = f"thread {format_index(example.other_thread)}"

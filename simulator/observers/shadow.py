@@ -38,8 +38,8 @@ class Read(NamedTuple):
 class Shadow:
     """For every cell of a buffer: its last writer, when that wrote and from where; then its reads.
 
-    Arrays have an entry for each cell of the buffer, or none for a local array, which only one
-    thread can touch: there all that matters is whether a cell was written.
+    Arrays have an entry for each cell of the buffer. Only one thread can touch a cell of a local
+    array: its shadow has entries in `interval` alone, which shows what was written.
     """
 
     __slots__ = (

@@ -70,7 +70,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one run of some blocks read and left."""
+    """What some blocks read in one run, and the global arrays after it."""
 
     order: Order
     arrays: Mapping[str, Array]  # the global arrays afterwards, by parameter name

@@ -149,6 +149,18 @@ def test_hazards_give_exit_1(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     found = json.loads(capsys.readouterr().out)
     assert {hazard["kind"] for hazard in found["hazards"]} >= {"read-after-write"}
     assert all({"kind", "lines", "message"} <= set(hazard) for hazard in found["hazards"])
+    (race, *_) = (hazard for hazard in found["hazards"] if hazard["witness"])
+    assert list(race) == [
+        "kind", "lines", "array", "space", "message", "count", "example", "wrong_order", "witness",
+    ]  # fmt: skip
+    assert list(race["example"]) == [
+        "block", "thread", "other_block", "other", "cell", "iterations",
+    ]  # fmt: skip
+    assert list(race["witness"]) == [
+        "order", "against", "thread", "read", "read_against", "output", "value", "value_against",
+        "said",
+    ]  # fmt: skip
+    assert race["wrong_order"] == race["witness"]["order"]
     assert main(arguments) == 1
     assert "read-after-write" in capsys.readouterr().out
 
