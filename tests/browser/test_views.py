@@ -233,7 +233,7 @@ def test_each_button_gives_a_file(visit: Open, tmp_path: Path) -> None:
         holds(tmp_path / name)
 
 
-LINK = "?kernel=padded&M=16&N=12&K=16&TILE=8&bx=1&tx=3&ty=2&step=20"
+LINK = "?kernel=tiled&M=16&N=12&K=16&TILE=8&bx=1&tx=3&ty=2&step=20"
 
 
 def other_page(page: Page, title: str, path: str) -> None:
