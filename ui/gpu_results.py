@@ -11,7 +11,7 @@ from gpu.candidate import variant_title
 from gpu.compare import with_simulated
 from gpu.microbenchmarks.limits import Limits
 from gpu.result import Comparison
-from ui import charts, counted, latency, roofline
+from ui.gpu_charts import counters, latency, performance, roofline
 from ui.palette import CHART_INKS
 
 
@@ -22,21 +22,21 @@ def ink() -> str:
 
 def show(comparison: Comparison, found: Limits | None, key: str) -> None:
     """A comparison: a sentence, pictures, and every figure in tables."""
-    st.markdown(charts.summary(comparison))
+    st.markdown(performance.summary(comparison))
     for kernel in comparison.kernels:
         if not kernel.verified:
-            st.warning(f"{charts.label(kernel)}: {kernel.verdict}")
+            st.warning(f"{performance.label(kernel)}: {kernel.verdict}")
     names = ("Speed", "Time", "Share of cuBLAS", "Roofline", "Predicted and measured")
     speed, taken, share, roof, both = st.tabs(names)
     for tab, name, figure in (
-        (speed, "speed", charts.throughput),
-        (taken, "time", charts.times),
-        (share, "share", charts.cublas_share),
+        (speed, "speed", performance.throughput),
+        (taken, "time", performance.times),
+        (share, "share", performance.cublas_share),
     ):
         tab.plotly_chart(
-            figure(comparison, ink()), key=f"{key}_{name}", alt=charts.description(comparison)
+            figure(comparison, ink()), key=f"{key}_{name}", alt=performance.description(comparison)
         )
-    st.table(charts.table(comparison), border="horizontal")
+    st.table(performance.table(comparison), border="horizontal")
     st.caption(
         "Times are medians of at least 20 launches with the L2 cache emptied before each, all "
         "kernels in turn; the spread is the 20th to 80th percentile. Error: the largest error of "
@@ -46,8 +46,8 @@ def show(comparison: Comparison, found: Limits | None, key: str) -> None:
     )
     with st.spinner("The simulator counts each launch's transactions …"):
         comparison = with_simulated(comparison, lambda *_: None)
-    if charts.resources(comparison):
-        st.table(charts.resources(comparison), border="horizontal")
+    if performance.resources(comparison):
+        st.table(performance.resources(comparison), border="horizontal")
         st.caption(
             "Global sectors of 32 bytes and passes through shared memory are the simulator's, for "
             "this launch: solved exactly from launches of a few tiles."
@@ -81,18 +81,18 @@ def show_roofline(comparison: Comparison, found: Limits | None, key: str) -> Non
 
 def show_counters(comparison: Comparison, key: str) -> None:
     """What the simulator predicts beside what the hardware counted, where it was asked."""
-    if not counted.counted(comparison):
+    if not counters.counted(comparison):
         st.markdown(
             "No hardware counters were read in this run. `python -m gpu record` reads them where "
             "NVIDIA's profiler `ncu` is installed and may count."
         )
         return
-    for what in counted.COUNTS:
+    for what in counters.COUNTS:
         st.plotly_chart(
-            counted.beside(comparison, what, ink()), key=f"{key}_{what}",
-            alt=counted.description(comparison, what),
+            counters.beside(comparison, what, ink()), key=f"{key}_{what}",
+            alt=counters.description(comparison, what),
         )  # fmt: skip
-    st.table(counted.table(comparison), border="horizontal")
+    st.table(counters.table(comparison), border="horizontal")
     st.caption(
         "The simulator counts the text as it is written. The compiler may read several "
         "neighbours of a shared array at once, which takes fewer passes."

@@ -14,8 +14,8 @@ from gpu.microbenchmarks.latency import Latency
 from gpu.microbenchmarks.limits import Limits
 from gpu.result import Comparison, comparison_from
 from simulator.observers.counters import FIELDS
-from ui import counted, latency, roofline
-from ui.labels import GAP, Place, place
+from ui.gpu_charts import counters, latency, roofline
+from ui.gpu_charts.label_placement import GAP, Place, place
 
 CANNED = Path(__file__).parent.parent / "gpu" / "comparison.json"
 PROFILE = Path(__file__).parent.parent / "simulator" / "h200_profile.json"
@@ -147,23 +147,23 @@ def profiled(comparison: Comparison) -> Comparison:
 
 
 def test_predicted_and_measured_lie_on_one_another_where_they_agree(profiled: Comparison) -> None:
-    measured, predicted = counted.beside(profiled, "Global sectors").data
+    measured, predicted = counters.beside(profiled, "Global sectors").data
     assert (measured.name, predicted.name) == (
         "measured by the hardware", "predicted by the simulator",
     )  # fmt: skip
     assert list(measured.x) == list(predicted.x)
     assert list(measured.customdata) == ["naive", "tiled, TILE 16"]
-    shared = counted.beside(profiled, "Shared wavefronts").data[0]
+    shared = counters.beside(profiled, "Shared wavefronts").data[0]
     assert list(shared.customdata) == ["tiled, TILE 16"]
 
 
 def test_the_table_of_counters_has_both_and_their_ratio(profiled: Comparison) -> None:
-    rows = counted.table(profiled)
+    rows = counters.table(profiled)
     assert [row["Kernel"] for row in rows] == ["naive", "tiled, TILE 16"]
     assert rows[0]["Global sectors, predicted"] == f"{76800 + 768:,}"
     assert rows[0]["Global sectors, measured over predicted"] == "100.0%"
     assert rows[0]["Shared wavefronts, measured over predicted"] == "–"
-    assert "naive: 77,568 predicted, 77,568 measured" in counted.description(
+    assert "naive: 77,568 predicted, 77,568 measured" in counters.description(
         profiled, "Global sectors"
     )
 

@@ -18,7 +18,7 @@ from gpu.result import Comparison, comparison_from
 from gpu.worker import Job, Worker, WorkerError
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
-from ui import charts
+from ui.gpu_charts import performance
 from ui.gpu_results import ink, show, show_bits, show_limits
 
 LIMIT_SECONDS = 120
@@ -253,7 +253,7 @@ def recordings(beside_live: bool) -> None:
         f"{device.cuda_runtime}, cuBLAS {device.cublas}, CuPy {device.cupy}. "
         "Written by `python -m gpu record`; no figure was entered by hand."
     )
-    sizes = {charts.size_name(size): place for place, size in enumerate(run.sizes)}
+    sizes = {performance.size_name(size): place for place, size in enumerate(run.sizes)}
     usual = next((name for name, at in sizes.items() if run.sizes[at] == (4096,) * 3), None)
     name = st.selectbox(
         "M × N × K", list(sizes), index=list(sizes).index(usual) if usual else 0,
@@ -267,7 +267,7 @@ def recordings(beside_live: bool) -> None:
             st.tabs(["Speed", "Time"]), ("TFLOP/s", "Milliseconds"), (False, True), strict=True
         ):
             tab.plotly_chart(
-                charts.against_size(run.comparisons, ink(), of_time),
+                performance.against_size(run.comparisons, ink(), of_time),
                 key=f"recorded_sizes_{name}",
                 alt=f"{name} of each kernel for every recorded square size; the table above has "
                 "the figures of the chosen one.",
@@ -280,7 +280,7 @@ def recordings(beside_live: bool) -> None:
         with st.expander("The text that ran"):
             texts = [kernel for kernel in comparison.kernels if kernel.source]
             for tab, kernel in zip(
-                st.tabs([charts.label(kernel) for kernel in texts]), texts, strict=True
+                st.tabs([performance.label(kernel) for kernel in texts]), texts, strict=True
             ):
                 tab.code(kernel.source or "", language="cpp", line_numbers=True)
 

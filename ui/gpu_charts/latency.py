@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from gpu.microbenchmarks.latency import Latency
-from ui import charts
+from ui.gpu_charts import performance
 from ui.palette import MEASURED_COLOUR, REFERENCE_COLOUR
 
 NAMES: Mapping[str, str] = {
@@ -20,7 +20,7 @@ CLAIMS: Mapping[str, tuple[int, int]] = {
 }  # fmt: skip
 
 
-def figure(latency: Latency, ink: str = charts.INK) -> go.Figure:
+def figure(latency: Latency, ink: str = performance.INK) -> go.Figure:
     """Cycles of each memory: a diamond as measured, a grey bar for what notes say; logarithmic."""
     measured = dataclasses.asdict(latency)
     rows = {name: row for row, name in enumerate(NAMES)}
@@ -38,10 +38,10 @@ def figure(latency: Latency, ink: str = charts.INK) -> go.Figure:
         marker={"symbol": "diamond", "size": 16, "color": MEASURED_COLOUR,
                 "line": {"width": 1.5, "color": ink}},
         text=[f"   {cycles:,.0f} cycles" for cycles in measured.values()],
-        textposition="middle right", textfont={"size": charts.LABEL_SIZE, "color": ink},
+        textposition="middle right", textfont={"size": performance.LABEL_SIZE, "color": ink},
         hoverinfo="skip",
     )  # fmt: skip
-    font = {"size": charts.AXIS_SIZE, "color": ink}
+    font = {"size": performance.AXIS_SIZE, "color": ink}
     drawn.update_xaxes(
         type="log", range=[-0.1, 4], tickvals=[1, 10, 100, 1000, 10000],
         ticktext=["1", "10", "100", "1,000", "10,000"], tickfont=font,
@@ -50,12 +50,12 @@ def figure(latency: Latency, ink: str = charts.INK) -> go.Figure:
     drawn.update_yaxes(
         autorange="reversed", automargin=True, tickvals=list(rows.values()), zeroline=False,
         ticktext=[f"{name} " for name in NAMES.values()],
-        tickfont={"size": charts.LABEL_SIZE, "color": ink},
+        tickfont={"size": performance.LABEL_SIZE, "color": ink},
     )  # fmt: skip
     drawn.update_layout(
         height=380, margin={"l": 10, "r": 20, "t": 10, "b": 60},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom",
-                "font": {"size": charts.AXIS_SIZE, "color": ink}},
+                "font": {"size": performance.AXIS_SIZE, "color": ink}},
     )  # fmt: skip
     return drawn
 

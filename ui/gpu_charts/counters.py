@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
-from ui import charts
+from ui.gpu_charts import performance
 from ui.palette import MEASURED_COLOUR
 
 Count = Callable[[Mapping[str, int]], int | None]
@@ -40,7 +40,7 @@ def measured(kernel: KernelResult, what: str) -> int | None:
     return COUNTS[what](kernel.counters or {})
 
 
-def beside(comparison: Comparison, what: str, ink: str = charts.INK) -> go.Figure:
+def beside(comparison: Comparison, what: str, ink: str = performance.INK) -> go.Figure:
     """One of COUNTS for each kernel, predicted (a ring) and measured (a diamond); logarithmic.
 
     An unknown count has no marker; the kernel's name on the axis says which is unknown.
@@ -57,10 +57,10 @@ def beside(comparison: Comparison, what: str, ink: str = charts.INK) -> go.Figur
         figure.add_scatter(
             x=values, y=rows, mode="markers", name=name,
             marker={"symbol": symbol, "size": MARKER_SIZE, "color": colour, "line": {"width": 3}},
-            customdata=[charts.label(kernel) for kernel in shown],
+            customdata=[performance.label(kernel) for kernel in shown],
             hovertemplate="%{customdata}: %{x:,}<extra>" + name + "</extra>",
         )  # fmt: skip
-    font = {"size": charts.AXIS_SIZE, "color": ink}
+    font = {"size": performance.AXIS_SIZE, "color": ink}
     figure.update_xaxes(
         type="log", dtick=1, exponentformat="SI", title=f"{what.lower()} of one launch",
         tickfont=font, title_font=font,
@@ -68,12 +68,12 @@ def beside(comparison: Comparison, what: str, ink: str = charts.INK) -> go.Figur
     figure.update_yaxes(
         autorange="reversed", automargin=True, tickvals=rows,
         ticktext=[f"{_axis_label(kernel, what)} " for kernel in shown],
-        tickfont={"size": charts.LABEL_SIZE, "color": ink}, zeroline=False,
+        tickfont={"size": performance.LABEL_SIZE, "color": ink}, zeroline=False,
     )  # fmt: skip
     figure.update_layout(
         height=140 + ROW * max(1, len(shown)), margin={"l": 10, "r": 20, "t": 10, "b": 60},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom",
-                "font": {"size": charts.AXIS_SIZE, "color": ink}},
+                "font": {"size": performance.AXIS_SIZE, "color": ink}},
     )  # fmt: skip
     return figure
 
@@ -82,19 +82,19 @@ def _axis_label(kernel: KernelResult, what: str) -> str:
     """The kernel's name, followed by which of its two counts are unknown."""
     counts = {"predicted": predicted(kernel, what), "measured": measured(kernel, what)}
     unknown = [f"{name} unknown" for name, count in counts.items() if count is None]
-    return ", ".join([charts.label(kernel), *unknown])
+    return ", ".join([performance.label(kernel), *unknown])
 
 
 def table(comparison: Comparison) -> list[dict[str, str]]:
     """One row a kernel: each count predicted, measured, and the one over the other."""
     rows = []
     for kernel in counted(comparison):
-        row = {"Kernel": charts.label(kernel)}
+        row = {"Kernel": performance.label(kernel)}
         for what in COUNTS:
             simulated, hardware = predicted(kernel, what), measured(kernel, what)
             row |= {
-                f"{what}, predicted": charts.count(simulated),
-                f"{what}, measured": charts.count(hardware),
+                f"{what}, predicted": performance.count(simulated),
+                f"{what}, measured": performance.count(hardware),
                 f"{what}, measured over predicted": _ratio(hardware, simulated),
             }
         rows.append(row)
@@ -111,7 +111,7 @@ def _ratio(hardware: int | None, simulated: int | None) -> str:
 def description(comparison: Comparison, what: str) -> str:
     """The picture in words."""
     return "; ".join(
-        f"{charts.label(kernel)}: {charts.count(predicted(kernel, what))} predicted, "
-        f"{charts.count(measured(kernel, what))} measured"
+        f"{performance.label(kernel)}: {performance.count(predicted(kernel, what))} predicted, "
+        f"{performance.count(measured(kernel, what))} measured"
         for kernel in counted(comparison)
     )

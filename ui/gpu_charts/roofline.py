@@ -12,8 +12,8 @@ from gpu.device import Device
 from gpu.microbenchmarks.limits import Limits
 from gpu.predict import global_bytes
 from gpu.result import Comparison, KernelResult
-from ui import charts
-from ui.labels import place
+from ui.gpu_charts import performance
+from ui.gpu_charts.label_placement import place
 from ui.palette import REFERENCE_COLOUR
 
 HEIGHT = 560
@@ -72,18 +72,21 @@ def points(comparison: Comparison) -> list[Point]:
     """The float32 kernels whose bytes the simulator has counted."""
     M, N, K = comparison.size
     found = []
-    for number, kernel in enumerate(charts.measured(comparison)):
+    for number, kernel in enumerate(performance.measured(comparison)):
         if kernel.simulated and kernel.element == "float32":
             requested = global_bytes(kernel.simulated)
             if requested:
                 intensity = 2 * M * N * K / requested
-                colour, marker = charts.colour_of(kernel, number), charts.marker_of(number)
+                colour, marker = (
+                    performance.colour_of(kernel, number),
+                    performance.marker_of(number),
+                )
                 found.append(Point(kernel, intensity, colour, marker))
     return found
 
 
 def roofline(
-    comparison: Comparison, limits: Limits | None = None, ink: str = charts.INK
+    comparison: Comparison, limits: Limits | None = None, ink: str = performance.INK
 ) -> go.Figure:
     """TFLOP/s over operations a byte, both logarithmic, under the device's ceilings.
 
@@ -109,12 +112,12 @@ def roofline(
                 "symbol": one.marker if one.kernel.verified else f"{one.marker}-open",
                 "size": 13, "color": one.colour, "line": {"width": 1.5, "color": ink},
             },
-            name=charts.label(one.kernel),
+            name=performance.label(one.kernel),
             hovertemplate="%{x:.3g} operations a byte, %{y:.3g} TFLOP/s<extra>"
-            + charts.label(one.kernel) + "</extra>",
+            + performance.label(one.kernel) + "</extra>",
         )  # fmt: skip
     _name(figure, shown, lines, low, high, ink)
-    font = {"size": charts.AXIS_SIZE, "color": ink}
+    font = {"size": performance.AXIS_SIZE, "color": ink}
     for axis, title, begin, end in (
         (figure.update_xaxes, ACROSS, low[0], high[0]),
         (figure.update_yaxes, "TFLOP/s", low[1], high[1]),
@@ -131,7 +134,7 @@ def roofline(
         height=HEIGHT, margin=MARGIN,
         legend={
             "orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,
-            "font": {"size": charts.AXIS_SIZE, "color": ink},
+            "font": {"size": performance.AXIS_SIZE, "color": ink},
         },
     )  # fmt: skip
     return figure
@@ -166,7 +169,7 @@ def _name(
         return width * across, height * (1 - up)
 
     ordered = sorted(shown, key=lambda one: -(one.kernel.tflops or 0.0))
-    names = [charts.label(one.kernel) for one in ordered]
+    names = [performance.label(one.kernel) for one in ordered]
     steps = [low[0] * (high[0] / low[0]) ** (n / STEPS) for n in range(STEPS + 1)]
     places = place(
         [pixels(one.intensity, one.kernel.tflops or 1.0) for one in ordered],
@@ -187,13 +190,13 @@ def _name(
 def description(comparison: Comparison, limits: Limits | None = None) -> str:
     """The picture in words, for readers who do not see it."""
     told = [
-        f"{charts.label(one.kernel)}: {one.intensity:.3g} operations a byte, "
+        f"{performance.label(one.kernel)}: {one.intensity:.3g} operations a byte, "
         f"{one.kernel.tflops:.3g} TFLOP/s"
         for one in points(comparison)
     ]
     told += [
-        f"{charts.label(kernel)}: operations a byte unknown"
-        for kernel in charts.measured(comparison)
+        f"{performance.label(kernel)}: operations a byte unknown"
+        for kernel in performance.measured(comparison)
         if kernel.element == "float32"
         and kernel.simulated is not None
         and global_bytes(kernel.simulated) is None
