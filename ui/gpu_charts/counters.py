@@ -1,4 +1,4 @@
-"""What the simulator predicted beside what the hardware counted, as points and as a table."""
+"""Predicted and measured counters: the simulator's beside the hardware's, as chart and table."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from gpu.result import Comparison, KernelResult
 from ui.gpu_charts import performance
 from ui.palette import MEASURED_COLOUR
 
-Count = Callable[[Mapping[str, int]], int | None]
+CountFunction = Callable[[Mapping[str, int]], int | None]
 
-COUNTS: Mapping[str, Count] = {
+COUNTS: Mapping[str, CountFunction] = {
     "Global sectors": global_sectors,
     "Shared wavefronts": shared_wavefronts,
 }
-ROW = 44
-MARKER_SIZE = 15
+ROW_HEIGHT = 44  # pixels
+MARKER_SIZE = 15  # pixels
 
 
-def counted(comparison: Comparison) -> list[KernelResult]:
-    """The kernels that both the simulator and the hardware have counted."""
+def profiled_kernels(comparison: Comparison) -> list[KernelResult]:
+    """The kernels that have simulated counters and hardware counters."""
     return [
         kernel
         for kernel in comparison.kernels
@@ -30,72 +30,77 @@ def counted(comparison: Comparison) -> list[KernelResult]:
     ]
 
 
-def predicted(kernel: KernelResult, what: str) -> int | None:
-    """One of COUNTS by the simulator, None when a counter of it was not recorded."""
-    return COUNTS[what](kernel.simulated or {})
+def predicted_count(kernel: KernelResult, count: str) -> int | None:
+    """The simulator's value of an entry of COUNTS, None if a counter of it was not recorded."""
+    return COUNTS[count](kernel.simulated or {})
 
 
-def measured(kernel: KernelResult, what: str) -> int | None:
-    """One of COUNTS by the hardware, None when a counter of it was not recorded."""
-    return COUNTS[what](kernel.counters or {})
+def measured_count(kernel: KernelResult, count: str) -> int | None:
+    """The hardware's value of an entry of COUNTS, None if a counter of it was not recorded."""
+    return COUNTS[count](kernel.counters or {})
 
 
-def beside(comparison: Comparison, what: str, ink: str = performance.INK) -> go.Figure:
-    """One of COUNTS for each kernel, predicted (a ring) and measured (a diamond); logarithmic.
+def draw_counts(comparison: Comparison, count: str, ink: str = performance.INK) -> go.Figure:
+    """Draw an entry of COUNTS for each kernel: predicted a ring, measured a diamond; log scale.
 
     An unknown count has no marker; the kernel's name on the axis says which is unknown.
     """
-    shown = [kernel for kernel in counted(comparison) if predicted(kernel, what) != 0]
+    shown = [
+        kernel for kernel in profiled_kernels(comparison) if predicted_count(kernel, count) != 0
+    ]
     rows = list(range(len(shown)))
     figure = go.Figure()
     for name, symbol, colour, values in (
         ("measured by the hardware", "diamond", MEASURED_COLOUR,
-         [measured(kernel, what) for kernel in shown]),
+         [measured_count(kernel, count) for kernel in shown]),
         ("predicted by the simulator", "circle-open", ink,
-         [predicted(kernel, what) for kernel in shown]),
+         [predicted_count(kernel, count) for kernel in shown]),
     ):  # fmt: skip
         figure.add_scatter(
             x=values, y=rows, mode="markers", name=name,
             marker={"symbol": symbol, "size": MARKER_SIZE, "color": colour, "line": {"width": 3}},
-            customdata=[performance.label(kernel) for kernel in shown],
+            customdata=[performance.kernel_label(kernel) for kernel in shown],
             hovertemplate="%{customdata}: %{x:,}<extra>" + name + "</extra>",
         )  # fmt: skip
     font = {"size": performance.AXIS_SIZE, "color": ink}
     figure.update_xaxes(
-        type="log", dtick=1, exponentformat="SI", title=f"{what.lower()} of one launch",
+        type="log", dtick=1, exponentformat="SI", title=f"{count.lower()} of one launch",
         tickfont=font, title_font=font,
     )  # fmt: skip
     figure.update_yaxes(
         autorange="reversed", automargin=True, tickvals=rows,
-        ticktext=[f"{_axis_label(kernel, what)} " for kernel in shown],
+        ticktext=[f"{_axis_label(kernel, count)} " for kernel in shown],
         tickfont={"size": performance.LABEL_SIZE, "color": ink}, zeroline=False,
     )  # fmt: skip
     figure.update_layout(
-        height=140 + ROW * max(1, len(shown)), margin={"l": 10, "r": 20, "t": 10, "b": 60},
+        height=140 + ROW_HEIGHT * max(1, len(shown)), margin={"l": 10, "r": 20, "t": 10, "b": 60},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom",
                 "font": {"size": performance.AXIS_SIZE, "color": ink}},
     )  # fmt: skip
     return figure
 
 
-def _axis_label(kernel: KernelResult, what: str) -> str:
+def _axis_label(kernel: KernelResult, count: str) -> str:
     """The kernel's name, followed by which of its two counts are unknown."""
-    counts = {"predicted": predicted(kernel, what), "measured": measured(kernel, what)}
+    counts = {
+        "predicted": predicted_count(kernel, count),
+        "measured": measured_count(kernel, count),
+    }
     unknown = [f"{name} unknown" for name, count in counts.items() if count is None]
-    return ", ".join([performance.label(kernel), *unknown])
+    return ", ".join([performance.kernel_label(kernel), *unknown])
 
 
-def table(comparison: Comparison) -> list[dict[str, str]]:
-    """One row a kernel: each count predicted, measured, and the one over the other."""
+def build_table(comparison: Comparison) -> list[dict[str, str]]:
+    """Build a row for each kernel: each count predicted, measured, and measured over predicted."""
     rows = []
-    for kernel in counted(comparison):
-        row = {"Kernel": performance.label(kernel)}
-        for what in COUNTS:
-            simulated, hardware = predicted(kernel, what), measured(kernel, what)
+    for kernel in profiled_kernels(comparison):
+        row = {"Kernel": performance.kernel_label(kernel)}
+        for count in COUNTS:
+            simulated, hardware = predicted_count(kernel, count), measured_count(kernel, count)
             row |= {
-                f"{what}, predicted": performance.count(simulated),
-                f"{what}, measured": performance.count(hardware),
-                f"{what}, measured over predicted": _ratio(hardware, simulated),
+                f"{count}, predicted": performance.format_count(simulated),
+                f"{count}, measured": performance.format_count(hardware),
+                f"{count}, measured over predicted": _ratio(hardware, simulated),
             }
         rows.append(row)
     return rows
@@ -108,10 +113,11 @@ def _ratio(hardware: int | None, simulated: int | None) -> str:
     return f"{hardware / simulated:.1%}" if simulated else "–"
 
 
-def description(comparison: Comparison, what: str) -> str:
-    """The picture in words."""
+def describe(comparison: Comparison, count: str) -> str:
+    """Describe the chart in words, for screen readers."""
     return "; ".join(
-        f"{performance.label(kernel)}: {performance.count(predicted(kernel, what))} predicted, "
-        f"{performance.count(measured(kernel, what))} measured"
-        for kernel in counted(comparison)
+        f"{performance.kernel_label(kernel)}: "
+        f"{performance.format_count(predicted_count(kernel, count))} predicted, "
+        f"{performance.format_count(measured_count(kernel, count))} measured"
+        for kernel in profiled_kernels(comparison)
     )

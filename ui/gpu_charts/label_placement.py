@@ -1,4 +1,4 @@
-"""Where names beside points go so that none lies on another, as on a map."""
+"""Label placement: where the names of a chart's points go, so that no two names overlap."""
 
 from __future__ import annotations
 
@@ -7,101 +7,104 @@ from dataclasses import dataclass
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
-GAP = 14  # pixels from a point's centre to its name
-THICK = 6  # of a line that names keep off
-LEADER = 18  # beyond this a line leads from the name to its point
-# What counts against a place, beside each pixel of it that another name or point covers.
-LINES_WEIGH = 0.5  # a pixel that a line covers
-OUTSIDE_WEIGHS = 10.0  # a pixel outside the room
-AWAY_WEIGHS = 1.0  # a pixel further up or down than the point
-REACHES = (0, 20, 40, 60, 80, 110, 140, 180)  # how far up or down a name may move
+# All lengths are pixels.
+GAP = 14  # from a point's centre to its name
+LINE_THICKNESS = 6  # of a line that names avoid
+LONGEST_WITHOUT_LEADER = 18  # a name further up or down has a line to its point
+# Costs of a position; a pixel of it that another name or a point covers costs 1.
+LINE_WEIGHT = 0.5  # a pixel that a line covers
+OUTSIDE_WEIGHT = 10.0  # a pixel outside the bounds
+DISTANCE_WEIGHT = 1.0  # a pixel of vertical distance from the point
+VERTICAL_OFFSETS = (0, 20, 40, 60, 80, 110, 140, 180)  # above or below the point
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A name's place: pixels from its point to the near end of the text, y downwards.
+class LabelPosition:
+    """Where a name is: the offset from its point to the near end of the text."""
 
-    side is "left" (the text begins there) or "right" (it ends there); far: a line is needed.
-    """
-
-    x: float
-    y: float
-    side: str
+    x: float  # pixels to the right
+    y: float  # pixels downwards
+    side: str  # which end of the text is near: "left" or "right"
 
     @property
     def far(self) -> bool:
-        """Whether a line must lead to the point."""
-        return abs(self.y) > LEADER
+        """Whether the name needs a line to its point."""
+        return abs(self.y) > LONGEST_WITHOUT_LEADER
 
 
-def place(
+def place_labels(
     points: Sequence[tuple[float, float]],
     widths: Sequence[float],
     height: float,
-    room: Box,
+    bounds: Box,
     lines: Sequence[tuple[float, float]] = (),
-) -> list[Place]:
-    """A place for each point's name, of `widths` and one height, all in pixels.
+) -> list[LabelPosition]:
+    """Choose a position for the name of each point, in the order of the points.
 
-    Names keep within `room`, off the points and one another, and off the places that `lines` and
-    those which lead to names go through, all as far as that is possible near their points. The
-    first point is placed first, at its right if that is free.
+    points, bounds and lines are in pixels, y downwards; widths and height are the names' sizes.
+    Each name takes the cheapest position near its point: within the bounds, and not over points,
+    earlier names, points of `lines` or the leader lines of earlier names. To the right of its
+    point is preferred.
     """
-    taken: list[Box] = [_around(x, y, GAP) for x, y in points]
-    drawn = [_around(x, y, THICK) for x, y in lines]
-    found = []
+    occupied: list[Box] = [_square(x, y, GAP) for x, y in points]
+    line_boxes = [_square(x, y, LINE_THICKNESS) for x, y in lines]
+    positions = []
     for number, ((x, y), width) in enumerate(zip(points, widths, strict=True)):
-        others = [box for at, box in enumerate(taken) if at != number]
+        obstacles = [box for index, box in enumerate(occupied) if index != number]
         options = [
-            (one, _box(x, y, one, width, height), _leader(x, y, one)) for one in _candidates()
+            (position, _box(x, y, position, width, height), _leader(x, y, position))
+            for position in _candidates()
         ]
         costs = [
-            _shared(box, others)
-            + LINES_WEIGH * _shared(box, drawn)
-            + OUTSIDE_WEIGHS * (width * height - _overlap(box, room))
-            + AWAY_WEIGHS * abs(one.y)
-            + sum(_shared(bit, taken[len(points) :]) for bit in leader)
-            for one, box, leader in options
+            _covered_pixels(box, obstacles)
+            + LINE_WEIGHT * _covered_pixels(box, line_boxes)
+            + OUTSIDE_WEIGHT * (width * height - _overlap(box, bounds))
+            + DISTANCE_WEIGHT * abs(position.y)
+            + sum(_covered_pixels(segment, occupied[len(points) :]) for segment in leader)
+            for position, box, leader in options
         ]
         best, box, leader = options[costs.index(min(costs))]
-        found.append(best)
-        taken.append(box)
-        drawn += leader
-    return found
+        positions.append(best)
+        occupied.append(box)
+        line_boxes += leader
+    return positions
 
 
-def _around(x: float, y: float, size: float) -> Box:
+def _square(x: float, y: float, size: float) -> Box:
     return (x - size / 2, y - size / 2, x + size / 2, y + size / 2)
 
 
-def _leader(x: float, y: float, one: Place) -> list[Box]:
-    """Boxes along the line from a point to its name, where there is one."""
-    if not one.far:
+def _leader(x: float, y: float, position: LabelPosition) -> list[Box]:
+    """Boxes along the line from a point to its name; none if the name is near."""
+    if not position.far:
         return []
-    steps = int(abs(one.y) // THICK)
-    return [_around(x + one.x * n / steps, y + one.y * n / steps, THICK) for n in range(1, steps)]
-
-
-def _candidates() -> list[Place]:
+    steps = int(abs(position.y) // LINE_THICKNESS)
     return [
-        Place(sign * GAP, move, side)
-        for reach in REACHES
-        for move in ((0,) if not reach else (reach, -reach))
+        _square(x + position.x * n / steps, y + position.y * n / steps, LINE_THICKNESS)
+        for n in range(1, steps)
+    ]
+
+
+def _candidates() -> list[LabelPosition]:
+    return [
+        LabelPosition(sign * GAP, y, side)
+        for offset in VERTICAL_OFFSETS
+        for y in ((0,) if not offset else (offset, -offset))
         for side, sign in (("left", 1), ("right", -1))
     ]
 
 
-def _box(x: float, y: float, one: Place, width: float, height: float) -> Box:
-    left = x + one.x if one.side == "left" else x + one.x - width
-    return (left, y + one.y - height / 2, left + width, y + one.y + height / 2)
+def _box(x: float, y: float, position: LabelPosition, width: float, height: float) -> Box:
+    left = x + position.x if position.side == "left" else x + position.x - width
+    return (left, y + position.y - height / 2, left + width, y + position.y + height / 2)
 
 
-def _shared(box: Box, others: Sequence[Box]) -> float:
-    """Pixels that a box shares with others."""
-    return sum(_overlap(box, other) for other in others)
+def _covered_pixels(box: Box, obstacles: Sequence[Box]) -> float:
+    """Pixels that a box shares with the obstacles, summed."""
+    return sum(_overlap(box, other) for other in obstacles)
 
 
-def _overlap(one: Box, other: Box) -> float:
-    across = min(one[2], other[2]) - max(one[0], other[0])
-    down = min(one[3], other[3]) - max(one[1], other[1])
+def _overlap(first: Box, second: Box) -> float:
+    across = min(first[2], second[2]) - max(first[0], second[0])
+    down = min(first[3], second[3]) - max(first[1], second[1])
     return max(0.0, across) * max(0.0, down)
