@@ -13,7 +13,7 @@ import numpy as np
 from simulator.catalogue import catalogue
 from simulator.launch import Launch
 from ui.view_url import View, from_query
-from ui.what_if import applied, retyped
+from ui.what_if import apply_edits, with_element_type
 
 FILE = Path(__file__).resolve().parent.parent / "assets" / "presets.toml"
 SMALLEST_VALUE, LARGEST_VALUE = 0, 9  # of A and B: numbers that a class can add in its head
@@ -44,7 +44,7 @@ def _view(table: dict[str, Any]) -> View:
 
 def source(view: View) -> str:
     """The text of the view's kernel: its macros set, its edits made."""
-    return applied(catalogue()[view.kernel].source(**dict(view.defines)), view.edits)
+    return apply_edits(catalogue()[view.kernel].source(**dict(view.defines)), view.edits)
 
 
 def inputs(view: View) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def inputs(view: View) -> dict[str, Any]:
         random = np.random.default_rng((M, N, K))
         A = random.integers(SMALLEST_VALUE, LARGEST_VALUE, (M, K), endpoint=True)
         B = random.integers(SMALLEST_VALUE, LARGEST_VALUE, (K, N), endpoint=True)
-    element = retyped(catalogue()[view.kernel], view.edits).element
+    element = with_element_type(catalogue()[view.kernel], view.edits).element
     arrays = {"A": A, "B": B, "C": np.zeros((M, N))}
     return {**{name: array.astype(element) for name, array in arrays.items()},
             "M": M, "N": N, "K": K}  # fmt: skip
@@ -69,5 +69,5 @@ def inputs(view: View) -> dict[str, Any]:
 
 def launch(view: View) -> Launch:
     """The launch of the view's kernel on its inputs."""
-    entry = retyped(catalogue()[view.kernel], view.edits)
+    entry = with_element_type(catalogue()[view.kernel], view.edits)
     return entry.launch(inputs(view), **dict(view.defines))

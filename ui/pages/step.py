@@ -18,8 +18,8 @@ from ui.panels.canvas import WIDTH
 from ui.panels.threads import columns_of_block
 from ui.scene_model import writer
 from ui.toolbar import keys
-from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, clamped, from_query, to_query
-from ui.what_if import changes, edits, retyped
+from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, clamp, from_query, to_query
+from ui.what_if import applicable_edits, diff_lines, with_element_type
 
 SIZES = {
     "M": "rows of A and C", "N": "columns of B and C", "K": "columns of A and rows of B",
@@ -84,7 +84,7 @@ def show(view: View, said: tuple[str, ...]) -> None:
         state[size] = getattr(view, size)
     for macro, value in view.defines:
         state[f"{view.kernel}_{macro}"] = value
-    for edit in edits(catalogue()[view.kernel].source(**dict(view.defines))):
+    for edit in applicable_edits(catalogue()[view.kernel].source(**dict(view.defines))):
         state[f"edit_{edit.key}"] = edit.key in view.edits
     state["block_x"], state["block_y"] = view.block
     state["thread_x"], state["thread_y"] = view.thread
@@ -130,8 +130,8 @@ def choose(before: View) -> View:
     st.markdown("**What if**")
     chosen = tuple(
         edit.key
-        for edit in edits(text)
-        if st.checkbox(edit.label, key=f"edit_{edit.key}", help=edit.explains)
+        for edit in applicable_edits(text)
+        if st.checkbox(edit.label, key=f"edit_{edit.key}", help=edit.help_text)
     )
     schedule = st.selectbox(
         "The block's warps run", SCHEDULES, key="schedule", format_func=SCHEDULE_NAMES.__getitem__,
@@ -192,7 +192,7 @@ def page() -> None:
         st.error(f"This cannot be run: {error}", icon=":material/error:")
         return
     launch = recording.launch
-    view, said = clamped(view, launch.grid, launch.block, len(recording.steps))
+    view, said = clamp(view, launch.grid, launch.block, len(recording.steps))
     st.session_state["said"] = (*st.session_state["said"], *said)
     remember(view)
     say()
@@ -247,7 +247,7 @@ def warn(report: Report) -> None:
 def show_edit(view: View) -> None:
     """The lines that the edits changed."""
     before = catalogue()[view.kernel].source(**dict(view.defines))
-    found = changes(before, presets.source(view))
+    found = diff_lines(before, presets.source(view))
     if not found:
         return
     with st.expander("What the edit changed", expanded=False):
@@ -322,7 +322,7 @@ def focused(view: View, name: str, row: int, column: int) -> View:
     row, column = int(row), int(column)
     thread: int | None = row * columns_of_block(recording.launch.block) + column
     if name == "C":
-        entry = retyped(catalogue()[view.kernel], view.edits)
+        entry = with_element_type(catalogue()[view.kernel], view.edits)
         rows, columns = entry.produces(**dict(view.defines))
         view = replace(view, block=(column // columns, row // rows))
         other = recorded(ran(view))
