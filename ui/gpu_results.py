@@ -27,11 +27,11 @@ def show_comparison(comparison: Comparison, limits: Limits | None, key: str) -> 
         if not kernel.verified:
             st.warning(f"{performance.kernel_label(kernel)}: {kernel.verdict}")
     names = ("Speed", "Time", "Share of cuBLAS", "Roofline", "Predicted and measured")
-    speed, time, share, roofline_tab, counters_tab = st.tabs(names)
+    speed_tab, time_tab, share_tab, roofline_tab, counters_tab = st.tabs(names)
     for tab, name, draw in (
-        (speed, "speed", performance.draw_throughput),
-        (time, "time", performance.draw_times),
-        (share, "share", performance.draw_cublas_share),
+        (speed_tab, "speed", performance.draw_throughput),
+        (time_tab, "time", performance.draw_times),
+        (share_tab, "share", performance.draw_cublas_share),
     ):
         tab.plotly_chart(
             draw(comparison, text_colour()),

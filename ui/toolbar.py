@@ -13,7 +13,7 @@ WEB = Path(__file__).with_name("web")
 
 
 @functools.cache
-def _component() -> Any:
+def _register_component() -> Any:
     """Register the component, once in a process."""
     html, css, frames, toolbar = (
         (WEB / name).read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def draw_toolbar(
     the order, the current step, and a step whose frames are requested or -1. `clicked` is the
     trace's name, row and column of a click since the last run, or None.
     """
-    return _component()(
+    return _register_component()(
         key=key,
         data={
             "scene": scene, "order": order, "first": steps.start, "end": steps.stop,

@@ -17,7 +17,7 @@ from ui.what_if import SWITCHES, applicable_edits
 LARGEST = 64  # rows or columns of a matrix on the screen
 SCHEDULES = (Schedule.LOCKSTEP, Schedule.ASCENDING, Schedule.DESCENDING)
 INPUTS = ("random", "counting")  # presets.inputs builds them
-# Every kernel's query parameters; each of its macros is one as well.
+# Query parameters of every kernel; each macro of a kernel is a parameter too.
 PARAMETERS = (
     "kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs",
 )  # fmt: skip
@@ -203,7 +203,7 @@ def _parse_edits(parser: QueryParser, text: str) -> tuple[str, ...]:
 
 
 class QueryParser:
-    """Parses query parameters one by one and collects a notice for each invalid value."""
+    """Parses query parameters and collects a notice for each invalid value."""
 
     def __init__(self, query: Mapping[str, str | Sequence[str]]) -> None:
         self.notices: list[str] = []
