@@ -77,7 +77,7 @@ def restore_view() -> View:
 
 
 def is_recent_address(query: dict[str, str]) -> bool:
-    """Whether a query is the current view's, or a recent view's, which a slow browser still sends."""
+    """Whether a query is the current view's, or a recent view's that a slow browser sends."""
     state, now = st.session_state, time.monotonic()
     state["recent_addresses"] = [
         (address, since)
