@@ -1,4 +1,4 @@
-"""What a view is computed into: its kernel, recording, counters and scene, kept between runs."""
+"""Caches of what a view is computed into: its kernel, recording, report and scene."""
 
 from __future__ import annotations
 
@@ -30,124 +30,127 @@ from simulator.machine.schedule import Schedule
 from ui import export, presets, scene
 from ui.view_url import View
 
-# Animations are built one at a time, each takes a processor for seconds, and in one thread: the C
-# library keeps the freed memory of each thread apart, tens of megabytes for every one that built.
+# Animations are built in a single thread. Each occupies a processor for seconds, and the C library
+# does not share freed memory between threads: each further thread would occupy tens of megabytes.
 EXPORTER = ThreadPoolExecutor(1, "animation")
-COMING: dict[tuple[View, str], Future[io.BytesIO]] = {}  # asked for and not yet there
-COMING_LOCK = threading.Lock()
+PENDING: dict[tuple[View, str], Future[io.BytesIO]] = {}  # submitted and not yet delivered
+PENDING_LOCK = threading.Lock()
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def compiled(text: str, name: str, file: str) -> Kernel:
-    """A kernel's text as the simulator runs it."""
+def _cached_compile(text: str, name: str, file: str) -> Kernel:
+    """Compile a kernel's source for the simulator."""
     return compile_kernel(text, name, filename=file)
 
 
-def kernel_of(view: View) -> Kernel:
-    """The view's kernel with its macros set and its edits made."""
+def load_kernel(view: View) -> Kernel:
+    """Compile the view's kernel, its macros defined and its edits applied."""
     entry = catalogue()[view.kernel]
-    return compiled(presets.source(view), entry.kernel, entry.file)
+    return _cached_compile(presets.source(view), entry.kernel, entry.file)
 
 
-def ran(view: View) -> View:
-    """The part of a view that decides what is recorded."""
+def recording_key(view: View) -> View:
+    """The view with all fields reset that do not change its recording."""
     return replace(view, thread=(0, 0), step=0)
 
 
-def recorded(view: View) -> Recording:
-    """The chosen block, every step of it. SourceError and LaunchError are for the page to say."""
-    found = tried(view)
-    if isinstance(found, Recording):
-        return found
-    raise found.with_traceback(None)  # or each time would add to the last one's
+def load_recording(view: View) -> Recording:
+    """Record every step of the view's block; the view is a recording_key.
+
+    Raises SourceError or LaunchError, whose sentence the page shows.
+    """
+    result = _cached_record(view)
+    if isinstance(result, Recording):
+        return result
+    raise result.with_traceback(None)  # else each raise would extend the traceback
 
 
 @st.cache_resource(max_entries=16, show_spinner="Running the kernel…")
-def tried(view: View) -> Recording | SourceError | LaunchError:
-    """The same, or why there is none: what failed once would fail again, and as late."""
+def _cached_record(view: View) -> Recording | SourceError | LaunchError:
+    """Record, or return the error, so that a failed run is cached too."""
     try:
-        return record(kernel_of(view), presets.launch(view), (*view.block, 0), view.schedule)
+        return record(load_kernel(view), presets.launch(view), (*view.block, 0), view.schedule)
     except (SourceError, LaunchError) as error:
-        return error.with_traceback(None)  # which holds all that was recorded so far
+        return error.with_traceback(None)  # a traceback refers to all that was recorded
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def reported(view: View) -> Report:
-    """Counters and hazards of the whole launch, for report_of."""
-    return simulate(kernel_of(view), presets.launch(view))
+def _cached_simulate(view: View) -> Report:
+    """Simulate the whole launch, for load_report."""
+    return simulate(load_kernel(view), presets.launch(view))
 
 
-def report_of(view: View) -> Report:
-    """Counters and hazards of a view's launch, one for all its blocks and schedules."""
-    return reported(replace(ran(view), block=(0, 0), schedule=Schedule.LOCKSTEP))
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def navigated(view: View) -> Mapping[str, Any]:
-    """What the keys need to know of a recording."""
-    return scene.navigation(recorded(view))
+def load_report(view: View) -> Report:
+    """Counters and hazards of a view's launch, shared by all its blocks and schedules."""
+    return _cached_simulate(replace(recording_key(view), block=(0, 0), schedule=Schedule.LOCKSTEP))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def drawn(view: View, theme: str, first: int, end: int) -> go.Figure:
-    """The scene from one step to before another, for figure_of."""
-    recording = recorded(ran(view))
+def load_navigation(view: View) -> Mapping[str, Any]:
+    """The navigation of a view's recording, for the toolbar."""
+    return scene.navigation(load_recording(view))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _cached_figure(view: View, theme: str, first: int, end: int) -> go.Figure:
+    """Draw the scene of steps first to end - 1, for load_figure."""
+    recording = load_recording(recording_key(view))
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
-    hazards = report_of(view).hazards
+    hazards = load_report(view).hazards
     thread = ravel((*view.thread, 0), recording.launch.block)
     figure = scene.figure(recording, thread, theme, tile, hazards, range(first, end))
-    figure.layout.meta |= {"scene": named(view, theme)}
+    figure.layout.meta |= {"scene": figure_id(view, theme)}
     return figure
 
 
-def figure_of(view: View, theme: str, steps: range) -> go.Figure:
-    """The scene of a view at some steps, one for all steps at which it may stand."""
-    return drawn(replace(view, step=0), theme, steps.start, steps.stop)
+def load_figure(view: View, theme: str, steps: range) -> go.Figure:
+    """Draw the scene of a view at some steps; the cached figure does not depend on view.step."""
+    return _cached_figure(replace(view, step=0), theme, steps.start, steps.stop)
 
 
-def animation(view: View, theme: str) -> io.BytesIO:
-    """The scene of a view, every step of it, as one HTML file in UTF-8.
+def build_animation(view: View, theme: str) -> io.BytesIO:
+    """Build the scene of a view, with every step, as an HTML file in UTF-8.
 
-    It is written frame by frame, one file at a time, and no cache holds it. Visitors who ask for
-    the same one while it is on its way share it: a browser gives up after three minutes.
+    Files are built one at a time, frame by frame, and are not cached. Visitors who request the same
+    file while it is being built share it: a browser gives up after three minutes.
     """
-    wanted = (replace(view, step=0), theme)
-    with COMING_LOCK:
-        file = COMING.get(wanted)
-        if file is None:
-            file = COMING[wanted] = EXPORTER.submit(_animation, *wanted)
+    request = (replace(view, step=0), theme)
+    with PENDING_LOCK:
+        future = PENDING.get(request)
+        if future is None:
+            future = PENDING[request] = EXPORTER.submit(_build_animation, *request)
     try:
-        return file.result()
+        return future.result()
     finally:
-        with COMING_LOCK:
-            if COMING.get(wanted) is file:
-                del COMING[wanted]
+        with PENDING_LOCK:
+            if PENDING.get(request) is future:
+                del PENDING[request]
 
 
-def _animation(view: View, theme: str) -> io.BytesIO:
-    free_downloads()
-    recording, entry = recorded(ran(view)), catalogue()[view.kernel]
+def _build_animation(view: View, theme: str) -> io.BytesIO:
+    release_downloads()
+    recording, entry = load_recording(recording_key(view)), catalogue()[view.kernel]
     figure = scene.streamed(
         recording, ravel((*view.thread, 0), recording.launch.block), theme,
-        entry.tile(**dict(view.defines)), report_of(view).hazards,
+        entry.tile(**dict(view.defines)), load_report(view).hazards,
     )  # fmt: skip
-    figure.layout.meta |= {"scene": named(view, theme)}
+    figure.layout.meta |= {"scene": figure_id(view, theme)}
     file = io.BytesIO()
-    for piece in export.html(figure, navigated(ran(view)), entry.title):
+    for piece in export.html(figure, load_navigation(recording_key(view)), entry.title):
         file.write(piece.encode())
     return file
 
 
-def free_downloads() -> None:
-    """Let go of files that were downloaded before.
+def release_downloads() -> None:
+    """Free the memory of files that were downloaded before.
 
-    Streamlit holds a file that was made on demand until scripts have ended twice after it, which
-    they do not while visitors only download. It asks at each end, as here, what nobody needs.
+    Streamlit keeps a file that was made on demand until two script runs have ended after it, and
+    downloads do not run the script. This calls what Streamlit calls when a script run ends.
     """
     if runtime.exists():
         runtime.get_instance().media_file_mgr.remove_orphaned_files()
 
 
-def named(view: View, theme: str) -> str:
-    """What tells one figure from another."""
+def figure_id(view: View, theme: str) -> str:
+    """An identifier of a view's figure: 16 hexadecimal digits, the same for all steps."""
     return hashlib.sha256(repr((replace(view, step=0), theme)).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What a class takes home: the scene as one HTML file with its keys, the counters as CSV."""
+"""Exports: the scene as an HTML file with a keyboard, and the counters as CSV."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from plotly.offline import get_plotlyjs
 from simulator import Report
 from simulator.observers.counters import FIELDS, IDEAL_FIELDS
 
-PACE_MS = 500  # a step, while it plays
-FRAMES = "the frames"  # stands where they do, until they are written
-LIBRARY = "plotly.min.js"  # likewise
+PACE_MS = 500  # milliseconds per step, while the animation plays
+FRAMES = "the frames"  # placeholder, replaced by the frames
+LIBRARY = "plotly.min.js"  # placeholder, replaced by the library
 LIBRARY_TAG = f'<script charset="utf-8" src="{LIBRARY}"></script>'
 
 WEB = Path(__file__).with_name("web")
 
 
 def html(figure: go.Figure, navigation: Mapping[str, Any], title: str) -> Iterator[str]:
-    """The scene as one HTML file that needs no network: its frames, a bar and its keys.
+    """Write the scene as an HTML file that needs no network: frames, a toolbar and a keyboard.
 
-    figure and navigation are those of ui.scene: frames that hold what changed since the one
-    before, and the steps with which "inner" and "outer" iterations begin and a "barrier" stands.
-    The file comes in pieces, one for each frame, which is asked for only then: the frames of a long
-    recording take too much memory together.
+    figure and navigation are those of ui.scene: frames with the changes since the frame before,
+    and the first steps of "inner" and "outer" iterations and the steps of a "barrier".
+    The file is an iterator of strings. Each frame is read when its string is requested: all frames
+    of a long recording would occupy too much memory.
     """
-    alone = figure.to_dict()
-    layout, frames = alone["layout"], alone["frames"]
-    for own in ("updatemenus", "sliders"):  # the file's bar takes their place
-        layout.pop(own, None)
+    plain = figure.to_dict()
+    layout, frames = plain["layout"], plain["frames"]
+    for control in ("updatemenus", "sliders"):  # the file has a toolbar instead
+        layout.pop(control, None)
     stops = {way: [int(n) for n in navigation[way]] for way in ("inner", "outer", "barrier")}
     page, frames_script, bar_script = (
         (WEB / name).read_text(encoding="utf-8")
@@ -46,8 +46,8 @@ def html(figure: go.Figure, navigation: Mapping[str, Any], title: str) -> Iterat
     )
     bar_script = bar_script.replace("NAVIGATION", json.dumps(stops))
     script = frames_script + bar_script.replace("PACE_MS", str(PACE_MS))
-    drawn = plotly.io.to_html(
-        alone | {"frames": [FRAMES]}, config={"displayModeBar": False, "responsive": False},
+    figure_html = plotly.io.to_html(
+        plain | {"frames": [FRAMES]}, config={"displayModeBar": False, "responsive": False},
         auto_play=False, include_plotlyjs=LIBRARY, full_html=False, div_id="scene",
         post_script=script, validate=False,
     )  # fmt: skip
@@ -57,7 +57,7 @@ def html(figure: go.Figure, navigation: Mapping[str, Any], title: str) -> Iterat
             title=markup.escape(title),
             paper=markup.escape(layout.get("paper_bgcolor", "white")),
             ink=markup.escape(layout.get("font", {}).get("color", "black")),
-            figure=drawn,
+            figure=figure_html,
         )
         .rpartition(to_json_plotly([FRAMES]))
     )
@@ -71,19 +71,19 @@ def html(figure: go.Figure, navigation: Mapping[str, Any], title: str) -> Iterat
 
 
 def counters_csv(report: Report, text: str) -> str:
-    """A launch's counters as CSV: a row for each line that accesses memory, and their total.
+    """Write a launch's counters as CSV: a row for each line that accesses memory, and a total.
 
-    text is the kernel's, whose lines the report counts; the columns are the line's number, its
-    source and the counters, as simulator.observers.counters names them.
+    text is the kernel's source. The columns are the line's number, its source, and the counters
+    under their names in simulator.observers.counters.
     """
     names = (*FIELDS, *IDEAL_FIELDS)
     lines = text.splitlines()
-    written = io.StringIO()
-    rows = csv.writer(written)
+    csv_text = io.StringIO()
+    rows = csv.writer(csv_text)
     rows.writerow(("line", "source", *names))
     for number, counts in report.lines.items():
         rows.writerow((number, lines[number - 1].rstrip(), *(counts[name] for name in names)))
     rows.writerow(
         ("total", "", *(sum(counts[name] for counts in report.lines.values()) for name in names))
     )
-    return written.getvalue()
+    return csv_text.getvalue()

@@ -1,4 +1,4 @@
-"""What a run on a GPU gave, drawn on the page: pictures, tables and sentences."""
+"""Draw the results of a GPU run on the page: charts, tables and sentences."""
 
 from __future__ import annotations
 
@@ -11,32 +11,34 @@ from gpu.candidate import variant_title
 from gpu.compare import with_simulated
 from gpu.microbenchmarks.limits import Limits
 from gpu.result import Comparison
-from ui import charts, counted, latency, roofline
+from ui.gpu_charts import counters, latency, performance, roofline
 from ui.palette import CHART_INKS
 
 
-def ink() -> str:
-    """The colour of text on the visitor's theme."""
+def text_colour() -> str:
+    """The colour of text in the visitor's theme."""
     return CHART_INKS.get(st.context.theme.type or "light", CHART_INKS["light"])
 
 
-def show(comparison: Comparison, found: Limits | None, key: str) -> None:
-    """A comparison: a sentence, pictures, and every figure in tables."""
-    st.markdown(charts.summary(comparison))
+def show_comparison(comparison: Comparison, limits: Limits | None, key: str) -> None:
+    """Show a comparison: a sentence, charts, and every number in tables. key is for Streamlit."""
+    st.markdown(performance.summarize(comparison))
     for kernel in comparison.kernels:
         if not kernel.verified:
-            st.warning(f"{charts.label(kernel)}: {kernel.verdict}")
+            st.warning(f"{performance.kernel_label(kernel)}: {kernel.verdict}")
     names = ("Speed", "Time", "Share of cuBLAS", "Roofline", "Predicted and measured")
-    speed, taken, share, roof, both = st.tabs(names)
-    for tab, name, figure in (
-        (speed, "speed", charts.throughput),
-        (taken, "time", charts.times),
-        (share, "share", charts.cublas_share),
+    speed_tab, time_tab, share_tab, roofline_tab, counters_tab = st.tabs(names)
+    for tab, name, draw in (
+        (speed_tab, "speed", performance.draw_throughput),
+        (time_tab, "time", performance.draw_times),
+        (share_tab, "share", performance.draw_cublas_share),
     ):
         tab.plotly_chart(
-            figure(comparison, ink()), key=f"{key}_{name}", alt=charts.description(comparison)
+            draw(comparison, text_colour()),
+            key=f"{key}_{name}",
+            alt=performance.describe(comparison),
         )
-    st.table(charts.table(comparison), border="horizontal")
+    st.table(performance.build_table(comparison), border="horizontal")
     st.caption(
         "Times are medians of at least 20 launches with the L2 cache emptied before each, all "
         "kernels in turn; the spread is the 20th to 80th percentile. Error: the largest error of "
@@ -46,26 +48,26 @@ def show(comparison: Comparison, found: Limits | None, key: str) -> None:
     )
     with st.spinner("The simulator counts each launch's transactions …"):
         comparison = with_simulated(comparison, lambda *_: None)
-    if charts.resources(comparison):
-        st.table(charts.resources(comparison), border="horizontal")
+    if performance.build_resource_table(comparison):
+        st.table(performance.build_resource_table(comparison), border="horizontal")
         st.caption(
             "Global sectors of 32 bytes and passes through shared memory are the simulator's, for "
             "this launch: solved exactly from launches of a few tiles."
         )
-    with roof:
-        show_roofline(comparison, found, key)
-    with both:
+    with roofline_tab:
+        show_roofline(comparison, limits, key)
+    with counters_tab:
         show_counters(comparison, key)
 
 
-def show_roofline(comparison: Comparison, found: Limits | None, key: str) -> None:
-    """The kernels under the device's ceilings."""
-    if not roofline.points(comparison):
+def show_roofline(comparison: Comparison, limits: Limits | None, key: str) -> None:
+    """Show the roofline chart; limits None draws the ceilings that the device's clocks give."""
+    if not roofline.find_points(comparison):
         st.markdown("No float32 kernel of this run has a time and simulated bytes.")
         return
     st.plotly_chart(
-        roofline.roofline(comparison, found, ink()), key=f"{key}_roofline",
-        alt=roofline.description(comparison, found),
+        roofline.draw_roofline(comparison, limits, text_colour()), key=f"{key}_roofline",
+        alt=roofline.describe(comparison, limits),
     )  # fmt: skip
     st.caption(
         "Across: 2·M·N·K operations over the bytes of all global sectors that the simulator "
@@ -73,26 +75,26 @@ def show_roofline(comparison: Comparison, found: Limits | None, key: str) -> Non
         "kernel may lie above DRAM's line. "
         + (
             "The ceilings were measured on this GPU."
-            if found
+            if limits
             else "The ceilings follow from its clocks, cores and bus; no kernel reaches them fully."
         )
     )
 
 
 def show_counters(comparison: Comparison, key: str) -> None:
-    """What the simulator predicts beside what the hardware counted, where it was asked."""
-    if not counted.counted(comparison):
+    """Show predicted beside measured counters, if the run read hardware counters."""
+    if not counters.profiled_kernels(comparison):
         st.markdown(
             "No hardware counters were read in this run. `python -m gpu record` reads them where "
             "NVIDIA's profiler `ncu` is installed and may count."
         )
         return
-    for what in counted.COUNTS:
+    for count in counters.COUNTS:
         st.plotly_chart(
-            counted.beside(comparison, what, ink()), key=f"{key}_{what}",
-            alt=counted.description(comparison, what),
+            counters.draw_counts(comparison, count, text_colour()), key=f"{key}_{count}",
+            alt=counters.describe(comparison, count),
         )  # fmt: skip
-    st.table(counted.table(comparison), border="horizontal")
+    st.table(counters.build_table(comparison), border="horizontal")
     st.caption(
         "The simulator counts the text as it is written. The compiler may read several "
         "neighbours of a shared array at once, which takes fewer passes."
@@ -100,7 +102,7 @@ def show_counters(comparison: Comparison, key: str) -> None:
 
 
 def show_bits(verdicts: Sequence[BitVerdict]) -> None:
-    """Whether the simulator's C and the GPU's are the same in every bit."""
+    """Show whether the simulator's C and the GPU's have the same bits."""
     M, N, K = verdicts[0].size
     st.subheader(f"Bit for bit, {M:,} × {N:,} × {K:,}", anchor=False)
     differing = [verdict for verdict in verdicts if not verdict.identical]
@@ -114,9 +116,9 @@ def show_bits(verdicts: Sequence[BitVerdict]) -> None:
         st.error(f"{variant_title(verdict.name)}: {verdict.sentence}", icon=":material/close:")
 
 
-def show_limits(found: Limits, key: str) -> None:
-    """The device's ceilings and latencies."""
-    best = found.ceilings
+def show_limits(limits: Limits, key: str) -> None:
+    """Show the device's measured ceilings and latencies."""
+    best = limits.ceilings
     st.subheader("What this GPU's cores and memories give at best", anchor=False)
     for column, name, value in zip(
         st.columns(3),
@@ -130,8 +132,8 @@ def show_limits(found: Limits, key: str) -> None:
     ):
         column.metric(name, value, border=True)
     st.plotly_chart(
-        latency.figure(found.latency, ink()), key=f"{key}_latency",
-        alt=latency.description(found.latency),
+        latency.draw_latencies(limits.latency, text_colour()), key=f"{key}_latency",
+        alt=latency.describe(limits.latency),
     )  # fmt: skip
     st.caption(
         "One thread follows pointers, each load waiting for the one before; a register's is the "

@@ -1,7 +1,7 @@
-"""Whatever a page imports, imported by one thread before the first page is drawn.
+"""Import all that a page needs, in a single thread, before the first page is drawn.
 
-Streamlit runs app.py in a thread of its own for each visitor, and libraries look for each other in
-sys.modules: while one thread imports pandas, Plotly finds a partially initialized pandas there.
+Streamlit runs app.py in a separate thread for each visitor, and libraries look for each other in
+sys.modules: while a thread imports pandas, Plotly finds a partially initialized pandas there.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ MODULES = (
     "pandas", "plotly.graph_objects", "gpu.recorded", "gpu.worker", "ui.export", "ui.toolbar",
     "ui.cache", "ui.gpu_results",
 )  # fmt: skip
-# What Streamlit imports at its first use; another release may not have it.
+# Imported by Streamlit at their first use; another release may not have them.
 LAZY_MODULES = ("streamlit.material_icon_names",)
 FONT = {"size": 12}
 AXIS = {"tickfont": FONT, "title": {"font": FONT, "text": "x"}}
-# Every part of a figure that a page draws: Plotly imports a class for each at its first use.
+# Every component of a figure that a page draws: Plotly imports its class at the first use.
 TRACES = (
     {"type": "scatter", "line": {"width": 1}, "marker": {"line": {"width": 1}}, "textfont": FONT},
     {"type": "bar", "error_x": {"array": [1]}, "marker": {"pattern": {"shape": "/"}}},
@@ -43,7 +43,7 @@ LOCK = threading.Lock()
 
 
 def preload() -> None:
-    """Import everything, once in a process; a second thread waits until that is done."""
+    """Import everything, once in a process; other threads wait until that is done."""
     with LOCK:
         _preload()
 
@@ -55,11 +55,11 @@ def _preload() -> None:
     for name in LAZY_MODULES:
         with contextlib.suppress(ModuleNotFoundError):
             importlib.import_module(name)
-    _use()
+    _call_lazy_imports()
 
 
-def _use() -> None:
-    """Use once what imports parts of itself, or loads a library, at its first use."""
+def _call_lazy_imports() -> None:
+    """Call what imports further modules, or loads a library, at its first use."""
     import numpy as np
     import pandas
     import PIL.Image
@@ -69,8 +69,8 @@ def _use() -> None:
 
     from simulator import compile_kernel
 
-    PIL.Image.preinit()  # by which the page's icon is read
-    pyarrow.Table.from_pandas(pandas.DataFrame({"a": [""]}))  # as for a table on a page
+    PIL.Image.preinit()  # reads the page's icon
+    pyarrow.Table.from_pandas(pandas.DataFrame({"a": [""]}))  # converts a table on a page
     go.Figure([*TRACES, {"type": "scatter", "x": np.zeros(1)}], LAYOUT).to_json()
     list(get_lexer_by_name("cuda").get_tokens(KERNEL))
     compile_kernel(KERNEL, "store")

@@ -1,4 +1,4 @@
-"""Views that open with one click, from assets/presets.toml, and what a view runs."""
+"""Presets, which are named views from assets/presets.toml, and the source and launch of a view."""
 
 from __future__ import annotations
 
@@ -13,45 +13,48 @@ import numpy as np
 from simulator.catalogue import catalogue
 from simulator.launch import Launch
 from ui.view_url import View, from_query
-from ui.what_if import applied, retyped
+from ui.what_if import apply_edits, with_element_type
 
 FILE = Path(__file__).resolve().parent.parent / "assets" / "presets.toml"
-SMALLEST_VALUE, LARGEST_VALUE = 0, 9  # of A and B: numbers that a class can add in its head
+SMALLEST_VALUE, LARGEST_VALUE = 0, 9  # of A and B: small, for mental arithmetic
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A view with a name, and a sentence about what to look at in it."""
+    """A view with a name."""
 
     name: str
-    text: str
+    text: str  # a sentence: what to look at
     view: View
 
 
 @functools.cache
 def presets() -> tuple[Preset, ...]:
-    """All presets, in the order they are offered."""
+    """Load all presets, in the order of the file.
+
+    Raises ValueError for a preset whose view is not valid.
+    """
     tables = tomllib.loads(FILE.read_text(encoding="utf-8"))["preset"]
-    return tuple(Preset(table["name"], table["text"], _view(table)) for table in tables)
+    return tuple(Preset(table["name"], table["text"], _parse_view(table)) for table in tables)
 
 
-def _view(table: dict[str, Any]) -> View:
-    view, wrong = from_query({name: str(value) for name, value in table["view"].items()})
-    if wrong:
-        raise ValueError(f"{FILE.name}, {table['name']}: {' '.join(wrong)}")
+def _parse_view(table: dict[str, Any]) -> View:
+    view, notices = from_query({name: str(value) for name, value in table["view"].items()})
+    if notices:
+        raise ValueError(f"{FILE.name}, {table['name']}: {' '.join(notices)}")
     return view
 
 
 def source(view: View) -> str:
-    """The text of the view's kernel: its macros set, its edits made."""
-    return applied(catalogue()[view.kernel].source(**dict(view.defines)), view.edits)
+    """The source of the view's kernel, its macros defined and its edits applied."""
+    return apply_edits(catalogue()[view.kernel].source(**dict(view.defines)), view.edits)
 
 
 def inputs(view: View) -> dict[str, Any]:
-    """The arguments A [M, K], B [K, N], C [M, N] and M, N, K, in the type of the view's kernel.
+    """Build the arguments A [M, K], B [K, N], C [M, N], in the kernel's element type, and M, N, K.
 
-    "random" inputs are whole numbers from 0 to 9, the same for the same sizes. "counting" ones
-    count up from 1 in A and down to 1 in B, row by row. C holds zeros.
+    "random" inputs are integers from 0 to 9, the same for the same sizes. "counting" inputs
+    count up from 1 in A and down to 1 in B, row by row. C is all zeros.
     """
     M, N, K = view.M, view.N, view.K
     if view.inputs == "counting":
@@ -61,13 +64,13 @@ def inputs(view: View) -> dict[str, Any]:
         random = np.random.default_rng((M, N, K))
         A = random.integers(SMALLEST_VALUE, LARGEST_VALUE, (M, K), endpoint=True)
         B = random.integers(SMALLEST_VALUE, LARGEST_VALUE, (K, N), endpoint=True)
-    element = retyped(catalogue()[view.kernel], view.edits).element
+    element = with_element_type(catalogue()[view.kernel], view.edits).element
     arrays = {"A": A, "B": B, "C": np.zeros((M, N))}
     return {**{name: array.astype(element) for name, array in arrays.items()},
             "M": M, "N": N, "K": K}  # fmt: skip
 
 
 def launch(view: View) -> Launch:
-    """The launch of the view's kernel on its inputs."""
-    entry = retyped(catalogue()[view.kernel], view.edits)
+    """Build the launch of the view's kernel on its inputs."""
+    entry = with_element_type(catalogue()[view.kernel], view.edits)
     return entry.launch(inputs(view), **dict(view.defines))

@@ -1,4 +1,4 @@
-"""A recording as Plotly figures: their frames are the steps, and only what changes is in them."""
+"""Plotly figures of a recording: a frame for each step, with only what changes in that step."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ from ui.panels.threads import ThreadsPanel
 from ui.panels.timeline import TimelinePanel
 from ui.scene_model import SceneModel, build_scene_model, iteration
 
-PAGE = 180  # steps of one figure: two tiles of 16 at 64x64, and well under a megabyte
-MOVES = ("path", "line", "fillcolor")  # what of a shape differs from step to step
-FEWEST_STOPS = 2  # of a page within an outer iteration: then they are spread evenly
-SLIDER_STOPS = 24  # each further stop of Plotly's slider makes every step slower
-PLAY_MS = 400
-FOOT = 58  # pixels under the sheet, for Plotly's own play, pause and slider
+PAGE = 180  # steps of a figure: two tiles of 16 at 64x64, and well under a megabyte
+SHAPE_ATTRIBUTES = ("path", "line", "fillcolor")  # those that may change between steps
+MIN_STOPS = 2  # a page with no more outer iterations gets evenly spaced stops
+SLIDER_STOPS = 24  # the most of them; each stop of Plotly's slider slows every step
+PLAY_MS = 400  # milliseconds per step, while Plotly plays
+CONTROLS_HEIGHT = 58  # pixels below the scene, for Plotly's play, pause and slider
 
 
 class Panel(Protocol):
-    """A part of the scene: traces that stay, traces that change, and shapes that move.
+    """A panel of the scene: static traces, traces whose texts change, and shapes that change.
 
-    changing and shapes give the same number of entries, in the same order, at every step.
+    changing and shapes return the same number of entries, in the same order, at every step.
     """
 
     def static(self) -> list[Trace]:
         """Traces drawn once."""
 
     def changing(self, step: Step) -> list[Trace]:
-        """Texts that differ from step to step; their places and looks do not."""
+        """Traces whose texts change from step to step; their coordinates and style do not."""
 
     def shapes(self, step: Step) -> list[Shape]:
         """Fills and highlights."""
 
 
 def panels(model: SceneModel, palette: Palette) -> list[Panel]:
-    """All parts of the scene, in the order they are drawn."""
+    """Build all panels of the scene, in drawing order."""
     return [
         SourcePanel(model, palette),
         MatricesPanel(model, palette),
@@ -61,9 +61,9 @@ def panels(model: SceneModel, palette: Palette) -> list[Panel]:
 
 
 class Scene(go.Figure):  # type: ignore[misc]  # Plotly has no types
-    """A figure whose frames stay plain data.
+    """A figure whose frames are plain data, not validated by Plotly.
 
-    Plotly checks what it takes, and a frame takes longer to check than to make. A test checks them.
+    Plotly needs longer to validate a frame than it takes to build it. A test validates them.
     """
 
     def __init__(self, plain: dict[str, Any]) -> None:
@@ -83,11 +83,12 @@ def figure(
     hazards: tuple[Hazard, ...] = (),
     steps: range | None = None,
 ) -> Scene:
-    """The scene of a recorded block with one thread in focus, at the first of some steps.
+    """Draw the scene of a recorded block with a focused thread, at the first of some steps.
 
-    steps are those of one page, or None for the whole recording. Each has a frame, named by the
-    step's number from 0, with the title, the moved shapes and the changed traces of the step.
-    The first and those at the slider's stops hold everything that changes, so that a jump there
+    thread is linear in the block, theme a key of PALETTES, tile and hazards as for the scene model.
+    steps are those of a page, or None for the whole recording. Each has a frame, named by the
+    step's number from 0, with the step's title, changed shapes and changed traces. The frames of
+    the first step and of the slider's stops have everything that may change, so that a jump to them
     is right, from another page too. layout.meta's "first" is the number of the first frame's step.
     """
     return Scene(plain(recording, thread, theme, tile, hazards, steps))
@@ -101,10 +102,12 @@ def plain(
     hazards: tuple[Hazard, ...] = (),
     steps: range | None = None,
 ) -> dict[str, Any]:
-    """The same as plain data: "data", "layout", "frames"."""
-    drawing = Drawing.of(recording, thread, theme, tile, hazards, steps)
+    """Draw the same figure as plain data: "data", "layout", "frames"."""
+    drawing = Drawing.build(recording, thread, theme, tile, hazards, steps)
     shapes = [drawing.shapes(step) for step in drawing.steps]
-    return drawing.still() | {"frames": list(drawing.frames(shapes, _varying(shapes)))}
+    return drawing.first_picture() | {
+        "frames": list(drawing.frames(shapes, _varying_attributes(shapes)))
+    }
 
 
 def streamed(
@@ -115,33 +118,29 @@ def streamed(
     hazards: tuple[Hazard, ...] = (),
     steps: range | None = None,
 ) -> Scene:
-    """The same figure with frames that come one after another and can be gone through once.
+    """Draw the same figure, its frames an iterator that builds each frame when it is requested.
 
-    A frame is made when it is asked for and kept by nobody: all of a long recording's take hundreds
-    of megabytes. Shapes are drawn twice for that, since those that move have to be known before the
-    first frame.
+    All frames of a long recording would occupy hundreds of megabytes. Shapes are drawn twice,
+    because the first frame needs to know which attributes change in any frame.
     """
-    drawing = Drawing.of(recording, thread, theme, tile, hazards, steps)
-    varying = _varying(map(drawing.shapes, drawing.steps))
+    drawing = Drawing.build(recording, thread, theme, tile, hazards, steps)
+    varying = _varying_attributes(map(drawing.shapes, drawing.steps))
     frames = drawing.frames(map(drawing.shapes, drawing.steps), varying)
-    return Scene(drawing.still() | {"frames": frames})
+    return Scene(drawing.first_picture() | {"frames": frames})
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What the frames of some steps are drawn from.
-
-    stops are the numbers of the steps whose frames hold everything that changes.
-    """
+    """The data from which the frames of some steps are drawn."""
 
     model: SceneModel
     palette: Palette
     panels: list[Panel]
     steps: tuple[Step, ...]
-    stops: list[int]
+    stops: list[int]  # numbers of the steps whose frames have everything that may change
 
     @classmethod
-    def of(
+    def build(
         cls,
         recording: Recording,
         thread: int,
@@ -150,28 +149,28 @@ class Drawing:
         hazards: tuple[Hazard, ...],
         steps: range | None,
     ) -> Drawing:
-        """Read a recording and lay the panels out; the arguments are figure's."""
+        """Read a recording and build its panels; the arguments are those of figure()."""
         palette = PALETTES[theme]
         model = build_scene_model(recording, thread, tile, hazards)
-        whole = range(len(recording.steps)) if steps is None else steps
-        stops = slider_stops(boundaries(recording, "outer", model.positions), whole)
-        shown = recording.steps[whole.start : whole.stop]
-        return cls(model, palette, panels(model, palette), shown, stops)
+        numbers = range(len(recording.steps)) if steps is None else steps
+        stops = slider_stops(boundaries(recording, "outer", model.positions), numbers)
+        drawn_steps = recording.steps[numbers.start : numbers.stop]
+        return cls(model, palette, panels(model, palette), drawn_steps, stops)
 
     def static(self) -> list[Trace]:
         """The traces that are the same at every step."""
         return [trace for panel in self.panels for trace in panel.static()]
 
     def changing(self, step: Step) -> list[Trace]:
-        """The traces whose texts differ from step to step."""
+        """The traces whose texts change from step to step."""
         return [trace for panel in self.panels for trace in panel.changing(step)]
 
     def shapes(self, step: Step) -> list[Shape]:
         """All shapes at a step."""
         return [shape for panel in self.panels for shape in panel.shapes(step)]
 
-    def still(self) -> dict[str, Any]:
-        """The first step's picture: "data" and "layout"."""
+    def first_picture(self) -> dict[str, Any]:
+        """Draw the first step: "data" and "layout"."""
         first = self.steps[0]
         heading = title(self.model, first)
         layout = _layout(self.palette, heading, self.shapes(first), self.stops)
@@ -183,96 +182,106 @@ class Drawing:
     def frames(
         self, shapes: Iterable[list[Shape]], varying: list[tuple[str, ...]]
     ) -> Iterator[dict[str, Any]]:
-        """Each step's frame, one after another.
+        """Build the frame of each step, in order.
 
-        shapes are the steps', varying the attributes of each shape that differ between them.
+        shapes has the shapes of each step; varying has, for each shape, the attributes that change.
         """
-        offset, before = len(self.static()), None
-        for step, drawn in zip(self.steps, shapes, strict=True):
-            now = self.changing(step)
-            known = None if step.number in self.stops else before
+        offset, previous = len(self.static()), None
+        for step, step_shapes in zip(self.steps, shapes, strict=True):
+            traces = self.changing(step)
+            reference = None if step.number in self.stops else previous
             changed = [
                 i
-                for i, trace in enumerate(now)
-                if known is None or trace["text"] != known[i]["text"]
+                for i, trace in enumerate(traces)
+                if reference is None or trace["text"] != reference[i]["text"]
             ]
             yield {
                 "name": str(step.number),
-                "data": [{"type": "scatter", "text": now[i]["text"]} for i in changed],
+                "data": [{"type": "scatter", "text": traces[i]["text"]} for i in changed],
                 "traces": [offset + i for i in changed],
                 "layout": {
                     "title": {"text": title(self.model, step)},
                     "shapes": [
-                        {key: shape[key] for key in (MOVES if known is None else keys)}
-                        for shape, keys in zip(drawn, varying, strict=True)
+                        {
+                            key: shape[key]
+                            for key in (SHAPE_ATTRIBUTES if reference is None else keys)
+                        }
+                        for shape, keys in zip(step_shapes, varying, strict=True)
                     ],
                 },
             }
-            before = now
+            previous = traces
 
 
 def title(model: SceneModel, step: Step) -> str:
-    """Where the recording stands: "Step N of M", then the loops' positions and the line."""
-    parts = [f"<b>Step {step.number + 1} of {len(model.recording.steps)}</b>"]
-    values = {one.loop: one for one in step.loops}
+    """The title of a step: "Step N of M", then the loops' iterations, the line and a hazard."""
+    segments = [f"<b>Step {step.number + 1} of {len(model.recording.steps)}</b>"]
+    values = {entry.loop: entry for entry in step.loops}
     for name, loop in (
         ("outer tile" if model.inner else "loop", model.outer), ("inner", model.inner),
     ):  # fmt: skip
-        turn = iteration(model, step, loop)
-        if loop is not None and turn is not None:
-            at = values.get(loop)
-            said = f" ({at.variable} = {at.value})" if at and at.value is not None else ""
-            parts.append(f"{name} {turn[0] + 1} of {turn[1]}{said}")
-    parts.append(f"line {step.line}")
-    found = [hazard.kind for hazard in model.hazards if step.line in hazard.lines]
-    if found:
-        parts.append(f"⚠ {found[0]}")
-    return " · ".join(parts)
+        count = iteration(model, step, loop)
+        if loop is not None and count is not None:
+            entry = values.get(loop)
+            suffix = ""
+            if entry is not None and entry.value is not None:
+                suffix = f" ({entry.variable} = {entry.value})"
+            segments.append(f"{name} {count[0] + 1} of {count[1]}{suffix}")
+    segments.append(f"line {step.line}")
+    hazards = [hazard.kind for hazard in model.hazards if step.line in hazard.lines]
+    if hazards:
+        segments.append(f"⚠ {hazards[0]}")
+    return " · ".join(segments)
 
 
 def navigation(recording: Recording) -> dict[str, Any]:
-    """What the keys need: the number of steps, and where each way of going on begins anew."""
-    where = positions(recording)
-    ways = {
-        way.value: list(boundaries(recording, way, where))
-        for way in Granularity
-        if way is not Granularity.STATEMENT
+    """The number of "steps", and for each granularity the steps at which a unit begins."""
+    step_positions = positions(recording)
+    starts = {
+        granularity.value: list(boundaries(recording, granularity, step_positions))
+        for granularity in Granularity
+        if granularity is not Granularity.STATEMENT
     }
-    return {"steps": len(recording.steps), **ways}
+    return {"steps": len(recording.steps), **starts}
 
 
 def page(stops: Mapping[str, Any], step: int) -> range:
-    """The steps of the page that a step is on, of a recording with this navigation.
+    """The steps of the page that contains a step; stops is the recording's navigation.
 
-    A page holds whole outer iterations of at most PAGE steps; where those would fill less than
-    half of it, whole inner iterations; where those would too, PAGE steps.
+    A page has at most PAGE steps: whole outer iterations; whole inner iterations if outer
+    iterations would fill less than half a page; PAGE steps if inner iterations would too.
     """
     starts, end = [0], stops["steps"]
     while end - starts[-1] > PAGE:
         least, most = starts[-1] + PAGE // 2, starts[-1] + PAGE
-        cuts = [stops[way][bisect_right(stops[way], most) - 1] for way in ("outer", "inner")]
+        cuts = [
+            stops[granularity][bisect_right(stops[granularity], most) - 1]
+            for granularity in ("outer", "inner")
+        ]
         starts.append(next((cut for cut in cuts if cut >= least), most))
-    at = bisect_right(starts, step) - 1
-    return range(starts[at], [*starts, end][at + 1])
+    index = bisect_right(starts, step) - 1
+    return range(starts[index], [*starts, end][index + 1])
 
 
 def slider_stops(outer: Iterable[int], steps: range) -> list[int]:
-    """Those of some steps that the slider stops at: outer iterations, or as many evenly spread."""
-    found = sorted({steps.start, *(stop for stop in outer if stop in steps)})
-    if FEWEST_STOPS < len(found) <= SLIDER_STOPS:
-        return found
-    last, count = len(steps) - 1, min(len(found) * 4, SLIDER_STOPS)
+    """Choose the slider's stops among some steps: outer iterations, or evenly spaced steps."""
+    starts = sorted({steps.start, *(stop for stop in outer if stop in steps)})
+    if MIN_STOPS < len(starts) <= SLIDER_STOPS:
+        return starts
+    last, count = len(steps) - 1, min(len(starts) * 4, SLIDER_STOPS)
     return sorted({steps[round(i * last / (count - 1))] for i in range(count)})
 
 
-def _varying(steps: Iterable[list[Shape]]) -> list[tuple[str, ...]]:
-    """For each shape the attributes that are not the same at every step."""
-    rest = iter(steps)
-    first = next(rest)
-    same = {(i, key) for i in range(len(first)) for key in MOVES}
-    for shapes in rest:
+def _varying_attributes(steps: Iterable[list[Shape]]) -> list[tuple[str, ...]]:
+    """For each shape, the attributes that are not the same at every step."""
+    others = iter(steps)
+    first = next(others)
+    same = {(i, key) for i in range(len(first)) for key in SHAPE_ATTRIBUTES}
+    for shapes in others:
         same -= {(i, key) for i, key in same if shapes[i][key] != first[i][key]}
-    return [tuple(key for key in MOVES if (i, key) not in same) for i in range(len(first))]
+    return [
+        tuple(key for key in SHAPE_ATTRIBUTES if (i, key) not in same) for i in range(len(first))
+    ]
 
 
 def _layout(
@@ -288,9 +297,9 @@ def _layout(
     font = {"family": SANS, "color": palette.ink, "size": 13}
     return {
         "width": WIDTH,
-        "height": HEIGHT + FOOT,
+        "height": HEIGHT + CONTROLS_HEIGHT,
         "autosize": False,
-        "margin": {"l": 0, "r": 0, "t": 0, "b": FOOT, "pad": 0},
+        "margin": {"l": 0, "r": 0, "t": 0, "b": CONTROLS_HEIGHT, "pad": 0},
         "paper_bgcolor": palette.paper,
         "plot_bgcolor": palette.paper,
         "font": font,
@@ -302,7 +311,8 @@ def _layout(
         "yaxis": {**hidden, "range": [HEIGHT, 0]},
         "title": {
             "text": heading,
-            "x": 28 / WIDTH, "y": 1 - 30 / (HEIGHT + FOOT), "xanchor": "left", "yanchor": "middle",
+            "x": 28 / WIDTH, "y": 1 - 30 / (HEIGHT + CONTROLS_HEIGHT),
+            "xanchor": "left", "yanchor": "middle",
             "font": {**font, "size": 20},
         },
         "shapes": shapes,

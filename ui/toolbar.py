@@ -1,4 +1,4 @@
-"""The keyboard and the buttons that move the scene within the page, and report where it is."""
+"""The toolbar component: buttons and keyboard that show steps in the browser and report them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ WEB = Path(__file__).with_name("web")
 
 
 @functools.cache
-def _component() -> Any:
-    """The component, registered once in a process."""
+def _register_component() -> Any:
+    """Register the component, once in a process."""
     html, css, frames, toolbar = (
         (WEB / name).read_text(encoding="utf-8")
         for name in ("toolbar.html", "toolbar.css", "frames.js", "toolbar.js")
@@ -24,29 +24,30 @@ def _component() -> Any:
     )
 
 
-def keys(
+def draw_toolbar(
     scene: str,
     order: int,
     navigation: Mapping[str, Any],
     steps: range,
     start: int,
-    more: Mapping[str, Any] | None = None,
+    requested_frames: Mapping[str, Any] | None = None,
     key: str = "keys",
 ) -> Any:
-    """Draw the buttons and listen to the keyboard.
+    """Draw the buttons and handle the keyboard.
 
-    scene names what is shown and steps those of its steps that the figure has; navigation is
-    scene.navigation's. The scene begins at step `start`, and goes there again for another order.
-    The result's `at` is the scene, the order, the step that is shown and one whose page is asked
-    for, or -1; None before the first key. `more` is the answer: that page's "first" step, its
-    "end" and its "frames". `clicked` is what was just clicked, as the trace's name,
-    row and column, or None.
+    scene identifies the figure, steps are the steps that it has, navigation is scene.navigation's.
+    The toolbar shows step `start` first, and again whenever `order` changes. requested_frames
+    answers a request: a page's "first" step, its "end" and its "frames".
+
+    The result has two attributes. `at` is None before the first event, then a list of the scene,
+    the order, the current step, and a step whose frames are requested or -1. `clicked` is the
+    trace's name, row and column of a click since the last run, or None.
     """
-    return _component()(
+    return _register_component()(
         key=key,
         data={
             "scene": scene, "order": order, "first": steps.start, "end": steps.stop,
-            "start": start, "stops": dict(navigation), "more": more,
+            "start": start, "stops": dict(navigation), "more": requested_frames,
         },
         default={"at": None},
         on_at_change=lambda: None,

@@ -1,4 +1,4 @@
-"""The stepper's whole state in a page's address, and the nearest valid state to any address."""
+"""The stepper's state as query parameters of the page's URL, and any URL's nearest valid state."""
 
 from __future__ import annotations
 
@@ -12,55 +12,58 @@ from simulator.catalogue import Entry, catalogue
 from simulator.language.errors import list_names
 from simulator.launch import MAX_THREADS, Dim3
 from simulator.machine.schedule import Schedule
-from ui.what_if import SWITCHES, edits
+from ui.what_if import SWITCHES, applicable_edits
 
-LARGEST = 64  # rows and columns of a matrix on the screen
+LARGEST = 64  # rows or columns of a matrix on the screen
 SCHEDULES = (Schedule.LOCKSTEP, Schedule.ASCENDING, Schedule.DESCENDING)
-INPUTS = ("random", "counting")  # presets.inputs says what they are
-PLAIN = ("kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs")
-WHOLE = re.compile(r"[+-]?[0-9]+")
-LONGEST = 200  # characters of a value that are read
-ENDLESS = 10**9  # beyond it a number is as good as this one
-SHOWN = 20  # characters of a wrong value that its sentence repeats
+INPUTS = ("random", "counting")  # presets.inputs builds them
+# Query parameters of every kernel; each macro of a kernel is a parameter too.
+PARAMETERS = (
+    "kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs",
+)  # fmt: skip
+WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
+MAX_VALUE_LENGTH = 200  # characters of a value that are read
+LARGEST_NUMBER = 10**9  # larger numbers are read as this number
+MAX_QUOTED_LENGTH = 20  # characters of an invalid value that its notice repeats
 
 BEFORE_FIRST = "The first step is step 1; the scene begins there."
 
-Place = tuple[int, int]
+Index2D = tuple[int, int]  # x, y of a block or a thread
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What the stepper shows.
+    """What the stepper shows."""
 
-    kernel names an entry of the catalogue, defines gives all its macros in the entry's order and
-    edits the switches of ui.what_if that are on, in theirs. block and thread are in x, y, step
-    counts from 0. schedule is record's: the block in lockstep, or warp by warp. inputs is
-    "random" or "counting".
-    """
-
-    kernel: str = "tiled"
-    M: int = 8
-    N: int = 8
-    K: int = 8
-    defines: tuple[tuple[str, int], ...] = (("TILE", 4),)
-    edits: tuple[str, ...] = ()
-    block: Place = (0, 0)
-    thread: Place = (0, 0)
-    step: int = 0
+    kernel: str = "tiled"  # name of an entry of the catalogue
+    M: int = 8  # rows of A and C
+    N: int = 8  # columns of B and C
+    K: int = 8  # columns of A, rows of B
+    defines: tuple[tuple[str, int], ...] = (("TILE", 4),)  # all macros, in the entry's order
+    edits: tuple[str, ...] = ()  # keys of ui.what_if, in its order
+    block: Index2D = (0, 0)  # in the grid
+    thread: Index2D = (0, 0)  # the focused thread, in the block
+    step: int = 0  # from 0
     schedule: Schedule = Schedule.LOCKSTEP
-    inputs: str = "random"
+    inputs: str = "random"  # of INPUTS
 
 
 DEFAULT = View()
 
 
 def to_query(view: View) -> dict[str, str]:
-    """The view as an address has it, all that is as usual left out; step counts from 1 there."""
-    usual = dict(_usual(catalogue()[view.kernel]))
-    plain = {
+    """Encode a view as query parameters, without those that have default values.
+
+    The parameter "step" counts from 1.
+
+    >>> to_query(View(M=16, step=2))
+    {'M': '16', 'step': '3'}
+    """
+    default_defines = dict(_default_defines(catalogue()[view.kernel]))
+    values = {
         "kernel": (view.kernel, DEFAULT.kernel),
         **{size: (getattr(view, size), getattr(DEFAULT, size)) for size in "MNK"},
-        **{name: (value, usual[name]) for name, value in view.defines},
+        **{name: (value, default_defines[name]) for name, value in view.defines},
         "edits": (".".join(view.edits), ""),
         "bx": (view.block[0], 0), "by": (view.block[1], 0),
         "tx": (view.thread[0], 0), "ty": (view.thread[1], 0),
@@ -68,83 +71,89 @@ def to_query(view: View) -> dict[str, str]:
         "schedule": (view.schedule, DEFAULT.schedule),
         "inputs": (view.inputs, DEFAULT.inputs),
     }  # fmt: skip
-    return {name: str(value) for name, (value, other) in plain.items() if value != other}
+    return {name: str(value) for name, (value, default) in values.items() if value != default}
 
 
 def from_query(query: Mapping[str, str | Sequence[str]]) -> tuple[View, tuple[str, ...]]:
-    """The valid view nearest to any address, and a sentence for each thing that was not valid.
+    """Parse query parameters: the nearest valid view, and a notice for each invalid parameter.
 
-    A name given several times counts as its last. The number of steps is not known here: the
-    step may lie beyond the last one until `clamped` sees it.
+    The last value of a repeated parameter counts. The number of steps is unknown here: the step
+    may be beyond the last step until `clamp` limits it.
+
+    >>> view, notices = from_query({"M": "16", "step": "3"})
+    >>> view.M, view.step, notices
+    (16, 2, ())
     """
-    reader = Reader(query)
-    kernel = reader.word("kernel", tuple(catalogue()), DEFAULT.kernel)
+    parser = QueryParser(query)
+    kernel = parser.parse_word("kernel", tuple(catalogue()), DEFAULT.kernel)
     entry = catalogue()[kernel]
-    M, N, K = (reader.size(name, getattr(DEFAULT, name)) for name in "MNK")
-    defines = _defines(reader, entry)
-    step = reader.number("step", 1)
+    M, N, K = (parser.parse_size(name, getattr(DEFAULT, name)) for name in "MNK")
+    defines = _parse_defines(parser, entry)
+    step = parser.parse_integer("step", 1)
     if step < 1:
-        reader.said.append(BEFORE_FIRST)
+        parser.notices.append(BEFORE_FIRST)
     view = View(
-        kernel, M, N, K, defines, _edits(reader, entry.source(**dict(defines))),
-        (reader.number("bx", 0), reader.number("by", 0)),
-        (reader.number("tx", 0), reader.number("ty", 0)),
+        kernel, M, N, K, defines, _parse_edits(parser, entry.source(**dict(defines))),
+        (parser.parse_integer("bx", 0), parser.parse_integer("by", 0)),
+        (parser.parse_integer("tx", 0), parser.parse_integer("ty", 0)),
         max(step, 1) - 1,
-        Schedule(reader.word("schedule", SCHEDULES, DEFAULT.schedule)),
-        reader.word("inputs", INPUTS, DEFAULT.inputs),
+        Schedule(parser.parse_word("schedule", SCHEDULES, DEFAULT.schedule)),
+        parser.parse_word("inputs", INPUTS, DEFAULT.inputs),
     )  # fmt: skip
-    known = {*PLAIN, *entry.defines}
-    unknown = [_quoted(name) for name in query if name not in known]
+    known = {*PARAMETERS, *entry.defines}
+    unknown = [_quote(name) for name in query if name not in known]
     if unknown:
-        reader.said.append(
+        parser.notices.append(
             f"The address of this kernel has no {list_names(unknown)}; it is left out."
         )
     grid, block = entry.shape(view.M, view.N, **dict(defines))
-    view, moved = _within(view, grid, block)
-    return view, (*reader.said, *moved)
+    view, clamp_notices = _clamp_to_launch(view, grid, block)
+    return view, (*parser.notices, *clamp_notices)
 
 
-def clamped(view: View, grid: Dim3, block: Dim3, steps: int) -> tuple[View, tuple[str, ...]]:
-    """The view with its block, thread and step within a recorded launch, and what was not.
+def clamp(view: View, grid: Dim3, block: Dim3, steps: int) -> tuple[View, tuple[str, ...]]:
+    """Limit a view's block, thread and step to a recorded launch; a notice for each change.
 
-    grid and block are the launch's, in x, y, z; steps the recording's number of steps.
+    grid and block are the launch's, in x, y, z; steps is the number of steps of the recording.
     """
-    view, said = _within(view, grid, block)
+    view, notices = _clamp_to_launch(view, grid, block)
     last = max(steps, 1) - 1
     if 0 <= view.step <= last:
-        return view, said
+        return view, notices
     beyond = f"The recording has {steps:,} steps; the scene shows the last of them."
     sentence = BEFORE_FIRST if view.step < 0 else beyond
-    return replace(view, step=min(max(view.step, 0), last)), (*said, sentence)
+    return replace(view, step=min(max(view.step, 0), last)), (*notices, sentence)
 
 
-def _within(view: View, grid: Dim3, block: Dim3) -> tuple[View, tuple[str, ...]]:
-    """The view with its block in the grid and its thread in the block."""
-    said: list[str] = []
-    places: dict[str, Place] = {}
-    for what, place, sizes, whole in (
+def _clamp_to_launch(view: View, grid: Dim3, block: Dim3) -> tuple[View, tuple[str, ...]]:
+    """Limit a view's block to the grid and its thread to the block; a notice for each change."""
+    notices: list[str] = []
+    clamped: dict[str, Index2D] = {}
+    for what, index, sizes, container in (
         ("block", view.block, grid, "grid"),
         ("thread", view.thread, block, "block"),
     ):
-        x, y = (min(max(at, 0), size - 1) for at, size in zip(place, sizes[:2], strict=True))
-        places[what] = (x, y)
-        if (x, y) != place:
-            said.append(
-                f"There is no such {what} in a {whole} of {sizes[0]} × {sizes[1]}; "
+        x = min(max(index[0], 0), sizes[0] - 1)
+        y = min(max(index[1], 0), sizes[1] - 1)
+        clamped[what] = (x, y)
+        if (x, y) != index:
+            notices.append(
+                f"There is no such {what} in a {container} of {sizes[0]} × {sizes[1]}; "
                 f"the scene shows {what} ({x}, {y})."
             )
-    return replace(view, block=places["block"], thread=places["thread"]), tuple(said)
+    return replace(view, block=clamped["block"], thread=clamped["thread"]), tuple(notices)
 
 
-def _usual(entry: Entry) -> tuple[tuple[str, int], ...]:
-    """The setting that a kernel is first shown with, its macros in the entry's order."""
+def _default_defines(entry: Entry) -> tuple[tuple[str, int], ...]:
+    """The macros that a kernel is first shown with, in the entry's order."""
     return tuple((name, entry.teaching[0][name]) for name in entry.defines)
 
 
-def _defines(reader: Reader, entry: Entry) -> tuple[tuple[str, int], ...]:
-    """The macros' values, each the nearest that is offered, on a block that a GPU takes."""
+def _parse_defines(parser: QueryParser, entry: Entry) -> tuple[tuple[str, int], ...]:
+    """Parse the macros: for each the nearest option, such that the block is not too large."""
     chosen = {
-        name: reader.offered(name, entry.defines[name], usual) for name, usual in _usual(entry)
+        name: parser.parse_option(name, entry.defines[name], default)
+        for name, default in _default_defines(entry)
     }
 
     def fits(values: Mapping[str, int]) -> bool:
@@ -163,104 +172,104 @@ def _defines(reader: Reader, entry: Entry) -> tuple[tuple[str, int], ...]:
                 sum(abs(values[name] - chosen[name]) for name in chosen),
             ),
         )
-        reader.said.append(
-            f"A block with {_setting(chosen)} has more than the {MAX_THREADS:,} threads that a "
-            f"GPU takes; the scene shows {_setting(nearest)}."
+        parser.notices.append(
+            f"A block with {_format_defines(chosen)} has more than the {MAX_THREADS:,} threads "
+            f"that a GPU takes; the scene shows {_format_defines(nearest)}."
         )
         chosen = nearest
     return tuple(chosen.items())
 
 
-def _setting(values: Mapping[str, int]) -> str:
+def _format_defines(values: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
-def _edits(reader: Reader, text: str) -> tuple[str, ...]:
-    """The edits that are asked for and apply to the kernel's text, in the order of ui.what_if."""
+def _parse_edits(parser: QueryParser, text: str) -> tuple[str, ...]:
+    """Parse the edits; those that apply to the kernel's source, in the order of ui.what_if."""
     names = [switch.edit.key for switch in SWITCHES]
-    asked = {one for one in re.split(r"[.,\s]+", reader.text("edits")) if one}
-    possible = {edit.key for edit in edits(text)}
-    wrong = sorted(_quoted(one) for one in asked if one not in names)
-    if wrong:
-        reader.said.append(
-            f"There is no edit {list_names(wrong)}, only {', '.join(names)}; it is left out."
+    requested = {name for name in re.split(r"[.,\s]+", parser.text("edits")) if name}
+    possible = {edit.key for edit in applicable_edits(text)}
+    unknown = sorted(_quote(name) for name in requested if name not in names)
+    if unknown:
+        parser.notices.append(
+            f"There is no edit {list_names(unknown)}, only {', '.join(names)}; it is left out."
         )
-    idle = [name for name in names if name in asked and name not in possible]
-    if idle:
-        reader.said.append(
-            f"This kernel has nothing for {list_names(idle)} to change; it is left out."
+    inapplicable = [name for name in names if name in requested and name not in possible]
+    if inapplicable:
+        parser.notices.append(
+            f"This kernel has nothing for {list_names(inapplicable)} to change; it is left out."
         )
-    return tuple(name for name in names if name in asked and name in possible)
+    return tuple(name for name in names if name in requested and name in possible)
 
 
-class Reader:
-    """Reads an address value by value, and keeps a sentence for each that was wrong."""
+class QueryParser:
+    """Parses query parameters and collects a notice for each invalid value."""
 
     def __init__(self, query: Mapping[str, str | Sequence[str]]) -> None:
-        self.said: list[str] = []
+        self.notices: list[str] = []
         self._values: dict[str, str] = {}
         for name, value in query.items():
             last = value if isinstance(value, str) else next(iter(reversed(value)), "")
-            self._values[name] = last[:LONGEST].strip(" ")
+            self._values[name] = last[:MAX_VALUE_LENGTH].strip(" ")
             if not isinstance(value, str) and len(value) > 1:
-                self.said.append(f"{_quoted(name)} is given {len(value)} times; the last counts.")
+                self.notices.append(f"{_quote(name)} is given {len(value)} times; the last counts.")
 
     def text(self, name: str) -> str:
-        """The value of a name, "" if it is not given."""
+        """The value of a parameter, "" if it is missing."""
         return self._values.get(name, "")
 
-    def number(self, name: str, usual: int) -> int:
-        """A whole number; the usual one, and a sentence, for what is none."""
+    def parse_integer(self, name: str, default: int) -> int:
+        """Parse an integer; the default, with a notice, for anything else."""
         if name not in self._values:
-            return usual
+            return default
         text = self._values[name]
-        if not WHOLE.fullmatch(text):
-            self.said.append(
-                f"{name} = {_quoted(text)} is not a whole number; the scene shows {usual}."
+        if not WHOLE_NUMBER.fullmatch(text):
+            self.notices.append(
+                f"{name} = {_quote(text)} is not a whole number; the scene shows {default}."
             )
-            return usual
-        return min(max(int(text), -ENDLESS), ENDLESS)
+            return default
+        return min(max(int(text), -LARGEST_NUMBER), LARGEST_NUMBER)
 
-    def size(self, name: str, usual: int) -> int:
-        """A matrix's size; the nearer bound for one beyond the bounds."""
-        value = self.number(name, usual)
+    def parse_size(self, name: str, default: int) -> int:
+        """Parse a size of a matrix, limited to 1 and LARGEST."""
+        value = self.parse_integer(name, default)
         nearest = min(max(value, 1), LARGEST)
         if value != nearest:
             beyond = "less than 1, the least" if value < 1 else f"more than {LARGEST}, the most"
-            self.said.append(
-                f"{name} = {_clean(self.text(name))} is {beyond} that the scene shows; "
+            self.notices.append(
+                f"{name} = {_shorten_and_clean(self.text(name))} is {beyond} that the scene shows; "
                 f"it shows {nearest}."
             )
         return nearest
 
-    def offered(self, name: str, options: Sequence[int], usual: int) -> int:
-        """The nearest of the values offered."""
-        value = self.number(name, usual)
+    def parse_option(self, name: str, options: Sequence[int], default: int) -> int:
+        """Parse an integer and return the nearest option."""
+        value = self.parse_integer(name, default)
         nearest = min(sorted(options), key=lambda option: abs(option - value))
         if value != nearest:
-            self.said.append(
-                f"{name} = {_clean(self.text(name))} is not offered "
+            self.notices.append(
+                f"{name} = {_shorten_and_clean(self.text(name))} is not offered "
                 f"({', '.join(map(str, sorted(options)))}); the scene shows {nearest}."
             )
         return nearest
 
-    def word(self, name: str, options: Sequence[str], usual: str) -> str:
-        """One of some words, the most alike for another; the usual one if none is alike."""
+    def parse_word(self, name: str, options: Sequence[str], default: str) -> str:
+        """Parse a word: an option, else the most similar option, else the default."""
         if name not in self._values or self._values[name] in options:
-            return self._values.get(name, usual)
-        nearest = next(iter(difflib.get_close_matches(self._values[name], options, 1)), usual)
-        self.said.append(
-            f"{name} = {_quoted(self._values[name])} is none of {', '.join(options)}; "
+            return self._values.get(name, default)
+        nearest = next(iter(difflib.get_close_matches(self._values[name], options, 1)), default)
+        self.notices.append(
+            f"{name} = {_quote(self._values[name])} is none of {', '.join(options)}; "
             f"the scene shows {nearest}."
         )
         return nearest
 
 
-def _quoted(text: str) -> str:
-    return f"“{_clean(text)}”"
+def _quote(text: str) -> str:
+    return f"“{_shorten_and_clean(text)}”"
 
 
-def _clean(text: str) -> str:
-    """The beginning of a wrong value, with nothing in it that a page could take for markup."""
-    short = text if len(text) <= SHOWN else text[:SHOWN] + "…"
+def _shorten_and_clean(text: str) -> str:
+    """The start of an invalid value, without characters that could be markup on a page."""
+    short = text if len(text) <= MAX_QUOTED_LENGTH else text[:MAX_QUOTED_LENGTH] + "…"
     return re.sub(r"(?<!\d)\.|\.(?!\d)|_|[^\w .,+…-]", "?", short)

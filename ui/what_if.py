@@ -1,4 +1,4 @@
-"""What if: switches that edit a kernel's text, so that what is shown is still what runs."""
+"""What-if switches: edits of a kernel's source, so that the shown text is the text that runs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from simulator.catalogue import Entry
 from simulator.frontend.lexer import blank_comments
 
-ELEMENTS = {"double": "float64", "float": "float32"}  # what A, B and C then hold
+# Element type of A, B and C, by edit.
+ELEMENTS = {"double": "float64", "float": "float32"}
 
-LATER_BARRIERS = {2: "third", 3: "fourth", 4: "fifth"}  # beside a tile's first and second
-MOST_BARRIERS = 5  # of a text whose barriers can be removed
+# By number, from 0; the first and the second have switches with texts of their own.
+LATER_BARRIERS = {2: "third", 3: "fourth", 4: "fifth"}
+MAX_BARRIERS = 5  # a source with more has no switches for its barriers
 
 BARRIER = re.compile(r"^[ \t]*(__syncthreads\(\);)[ \t]*$", re.MULTILINE)
 REMOVED = re.compile(r"^[ \t]*(// __syncthreads\(\); removed)$", re.MULTILINE)
@@ -25,147 +27,155 @@ DOUBLE = re.compile(r"\bdouble\b")
 NUMBER = r"(?<![\w.])((?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)"
 FLOAT_NUMBER = re.compile(NUMBER + r"([fF])\b")
 DOUBLE_NUMBER = re.compile(NUMBER + r"(?![\w.])")
-# Short vectors, copies of so many bytes and functions such as fmaf are of one type for good.
-OF_ONE_TYPE = re.compile(r"(?:float|double)\w|reinterpret_cast|__pipeline|\b(?!if\b)\w+f[ \t]*\(")
+# Short vectors, copies of a number of bytes, and functions such as fmaf cannot change type.
+SINGLE_TYPE_ONLY = re.compile(
+    r"(?:float|double)\w|reinterpret_cast|__pipeline|\b(?!if\b)\w+f[ \t]*\("
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A switch: its name in an address, its name for readers, and what it does, in a sentence."""
+    """A switch as a reader sees it."""
 
-    key: str
+    key: str  # its name in an address
     label: str
-    explains: str
+    help_text: str  # a sentence: what the edit does
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One line that an edit changed: its number in the new text, from 1, before and after.
+    """A line that an edit changed, added or deleted."""
 
-    old is None for a line that was added; new for one taken out, which stood before that number.
-    """
-
-    line: int
-    old: str | None
-    new: str | None
+    line: int  # number in the new text, from 1; a deleted line was before this line
+    old: str | None  # None for an added line
+    new: str | None  # None for a deleted line
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """An edit and how it is made: `make` gives the new text, or None where it does not apply."""
+    """An edit and the function that applies it."""
 
     edit: Edit
-    make: Callable[[str], str | None]
+    apply: Callable[[str], str | None]  # source to new source, None if it does not apply
 
 
-def edits(text: str) -> tuple[Edit, ...]:
-    """The edits that apply to a kernel's text, in the order they are offered."""
-    return tuple(switch.edit for switch in SWITCHES if switch.make(text) is not None)
+def applicable_edits(text: str) -> tuple[Edit, ...]:
+    """List the edits that apply to a kernel's source, in the order of SWITCHES."""
+    return tuple(switch.edit for switch in SWITCHES if switch.apply(text) is not None)
 
 
-def applied(text: str, keys: Collection[str]) -> str:
-    """The text with the edits of these keys made, the same whatever their order; as many lines.
+def apply_edits(text: str, keys: Collection[str]) -> str:
+    """Apply the edits with these keys to a kernel's source; their order does not matter.
 
-    Raises ValueError, a sentence, for a key that is unknown or does not apply to the text.
+    The result has as many lines. Raises ValueError, a sentence, for an unknown key or an edit
+    that does not apply to the source.
+
+    >>> apply_edits("float sum = 0.5f;", ["double"])
+    'double sum = 0.5;'
     """
     known = {switch.edit.key: switch for switch in SWITCHES}
     for key in keys:
         if key not in known:
             raise ValueError(f"{key!r} is no edit; there are {', '.join(known)}.")
-        if known[key].make(text) is None:
+        if known[key].apply(text) is None:
             raise ValueError(
                 f"“{known[key].edit.label}” does not apply to this kernel: its text has nothing "
                 "for it to change. Switch it off or choose another kernel."
             )
     for key in sorted(set(keys), key=list(known).index, reverse=True):
-        made = known[key].make(text)
-        assert made is not None, key  # no edit takes away what another one changes
-        text = made
+        edited = known[key].apply(text)
+        assert edited is not None, key  # no edit removes what another edit changes
+        text = edited
     return text
 
 
-def changes(before: str, after: str) -> tuple[Change, ...]:
-    """The lines in which two texts differ, in the order of the new one."""
+def diff_lines(before: str, after: str) -> tuple[Change, ...]:
+    """List the lines in which two texts differ, in the order of the new text."""
     old, new = before.splitlines(), after.splitlines()
-    found: list[Change] = []
+    changed: list[Change] = []
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    for kind, i, i_end, j, j_end in matcher.get_opcodes():
-        if kind == "equal":
+    for operation, i, i_end, j, j_end in matcher.get_opcodes():
+        if operation == "equal":
             continue
-        for n in range(max(i_end - i, j_end - j)):
-            found.append(
+        for offset in range(max(i_end - i, j_end - j)):
+            changed.append(
                 Change(
-                    min(j + n, j_end) + 1,
-                    old[i + n] if i + n < i_end else None,
-                    new[j + n] if j + n < j_end else None,
+                    min(j + offset, j_end) + 1,
+                    old[i + offset] if i + offset < i_end else None,
+                    new[j + offset] if j + offset < j_end else None,
                 )
             )
-    return tuple(found)
+    return tuple(changed)
 
 
-def retyped(entry: Entry, keys: Collection[str]) -> Entry:
-    """The entry with the element type that its edited text takes: its launches convert to it."""
+def with_element_type(entry: Entry, keys: Collection[str]) -> Entry:
+    """Return the entry with the element type of its edited source, used by its launches."""
     element = next((ELEMENTS[key] for key in keys if key in ELEMENTS), entry.element)
     return replace(entry, element=element)
 
 
-def _rewritten(text: str, pattern: re.Pattern[str], new: Callable[[re.Match[str]], str]) -> str:
-    """The text with each match of the pattern outside comments replaced."""
+def _replace_matches(
+    text: str, pattern: re.Pattern[str], new: Callable[[re.Match[str]], str]
+) -> str:
+    """Replace each match of the pattern outside comments."""
     pieces: list[str] = []
     copied = 0
-    for match in pattern.finditer(blank_comments(text)):  # as long as the text
+    for match in pattern.finditer(blank_comments(text)):  # has the length of the text
         pieces += (text[copied : match.start()], new(match))
         copied = match.end()
     return "".join((*pieces, text[copied:]))
 
 
-def _without_barrier(number: int, least: int, most: int) -> Callable[[str], str | None]:
-    """Comment out barrier `number` (from 0) of a text that has from `least` to `most` barriers."""
+def _barrier_remover(number: int, least: int, most: int) -> Callable[[str], str | None]:
+    """Return an edit that comments out barrier `number`, from 0.
 
-    def make(text: str) -> str | None:
+    It applies to a source that has from `least` to `most` barriers.
+    """
+
+    def apply(text: str) -> str | None:
         code = blank_comments(text)
-        left, taken = list(BARRIER.finditer(code)), list(REMOVED.finditer(text))
-        count = len(left) + len(taken)
-        if code.count("__syncthreads") != len(left) or not least <= count <= most:
+        active, removed = list(BARRIER.finditer(code)), list(REMOVED.finditer(text))
+        count = len(active) + len(removed)
+        if code.count("__syncthreads") != len(active) or not least <= count <= most:
             return None
-        # One that is already taken out still counts: the other keeps its number.
-        match = sorted((*left, *taken), key=re.Match.start)[number]
-        if match in taken:
+        # A barrier that is already removed still counts, so that the others keep their numbers.
+        match = sorted((*active, *removed), key=re.Match.start)[number]
+        if match in removed:
             return None
         return f"{text[: match.start(1)]}// {match[1]} removed{text[match.end(1) :]}"
 
-    return make
+    return apply
 
 
-def _padded(text: str) -> str | None:
-    made = _rewritten(text, TILE_OF_B, lambda found: f"{found[1]}[{found[2]} + 1];")
-    return made if made != text else None
+def _pad_tile(text: str) -> str | None:
+    padded = _replace_matches(text, TILE_OF_B, lambda match: f"{match[1]}[{match[2]} + 1];")
+    return padded if padded != text else None
 
 
-def _transposed(text: str) -> str | None:
-    """Bs stored and read with its indices exchanged, where its only uses are the expected two."""
+def _transpose_tile(text: str) -> str | None:
+    """Exchange the indices of Bs where it is stored and read, if it has no other uses."""
     code = blank_comments(text)
     uses = [len(pattern.findall(code)) for pattern in (TILE_OF_B, ROW_OF_B, COLUMN_OF_B)]
     if uses != [1, 1, 1] or len(re.findall(r"\bBs\b", code)) != len(uses):
         return None
-    text = _rewritten(text, ROW_OF_B, lambda _: "Bs[tx][ty]")
-    return _rewritten(text, COLUMN_OF_B, lambda _: "Bs[tx][k]")
+    text = _replace_matches(text, ROW_OF_B, lambda _: "Bs[tx][ty]")
+    return _replace_matches(text, COLUMN_OF_B, lambda _: "Bs[tx][k]")
 
 
-def _in_double(text: str) -> str | None:
+def _use_double(text: str) -> str | None:
     code = blank_comments(text)
-    if OF_ONE_TYPE.search(code) or DOUBLE.search(code) or not FLOAT.search(code):
+    if SINGLE_TYPE_ONLY.search(code) or DOUBLE.search(code) or not FLOAT.search(code):
         return None
-    text = _rewritten(text, FLOAT, lambda _: "double")
-    return _rewritten(text, FLOAT_NUMBER, lambda found: found[1])
+    text = _replace_matches(text, FLOAT, lambda _: "double")
+    return _replace_matches(text, FLOAT_NUMBER, lambda match: match[1])
 
 
-def _in_float(text: str) -> str | None:
+def _use_float(text: str) -> str | None:
     code = blank_comments(text)
-    if OF_ONE_TYPE.search(code) or FLOAT.search(code) or not DOUBLE.search(code):
+    if SINGLE_TYPE_ONLY.search(code) or FLOAT.search(code) or not DOUBLE.search(code):
         return None
-    text = _rewritten(text, DOUBLE, lambda _: "float")
-    return _rewritten(text, DOUBLE_NUMBER, lambda found: f"{found[1]}f")
+    text = _replace_matches(text, DOUBLE, lambda _: "float")
+    return _replace_matches(text, DOUBLE_NUMBER, lambda match: f"{match[1]}f")
 
 
 SWITCHES = (
@@ -176,7 +186,7 @@ SWITCHES = (
             "Threads no longer wait until the tiles are filled, and may read cells that another "
             "thread has yet to write.",
         ),
-        _without_barrier(0, 2, MOST_BARRIERS),
+        _barrier_remover(0, 2, MAX_BARRIERS),
     ),
     Switch(
         Edit(
@@ -185,7 +195,7 @@ SWITCHES = (
             "Threads no longer wait until the tiles have been read, and may overwrite cells that "
             "another thread still needs.",
         ),
-        _without_barrier(1, 2, MOST_BARRIERS),
+        _barrier_remover(1, 2, MAX_BARRIERS),
     ),
     *(
         Switch(
@@ -195,7 +205,7 @@ SWITCHES = (
                 f"Threads no longer wait for one another where the text has its {ordinal} "
                 "barrier; one that this launch does not come to is not missed.",
             ),
-            _without_barrier(number, number + 1, MOST_BARRIERS),
+            _barrier_remover(number, number + 1, MAX_BARRIERS),
         )
         for number, ordinal in LATER_BARRIERS.items()
     ),
@@ -206,7 +216,7 @@ SWITCHES = (
             "Threads wait neither until the next tiles are filled nor until the last ones have "
             "been read.",
         ),
-        _without_barrier(0, 1, 1),
+        _barrier_remover(0, 1, 1),
     ),
     Switch(
         Edit(
@@ -215,7 +225,7 @@ SWITCHES = (
             "One unused element at the end of each row of Bs shifts the rows against one another, "
             "so that a column of Bs lies in different banks.",
         ),
-        _padded,
+        _pad_tile,
     ),
     Switch(
         Edit(
@@ -224,7 +234,7 @@ SWITCHES = (
             "Bs is stored with its rows and columns exchanged, so that both tiles are read along "
             "k, and a warp's reads of Bs meet in few banks.",
         ),
-        _transposed,
+        _transpose_tile,
     ),
     Switch(
         Edit(
@@ -233,7 +243,7 @@ SWITCHES = (
             "Every value takes 8 bytes in place of 4, and a sum keeps 53 significant bits "
             "in place of 24.",
         ),
-        _in_double,
+        _use_double,
     ),
     Switch(
         Edit(
@@ -242,6 +252,6 @@ SWITCHES = (
             "Every value takes 4 bytes in place of 8, and a sum keeps 24 significant bits "
             "in place of 53.",
         ),
-        _in_float,
+        _use_float,
     ),
 )

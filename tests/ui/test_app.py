@@ -11,7 +11,9 @@ from streamlit.testing.v1 import AppTest
 APP = Path(__file__).resolve().parents[2] / "app.py"
 FILES = sorted((APP.parent / "ui" / "pages").glob("*.py"))
 # Others hold what a page draws.
-PAGES = [path.name for path in FILES if path.read_text(encoding="utf-8").endswith("\npage()\n")]
+PAGES = [
+    path.name for path in FILES if path.read_text(encoding="utf-8").endswith("\ndraw_page()\n")
+]
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from gpu.microbenchmarks.latency import Latency
 from gpu.microbenchmarks.limits import Limits
 from gpu.result import Comparison, comparison_from
 from simulator.observers.counters import FIELDS
-from ui import counted, latency, roofline
-from ui.labels import GAP, Place, place
+from ui.gpu_charts import counters, latency, roofline
+from ui.gpu_charts.label_placement import GAP, LabelPosition, place_labels
 
 CANNED = Path(__file__).parent.parent / "gpu" / "comparison.json"
 PROFILE = Path(__file__).parent.parent / "simulator" / "h200_profile.json"
@@ -36,10 +36,10 @@ def comparison() -> Comparison:
 
 
 def test_a_point_lies_at_its_operations_a_byte(comparison: Comparison) -> None:
-    (point,) = roofline.points(comparison)
+    (point,) = roofline.find_points(comparison)
     floats_read = 2 * 512**3 / 16 + 512 * 512
     assert point.intensity == pytest.approx(2 * 512**3 / (4 * floats_read))
-    drawn = [trace for trace in roofline.roofline(comparison).data if trace.mode == "markers"]
+    drawn = [trace for trace in roofline.draw_roofline(comparison).data if trace.mode == "markers"]
     assert [trace.name for trace in drawn] == ["tiled, TILE 16"]
     assert drawn[0].x[0] == point.intensity
     assert drawn[0].y[0] == comparison.kernels[1].tflops
@@ -47,14 +47,16 @@ def test_a_point_lies_at_its_operations_a_byte(comparison: Comparison) -> None:
 
 def test_double_precision_is_not_under_a_float32_ceiling(comparison: Comparison) -> None:
     double = dataclasses.replace(comparison.kernels[1], element="float64")
-    assert not roofline.points(dataclasses.replace(comparison, kernels=(double,)))
+    assert not roofline.find_points(dataclasses.replace(comparison, kernels=(double,)))
 
 
 @pytest.mark.parametrize("limits", [None, LIMITS])
 def test_ceilings_meet_where_bytes_no_longer_limit(
     comparison: Comparison, limits: Limits | None
 ) -> None:
-    lines = [trace for trace in roofline.roofline(comparison, limits).data if trace.mode == "lines"]
+    lines = [
+        trace for trace in roofline.draw_roofline(comparison, limits).data if trace.mode == "lines"
+    ]
     told = [trace.name for trace in lines]
     if limits:
         assert told == [
@@ -73,28 +75,30 @@ def test_ceilings_meet_where_bytes_no_longer_limit(
 
 def test_a_device_without_known_ceilings_has_points_alone(comparison: Comparison) -> None:
     device = dataclasses.replace(comparison.device, peak_fp32_tflops=None, peak_gb_s=None)
-    figure = roofline.roofline(dataclasses.replace(comparison, device=device))
+    figure = roofline.draw_roofline(dataclasses.replace(comparison, device=device))
     assert [trace.mode for trace in figure.data] == ["markers"]
     empty = dataclasses.replace(comparison, device=device, kernels=comparison.kernels[2:])
-    assert not roofline.roofline(empty).data
+    assert not roofline.draw_roofline(empty).data
 
 
 def test_every_point_has_its_name(comparison: Comparison) -> None:
-    figure = roofline.roofline(comparison, LIMITS)
+    figure = roofline.draw_roofline(comparison, LIMITS)
     (name,) = figure.layout.annotations
     assert name.text == "tiled, TILE 16"
-    assert name.x == pytest.approx(math.log10(roofline.points(comparison)[0].intensity))
-    assert "tiled, TILE 16: 3.94 operations a byte" in roofline.description(comparison, LIMITS)
-    assert "DRAM measured 50 GB/s" in roofline.description(comparison, LIMITS)
+    assert name.x == pytest.approx(math.log10(roofline.find_points(comparison)[0].intensity))
+    assert "tiled, TILE 16: 3.94 operations a byte" in roofline.describe(comparison, LIMITS)
+    assert "DRAM measured 50 GB/s" in roofline.describe(comparison, LIMITS)
 
 
 def test_a_wrong_c_is_hollow(comparison: Comparison) -> None:
     wrong = dataclasses.replace(comparison.kernels[1], verified=False)
-    figure = roofline.roofline(dataclasses.replace(comparison, kernels=(wrong,)))
+    figure = roofline.draw_roofline(dataclasses.replace(comparison, kernels=(wrong,)))
     assert figure.data[-1].marker.symbol.endswith("-open")
 
 
-def covered(points: list[tuple[float, float]], widths: list[float], found: list[Place]) -> int:
+def covered(
+    points: list[tuple[float, float]], widths: list[float], found: list[LabelPosition]
+) -> int:
     """How many pairs of names lie on one another."""
     boxes = []
     for (x, y), width, one in zip(points, widths, found, strict=True):
@@ -118,16 +122,18 @@ def covered(points: list[tuple[float, float]], widths: list[float], found: list[
 )
 def test_names_do_not_lie_on_one_another(points: list[tuple[float, float]]) -> None:
     widths = [120.0] * len(points)
-    found = place(points, widths, 20, ROOM)
+    found = place_labels(points, widths, 20, ROOM)
     assert covered(points, widths, found) == 0
     for (x, _), one in zip(points, found, strict=True):
         assert 0 <= x + (one.x if one.side == "left" else one.x - 120) <= 1000
 
 
 def test_a_name_alone_is_at_its_points_right_and_keeps_off_lines() -> None:
-    assert place([(500.0, 250.0)], [100.0], 20, ROOM) == [Place(GAP, 0, "left")]
+    assert place_labels([(500.0, 250.0)], [100.0], 20, ROOM) == [LabelPosition(GAP, 0, "left")]
     line = [(500.0 + 5 * n, 250.0) for n in range(40)]
-    assert place([(500.0, 250.0)], [100.0], 20, ROOM, line) == [Place(-GAP, 0, "right")]
+    assert place_labels([(500.0, 250.0)], [100.0], 20, ROOM, line) == [
+        LabelPosition(-GAP, 0, "right")
+    ]
 
 
 @pytest.fixture
@@ -147,36 +153,36 @@ def profiled(comparison: Comparison) -> Comparison:
 
 
 def test_predicted_and_measured_lie_on_one_another_where_they_agree(profiled: Comparison) -> None:
-    measured, predicted = counted.beside(profiled, "Global sectors").data
+    measured, predicted = counters.draw_counts(profiled, "Global sectors").data
     assert (measured.name, predicted.name) == (
         "measured by the hardware", "predicted by the simulator",
     )  # fmt: skip
     assert list(measured.x) == list(predicted.x)
     assert list(measured.customdata) == ["naive", "tiled, TILE 16"]
-    shared = counted.beside(profiled, "Shared wavefronts").data[0]
+    shared = counters.draw_counts(profiled, "Shared wavefronts").data[0]
     assert list(shared.customdata) == ["tiled, TILE 16"]
 
 
 def test_the_table_of_counters_has_both_and_their_ratio(profiled: Comparison) -> None:
-    rows = counted.table(profiled)
+    rows = counters.build_table(profiled)
     assert [row["Kernel"] for row in rows] == ["naive", "tiled, TILE 16"]
     assert rows[0]["Global sectors, predicted"] == f"{76800 + 768:,}"
     assert rows[0]["Global sectors, measured over predicted"] == "100.0%"
     assert rows[0]["Shared wavefronts, measured over predicted"] == "–"
-    assert "naive: 77,568 predicted, 77,568 measured" in counted.description(
+    assert "naive: 77,568 predicted, 77,568 measured" in counters.describe(
         profiled, "Global sectors"
     )
 
 
 def test_latencies_stand_beside_what_notes_say() -> None:
-    figure = latency.figure(LIMITS.latency)
+    figure = latency.draw_latencies(LIMITS.latency)
     measured = next(trace for trace in figure.data if trace.name == "measured here")
     assert [text.strip() for text in measured.text] == [
         "4 cycles", "29 cycles", "39 cycles", "288 cycles", "686 cycles",
     ]  # fmt: skip
     claims = [trace for trace in figure.data if trace.mode == "lines"]
     assert [tuple(trace.x) for trace in claims] == list(latency.CLAIMS.values())
-    rows = {row["Where"]: row for row in latency.table(LIMITS.latency)}
+    rows = {row["Where"]: row for row in latency.build_table(LIMITS.latency)}
     assert rows["DRAM"]["Notes say, cycles"] == "200 to 500"
     assert rows["Register"]["Notes say, cycles"] == "–"
-    assert "L2: 288.0 cycles measured, notes say 10 to 20" in latency.description(LIMITS.latency)
+    assert "L2: 288.0 cycles measured, notes say 10 to 20" in latency.describe(LIMITS.latency)

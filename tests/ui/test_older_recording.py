@@ -14,7 +14,7 @@ from gpu.recorded import RecordedRun
 from gpu.result import Comparison
 from gpu.tables import table as text_table
 from tests.ui.test_compare_page import without
-from ui import charts, counted, roofline
+from ui.gpu_charts import counters, performance, roofline
 
 SIZE = (4096, 4096, 4096)
 SECTIONS = ("bits", "ceilings", "latency")
@@ -63,38 +63,38 @@ def test_sections_that_are_missing_are_none_and_empty(older: RecordedRun) -> Non
 
 
 def test_tables_show_a_missing_counter_as_unknown(comparison: Comparison) -> None:
-    tiled = row(counted.table(comparison), "tiled, TILE 16")
+    tiled = row(counters.build_table(comparison), "tiled, TILE 16")
     assert tiled["Global sectors, predicted"] == "unknown"
     assert tiled["Global sectors, measured over predicted"] == "unknown"
     assert int(tiled["Global sectors, measured"].replace(",", "")) > 0
     assert "%" in tiled["Shared wavefronts, measured over predicted"]
-    registers = row(counted.table(comparison), "registers")
+    registers = row(counters.build_table(comparison), "registers")
     assert registers["Shared wavefronts, measured"] == "unknown"
     assert int(registers["Shared wavefronts, predicted"].replace(",", "")) > 0
-    taken = row(charts.resources(comparison), "tiled, TILE 16")
+    taken = row(performance.build_resource_table(comparison), "tiled, TILE 16")
     assert taken["Global sectors"] == "unknown"
     assert int(taken["Shared wavefronts"].replace(",", "")) > 0
     assert "unknown" in text_table(comparison)
 
 
 def test_figures_have_no_marker_for_a_missing_counter(comparison: Comparison) -> None:
-    names = [charts.label(kernel) for kernel in counted.counted(comparison)]
+    names = [performance.kernel_label(kernel) for kernel in counters.profiled_kernels(comparison)]
     tiled = names.index("tiled, TILE 16")
-    figure = counted.beside(comparison, "Global sectors")
+    figure = counters.draw_counts(comparison, "Global sectors")
     measured, predicted = figure.data
     assert predicted.x[tiled] is None or math.isnan(predicted.x[tiled])
     assert measured.x[tiled] > 0
     assert figure.layout.yaxis.ticktext[tiled].strip() == "tiled, TILE 16, predicted unknown"
     assert sum("unknown" in text for text in figure.layout.yaxis.ticktext) == 1
-    assert "tiled, TILE 16: unknown predicted" in counted.description(comparison, "Global sectors")
+    assert "tiled, TILE 16: unknown predicted" in counters.describe(comparison, "Global sectors")
 
 
 def test_the_roofline_has_no_point_whose_bytes_are_unknown(comparison: Comparison) -> None:
-    points = [charts.label(point.kernel) for point in roofline.points(comparison)]
+    points = [performance.kernel_label(point.kernel) for point in roofline.find_points(comparison)]
     assert "registers" in points
     assert "tiled, TILE 16" not in points
-    assert roofline.roofline(comparison).data
-    assert "tiled, TILE 16: operations a byte unknown" in roofline.description(comparison)
+    assert roofline.draw_roofline(comparison).data
+    assert "tiled, TILE 16: operations a byte unknown" in roofline.describe(comparison)
 
 
 def test_the_page_opens(monkeypatch: pytest.MonkeyPatch, older: RecordedRun) -> None:

@@ -13,7 +13,7 @@ from simulator import Recording, Report, Step, catalogue, compile_kernel, record
 from simulator.observers.transactions import wavefronts
 from simulator.recording.recording import StepAccess
 from ui.presets import Preset, inputs, launch, presets, source
-from ui.view_url import View, clamped, from_query, to_query
+from ui.view_url import View, clamp, from_query, to_query
 
 PRESETS = {preset.name: preset for preset in presets()}
 
@@ -190,7 +190,7 @@ def test_a_preset_is_a_view_that_an_address_keeps(preset: Preset) -> None:
     assert from_query(to_query(view)) == (view, ())
     recording = recorded(view)
     grid, block = recording.launch.grid, recording.launch.block
-    assert clamped(view, grid, block, len(recording.steps)) == (view, ())
+    assert clamp(view, grid, block, len(recording.steps)) == (view, ())
     assert preset.text.endswith(".")
 
 

@@ -15,7 +15,7 @@ from simulator import LaunchError, SourceError, catalogue, compile_kernel, simul
 from tests.ui.test_view_url import GARBAGE
 from ui.presets import launch, presets, source
 from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, from_query, to_query
-from ui.what_if import edits
+from ui.what_if import applicable_edits
 
 ROOT = Path(__file__).resolve().parents[2]
 SEQUENCES, FEW = 40, 8
@@ -74,7 +74,11 @@ def controls(app: AppTest) -> View:
     boxes = {box.key: box.value for box in app.checkbox}
     return View(
         name, numbers["M"], numbers["N"], numbers["K"], defines,
-        tuple(e.key for e in edits(entry.source(**dict(defines))) if boxes[f"edit_{e.key}"]),
+        tuple(
+            edit.key
+            for edit in applicable_edits(entry.source(**dict(defines)))
+            if boxes[f"edit_{edit.key}"]
+        ),
         (numbers["block_x"], numbers["block_y"]), (numbers["thread_x"], numbers["thread_y"]),
         shown(app).step, app.selectbox(key="schedule").value, app.selectbox(key="inputs").value,
     )  # fmt: skip

@@ -10,8 +10,8 @@ import pytest
 
 from simulator import catalogue
 from simulator.launch import MAX_THREADS
-from ui.view_url import INPUTS, LARGEST, PLAIN, SCHEDULES, View, clamped, from_query, to_query
-from ui.what_if import SWITCHES, edits
+from ui.view_url import INPUTS, LARGEST, PARAMETERS, SCHEDULES, View, clamp, from_query, to_query
+from ui.what_if import SWITCHES, applicable_edits
 
 GARBAGE = (
     "", " ", "0", "-1", "1", "65", "nan", "NaN", "inf", "1e3", "0x10", "4.0", "٣", "４", "½", "+4",
@@ -36,7 +36,7 @@ def valid(view: View) -> bool:
     if any(value not in entry.defines[name] for name, value in setting.items()):
         return False
     grid, block = entry.shape(view.M, view.N, **setting)
-    offered = [edit.key for edit in edits(entry.source(**setting))]
+    offered = [edit.key for edit in applicable_edits(entry.source(**setting))]
     return (
         all(1 <= size <= LARGEST for size in (view.M, view.N, view.K))
         and block[0] * block[1] * block[2] <= MAX_THREADS
@@ -58,7 +58,7 @@ def random_view(choose: random.Random) -> View:
         grid, block = entry.shape(M, N, **setting)
         if block[0] * block[1] * block[2] <= MAX_THREADS:
             break
-    offered = edits(entry.source(**setting))
+    offered = applicable_edits(entry.source(**setting))
     return View(
         name, M, N, K, tuple(setting.items()),
         tuple(edit.key for edit in offered if choose.random() < 0.5),
@@ -173,12 +173,12 @@ def test_the_last_of_several_values_counts() -> None:
 def test_a_step_beyond_the_recording_is_its_last(
     step: int, steps: int, shown: int, said: tuple[str, ...]
 ) -> None:
-    view, sentences = clamped(View(step=step), (2, 2, 1), (4, 4, 1), steps)
+    view, sentences = clamp(View(step=step), (2, 2, 1), (4, 4, 1), steps)
     assert (view.step, sentences) == (shown, said)
 
 
 def test_focus_is_kept_within_the_launch() -> None:
-    view, said = clamped(View(block=(5, 1), thread=(3, 9)), (2, 2, 1), (4, 4, 1), 10)
+    view, said = clamp(View(block=(5, 1), thread=(3, 9)), (2, 2, 1), (4, 4, 1), 10)
     assert (view.block, view.thread) == ((1, 1), (3, 3))
     assert len(said) == 2
 
@@ -187,7 +187,7 @@ def test_focus_is_kept_within_the_launch() -> None:
 def test_any_address_whatever_gives_a_view_and_sentences(seed: int) -> None:
     choose = random.Random(seed)  # noqa: S311  # likewise
     macros = sorted({macro for entry in catalogue().values() for macro in entry.defines})
-    names = [*PLAIN, *macros]
+    names = [*PARAMETERS, *macros]
     words = [*GARBAGE, *catalogue(), *SCHEDULES, *(switch.edit.key for switch in SWITCHES)]
     sentences = 0
     for _ in range(VIEWS):

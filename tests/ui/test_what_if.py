@@ -11,7 +11,14 @@ import pytest
 
 from simulator import Report, catalogue, compile_kernel, simulate
 from simulator.frontend.lexer import blank_comments
-from ui.what_if import SWITCHES, Change, applied, changes, edits, retyped
+from ui.what_if import (
+    SWITCHES,
+    Change,
+    applicable_edits,
+    apply_edits,
+    diff_lines,
+    with_element_type,
+)
 
 SIZES = [(8, 8, 8), (1, 1, 1), (5, 9, 7), (13, 3, 18)]
 OFFERED = {
@@ -49,9 +56,9 @@ def run(
     name: str, keys: Collection[str], M: int, N: int, K: int, at: int = 0
 ) -> tuple[Report, np.ndarray]:
     """An edited kernel's report at one of its settings for a screen, and NumPy's product."""
-    entry = retyped(catalogue()[name], keys)
+    entry = with_element_type(catalogue()[name], keys)
     setting = entry.teaching[at]
-    kernel = compile_kernel(applied(entry.source(**setting), keys), entry.kernel)
+    kernel = compile_kernel(apply_edits(entry.source(**setting), keys), entry.kernel)
     random = np.random.default_rng((M, N, K))
     A, B = random.integers(0, 10, (M, K)), random.integers(0, 10, (K, N))
     C = np.full((M, N), np.nan)
@@ -67,7 +74,9 @@ def code(text: str) -> str:
 
 @pytest.mark.parametrize("name", OFFERED)
 def test_only_edits_that_apply_are_offered(name: str) -> None:
-    assert [edit.key for edit in edits(catalogue()[name].source())] == OFFERED[name].split()
+    assert [edit.key for edit in applicable_edits(catalogue()[name].source())] == OFFERED[
+        name
+    ].split()
 
 
 def test_every_kernel_of_the_catalogue_is_in_the_table() -> None:
@@ -88,7 +97,7 @@ def test_every_kernel_of_the_catalogue_is_in_the_table() -> None:
 def test_edits_lead_from_one_kernel_of_the_catalogue_to_another(
     name: str, keys: tuple[str, ...], same: str
 ) -> None:
-    assert code(applied(catalogue()[name].source(), keys)) == code(catalogue()[same].source())
+    assert code(apply_edits(catalogue()[name].source(), keys)) == code(catalogue()[same].source())
 
 
 @pytest.mark.parametrize("most", [3, pytest.param(5, marks=pytest.mark.deep)])
@@ -97,9 +106,9 @@ def test_order_does_not_matter_and_lines_keep_their_numbers(name: str, most: int
     text = catalogue()[name].source()
     for count in range(min(most, len(OFFERED[name].split())) + 1):
         for keys in itertools.combinations(OFFERED[name].split(), count):
-            made = applied(text, keys)
+            made = apply_edits(text, keys)
             assert made.count("\n") == text.count("\n")
-            assert all(applied(text, order) == made for order in itertools.permutations(keys))
+            assert all(apply_edits(text, order) == made for order in itertools.permutations(keys))
 
 
 @pytest.mark.parametrize(("name", "keys"), HARMLESS)
@@ -119,7 +128,7 @@ def test_an_edit_that_keeps_the_kernel_right_gives_numpys_product(
 @pytest.mark.parametrize(("name", "key"), BROKEN)
 def test_a_kernel_without_a_barrier_is_reported_where_it_breaks(name: str, key: str) -> None:
     text = catalogue()[name].source(**catalogue()[name].teaching[0])
-    removed = [change.line for change in changes(text, applied(text, [key]))]
+    removed = [change.line for change in diff_lines(text, apply_edits(text, [key]))]
     assert len(removed) == 1
     report, _ = run(name, [key], 16, 16, 24)
     races = [hazard for hazard in report.hazards if len(hazard.lines) == 2]
@@ -159,9 +168,9 @@ def test_each_of_many_barriers_is_missed_where_the_launch_comes_to_it(
 def test_all_barriers_of_a_text_can_go() -> None:
     keys = OFFERED["warptiles"].split()
     text = catalogue()["warptiles"].source()
-    gone = applied(text, keys)
+    gone = apply_edits(text, keys)
     assert gone.count("// __syncthreads(); removed") == len(keys) == text.count("__syncthreads();")
-    assert applied(text, keys[::-1]) == gone
+    assert apply_edits(text, keys[::-1]) == gone
 
 
 def test_without_any_barrier_both_races_are_reported() -> None:
@@ -172,7 +181,7 @@ def test_without_any_barrier_both_races_are_reported() -> None:
 def test_a_removed_barrier_stays_readable_in_its_line() -> None:
     text = catalogue()["tiled"].source()
     line = next(n for n, at in enumerate(text.splitlines(), 1) if at.strip() == "__syncthreads();")
-    assert changes(text, applied(text, ["first-barrier"])) == (
+    assert diff_lines(text, apply_edits(text, ["first-barrier"])) == (
         Change(line, "        __syncthreads();", "        // __syncthreads(); removed"),
     )
 
@@ -190,7 +199,7 @@ def test_a_removed_barrier_stays_readable_in_its_line() -> None:
 def test_changes_name_the_lines_of_the_new_text(
     before: str, after: str, wanted: tuple[Change, ...]
 ) -> None:
-    assert changes(before, after) == wanted
+    assert diff_lines(before, after) == wanted
 
 
 @pytest.mark.parametrize(
@@ -204,7 +213,7 @@ def test_changes_name_the_lines_of_the_new_text(
 )
 def test_an_edit_that_does_not_apply_is_refused(name: str, key: str, said: str) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
-        applied(catalogue()[name].source(), [key])
+        apply_edits(catalogue()[name].source(), [key])
 
 
 @pytest.mark.parametrize(
@@ -220,7 +229,7 @@ def test_an_edit_that_does_not_apply_is_refused(name: str, key: str, said: str) 
     ],
 )
 def test_a_text_that_is_not_surely_understood_is_left_alone(text: str) -> None:
-    assert edits(text) == ()
+    assert applicable_edits(text) == ()
 
 
 @pytest.mark.parametrize("use", ["Bs[k][tx]", "&Bs[0][0]", "Bs[ty][tx]", "Bs[k + 1][tx]"])
@@ -228,19 +237,19 @@ def test_transposing_is_offered_only_if_every_use_of_the_tile_is_known(use: str)
     text = catalogue()["tiled"].source()
     other = text.replace("float acc = 0.0f;", f"float acc = 0.0f; auto other = {use};")
     assert other != text
-    assert "transpose" in {edit.key for edit in edits(text)}
-    assert "transpose" not in {edit.key for edit in edits(other)}
+    assert "transpose" in {edit.key for edit in applicable_edits(text)}
+    assert "transpose" not in {edit.key for edit in applicable_edits(other)}
 
 
 def test_numbers_change_with_their_type_and_comments_do_not() -> None:
     text = "// float 0.0f\nfloat x = 0.0f + .5f + 1.e-3F + 2 + 0x1f + a.f + x1.0f;\n"
     made = "// float 0.0f\ndouble x = 0.0 + .5 + 1.e-3 + 2 + 0x1f + a.f + x1.0f;\n"
-    assert applied(text, ["double"]) == made
+    assert apply_edits(text, ["double"]) == made
     text = "double y = 0.0 + 1e-3 + 2 + a.x + b[3];  // 1.0\n"
-    assert applied(text, ["float"]) == "float y = 0.0f + 1e-3f + 2 + a.x + b[3];  // 1.0\n"
+    assert apply_edits(text, ["float"]) == "float y = 0.0f + 1e-3f + 2 + a.x + b[3];  // 1.0\n"
 
 
 def test_every_switch_says_what_it_does_in_a_sentence() -> None:
     for switch in SWITCHES:
-        assert re.fullmatch(r"[A-Z][^.]*\.", switch.edit.explains)
+        assert re.fullmatch(r"[A-Z][^.]*\.", switch.edit.help_text)
         assert re.fullmatch(r"[a-z-]+", switch.edit.key)

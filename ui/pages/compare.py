@@ -18,16 +18,17 @@ from gpu.result import Comparison, comparison_from
 from gpu.worker import Job, Worker, WorkerError
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
-from ui import charts
-from ui.gpu_results import ink, show, show_bits, show_limits
+from ui.gpu_charts import performance
+from ui.gpu_results import show_bits, show_comparison, show_limits, text_colour
 
-LIMIT_SECONDS = 120
-LARGEST = 32768
-LARGEST_BITS = 1024  # M, N and K whose product the simulator computes within seconds
+TIMEOUT_SECONDS = 120
+LARGEST = 32768  # of M, N and K
+LARGEST_BITS = 1024  # of M, N and K: the simulator computes the product within seconds
 BITS_SIZE = (100, 72, 36)
+# Keys of the session state.
 JOB, RESULT, PROBLEM = "compare_job", "compare_result", "compare_problem"
 BITS, LIMITS, GPU = "compare_bits", "compare_limits", "compare_gpu"
-NAMES = {"driver": "Driver", "device": "GPU"}
+COMPONENT_NAMES = {"driver": "Driver", "device": "GPU"}
 MARKS: Mapping[bool | None, str] = {
     True: ":material/check_circle: found",
     False: ":material/cancel: missing",
@@ -36,16 +37,16 @@ MARKS: Mapping[bool | None, str] = {
 
 
 @st.cache_resource
-def worker() -> Worker:
-    """Give the one GPU process that all visitors share."""
+def shared_worker() -> Worker:
+    """Create the GPU process that all visitors share."""
     return Worker()
 
 
 @st.cache_data(show_spinner="Looking for a GPU…")
-def found_status(gpu: int) -> dict[str, Any]:
-    """Ask the GPU process what is here; a process that fails is a reason like any other."""
+def query_status(gpu: int) -> dict[str, Any]:
+    """Query the GPU process for the device and for what is missing; a failure counts as missing."""
     try:
-        return dict(worker().submit({"job": "status", "gpu": gpu}, 60).wait())
+        return dict(shared_worker().submit({"job": "status", "gpu": gpu}, 60).wait())
     except WorkerError as error:
         missing = {
             "part": "device", "what": "a working GPU process", "sentence": str(error),
@@ -54,13 +55,13 @@ def found_status(gpu: int) -> dict[str, Any]:
         return {"device": None, "missing": missing, "parts": {}}
 
 
-def look_again() -> None:
-    """Forget what was found, and the process that found it."""
-    worker().close()
-    found_status.clear()
+def reset_status() -> None:
+    """Close the GPU process and clear the cached status, so that the next run queries again."""
+    shared_worker().close()
+    query_status.clear()
 
 
-def page() -> None:
+def draw_page() -> None:
     """Draw the page."""
     st.title("On the GPU")
     st.markdown(
@@ -69,17 +70,17 @@ def page() -> None:
         "matrix product, cuBLAS, in true FP32."
     )
     gpu = int(st.session_state.get(GPU, 0))
-    status = status_from(found_status(gpu))
+    status = status_from(query_status(gpu))
     if status.device is not None:
-        live(status.device, status.devices, gpu)
+        draw_live(status.device, status.devices, gpu)
         st.divider()
     else:
-        explain(status)
-    recordings(beside_live=status.device is not None)
+        explain_missing(status)
+    draw_recordings(beside_live=status.device is not None)
 
 
-def explain(status: Status) -> None:
-    """Say which part is missing and the command that mends it."""
+def explain_missing(status: Status) -> None:
+    """Show which component is missing and the command that installs it."""
     missing = status.missing or Missing("device", "a GPU", "No GPU can be used.", "")
     with st.container(border=True):
         st.subheader(f"Missing to run kernels here: {missing.what}", anchor=False)
@@ -88,13 +89,13 @@ def explain(status: Status) -> None:
             st.code(missing.command, language="bash")
         if status.parts:
             columns = st.columns(len(status.parts))
-            for column, (part, found) in zip(columns, status.parts.items(), strict=True):
-                column.markdown(f"**{NAMES.get(part, part)}**  \n{MARKS[found]}")
-        st.button("Look again", icon=":material/refresh:", on_click=look_again)
+            for column, (part, state) in zip(columns, status.parts.items(), strict=True):
+                column.markdown(f"**{COMPONENT_NAMES.get(part, part)}**  \n{MARKS[state]}")
+        st.button("Look again", icon=":material/refresh:", on_click=reset_status)
 
 
-def live(device: Device, devices: Sequence[str], gpu: int) -> None:
-    """Choose kernels and a size, run them, and show what came out."""
+def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
+    """Draw the controls, run the chosen kernels, and show the results."""
     if len(devices) > 1:
         st.selectbox(
             "GPU", range(len(devices)), key=GPU,
@@ -106,10 +107,10 @@ def live(device: Device, devices: Sequence[str], gpu: int) -> None:
         + (f", {peak:.1f} TFLOP/s FP32 peak" if peak else "")
         + f", driver {device.driver or device.driver_cuda}, CuPy {device.cupy}"
     )
-    candidates, size = controls(device)
+    candidates, size = draw_controls(device)
     job: Job | None = st.session_state.get(JOB)
     if job is not None and job.state.finished:
-        settle(job)
+        collect_result(job)
         job = None
     runs, compares, measures = st.columns([2, 2, 2])
     busy = job is not None
@@ -117,43 +118,43 @@ def live(device: Device, devices: Sequence[str], gpu: int) -> None:
         "Run beside cuBLAS", type="primary", icon=":material/play_arrow:", width="stretch",
         disabled=busy or not candidates, key="compare_run",
     ):  # fmt: skip
-        begin(request(size, candidates, gpu))
+        start_job(request(size, candidates, gpu))
     with compares.popover(
         "Compare bit for bit", icon=":material/rule:", width="stretch", disabled=busy
     ):
-        ask_bits(gpu)
+        draw_bits_form(gpu)
     if measures.button(
         "Measure this GPU's limits", icon=":material/speed:", width="stretch",
         disabled=busy, key="compare_limits_run",
     ):  # fmt: skip
-        begin(limits.request(gpu))
+        start_job(limits.request(gpu))
     if job is not None:
-        follow()
+        draw_progress()
     if st.session_state.get(PROBLEM):
         st.error(st.session_state[PROBLEM])
-    found: Limits | None = st.session_state.get(LIMITS, {}).get(gpu)
+    limits_of_gpu: Limits | None = st.session_state.get(LIMITS, {}).get(gpu)
     result: Comparison | None = st.session_state.get(RESULT)
     if result is not None:
-        show(result, found, "live")
+        show_comparison(result, limits_of_gpu, "live")
     verdict: BitVerdict | None = st.session_state.get(BITS)
     if verdict is not None:
         show_bits([verdict])
-    if found is not None:
-        show_limits(found, "live")
-    sources(candidates)
+    if limits_of_gpu is not None:
+        show_limits(limits_of_gpu, "live")
+    draw_sources(candidates)
 
 
-def begin(job: Mapping[str, Any]) -> None:
-    """Hand a job to the GPU process and draw the page with it under way."""
-    st.session_state[JOB] = worker().submit(job, LIMIT_SECONDS)
+def start_job(job: Mapping[str, Any]) -> None:
+    """Submit a job to the GPU process and rerun the page."""
+    st.session_state[JOB] = shared_worker().submit(job, TIMEOUT_SECONDS)
     st.session_state[PROBLEM] = None
     if job["job"] == "compare":
         st.session_state[RESULT] = None
     st.rerun()
 
 
-def ask_bits(gpu: int) -> None:
-    """Choose a kernel and a small size for which both Cs are computed."""
+def draw_bits_form(gpu: int) -> None:
+    """Draw the form for a bit-for-bit comparison: a kernel and a small size."""
     st.markdown(
         "The simulator and the GPU multiply the same random matrices; their Cs are compared bit "
         "for bit. The size must be one that the simulator computes within seconds."
@@ -169,11 +170,14 @@ def ask_bits(gpu: int) -> None:
         except LaunchError as error:
             st.error(str(error))
         else:
-            begin(job)
+            start_job(job)
 
 
-def controls(device: Device) -> tuple[list[Candidate], tuple[int, int, int]]:
-    """Kernels and M, N, K; no candidates where they do not fit together or on the GPU."""
+def draw_controls(device: Device) -> tuple[list[Candidate], tuple[int, int, int]]:
+    """Draw the controls and return candidates and (M, N, K).
+
+    There are no candidates if a kernel cannot run at this size or memory does not suffice.
+    """
     offered = variants()
     chosen = st.multiselect(
         "Kernels", offered, default=offered[-1:], key="compare_kernels", format_func=variant_title
@@ -193,8 +197,8 @@ def controls(device: Device) -> tuple[list[Candidate], tuple[int, int, int]]:
 
 
 @st.fragment(run_every=0.5)
-def follow() -> None:
-    """Show how far the job is; draw the whole page again once it has ended."""
+def draw_progress() -> None:
+    """Show the job's progress; rerun the whole page when the job has finished."""
     job: Job | None = st.session_state.get(JOB)
     if job is None or job.state.finished:
         st.rerun()
@@ -205,47 +209,48 @@ def follow() -> None:
         job.cancel()
 
 
-def settle(job: Job) -> None:
-    """Keep what an ended job gave, or why it gave nothing."""
+def collect_result(job: Job) -> None:
+    """Store a finished job's result, or the sentence of its error."""
     st.session_state[JOB] = None
     try:
-        keep(job.request, job.wait())
+        store_result(job.request, job.wait())
     except (WorkerError, ValueError, SourceError, LaunchError) as error:
         st.session_state[PROBLEM] = str(error)
 
 
-def keep(job: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-    """Keep a job's result; a product is held against the simulator's first."""
+def store_result(job: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+    """Store a job's result; a product is first compared with the simulator's."""
     match job["job"]:
         case "compare":
-            st.session_state[RESULT] = comparison_from(dict(found))
+            st.session_state[RESULT] = comparison_from(dict(answer))
         case "limits":
             known = st.session_state.get(LIMITS, {})
-            st.session_state[LIMITS] = known | {job["gpu"]: limits_from(found)}
+            st.session_state[LIMITS] = known | {job["gpu"]: limits_from(answer)}
         case "product":
             with st.spinner("The simulator computes its C …"):
-                st.session_state[BITS] = bits.judge(job, found)
+                st.session_state[BITS] = bits.judge(job, answer)
 
 
-def sources(candidates: list[Candidate]) -> None:
-    """The text of each chosen kernel, as it is compiled."""
+def draw_sources(candidates: list[Candidate]) -> None:
+    """Show the source of each chosen kernel, as it is compiled."""
     if candidates:
         st.subheader("The text that runs", anchor=False)
-        for tab, one in zip(st.tabs([one.name for one in candidates]), candidates, strict=True):
-            tab.code(one.text, language="cpp", line_numbers=True)
+        tabs = st.tabs([candidate.name for candidate in candidates])
+        for tab, candidate in zip(tabs, candidates, strict=True):
+            tab.code(candidate.text, language="cpp", line_numbers=True)
 
 
-def recordings(beside_live: bool) -> None:
-    """Comparisons that were measured earlier, and on what."""
-    kept = recorded.recordings()
-    for problem in kept.problems:
+def draw_recordings(beside_live: bool) -> None:
+    """Show the comparisons of a recorded run; `beside_live` leaves out their source."""
+    found = recorded.recordings()
+    for problem in found.problems:
         st.warning(problem)
-    if not kept.runs:
+    if not found.runs:
         st.markdown("No recorded run came with this copy of Tilewise.")
         return
-    run = kept.runs[0]
-    if len(kept.runs) > 1:
-        run = st.selectbox("Recorded on", kept.runs, format_func=lambda one: one.device.name)
+    run = found.runs[0]
+    if len(found.runs) > 1:
+        run = st.selectbox("Recorded on", found.runs, format_func=lambda run: run.device.name)
     st.header(f"Recorded on {run.device.name}, {run.when.day} {run.when:%B %Y}", anchor=False)
     device = run.device
     st.caption(
@@ -253,21 +258,21 @@ def recordings(beside_live: bool) -> None:
         f"{device.cuda_runtime}, cuBLAS {device.cublas}, CuPy {device.cupy}. "
         "Written by `python -m gpu record`; no figure was entered by hand."
     )
-    sizes = {charts.size_name(size): place for place, size in enumerate(run.sizes)}
-    usual = next((name for name, at in sizes.items() if run.sizes[at] == (4096,) * 3), None)
+    sizes = {performance.size_name(size): index for index, size in enumerate(run.sizes)}
+    usual = next((name for name, index in sizes.items() if run.sizes[index] == (4096,) * 3), None)
     name = st.selectbox(
         "M × N × K", list(sizes), index=list(sizes).index(usual) if usual else 0,
         key="recorded_size",
     )  # fmt: skip
     comparison = run.comparisons[sizes[name]]
-    show(comparison, run.limits, "recorded")
+    show_comparison(comparison, run.limits, "recorded")
     if len({size for size in run.sizes if len(set(size)) == 1}) > 1:
         st.subheader("Against size", anchor=False)
         for tab, name, of_time in zip(
             st.tabs(["Speed", "Time"]), ("TFLOP/s", "Milliseconds"), (False, True), strict=True
         ):
             tab.plotly_chart(
-                charts.against_size(run.comparisons, ink(), of_time),
+                performance.draw_against_size(run.comparisons, text_colour(), of_time),
                 key=f"recorded_sizes_{name}",
                 alt=f"{name} of each kernel for every recorded square size; the table above has "
                 "the figures of the chosen one.",
@@ -280,9 +285,9 @@ def recordings(beside_live: bool) -> None:
         with st.expander("The text that ran"):
             texts = [kernel for kernel in comparison.kernels if kernel.source]
             for tab, kernel in zip(
-                st.tabs([charts.label(kernel) for kernel in texts]), texts, strict=True
+                st.tabs([performance.kernel_label(kernel) for kernel in texts]), texts, strict=True
             ):
                 tab.code(kernel.source or "", language="cpp", line_numbers=True)
 
 
-page()
+draw_page()

@@ -1,0 +1,209 @@
+"""Roofline chart: TFLOP/s of each kernel over its arithmetic intensity, under the ceilings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from gpu.device import Device
+from gpu.microbenchmarks.limits import Limits
+from gpu.predict import global_bytes
+from gpu.result import Comparison, KernelResult
+from ui.gpu_charts import performance
+from ui.gpu_charts.label_placement import place_labels
+from ui.palette import REFERENCE_COLOUR
+
+HEIGHT = 560  # pixels
+PLOT_WIDTH = 1000  # pixels, on a screen of 1280; a wider plot only has more space for names
+MARGIN = {"l": 70, "r": 20, "t": 20, "b": 70}
+ROOF_SAMPLES = 120  # intervals between the points of a ceiling that names avoid
+NAME_SIZE = 16
+CHARACTER_WIDTH = 8.6  # pixels, average of a character at NAME_SIZE
+TEXT_HEIGHT = 20  # pixels of a line of text
+DASHES = ("solid", "dash", "dot")
+X_TITLE = "operations for each byte that loads and stores ask for"
+
+
+@dataclass(frozen=True, slots=True)
+class Roof:
+    """A ceiling: of arithmetic, the same at every intensity, or of a memory's bandwidth."""
+
+    name: str
+    value: float  # TFLOP/s, or GB/s if per_byte
+    per_byte: bool  # whether it is a bandwidth
+
+    def tflops_at(self, intensity: float) -> float:
+        """TFLOP/s that the ceiling allows at an intensity in operations per byte."""
+        return self.value * intensity / 1e3 if self.per_byte else self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A kernel's point in the chart."""
+
+    kernel: KernelResult
+    intensity: float  # operations per byte that its loads and stores request
+    colour: str
+    marker: str
+
+
+def find_roofs(device: Device, limits: Limits | None) -> list[Roof]:
+    """The device's measured ceilings, else those computed from its clocks, cores and bus."""
+    if limits:
+        best = limits.ceilings
+        return [
+            Roof(f"FP32 measured {best.fp32_tflops:.1f} TFLOP/s", best.fp32_tflops, False),
+            Roof(f"DRAM measured {best.dram_gb_s:,.0f} GB/s", best.dram_gb_s, True),
+            Roof(f"L2 measured {best.l2_gb_s:,.0f} GB/s", best.l2_gb_s, True),
+        ]
+    found = []
+    if device.peak_fp32_tflops:
+        peak = device.peak_fp32_tflops
+        found.append(Roof(f"FP32 peak {peak:.1f} TFLOP/s", peak, False))
+    if device.peak_gb_s:
+        found.append(Roof(f"DRAM peak {device.peak_gb_s:,.0f} GB/s", device.peak_gb_s, True))
+    return found
+
+
+def find_points(comparison: Comparison) -> list[Point]:
+    """The float32 kernels whose bytes the simulator has counted."""
+    M, N, K = comparison.size
+    points = []
+    for number, kernel in enumerate(performance.timed_kernels(comparison)):
+        if kernel.simulated and kernel.element == "float32":
+            requested = global_bytes(kernel.simulated)
+            if requested:
+                intensity = 2 * M * N * K / requested
+                colour, marker = (
+                    performance.colour_of(kernel, number),
+                    performance.marker_of(number),
+                )
+                points.append(Point(kernel, intensity, colour, marker))
+    return points
+
+
+def draw_roofline(
+    comparison: Comparison, limits: Limits | None = None, ink: str = performance.INK
+) -> go.Figure:
+    """Draw TFLOP/s over operations per byte, both logarithmic, under the device's ceilings.
+
+    The bytes are those that loads and stores request from the caches, 32 for each simulated
+    sector: a kernel may lie above a memory's ceiling if a cache answered most of the requests.
+    """
+    shown, ceilings = find_points(comparison), find_roofs(comparison.device, limits)
+    low, high = _ranges(shown, ceilings)
+    figure = go.Figure()
+    flat = min((roof.value for roof in ceilings if not roof.per_byte), default=high[1])
+    for number, roof in enumerate(ceilings):
+        edge = min(high[0], 1e3 * flat / roof.value) if roof.per_byte else high[0]
+        start = max(low[0], 1e3 * low[1] / roof.value) if roof.per_byte else low[0]
+        figure.add_scatter(
+            x=[start, edge], y=[roof.tflops_at(start), roof.tflops_at(edge)], mode="lines",
+            hoverinfo="skip", line={"color": REFERENCE_COLOUR, "width": 3, "dash": DASHES[number]},
+            name=roof.name,
+        )  # fmt: skip
+    for point in shown:
+        figure.add_scatter(
+            x=[point.intensity], y=[point.kernel.tflops], mode="markers", showlegend=False,
+            marker={
+                "symbol": point.marker if point.kernel.verified else f"{point.marker}-open",
+                "size": 13, "color": point.colour, "line": {"width": 1.5, "color": ink},
+            },
+            name=performance.kernel_label(point.kernel),
+            hovertemplate="%{x:.3g} operations a byte, %{y:.3g} TFLOP/s<extra>"
+            + performance.kernel_label(point.kernel) + "</extra>",
+        )  # fmt: skip
+    _draw_names(figure, shown, ceilings, low, high, ink)
+    font = {"size": performance.AXIS_SIZE, "color": ink}
+    for axis, title, begin, end in (
+        (figure.update_xaxes, X_TITLE, low[0], high[0]),
+        (figure.update_yaxes, "TFLOP/s", low[1], high[1]),
+    ):  # fmt: skip
+        ticks = [
+            10.0**power for power in range(math.ceil(math.log10(begin)), 4) if 10.0**power <= end
+        ]
+        axis(
+            type="log", title=title, range=[math.log10(begin), math.log10(end)], tickvals=ticks,
+            ticktext=[f"{tick:,g}" for tick in ticks], tickfont=font, title_font=font,
+            zeroline=False,
+        )  # fmt: skip
+    figure.update_layout(
+        height=HEIGHT, margin=MARGIN,
+        legend={
+            "orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,
+            "font": {"size": performance.AXIS_SIZE, "color": ink},
+        },
+    )  # fmt: skip
+    return figure
+
+
+def _ranges(
+    shown: Sequence[Point], ceilings: Sequence[Roof]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """(x, y) of the lowest and of the highest corner of the chart, with a margin around points."""
+    across = [point.intensity for point in shown] or [1.0]
+    up = [point.kernel.tflops or 1.0 for point in shown] + [
+        roof.value for roof in ceilings if not roof.per_byte
+    ]
+    up = up or [1.0]
+    return (min(across) / 2.5, min(up) / 2.5), (max(across) * 8, max(up) * 2)
+
+
+def _draw_names(
+    figure: go.Figure,
+    shown: Sequence[Point],
+    ceilings: Sequence[Roof],
+    low: tuple[float, float],
+    high: tuple[float, float],
+    ink: str,
+) -> None:
+    """Write each kernel's name beside its point, where it does not cover a ceiling's line."""
+    width, height = PLOT_WIDTH, HEIGHT - MARGIN["t"] - MARGIN["b"]
+
+    def pixels(intensity: float, tflops: float) -> tuple[float, float]:
+        across = math.log(intensity / low[0]) / math.log(high[0] / low[0])
+        up = math.log(tflops / low[1]) / math.log(high[1] / low[1])
+        return width * across, height * (1 - up)
+
+    ordered = sorted(shown, key=lambda point: -(point.kernel.tflops or 0.0))
+    names = [performance.kernel_label(point.kernel) for point in ordered]
+    steps = [low[0] * (high[0] / low[0]) ** (n / ROOF_SAMPLES) for n in range(ROOF_SAMPLES + 1)]
+    positions = place_labels(
+        [pixels(point.intensity, point.kernel.tflops or 1.0) for point in ordered],
+        [CHARACTER_WIDTH * len(name) for name in names],
+        TEXT_HEIGHT,
+        (0, 0, width, height),
+        [pixels(step, roof.tflops_at(step)) for roof in ceilings for step in steps],
+    )
+    for point, name, position in zip(ordered, names, positions, strict=True):
+        figure.add_annotation(
+            x=math.log10(point.intensity), y=math.log10(point.kernel.tflops or 1.0), text=name,
+            ax=position.x, ay=position.y, xanchor=position.side, yanchor="middle",
+            showarrow=True, arrowhead=0, arrowwidth=1,
+            arrowcolor=ink if position.far else "rgba(0,0,0,0)",
+            font={"size": NAME_SIZE, "color": ink}, borderpad=0, standoff=0,
+        )  # fmt: skip
+
+
+def describe(comparison: Comparison, limits: Limits | None = None) -> str:
+    """Describe the chart in words, for screen readers."""
+    sentences = [
+        f"{performance.kernel_label(point.kernel)}: {point.intensity:.3g} operations a byte, "
+        f"{point.kernel.tflops:.3g} TFLOP/s"
+        for point in find_points(comparison)
+    ]
+    sentences += [
+        f"{performance.kernel_label(kernel)}: operations a byte unknown"
+        for kernel in performance.timed_kernels(comparison)
+        if kernel.element == "float32"
+        and kernel.simulated is not None
+        and global_bytes(kernel.simulated) is None
+    ]
+    ceilings = [roof.name for roof in find_roofs(comparison.device, limits)]
+    return (
+        f"Ceilings: {', '.join(ceilings) or 'not known'}. "
+        f"Kernels: {'; '.join(sentences) or 'none'}."
+    )
