@@ -7,6 +7,7 @@ the C type of its value. Nodes compare by identity, so that they are dictionary 
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -26,6 +27,10 @@ class MemorySpace(StrEnum):
     GLOBAL = "global"  # the launch's arrays, which parameters point to
 
 
+# Those that hold arrays, which accesses are made to.
+ArraySpace = typing.Literal[MemorySpace.LOCAL, MemorySpace.SHARED, MemorySpace.GLOBAL]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Variable:
     """A parameter, a local variable, or an array; two of the same name are different objects."""
@@ -39,7 +44,13 @@ class Variable:
     @property
     def in_register(self) -> bool:
         """Whether it has no address: it is not in local or shared memory."""
-        return self.space in (MemorySpace.REGISTER, MemorySpace.PARAMETER)
+        match self.space:
+            case MemorySpace.REGISTER | MemorySpace.PARAMETER:
+                return True
+            case MemorySpace.LOCAL | MemorySpace.SHARED | MemorySpace.GLOBAL:
+                return False
+            case _:
+                typing.assert_never(self.space)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

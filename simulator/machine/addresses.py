@@ -16,7 +16,6 @@ from simulator.language.tree import (
     Expression,
     Index,
     Member,
-    MemorySpace,
     Name,
 )
 from simulator.machine.buffers import Address, add_offsets, scale_index
@@ -43,10 +42,7 @@ class Addresses:
     def address(self, lvalue: Expression) -> AddressClosure:
         """The closure that gives an lvalue's address. SourceError if it has none."""
         match lvalue:
-            case Name(variable=variable) if variable.space in (
-                MemorySpace.SHARED,
-                MemorySpace.LOCAL,
-            ):
+            case Name(variable=variable) if not variable.in_register:
                 return lambda group, mask: group.arrays[variable]
             case Name(variable=variable):
                 raise SourceError(

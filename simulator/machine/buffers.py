@@ -16,7 +16,7 @@ from simulator.language.ctype import (
     Vector,
     align_up,
 )
-from simulator.language.tree import MemorySpace
+from simulator.language.tree import ArraySpace, MemorySpace
 
 FAR = 2**40  # bytes; no array is as long
 WIDE = 2**62  # int64 offsets are less than this, so that the sum of two of them does not overflow
@@ -32,7 +32,7 @@ class Buffer:
     """
 
     name: str
-    space: MemorySpace
+    space: ArraySpace
     element: Scalar  # of short vectors: their component
     shape: tuple[int, ...]  # of an instance, in elements
     size: int  # bytes of an instance: what a thread may touch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
@@ -307,6 +307,10 @@ def _build_pattern(group: Group, address: Address, ctype: CType) -> Pattern:
         case MemorySpace.SHARED:  # each block has its own instance
             origin = group.block_indices * (buffer.stride // size)
             index = origin if index is None else index + origin
+        case MemorySpace.GLOBAL:
+            pass
+        case _:
+            assert_never(buffer.space)
     return Pattern(
         buffer=buffer,
         lane_offsets=lane_offsets,

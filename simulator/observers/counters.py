@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from simulator.language.tree import MemorySpace
 from simulator.language.visit import is_copy
@@ -62,9 +62,11 @@ class Counters(Observer):
         counts[f"{name}_requests"] += cost.requests
         if space is MemorySpace.GLOBAL:
             counts[f"{name}_sectors"] += cost.transactions
-        else:
+        elif space is MemorySpace.SHARED:
             counts[f"{name}_wavefronts"] += cost.transactions
             counts[f"{name}_wavefronts_ideal"] += cost.ideal
+        else:
+            assert_never(space)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
@@ -86,8 +86,13 @@ class Hazards(Observer):
         buffer = access.buffer
         shadow = self._shadows.get(buffer)
         if shadow is None:
-            if buffer.space is MemorySpace.GLOBAL:
-                return
+            match buffer.space:
+                case MemorySpace.GLOBAL:  # one that no thread writes
+                    return
+                case MemorySpace.SHARED | MemorySpace.LOCAL:
+                    pass
+                case _:
+                    assert_never(buffer.space)
             shadow = self._shadows[buffer] = Shadow(buffer)
         access.group.clock += 1
         cells, lanes = access.cells()
@@ -472,6 +477,8 @@ def _cell_index(buffer: Buffer, cell: int, lanes: int = 1) -> tuple[int, ...]:
             cell %= buffer.stride // buffer.element.size
         case MemorySpace.LOCAL:
             cell //= lanes
-        case _:
+        case MemorySpace.GLOBAL:
             pass
+        case _:
+            assert_never(buffer.space)
     return tuple(int(i) for i in np.unravel_index(cell, buffer.shape or (1,)))

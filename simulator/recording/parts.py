@@ -14,6 +14,7 @@ from simulator.language.ctype import Pointer, Void
 from simulator.language.errors import Span
 from simulator.language.tree import (
     AddressOf,
+    ArraySpace,
     Assign,
     Binary,
     Builtin,
@@ -56,7 +57,7 @@ class Cell:
     """Where one thread's access goes: from the index to the address to the bank or sector."""
 
     array: str
-    space: MemorySpace
+    space: ArraySpace
     index: tuple[int, ...]  # in the array's shape, row first; one number outside the array
     byte: int  # from the array's start
     address: int  # bytes from the start of the block's shared memory; elsewhere equal to `byte`

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
@@ -148,8 +148,10 @@ class Recorder(Observer):
             case MemorySpace.GLOBAL:
                 self._outputs[buffer.name] = self._count_bytes(buffer.contents())
                 self._mark_cells(self._stored, access)
-            case _:
+            case MemorySpace.LOCAL:
                 self._last_writes[buffer] = access
+            case _:
+                assert_never(buffer.space)
 
     def _mark_cells(self, marks: dict[str, Array], access: Access) -> None:
         """Mark the cells that an access touches, in a new array beside those of its buffer."""

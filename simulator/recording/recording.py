@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.language.ctype import Array
-from simulator.language.tree import Expression, If, Kernel, Loop, MemorySpace, Statement, Variable
+from simulator.language.tree import ArraySpace, Expression, If, Kernel, Loop, Statement, Variable
 from simulator.launch import Dim3, Launch
 from simulator.machine.observer import AccessKind, StepKind
 
@@ -42,7 +42,7 @@ class StepAccess:
     """One load or store instruction within a step, for every thread of the block."""
 
     kind: AccessKind
-    space: MemorySpace
+    space: ArraySpace
     name: str  # of the array
     offsets: Array  # int64 [T], bytes from the array's start
     width: int  # bytes a thread

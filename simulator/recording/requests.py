@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 
 from simulator.language.ctype import Array
-from simulator.language.tree import MemorySpace
+from simulator.language.tree import ArraySpace, MemorySpace
 from simulator.language.visit import is_copy
 from simulator.launch import WARP_SIZE
 from simulator.observers.transactions import (
@@ -88,7 +89,7 @@ def requests(recording: Recording, step: Step, warp: int) -> tuple[Request, ...]
     >>> store.moved_sectors, store.useful_bytes, store.fetched_bytes
     (8, 128, 256)
     """
-    accesses = [access for access in step.accesses if access.space is not MemorySpace.LOCAL]
+    accesses = [access for access in step.accesses if _is_requested(access.space)]
     if not accesses:
         return ()
     starts = {array.name: start for array, start in recording.kernel.shared_offsets.items()}
@@ -105,6 +106,17 @@ def requests(recording: Recording, step: Step, warp: int) -> tuple[Request, ...]
             addresses = access.offsets[threads] + start + first
             found.append(_build_request(access, warp, threads, active, addresses, width))
     return tuple(found)
+
+
+def _is_requested(space: ArraySpace) -> bool:
+    """Whether a warp's accesses to a memory are requests that are shown."""
+    match space:
+        case MemorySpace.SHARED | MemorySpace.GLOBAL:
+            return True
+        case MemorySpace.LOCAL:
+            return False
+        case _:
+            assert_never(space)
 
 
 def _build_request(

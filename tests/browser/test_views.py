@@ -233,7 +233,7 @@ def test_each_button_gives_a_file(visit: Open, tmp_path: Path) -> None:
         holds(tmp_path / name)
 
 
-LINK = "?kernel=tiled&M=16&N=12&K=16&TILE=8&bx=1&tx=3&ty=2&step=20"
+LINK = "?kernel=padded&M=16&N=12&K=16&TILE=4&bx=1&tx=3&ty=2&step=20"
 
 
 def other_page(page: Page, title: str, path: str) -> None:
@@ -245,7 +245,7 @@ def other_page(page: Page, title: str, path: str) -> None:
 def at_the_view(page: Page, step: int) -> None:
     """Wait for LINK's view at a step."""
     settled(page, **dict(parse_qsl(LINK[1:])) | {"step": str(step)})
-    until(page, f"Step {step} of 77")
+    until(page, f"Step {step} of 97")
     assert focus(page) == (1, 0, 3, 2)
 
 
