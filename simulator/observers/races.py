@@ -23,9 +23,9 @@ class Relation:
 def is_race(first: AccessKind, second: AccessKind, relation: Relation) -> Any:
     """Whether two accesses to one cell race: bool, or bool [n] for n pairs of accesses.
 
-    A race is two accesses to one cell by different threads with no barrier, fence or atomic that
-    orders them, one of them a write, whatever order they ran in. An asynchronous copy counts as
-    another thread's access, which no barrier orders, until it is waited for.
+    A race is two accesses to one cell by different threads that no barrier separates, one of them
+    a write and not both atomic, whatever order they ran in. An asynchronous copy counts as another
+    thread's access, which no barrier orders, until it is waited for.
 
     first and second are the kinds of the two accesses, the same for all n pairs.
 

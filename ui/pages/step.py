@@ -6,6 +6,8 @@ import functools
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from string import Template
 from typing import Any
 
 import streamlit as st
@@ -40,20 +42,8 @@ INPUT_NAMES = {"random": "Random digits", "counting": "1, 2, 3, …"}
 RECENT_SECONDS = 3.0  # how long a browser may still request the address before the current URL
 
 # The scene needs the height that Streamlit leaves empty above a page.
-STYLE = f"""<style>
-.stMainBlockContainer {{ padding: 3.95rem 1rem 0; }}
-.stMainBlockContainer > .stVerticalBlock {{ gap: .5rem; }}
-.st-key-stage.stVerticalBlock {{ overflow: hidden; flex: none; }}
-.st-key-scene.stElementContainer {{
-  overflow: visible; width: {WIDTH}px !important; max-width: none; flex: none; align-self: start;
-}}
-.stSidebar .stVerticalBlock {{ gap: .55rem; }}
-.stSidebar .stColumn label p {{ white-space: nowrap; }}
-[data-testid="stSidebarHeader"] {{ height: 2.4rem; margin: 0; }}
-.st-key-hazards summary {{ min-height: 0; padding-block: .3rem; }}
-body.presenting :is(.stAppHeader, .stSidebar, .st-key-hazards, .st-key-keys) {{ display: none; }}
-body.presenting .stMainBlockContainer {{ padding: 0 .5rem; }}
-</style>"""
+PAGE_CSS = Path(__file__).resolve().parents[1] / "web" / "page.css"
+STYLE = f"<style>{Template(PAGE_CSS.read_text(encoding='utf-8')).substitute(width=WIDTH)}</style>"
 
 
 # The session state has the view besides the controls' values: Streamlit deletes the value of a
