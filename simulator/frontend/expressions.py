@@ -196,7 +196,8 @@ class Expressions:
         if operator.startswith(("post", "pre")):
             lvalue = self.lvalue(child)
             delta = 1 if operator.endswith("++") else -1
-            return Increment(lvalue.ctype, span, lvalue, delta, operator.startswith("post"))
+            increment = Increment(lvalue.ctype, span, lvalue, delta, operator.startswith("post"))
+            return increment if increment.postfix else as_sum(increment)
         if operator == "&":
             lvalue = self.lvalue(child)
             return AddressOf(Pointer(lvalue.ctype), span, lvalue)
@@ -256,6 +257,19 @@ class Expressions:
     def _conditional(self, cursor: Any, span: Span) -> Expression:
         condition, yes, no = (self.value(child) for child in cursor.get_children())
         return Conditional(yes.ctype, span, condition, yes, no)
+
+
+def as_sum(expression: Expression) -> Expression:
+    """p += 1 for an increment of a floating-point p, whose old value nothing takes.
+
+    A compiler makes the same of both, so that a product in p is contracted with this sum too.
+    """
+    match expression:
+        case Increment(ctype=Scalar(is_float=True) as number, span=span, lvalue=lvalue):
+            one = Literal(number, span, number.dtype.type(1))
+            return Assign(number, span, lvalue, "+" if expression.delta > 0 else "-", one, number)
+        case _:
+            return expression
 
 
 def _qualifier(declaration: Any) -> str:

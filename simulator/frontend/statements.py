@@ -9,7 +9,7 @@ from clang.cindex import CursorKind
 from simulator.frontend.calls import Calls, has_barrier, hoist_call
 from simulator.frontend.clang import constant, span_of
 from simulator.frontend.declarations import Declarations
-from simulator.frontend.expressions import Expressions
+from simulator.frontend.expressions import Expressions, as_sum
 from simulator.frontend.lexer import blank_comments
 from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.types import convert
@@ -122,7 +122,7 @@ class Statements:
             case CursorKind.CALL_EXPR if self._calls.definition(cursor) is not None:
                 return self._calls.function(cursor, self._calls.definition(cursor), span)
             case kind if kind.is_expression():
-                return hoist_call(Evaluate(span, self._expressions.value(cursor)))
+                return hoist_call(Evaluate(span, as_sum(self._expressions.value(cursor))))
             case kind:
                 what = kind.name.removesuffix("_STMT").replace("_", " ").lower()
                 raise SourceError(f"This kind of statement ({what}) is not supported.", span)

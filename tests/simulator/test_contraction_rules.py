@@ -20,7 +20,15 @@ CHAINS = {
     "acc *= b; acc -= c;": ("fma(b, acc, -c)", "t0"),
     "o[i+32] = c; o[i+32] += a * b; acc = o[i+32];": ("fma(a, b, c)", "t0"),
     "acc += (d = a * b);": ("fma(a, b, acc)", "t0"),
+    "float p = a * b; p++; acc = p;": ("fma(a, b, 1.0)", "t0"),
+    "float p = a * b; --p; acc += p;": ("fma(a, b, -1.0); add(acc, t0)", "t1"),
+    # Loops that a break ends, and values that another takes the place of.
+    "for (int k = 0; ; ++k) { if (k >= n) break; acc += a * b; }": (
+        "mul(a, b); " + "; ".join(f"add({'acc' if k == 0 else f't{k}'}, t0)" for k in range(5)),
+        "t5"),
+    "float p = a * b; acc += p; p = 0; o[i+32] = p;": ("fma(a, b, acc)", "t0"),
     # Uses that are no sums.
+    "float p = a * b; acc = c / p;": ("mul(a, b); div(c, t0)", "t1"),
     "float p = a * b; acc += p; o[i+32] = -p;": ("mul(a, b); add(acc, t0)", "t1"),
     "float p = a * b; acc = p + c; p /= d; o[i+32] = p;": ("mul(a, b); add(c, t0)", "t1"),
     "float p = a * b; acc += p; for (int k = 0; k < n && p > -1000; ++k) d += 1;"
