@@ -86,8 +86,11 @@ def shown(page: Page) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "use",
-    [switch, kernel, setting, preset, number, download, what_changed, hazards, help_text, way_back,
-     toolbar],
+    [
+        switch, kernel, preset, number,
+        *(pytest.param(use, marks=pytest.mark.deep)
+          for use in (setting, download, what_changed, hazards, help_text, way_back, toolbar)),
+    ],
 )  # fmt: skip
 def test_after_a_click_on_a_control_keys_are_the_scenes(
     visit: Open, use: Callable[[Page], None]
