@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from xdist.scheduler import LoadScopeScheduling
 
-# How a test's name begins, and what it shares: one browser and one server, or the one GPU, on which
-# a kernel is timed while no other runs.
+# How a test's name begins, and what it shares: a browser and a server, or the one GPU, on which a
+# kernel is timed while no other runs. The browser's tests wait more than they compute: there are
+# two groups of them, so that two processes wait at a time.
 SHARED = {
-    "tests/browser/": "browser",
-    "tests/ui/test_export.py": "browser",
+    "tests/browser/test_stepper.py": "a browser",
+    "tests/ui/test_export.py": "a browser",
+    "tests/browser/": "another browser",
     "tests/gpu/test_bits.py": "gpu",
     "tests/gpu/test_hardware.py": "gpu",
     "tests/gpu/test_ladder.py": "gpu",

@@ -78,7 +78,9 @@ def visited(links: Sequence[tuple[str, str]]) -> dict[tuple[str, str], list[str]
         return {link: found for link, run in runs.items() if (found := run.result())}
 
 
-@pytest.mark.parametrize("start", range(STARTS))
+@pytest.mark.parametrize(
+    "start", [0, *(pytest.param(n, marks=pytest.mark.deep) for n in range(1, STARTS))]
+)
 def test_the_first_visitors_may_come_together(start: int) -> None:
     assert visited(links()) == {}, f"start {start + 1}"
 
