@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     for mark in TOGETHER:
         names = [item.nodeid for item in items if item.get_closest_marker(mark)]
-        apart = [name for name in names if scheduling.shared(name) != mark]
+        apart = [name for name in names if not (scheduling.shared(name) or "").startswith(mark)]
         if apart:
             raise pytest.UsageError(f"{apart[0]} is marked {mark}: name its file in scheduling.py.")
     if not config.getoption("--deep"):

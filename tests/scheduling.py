@@ -11,9 +11,9 @@ from xdist.scheduler import LoadScopeScheduling
 # kernel is timed while no other runs. The browser's tests wait more than they compute: there are
 # two groups of them, so that two processes wait at a time.
 SHARED = {
-    "tests/browser/test_stepper.py": "a browser",
-    "tests/ui/test_export.py": "a browser",
-    "tests/browser/": "another browser",
+    "tests/browser/test_stepper.py": "browser, first group",
+    "tests/ui/test_export.py": "browser, first group",
+    "tests/browser/": "browser, second group",
     "tests/gpu/test_bits.py": "gpu",
     "tests/gpu/test_hardware.py": "gpu",
     "tests/gpu/test_ladder.py": "gpu",
