@@ -7,7 +7,7 @@ import functools
 import operator
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from simulator.language.errors import LaunchError
 from simulator.launch import Dim3, Launch, dim3
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "kernels"
+OPENS = {"M": 8, "N": 8, "K": 8, "step": 1}  # unless the catalogue says otherwise
 
 OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -49,6 +50,8 @@ class Entry:
     element: str = "float32"  # the NumPy dtype of A, B and C
     speed: tuple[Mapping[str, int], ...] = ({},)  # settings to measure on a GPU
     teaching: tuple[Mapping[str, int], ...] = ({},)  # settings to show on a screen, default first
+
+    opens: Mapping[str, int] = field(default_factory=lambda: OPENS)  # M, N, K, step, from 1
 
     def settings(self) -> list[Mapping[str, int]]:
         """The settings for a screen, then those for a GPU, without duplicates."""
@@ -152,4 +155,5 @@ def _entry(name: str, table: Mapping[str, Any]) -> Entry:
         element=table.get("element", "float32"),
         speed=tuple(defaults | setting for setting in table.get("speed", [{}])),
         teaching=tuple(defaults | setting for setting in table.get("teaching", [{}])),
+        opens=OPENS | table.get("opens", {}),
     )

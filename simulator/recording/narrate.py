@@ -31,8 +31,17 @@ from simulator.recording.expression_text import (
     join_stages,
     sign_of,
 )
+from simulator.recording.narrate_lecture import (
+    spoken as spoken,  # simulator.narrate offers all of these
+)
+from simulator.recording.narrate_lecture import (
+    values as values,
+)
+from simulator.recording.narrate_lecture import (
+    warp as warp,
+)
 from simulator.recording.narrate_warp import (
-    warp_sentence as warp_sentence,  # simulator.narrate offers both
+    warp_sentence as warp_sentence,
 )
 from simulator.recording.recording import Recording, Step
 

@@ -1,0 +1,452 @@
+"""A step for a class: the numbers of its line, and what a thread does in a spoken sentence.
+
+Both are several wordings, the longest first, of which a picture takes the first that it has room
+for.
+"""
+
+from __future__ import annotations
+
+from simulator.language.ctype import ArrayOf, Scalar
+from simulator.language.tree import (
+    Assign,
+    Barrier,
+    Binary,
+    Break,
+    Call,
+    Conditional,
+    Continue,
+    Declare,
+    Evaluate,
+    Expression,
+    If,
+    Increment,
+    Load,
+    Loop,
+    MemorySpace,
+    Name,
+    Return,
+)
+from simulator.language.visit import strip_casts, subexpressions
+from simulator.launch import WARP_SIZE
+from simulator.machine.observer import AccessKind, StepKind
+from simulator.number_format import format_number
+from simulator.recording.expression_text import ExpressionFormatter, join_stages, sign_of
+from simulator.recording.narrate_warp import VERBS
+from simulator.recording.recording import Recording, Step, StepAccess
+from simulator.recording.requests import Request, requests
+
+SPACES = {
+    MemorySpace.GLOBAL: "global memory",
+    MemorySpace.SHARED: "shared memory",
+    MemorySpace.LOCAL: "its registers",
+}
+
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+FARTHEST_FIRST = (MemorySpace.GLOBAL, MemorySpace.SHARED, MemorySpace.LOCAL)
+CALLS = {
+    "__pipeline_commit": ("closes a group of copies, which it can wait for",),
+    "__pipeline_wait_prior": ("waits until its copies have arrived",),
+    "__syncwarp": ("waits for the other threads of its warp",),
+}
+
+
+def values(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:
+    """The line of a step with one thread's numbers, such as "119 = 105 + 7 × 2".
+
+    () for a thread that is not active, at a barrier, and where a line has no numbers.
+    """
+    if not step.active[thread] or isinstance(step.statement, Barrier):
+        return ()
+    formatter = ExpressionFormatter(recording, step, thread)
+    wordings = [
+        wording.strip() for wording in _describe_values(formatter, step) if "=" in wording
+        or " " in wording.strip()
+    ]  # fmt: skip
+    return tuple(dict.fromkeys(wordings))
+
+
+def _describe_values(formatter: ExpressionFormatter, step: Step) -> tuple[str, ...]:
+    match step.statement:
+        case Loop() | If() if step.kind is StepKind.TEST:
+            condition = step.statement.condition
+            assert condition is not None
+            verdict = "true" if formatter.value(condition) else "false"
+            return (f"{_condition(formatter, condition)} is {verdict}", verdict)
+        case Loop(advance=advance) if step.kind is StepKind.ADVANCE and advance is not None:
+            return _expression_values(formatter, advance)
+        case Declare(variable=variable, value=value) if value is not None:
+            result = formatter.show(value)
+            load, _ = _pair(step, formatter.thread)
+            source = formatter.numeric(value)
+            if load is not None and load.space is not MemorySpace.LOCAL:
+                source = _cell(formatter.recording, load, formatter.thread)
+            return (join_stages(variable.name, source, result), f"{variable.name} = {result}")
+        case Evaluate(expression=expression):
+            return _expression_values(formatter, expression)
+        case _:
+            return ()
+
+
+def _expression_values(formatter: ExpressionFormatter, expression: Expression) -> tuple[str, ...]:
+    match strip_casts(expression):
+        case Assign(lvalue=lvalue, operator=operator, value=value) as assignment if operator:
+            result, name, old = (
+                formatter.show(assignment), formatter.lvalue(lvalue), formatter.old(lvalue)
+            )  # fmt: skip
+            short = f"{name} = {result}"
+            if old == name:  # not recorded
+                return (short,)
+            if not _is_float(assignment):
+                numbers = f"{old} {sign_of(operator)} {formatter.numeric(value)}"
+                return (join_stages(name, numbers, result), short)
+            return (f"{result} = {old} {sign_of(operator)} {formatter.numeric(value)}", short)
+        case Assign(lvalue=lvalue, value=value) as assignment:
+            moved = _stored_by(formatter)
+            if moved:
+                return (moved, formatter.show(assignment))
+            target, result = formatter.lvalue(lvalue), formatter.show(assignment)
+            return (join_stages(target, formatter.numeric(value), result), f"{target} = {result}")
+        case Increment(lvalue=lvalue) as increment:
+            return (f"{formatter.lvalue(lvalue)} = {formatter.show(increment)}",)
+        case Call():
+            return (_stored_by(formatter),)
+        case other:
+            return (formatter.numeric(other),)
+
+
+def _stored_by(formatter: ExpressionFormatter) -> str:
+    """What a step's accesses moved: As[0][1][2] = A[9] = 7; "" if it made none."""
+    load, store = _pair(formatter.step, formatter.thread)
+    names = [_cell(formatter.recording, access, formatter.thread) for access in (store, load)
+             if access is not None]  # fmt: skip
+    moved = load or store
+    if moved is None:
+        return ""
+    if any(not access.in_bounds[formatter.thread] for access in (load, store) if access):
+        return "out of bounds: nothing is moved"
+    return " = ".join([*names, format_number(moved.values[formatter.thread])])
+
+
+def warp(recording: Recording, step: Step, number: int) -> tuple[str, ...]:
+    """What warp `number` asks of memory at a step, the dearest request first."""
+    size = min(WARP_SIZE, recording.launch.threads - number * WARP_SIZE)
+    count = int(step.active[number * WARP_SIZE : number * WARP_SIZE + size].sum())
+    if not count:
+        return (f"Warp {number}: none of its {size} lanes is active here.",)
+    lanes = f"all {size} lanes" if count == size else f"{count} of {size} lanes"
+    if isinstance(step.statement, Barrier):
+        return (f"Warp {number}: {lanes} are at the barrier.",)
+    found = sorted(
+        requests(recording, step, number), key=lambda one: (one.degree, one.wavefront_count),
+        reverse=True,
+    )  # fmt: skip
+    if not found:
+        return (f"Warp {number}: {lanes} active.",)
+    costs = [_cost(request) for request in found]
+    return tuple(
+        f"Warp {number}, {lanes}: {'; '.join(costs[:shown])}." for shown in range(len(costs), 0, -1)
+    )
+
+
+def _cost(request: Request) -> str:
+    """What a request costs, in a few words."""
+    access = request.access
+    text = f"{VERBS[access.kind]} {access.name}: "
+    if access.space is MemorySpace.GLOBAL:
+        sectors = f"{request.moved_sectors} sector" + ("s" if request.moved_sectors != 1 else "")
+        return f"{text}{sectors}, {request.useful_bytes} of {request.fetched_bytes} bytes used"
+    waves = f"{request.wavefront_count} wavefront" + ("s" if request.wavefront_count != 1 else "")
+    if request.degree > 1:
+        return f"{text}{request.degree}-way bank conflict, {waves}"
+    if len(request.lanes_by_word) == 1 < int(request.active.sum()):
+        return f"{text}one word for all (broadcast), {waves}"
+    return f"{text}no conflict, {waves}"
+
+
+def spoken(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:
+    """What a thread does at a step, as a sentence's predicate: "adds As[1][3] × … = 7 × 2 to …"."""
+    if not step.active[thread]:
+        return _describe_idle(recording, step, thread)
+    for access in step.accesses:
+        if access.active[thread] and not access.in_bounds[thread]:
+            verb = "reads" if access.kind is AccessKind.LOAD else "writes"
+            return (f"{verb} outside {access.name}; the access is dropped.",)
+    formatter = ExpressionFormatter(recording, step, thread)
+    wordings = _describe(formatter, step)
+    return tuple(f"{wording}." for wording in dict.fromkeys(wordings))
+
+
+def _describe(formatter: ExpressionFormatter, step: Step) -> tuple[str, ...]:
+    match step.statement:
+        case Barrier():
+            count, total = _arrived(formatter.recording, step), step.active.size
+            if count == total:
+                return (
+                    f"reaches the barrier: all {total} threads of the block are there and go on",
+                    "reaches the barrier: all are there and go on",
+                )
+            return (
+                f"waits at the barrier: {count} of the block's {total} threads have come",
+                "waits at the barrier",
+            )
+        case Loop(condition=condition) if step.kind is StepKind.TEST and condition is not None:
+            holds = bool(formatter.value(condition))
+            return (
+                f"asks whether {_condition(formatter, condition)}: "
+                + ("yes, so the loop goes on" if holds else "no, so the loop ends"),
+                "goes on with the loop" if holds else "ends the loop",
+            )
+        case If(condition=condition, no=no) if step.kind is StepKind.TEST:
+            if formatter.value(condition):
+                answer = "yes"
+            else:
+                answer = "no, so it skips what follows" if no is None else "no: it takes the else"
+            return (f"asks whether {_condition(formatter, condition)}: {answer}", answer)
+        case Loop(advance=advance) if step.kind is StepKind.ADVANCE and advance is not None:
+            return _describe_advance(formatter, strip_casts(advance))
+        case Declare(variable=variable, value=None, cells=None):
+            if variable.space is MemorySpace.SHARED:
+                return (f"sees {variable.name}, which the whole block shares",)
+            if isinstance(variable.ctype, ArrayOf):
+                return (f"gets registers for the array {variable.name}, without values yet",)
+            return (f"gets a register for {variable.name}, without a value yet",)
+        case Declare(variable=variable, value=None):
+            return (f"gets registers for {variable.name}, with their first values",)
+        case Declare(variable=variable, value=value) if value is not None:
+            return _describe_register(formatter, variable.name, value)
+        case Evaluate(expression=expression):
+            return _describe_expression(formatter, strip_casts(expression))
+        case Break():
+            return ("leaves the loop",)
+        case Continue():
+            return ("goes on with the loop's next iteration",)
+        case Return():
+            return ("has finished",)
+        case _:
+            return ("goes on",)
+
+
+def _condition(formatter: ExpressionFormatter, condition: Expression) -> str:
+    """A condition with its numbers; a comparison's right side also as one number."""
+    numeric = formatter.numeric(condition)
+    bare = strip_casts(condition)
+    if isinstance(bare, Binary) and bare.operator in COMPARISONS:
+        right, value = formatter.numeric(bare.right), formatter.show(bare.right)
+        if value and right != value and numeric.endswith(right):
+            return f"{numeric} = {value}"
+    return numeric
+
+
+def _describe_advance(formatter: ExpressionFormatter, advance: Expression) -> tuple[str, ...]:
+    """What a for loop does before its next test."""
+    match advance:
+        case Increment(lvalue=lvalue, delta=delta):
+            step = "adds 1 to" if delta > 0 else "takes 1 from"
+            name = formatter.lvalue(lvalue)
+            after = formatter.step.registers.get(name)
+            now = "" if after is None else f", now {format_number(after[formatter.thread])}"
+            return (f"{step} {name}{now}",)
+        case Assign(lvalue=lvalue, operator="+", value=value):
+            now = formatter.show(advance)
+            return (f"adds {formatter.numeric(value)} to {formatter.lvalue(lvalue)}, now {now}",)
+        case _:
+            return (f"sets {_expression_values(formatter, advance)[0]}",)
+
+
+def _describe_idle(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:
+    """Why a thread does nothing at a step."""
+    own = [other for other in recording.steps if other.active[thread]]
+    before = [other for other in own if other.number < step.number]
+    if before and isinstance(before[-1].statement, Barrier) and (
+        before[-1].interval == step.interval
+    ):  # fmt: skip
+        return ("waits at the barrier while others run this line.", "waits at the barrier.")
+    if not own or own[-1].number < step.number:
+        return ("has finished; others run this line.", "has finished.")
+    first = thread // WARP_SIZE * WARP_SIZE
+    if step.active[first : first + WARP_SIZE].any():
+        return (
+            "does not take part in this line, while other threads of its warp do.",
+            "does not take part in this line.",
+        )
+    return ("waits for its turn: another warp runs this line.", "waits for its turn.")
+
+
+def _arrived(recording: Recording, step: Step) -> int:
+    """How many of the block's threads have come to the barrier of a step by then."""
+    arrived = step.active
+    for earlier in reversed(recording.steps[: step.number]):
+        if earlier.interval != step.interval:
+            break
+        if earlier.statement is step.statement:
+            arrived = arrived | earlier.active
+    return int(arrived.sum())
+
+
+def _describe_register(
+    formatter: ExpressionFormatter, name: str, value: Expression
+) -> tuple[str, ...]:
+    """A variable gets its first value."""
+    load, _ = _pair(formatter.step, formatter.thread)
+    result = formatter.show(value)
+    if load is not None:
+        cell = _cell(formatter.recording, load, formatter.thread)
+        return (
+            f"reads {cell} = {format_number(load.values[formatter.thread])} from "
+            f"{SPACES[load.space]} into {name}",
+            f"reads {cell} into {name}",
+        )
+    return (
+        f"sets {join_stages(name, formatter.numeric(value), result)}", f"sets {name} = {result}",
+    )  # fmt: skip
+
+
+def _describe_expression(formatter: ExpressionFormatter, expression: Expression) -> tuple[str, ...]:
+    thread = formatter.thread
+    load, store = _pair(formatter.step, thread)
+    match expression:
+        case Call():
+            return _describe_call(formatter, load, store)
+        case Assign(operator="+", lvalue=lvalue, value=value) if _is_float(expression) and (
+            store is None or store.space is MemorySpace.LOCAL
+        ):
+            factors, numbers = formatter.symbolic(value), formatter.numeric(value)
+            total = formatter.show(expression)
+            name = formatter.lvalue(lvalue)
+            return (
+                f"adds {join_stages(factors, numbers)} to its sum {name}, now {total}",
+                f"adds {numbers} to its sum {name}, now {total}",
+                f"adds {numbers}: {name} = {total}",
+            )
+        case Assign(lvalue=lvalue, value=value) if store is not None and load is None:
+            return _describe_store(formatter, value, store)
+        case _ if store is not None and load is not None and store.space is not load.space:
+            return _describe_copy(formatter, load, store)
+        case Assign(lvalue=Name(variable=variable), value=value):
+            return _describe_register(formatter, variable.name, value)
+        case _:
+            wordings = _expression_values(formatter, expression)
+            return tuple(f"computes {wording}" for wording in wordings)
+
+
+def _describe_call(
+    formatter: ExpressionFormatter, load: StepAccess | None, store: StepAccess | None
+) -> tuple[str, ...]:
+    """An asynchronous copy begins or arrives, or a function is called for what it does."""
+    if store is not None and load is None:
+        moved = _stored_by(formatter)
+        return (f"waits until its copy has arrived: {moved}", "waits until its copy has arrived")
+    if load is not None and store is None:
+        cell = _cell(formatter.recording, load, formatter.thread)
+        number = format_number(load.values[formatter.thread])
+        return (
+            f"begins to copy {cell} = {number} to shared memory, and does not wait for it",
+            f"begins to copy {cell}, and does not wait for it",
+        )
+    if load is not None and store is not None:
+        return _describe_copy(formatter, load, store)
+    name = formatter.step.statement
+    call = strip_casts(name.expression) if isinstance(name, Evaluate) else None
+    return CALLS.get(call.function, ("goes on",)) if isinstance(call, Call) else ("goes on",)
+
+
+def _describe_store(
+    formatter: ExpressionFormatter, value: Expression, store: StepAccess
+) -> tuple[str, ...]:
+    """A value from registers goes to memory."""
+    recording, thread = formatter.recording, formatter.thread
+    cell, number = _cell(recording, store, thread), format_number(store.values[thread])
+    source = strip_casts(value)
+    if isinstance(source, Conditional) and formatter.value(source.yes) is None:
+        skipped = _matrix_of(source.yes)
+        return (
+            f"writes {number} to {cell}: here the tile reaches past the edge of {skipped}",
+            f"writes {number} to {cell}: past the edge of {skipped}",
+            f"writes {number} to {cell}",
+        )
+    name = formatter.lvalue(source.lvalue) if isinstance(source, Load) else ""
+    what = f"{name} = {number}" if name else number
+    where = _row_and_column(recording, store, thread)
+    return (
+        f"stores {what} in {cell}{where}, in {SPACES[store.space]}",
+        f"stores {what} in {cell}, in {SPACES[store.space]}",
+        f"stores {number} in {cell}",
+    )
+
+
+def _describe_copy(
+    formatter: ExpressionFormatter, load: StepAccess, store: StepAccess
+) -> tuple[str, ...]:
+    """A value goes from one memory to another."""
+    recording, thread = formatter.recording, formatter.thread
+    source, target = (_cell(recording, access, thread) for access in (load, store))
+    number = format_number(load.values[thread])
+    if load.space is MemorySpace.LOCAL:
+        where = _row_and_column(recording, store, thread)
+        return (
+            f"stores {source} = {number} in {target}{where}, in {SPACES[store.space]}",
+            f"stores {source} = {number} in {target}", f"stores {number} in {target}",
+        )  # fmt: skip
+    where = _row_and_column(recording, load, thread)
+    return (
+        f"copies {source} = {number}{where}{',' if where else ''} from {SPACES[load.space]} to "
+        f"{target}",
+        f"copies {source} = {number} from {SPACES[load.space]} to {target}",
+        f"copies {source} = {number} to {target}",
+        f"copies {source} to {target}",
+    )
+
+
+def _is_float(expression: Expression) -> bool:
+    return isinstance(expression.ctype, Scalar) and expression.ctype.is_float
+
+
+def _pair(step: Step, thread: int) -> tuple[StepAccess | None, StepAccess | None]:
+    """A thread's load from the farthest memory, and its store to the farthest; None for neither."""
+    own = [access for access in step.accesses if access.active[thread]]
+    own.sort(key=lambda access: FARTHEST_FIRST.index(access.space))
+    loads = [access for access in own if access.kind is AccessKind.LOAD]
+    stores = [access for access in own if access.kind is not AccessKind.LOAD]
+    return (loads[0] if loads else None), (stores[0] if stores else None)
+
+
+def _cell(recording: Recording, access: StepAccess, thread: int) -> str:
+    """The cell that a thread accesses: As[1][3], or A[11] of a global array."""
+    index = int(access.offsets[thread]) // access.element_bytes
+    shape = _shape(recording, access)
+    if shape is None:
+        return f"{access.name}[{index}]"
+    indices = []
+    for size in reversed(shape):
+        index, rest = divmod(index, size)
+        indices.append(rest)
+    return access.name + "".join(f"[{i}]" for i in reversed(indices))
+
+
+def _shape(recording: Recording, access: StepAccess) -> tuple[int, ...] | None:
+    """The dimensions of a shared array, or a thread's; None for others, named by one number."""
+    if access.space is MemorySpace.LOCAL:
+        held = (step.registers.get(access.name) for step in recording.steps)
+        return next((values.shape[1:] for values in held if values is not None), None) or None
+    if access.space is not MemorySpace.SHARED or not recording.steps:
+        return None
+    contents = recording.steps[0].shared.get(access.name)
+    return None if contents is None else contents.shape
+
+
+def _row_and_column(recording: Recording, access: StepAccess, thread: int) -> str:
+    """Where in its matrix a cell of global memory is; "" for an array of one dimension."""
+    array = recording.arguments.get(access.name)
+    if access.space is not MemorySpace.GLOBAL or array is None or array.ndim != 2:
+        return ""
+    row, column = divmod(int(access.offsets[thread]) // access.element_bytes, array.shape[1])
+    return f", row {row} and column {column} of {access.name}"
+
+
+def _matrix_of(expression: Expression) -> str:
+    """The array that an expression would read."""
+    for part in subexpressions(expression):
+        if isinstance(part, Name) and part.variable.space is MemorySpace.PARAMETER:
+            return part.variable.name
+    return "its matrix"
