@@ -10,25 +10,28 @@ class Palette:
     """Colours of one theme.
 
     tiles and tile_edges belong together: the fill and the outline of an outer iteration's tile.
-    They come from Okabe and Ito's palette; vermilion is kept for the focused thread.
+    Their hues are those of Okabe and Ito's palette, amber, sky, yellow, pink, green and lavender,
+    warm and cool in turn, so that iterations that follow one another differ with any kind of
+    colour blindness. Vermilion is kept for the focused thread. Which text may stand on which fill
+    is a table of tests/ui/test_palette.py, which computes every contrast.
     """
 
-    paper: str
-    ink: str
-    faint: str
-    line: str
-    cell: str
-    idle: str
-    done: str
-    focus: str
-    focus_fill: str
-    current_line: str
-    keyword: str
-    number: str
-    comment: str
+    paper: str  # the sheet
+    ink: str  # text, and the outline of what a step touches
+    faint: str  # text of less weight, hatches; not on tiles
+    line: str  # borders
+    cell: str  # a matrix's cell
+    idle: str  # a thread's cell, a sum that has not been stored
+    done: str  # what has been stored in C
+    focus: str  # text and outline of the focused thread; as text not on tiles nor on done
+    focus_fill: str  # its cell
+    current_line: str  # of the source
+    keyword: str  # in the source
+    number: str  # likewise
+    comment: str  # likewise
     tiles: tuple[str, ...]
     tile_edges: tuple[str, ...]
-    phases: dict[str, str]
+    phases: dict[str, str]  # the timeline's fills; a barrier's stands out from all others
 
     def tile_edge(self, iteration: int) -> str:
         """The outline of an outer iteration's tile."""
@@ -37,22 +40,22 @@ class Palette:
 
 LIGHT = Palette(
     paper="#ffffff",
-    ink="#1a2433",
-    faint="#5a6675",
-    line="#c9d1dc",
+    ink="#0f1724",
+    faint="#4e5969",
+    line="#828b99",
     cell="#f3f5f8",
     idle="#e6eaf0",
-    done="#e3d6bd",
-    focus="#C44E00",
-    focus_fill="#f6c9a8",
+    done="#e0cda4",
+    focus="#ad3f00",
+    focus_fill="#fddac0",
     current_line="#ffe08a",
     keyword="#7a3e9d",
     number="#0a6b4f",
-    comment="#6b7787",
-    tiles=("#f8ddA0", "#bfe2f8", "#b5e5d4", "#f2d3e5", "#c9cff2", "#f4efa6"),
-    tile_edges=("#B87900", "#0072B2", "#00795a", "#a8477c", "#4a55b0", "#8a8200"),
+    comment="#55606f",
+    tiles=("#fec778", "#7fcafb", "#e4de83", "#f6a4d7", "#82dda8", "#b8b4fb"),
+    tile_edges=("#8a5a00", "#0b5f96", "#5f5800", "#8f2b7c", "#0a6b45", "#4a43a0"),
     phases={
-        "load": "#0072B2", "compute": "#a9bfd3", "barrier": "#1a2433", "store": "#00795a",
+        "load": "#0a6be0", "compute": "#888b93", "barrier": "#0f1724", "store": "#189b30",
         "other": "#e2e7ee",
     },
 )  # fmt: skip
@@ -60,29 +63,30 @@ LIGHT = Palette(
 DARK = Palette(
     paper="#0e1420",
     ink="#eef2f8",
-    faint="#a3b0c2",
-    line="#3a4659",
+    faint="#b4c0d0",
+    line="#66748a",
     cell="#1a2231",
-    idle="#222c3e",
+    idle="#263146",
     done="#5b4c2c",
-    focus="#ff9a4d",
-    focus_fill="#7a3b0c",
-    current_line="#5a4a10",
-    keyword="#d3a6f2",
+    focus="#ff8f52",
+    focus_fill="#672f0c",
+    current_line="#4a3d0c",
+    keyword="#dcb6f7",
     number="#7fdcb8",
-    comment="#8794a8",
-    tiles=("#6b5117", "#1d5075", "#175a46", "#6a3553", "#3a4284", "#5d5910"),
-    tile_edges=("#f0b83c", "#56B4E9", "#3ccf9f", "#e08abb", "#98a3f5", "#e6dd4a"),
+    comment="#a4afc0",
+    tiles=("#7a5400", "#006287", "#635d0b", "#803e71", "#1c5932", "#453c8c"),
+    tile_edges=("#f5bb45", "#5db9f1", "#ebed78", "#fe91d0", "#75eca4", "#afb1df"),
     phases={
-        "load": "#56B4E9", "compute": "#48617c", "barrier": "#eef2f8", "store": "#3ccf9f",
+        "load": "#1070f0", "compute": "#787e89", "barrier": "#eef2f8", "store": "#189430",
         "other": "#243044",
     },
 )  # fmt: skip
 
 PALETTES = {"light": LIGHT, "dark": DARK}
 
-# The GPU page's charts: Okabe and Ito's palette, visible on light and dark.
-KERNEL_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-MEASURED_COLOUR = KERNEL_COLOURS[1]  # beside what is predicted or claimed
-REFERENCE_COLOUR = "#8a8f98"  # cuBLAS, limits and claims
+# The GPU page's charts. Only the two kernels that are compared have a colour (Okabe and Ito's);
+# each is visible on both papers, as is the grey of all else.
+COMPARED_COLOUR, BASE_COLOUR = "#D55E00", "#0072B2"
+REFERENCE_COLOUR = "#8a8f98"  # other kernels, limits and claims
 CHART_INKS = {"light": "#1d2330", "dark": "#f2f3f5"}  # text, by the page's theme
+CHART_PAPERS = {CHART_INKS["light"]: LIGHT.paper, CHART_INKS["dark"]: DARK.paper}  # by the ink

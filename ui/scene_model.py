@@ -16,6 +16,7 @@ from simulator.machine.observer import AccessKind
 from simulator.observers.findings import Hazard
 from simulator.recording.navigation import Position, positions
 from simulator.recording.recording import StepAccess
+from ui.tiles_of_k import TilesOfK, number_tiles, tiles_of_matrices, tiles_of_shared
 from ui.unordered_cells import find_unordered_cells
 
 
@@ -38,8 +39,8 @@ class SceneModel:
     outer: Loop | None  # the outermost loop that most steps are in
     inner: Loop | None  # the loop directly within it that most steps are in
     phases: tuple[Phase, ...]  # one for each step
-    tiles: Mapping[str, Array]  # of A and B: int [cells], the outer iteration that first reads
-    # each cell for this block; -1 where none does
+    tiles: Mapping[str, Array]  # of A and B: int [cells], the tile of each cell that this block
+    # reads, else -1; without tiles_of_k the outer iteration that first reads it
     tile: tuple[int, int, int] | None  # rows and columns of C that a block produces, and the depth
     # of K that it takes at a time; None for a kernel without tiles
     hazards: tuple[Hazard, ...]  # of the whole launch
@@ -48,12 +49,13 @@ class SceneModel:
     positions: tuple[Position, ...]  # for each step, the loops that it is in and their iterations
     iteration_counts: Mapping[tuple[Position, Loop], int]  # how many iterations a loop runs, by
     # the position of the loops around it
+    iterations: int  # outer iterations that the block runs; 1 without an outer loop
+    tiles_of_k: TilesOfK | None  # None for a kernel without tiles, or whose sums are not understood
 
     @property
-    def iterations(self) -> int:
-        """How many outer iterations the block runs; 1 without an outer loop."""
-        found = [outer_iteration(self, step) for step in self.recording.steps]
-        return max((t for t in found if t is not None), default=0) + 1
+    def tile_count(self) -> int:
+        """How many tiles of A and of B the block multiplies; else its outer iterations."""
+        return self.iterations if self.tiles_of_k is None else self.tiles_of_k.count
 
     @property
     def shapes(self) -> dict[str, tuple[int, int]]:
@@ -71,19 +73,34 @@ def build_scene_model(
     outer = _most_frequent_loop(recording, None)
     inner = _most_frequent_loop(recording, outer) if outer is not None else None
     step_positions = positions(recording)
+    tiles_of_k = None
+    if tile is not None:
+        iterations = [_iteration_in(position, outer) for position in step_positions]
+        tiles_of_k = number_tiles(recording, iterations, tile[2], thread)
     return SceneModel(
         recording=recording,
         thread=thread,
         outer=outer,
         inner=inner,
         phases=tuple(_phase(step, inner) for step in recording.steps),
-        tiles=_tiles(recording, step_positions, outer, inner),
+        tiles=(
+            _tiles(recording, step_positions, outer, inner) if tiles_of_k is None
+            else tiles_of_matrices(recording, tiles_of_k.depth)
+        ),
         tile=tile,
         hazards=hazards,
         unordered=find_unordered_cells(recording),
         positions=step_positions,
         iteration_counts=_iteration_counts(step_positions),
-    )
+        iterations=_count_iterations(step_positions, outer),
+        tiles_of_k=tiles_of_k,
+    )  # fmt: skip
+
+
+def _count_iterations(step_positions: tuple[Position, ...], outer: Loop | None) -> int:
+    """How many iterations of the outer loop the block runs; 1 without an outer loop."""
+    found = (_iteration_in(position, outer) for position in step_positions)
+    return max((t for t in found if t is not None), default=0) + 1
 
 
 def _shapes(recording: Recording) -> dict[str, tuple[int, int]]:
@@ -172,6 +189,36 @@ def _phase(step: Step, inner: Loop | None) -> Phase:
 def outer_iteration(model: SceneModel, step: Step) -> int | None:
     """Which iteration of the outer loop a step is in, from 0, or None outside it."""
     return _iteration_in(model.positions[step.number], model.outer)
+
+
+def multiplied_tile(model: SceneModel, step: Step) -> int | None:
+    """The tile, counted along K from 0, that a step multiplies, or the steps around it.
+
+    None outside the outer loop, and in an outer iteration that multiplies nothing. Without tiles
+    the outer iteration itself.
+    """
+    if model.tiles_of_k is None:
+        return outer_iteration(model, step)
+    return model.tiles_of_k.multiplied[step.number]
+
+
+def loaded_tile(model: SceneModel, step: Step) -> int | None:
+    """The tile of A or B that a step reads from global memory; None if it reads none."""
+    return None if model.tiles_of_k is None else model.tiles_of_k.loaded[step.number]
+
+
+def follows_products(model: SceneModel, step: Step) -> bool:
+    """Whether products of tiles were added up to a step."""
+    return model.tiles_of_k is not None and step.number >= model.tiles_of_k.first_product
+
+
+def shared_tiles(model: SceneModel) -> list[dict[str, Array]]:
+    """For each step and shared array the tile of the value in each cell: int [cells], -1 for none.
+
+    Without tiles the outer iteration that wrote the cell last.
+    """
+    iterations = [outer_iteration(model, step) for step in model.recording.steps]
+    return tiles_of_shared(model.recording, iterations, model.tiles_of_k)
 
 
 def iteration(model: SceneModel, step: Step, loop: Loop | None) -> tuple[int, int] | None:

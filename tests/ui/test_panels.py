@@ -21,15 +21,17 @@ from tests.ui.scene_models import (
     run,
     scene_model,
 )
+from ui.hit import Hit
 from ui.palette import PALETTES
 from ui.panels.canvas import SPACE, Grid
+from ui.panels.matrices import MatricesPanel
 from ui.panels.paths import HATCH_APART, fill, hatch
+from ui.panels.requests import RequestsPanel
+from ui.panels.sentence import WordsPanel
 from ui.panels.shared import SharedPanel
 from ui.panels.source import SourcePanel, _layers, highlight, runs
-from ui.panels.threads import (
-    columns_of_block,
-)
-from ui.panels.timeline import steps_with_hazards
+from ui.panels.threads import ThreadsPanel, columns_of_block
+from ui.panels.timeline import TimelinePanel, steps_with_hazards
 from ui.scene_model import build_scene_model
 from ui.unordered_cells import find_unordered_cells
 
@@ -84,26 +86,68 @@ def test_every_title_says_what_it_shows_and_what_it_simplifies(number):
 
 
 @EACH
-def test_a_click_finds_every_thread_and_every_shared_cell(number):
+def test_a_click_finds_every_thread_and_every_cell_of_an_array(number):
     model = scene_model(number)
-    first = model.recording.steps[0]
-    found = {
-        trace["name"]: np.asarray(trace["z"]).shape
-        for panel in PANELS
-        for trace in panel(model, PALETTES["light"]).static()
-        if trace["type"] == "heatmap" and trace.get("hoverinfo") == "none"
-    }
-    rows, columns = found.pop("threads")
+    step = model.recording.steps[0]
+    grids = MatricesPanel(model, PALETTES["light"]), SharedPanel(model, PALETTES["light"])
+    sizes = {name: rows * columns for name, (rows, columns) in model.shapes.items()}
+    sizes |= {f"shared:{name}": values.size for name, values in step.shared.items()}
+    found = {}
+    for panel in grids:
+        prefix = "shared:" if isinstance(panel, SharedPanel) else ""
+        for name, grid in panel.grids.items():
+            found[prefix + name] = hits(panel, step, grid)
+    assert found == {name: [Hit(name, i) for i in range(size)] for name, size in sizes.items()}
+    panel = ThreadsPanel(model, PALETTES["light"])
+    threads = model.recording.launch.threads
+    cells = panel.grid.rows * panel.grid.columns
+    expected = [Hit("thread", i) if i < threads else None for i in range(cells)]
+    assert hits(panel, step, panel.grid) == expected
     x, y, z = model.recording.launch.block
-    assert rows * columns == x * y * z
-    assert columns == columns_of_block((x, y, z))
+    assert panel.grid.columns == columns_of_block((x, y, z))
     if y * z > 1:
-        assert (rows, columns) == (y * z, x)
-    assert found.pop("timeline") == (1, len(model.recording.steps))
-    assert found == {
-        f"shared:{name}": (values.size // values.shape[-1], values.shape[-1])
-        for name, values in first.shared.items()
-    }
+        assert (panel.grid.rows, panel.grid.columns) == (y * z, x)
+
+
+def hits(panel, step, grid):
+    """What the middle of each cell of a panel's grid is; nothing lies just beyond its edges."""
+    for x, y in [
+        (grid.left - 1, grid.top + 1), (grid.left + 1, grid.top - 1),
+        (grid.right + 1, grid.bottom - 1), (grid.right - 1, grid.bottom + 1),
+    ]:  # fmt: skip
+        assert panel.hit(step, x, y) is None
+    return [
+        panel.hit(step, *grid.centre(row, column))
+        for row in range(grid.rows)
+        for column in range(grid.columns)
+    ]
+
+
+@EACH
+def test_a_click_on_a_row_of_the_source_finds_its_line(number):
+    model = scene_model(number)
+    panel = SourcePanel(model, PALETTES["light"])
+    for step in model.recording.steps[:: max(1, len(model.recording.steps) // 9)]:
+        numbers = (panel.static()[1:3] or panel.changing(step)[1:3])[0]
+        shown = [
+            (y, int(text)) for y, text in zip(numbers["y"], numbers["text"], strict=True)
+            if text.strip(SPACE)
+        ]  # fmt: skip
+        assert step.line in {line for _, line in shown}
+        for y, line in shown:
+            assert panel.hit(step, 300, y) == Hit("line", line)
+            assert panel.hit(step, 5, y) is None
+        assert panel.hit(step, 300, 20) is None
+        assert panel.hit(step, 300, 600) is None
+
+
+@EACH
+@pytest.mark.parametrize("panel", [RequestsPanel, WordsPanel, TimelinePanel])
+def test_what_cannot_be_clicked_is_no_hit(number, panel):
+    model = scene_model(number)
+    one, step = panel(model, PALETTES["light"]), model.recording.steps[-1]
+    places = [(x, y) for x in range(0, 1600, 40) for y in range(0, 900, 30)]
+    assert {one.hit(step, x, y) for x, y in places} == {None}
 
 
 # Paths --------------------------------------------------------------------------------------

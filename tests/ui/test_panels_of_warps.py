@@ -20,9 +20,9 @@ from ui.panels.sentence import (
     LIST_LINES,
     PART_WIDTH,
     WordsPanel,
-    _shortened,
     part_lines,
     select_parts,
+    shorten_part,
 )
 from ui.panels.threads import (
     ThreadsPanel,
@@ -294,5 +294,5 @@ def test_the_thread_says_what_it_did_with_its_numbers():
     ],
 )  # fmt: skip
 def test_a_part_too_long_for_its_line_keeps_its_result(line, shown):
-    assert _shortened(line) == shown
-    assert len(_shortened(line)) <= PART_WIDTH
+    assert shorten_part(line) == shown
+    assert len(shorten_part(line)) <= PART_WIDTH

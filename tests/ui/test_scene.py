@@ -14,9 +14,12 @@ import pytest
 from simulator import Recording, catalogue, compile_kernel, record, simulate
 from simulator.recording.navigation import Granularity, boundaries
 from ui import scene
-from ui.palette import PALETTES
+from ui.lecture.sheet import LectureSheet
+from ui.look import Look, Sheet
+from ui.overview import OverviewSheet
 from ui.presets import launch, source
 from ui.scene_model import build_scene_model
+from ui.sheet import Panel
 from ui.view_url import View
 
 MEGABYTE = 10**6
@@ -33,6 +36,8 @@ VIEWS = {
     "long": View(M=64, N=64, K=64, defines=(("TILE", 2),)),
 }  # fmt: skip
 EACH = pytest.mark.parametrize("name", VIEWS)
+BOTH = pytest.mark.parametrize("sheet", Sheet)
+SHEETS = {Sheet.LECTURE: LectureSheet, Sheet.OVERVIEW: OverviewSheet}
 
 
 @functools.cache
@@ -48,8 +53,13 @@ def focus(name: str) -> int:
 
 
 @functools.cache
-def plain(name: str, steps: range | None = None) -> dict[str, Any]:
-    return scene.plain(recorded(name), focus(name), steps=steps)
+def plain(name: str, sheet: Sheet, steps: range | None = None) -> dict[str, Any]:
+    return scene.plain(recorded(name), focus(name), Look(sheet=sheet), steps=steps)
+
+
+def panels(name: str, sheet: Sheet) -> list[Panel]:
+    model = build_scene_model(recorded(name), focus(name))
+    return SHEETS[sheet](model, Look(sheet=sheet)).panels
 
 
 def pages(name: str) -> list[range]:
@@ -69,6 +79,11 @@ def still(trace: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def visible(shape: dict[str, Any]) -> dict[str, Any] | None:
+    """What of a shape is to be seen: nothing where its path is empty, whatever its colour."""
+    return None if shape["path"] == "M0,0Z" else shape
+
+
 def replayed(figure: dict[str, Any]) -> list[list[list[str] | None]]:
     """The texts of every trace at each frame, the frames applied from the first one on."""
     texts = [trace.get("text") for trace in figure["data"]]
@@ -81,30 +96,32 @@ def replayed(figure: dict[str, Any]) -> list[list[list[str] | None]]:
 
 
 @EACH
-def test_a_title_begins_with_its_step(name: str) -> None:
-    frames, steps = plain(name)["frames"], recorded(name).steps
+@BOTH
+def test_a_title_begins_with_its_step(name: str, sheet: Sheet) -> None:
+    figure, steps = plain(name, sheet), recorded(name).steps
+    frames = figure["frames"]
     assert [frame["name"] for frame in frames] == [str(n) for n in range(len(steps))]
     for step, frame in zip(steps, frames, strict=True):
-        said = re.sub("</?b>", "", frame["layout"]["title"]["text"])
-        assert said.startswith(f"Step {step.number + 1} of {len(steps)} · ")
-        assert f"line {step.line}" in said
-    assert plain(name)["layout"]["title"]["text"] == frames[0]["layout"]["title"]["text"]
+        title = re.sub("</?b>", "", frame["layout"]["title"]["text"])
+        assert title.startswith(f"Step {step.number + 1} of {len(steps)} · ")
+        assert f"line {step.line}" in title
+    assert figure["layout"]["title"]["text"] == frames[0]["layout"]["title"]["text"]
 
 
 @EACH
-def test_the_frames_one_after_another_say_what_the_panels_say(name: str) -> None:
-    model = build_scene_model(recorded(name), focus(name))
-    parts = scene.panels(model, PALETTES["light"])
+@BOTH
+def test_the_frames_one_after_another_say_what_the_panels_say(name: str, sheet: Sheet) -> None:
+    parts = panels(name, sheet)
     static = sum(len(part.static()) for part in parts)
-    for step, texts in zip(recorded(name).steps, replayed(plain(name)), strict=True):
-        told = [trace["text"] for part in parts for trace in part.changing(step)]
-        assert texts[static:] == told, step.number
+    for step, texts in zip(recorded(name).steps, replayed(plain(name, sheet)), strict=True):
+        expected = [trace["text"] for part in parts for trace in part.changing(step)]
+        assert texts[static:] == expected, step.number
 
 
 @EACH
-def test_a_frames_shapes_are_those_of_the_panels(name: str) -> None:
-    parts = scene.panels(build_scene_model(recorded(name), focus(name)), PALETTES["light"])
-    figure = plain(name)
+@BOTH
+def test_a_frames_shapes_are_those_of_the_panels(name: str, sheet: Sheet) -> None:
+    parts, figure = panels(name, sheet), plain(name, sheet)
     for step, frame in zip(recorded(name).steps, figure["frames"], strict=True):
         moved = zip(figure["layout"]["shapes"], frame["layout"]["shapes"], strict=True)
         drawn = [{**base, **change} for base, change in moved]
@@ -112,48 +129,67 @@ def test_a_frames_shapes_are_those_of_the_panels(name: str) -> None:
 
 
 @EACH
-def test_each_slider_stop_holds_every_trace_that_changes(name: str) -> None:
-    for steps in (None, *pages(name)):
-        figure = plain(name, steps)
-        frames = {frame["name"]: frame for frame in figure["frames"]}
+@BOTH
+def test_only_the_first_frame_is_whole(name: str, sheet: Sheet) -> None:
+    for steps in pages(name):
+        figure = plain(name, sheet, steps)
+        first, *others = figure["frames"]
         changing = {trace for frame in figure["frames"] for trace in frame["traces"]}
-        [slider] = figure["layout"]["sliders"]
-        stops = [stop["args"][0][0] for stop in slider["steps"]]
-        assert stops[0] == figure["frames"][0]["name"]
-        assert 0 < len(stops) <= scene.SLIDER_STOPS
-        assert [stop["label"] for stop in slider["steps"]] == [str(int(at) + 1) for at in stops]
-        assert all(set(frames[at]["traces"]) == changing for at in stops)
+        assert set(first["traces"]) >= changing
+        assert all(set(shape) == set(scene.SHAPE_ATTRIBUTES) for shape in first["layout"]["shapes"])
+        before = first["layout"]["shapes"]
+        texts = {trace: data["text"] for trace, data in
+                 zip(first["traces"], first["data"], strict=True)}  # fmt: skip
+        for frame in others:
+            for trace, data in zip(frame["traces"], frame["data"], strict=True):
+                assert data["text"] != texts[trace], "a text that does not change is not sent"
+                texts[trace] = data["text"]
+        moves = [
+            {key for frame in others for key in frame["layout"]["shapes"][i]}
+            for i in range(len(before))
+        ]
+        for i, keys in enumerate(moves):
+            for key in keys:
+                values = [before[i][key], *(one["layout"]["shapes"][i][key] for one in others)]
+                assert any(value != values[0] for value in values), (i, key)
 
 
-def test_the_slider_stops_at_outer_iterations_if_they_are_few() -> None:
-    [slider] = plain("64x64")["layout"]["sliders"]
-    stops = tuple(int(stop["args"][0][0]) for stop in slider["steps"])
-    assert stops == boundaries(recorded("64x64"), "outer")
-    assert len(stops) == 6  # before, four tiles, after
-
-
-def test_the_slider_of_a_page_within_one_outer_iteration_stops_evenly() -> None:
-    assert scene.slider_stops([0, 600], range(250, 500)) == [250, 333, 416, 499]
-    assert scene.slider_stops([0], range(1)) == [0]
+# The titles' segments after the step: the loops, then the line. An inner loop's k is of `inner`.
+@pytest.mark.parametrize(
+    ("name", "outer", "inner"),
+    [
+        ("tiled", {"", "outer tile 1 of 2 (t = 0)", "outer tile 2 of 2 (t = 1)"}, 4),
+        ("registers", {"", "outer tile 1 of 1 (start = 0)"}, 4),
+        ("naive", {"", *(f"loop {k + 1} of 4 (k = {k})" for k in range(4))}, 0),
+        ("steps of 4", {"", *(f"outer tile {t + 1} of 3 (start = {4 * t})" for t in range(3))}, 4),
+    ],
+)
+def test_an_overviews_title_counts_iterations_and_has_the_loops_variable(
+    name: str, outer: set[str], inner: int
+) -> None:
+    frames = plain(name, Sheet.OVERVIEW)["frames"]
+    found = [frame["layout"]["title"]["text"].split(" · ")[1:-1] for frame in frames]
+    assert {parts[0] if parts else "" for parts in found} == outer
+    deeper = {parts[1] for parts in found if len(parts) > 1}
+    assert deeper == {f"inner {k + 1} of {inner} (k = {k})" for k in range(inner)}
 
 
 @pytest.mark.parametrize(
-    ("name", "titles"),
+    ("name", "outer", "inner"),
     [
-        ("tiled", {"", "outer tile 1 of 2 (t = 0)", "outer tile 2 of 2 (t = 1)"}),
-        ("registers", {"", "outer tile 1 of 1 (start = 0)"}),
-        ("naive", {"", *(f"loop {k + 1} of 4 (k = {k})" for k in range(4))}),
-        ("steps of 4", {"", *(f"outer tile {t + 1} of 3 (start = {4 * t})" for t in range(3))}),
+        ("tiled", {"", *(f"tile {t + 1} of 2 · t = {t}" for t in range(2))}, 4),
+        ("registers", {"", "tile 1 of 1 · start = 0"}, 4),
+        ("naive", {"", *(f"iteration {k + 1} of 4 · k = {k}" for k in range(4))}, 0),
+        ("steps of 4", {"", *(f"tile {t + 1} of 3 · start = {4 * t}" for t in range(3))}, 4),
     ],
 )
-def test_a_title_counts_iterations_and_tells_the_loops_variable(
-    name: str, titles: set[str]
+def test_a_lectures_title_counts_tiles_and_has_the_loops_variables(
+    name: str, outer: set[str], inner: int
 ) -> None:
-    found = [frame["layout"]["title"]["text"].split(" · ")[1:-1] for frame in plain(name)["frames"]]
-    assert {parts[0] if parts else "" for parts in found} == titles
-    inner = {parts[1] for parts in found if len(parts) > 1}
-    expected = {"naive": 0, "registers": 4, "steps of 4": 4, "tiled": 4}[name]
-    assert inner == {f"inner {k + 1} of {expected} (k = {k})" for k in range(expected)}
+    frames = plain(name, Sheet.LECTURE)["frames"]
+    found = [frame["layout"]["title"]["text"].split(" · ")[1:-1] for frame in frames]
+    assert {" · ".join(parts[:2]) for parts in found} == outer
+    assert {parts[2] for parts in found if len(parts) > 2} == {f"k = {k}" for k in range(inner)}
 
 
 @EACH
@@ -201,12 +237,13 @@ def test_a_page_is_cut_where_the_largest_unit_begins_that_half_fills_it(
     assert [page.stop for page in found] == [*expected[1:], stops["steps"]]
 
 
-def test_a_page_shows_what_the_whole_recording_shows() -> None:
-    whole = plain("long")
+@BOTH
+def test_a_page_shows_what_the_whole_recording_shows(sheet: Sheet) -> None:
+    whole = plain("long", sheet)
     states = replayed(whole)
     for page in pages("long"):
-        figure = plain("long", page)
-        assert figure["layout"]["meta"] == {"first": page.start}
+        figure = plain("long", sheet, page)
+        assert figure["layout"]["meta"] == {**whole["layout"]["meta"], "first": page.start}
         assert figure["layout"]["title"] == {
             **whole["layout"]["title"],
             **whole["frames"][page.start]["layout"]["title"],
@@ -220,17 +257,20 @@ def test_a_page_shows_what_the_whole_recording_shows() -> None:
                 figure["layout"]["shapes"], mine["layout"]["shapes"],
                 whole["layout"]["shapes"], theirs["layout"]["shapes"], strict=True,
             ):  # fmt: skip
-                assert pair[0] | pair[1] == pair[2] | pair[3]
+                assert visible(pair[0] | pair[1]) == visible(pair[2] | pair[3])
 
 
 @EACH
-def test_a_figure_can_show_another_pages_frames(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@BOTH
+def test_a_figure_can_show_another_pages_frames(
+    name: str, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(scene, "PAGE", len(recorded(name).steps) // 2)
     first_page, *others = pages(name)
     assert others
-    here = plain(name, first_page)
+    here = plain(name, sheet, first_page)
     for page in others:
-        there = plain(name, page)
+        there = plain(name, sheet, page)
         assert [still(trace) for trace in here["data"]] == [still(one) for one in there["data"]]
         first = there["frames"][0]
         assert len(first["traces"]) == len(there["data"]) - first["traces"][0]
@@ -243,21 +283,23 @@ def test_a_figure_can_show_another_pages_frames(name: str, monkeypatch: pytest.M
 
 
 @EACH
-def test_what_is_sent_is_under_a_megabyte(name: str) -> None:
+def test_what_an_overview_sends_is_under_a_megabyte(name: str) -> None:
+    look = Look(sheet=Sheet.OVERVIEW)
     for page in pages(name):
-        sent = scene.figure(recorded(name), focus(name), steps=page).to_json()
+        sent = scene.figure(recorded(name), focus(name), look, steps=page).to_json()
         assert len(sent.encode()) < MEGABYTE, page
         assert json.loads(sent)["frames"][0]["name"] == str(page.start)
 
 
+@BOTH
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["ragged", "no barrier"])
-def test_plotly_takes_every_frame_as_it_is(name: str, theme: str) -> None:
+def test_plotly_takes_every_frame_as_it_is(name: str, theme: str, sheet: Sheet) -> None:
     view = VIEWS[name]
     kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
     hazards = simulate(kernel, launch(view)).hazards
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
-    asked = (recorded(name), focus(name), theme, tile, hazards)
+    asked = (recorded(name), focus(name), Look(theme, sheet), tile, hazards)
     checked = json.loads(go.Figure(scene.plain(*asked), skip_invalid=False).to_json())
     for frame in checked["frames"]:  # Plotly leaves out what is empty
         frame.setdefault("data", [])
@@ -267,3 +309,18 @@ def test_plotly_takes_every_frame_as_it_is(name: str, theme: str) -> None:
     assert any("⚠" in frame["layout"]["title"]["text"] for frame in checked["frames"]) == bool(
         hazards
     )
+
+
+@EACH
+@BOTH
+def test_the_timeline_of_the_figure_covers_every_step(name: str, sheet: Sheet) -> None:
+    figure, count = plain(name, sheet), len(recorded(name).steps)
+    area = figure["layout"]["meta"]["timeline"]
+    for step, frame in zip(recorded(name).steps, figure["frames"], strict=True):
+        mark = frame["layout"]["shapes"][-1]["path"]
+        x = [float(text) for text in re.findall(r"[MH]([\d.]+)", mark)]
+        middle = (min(x) + max(x)) / 2
+        assert (middle - area["left"]) / (area["right"] - area["left"]) * count == pytest.approx(
+            step.number + 0.5, abs=0.1
+        )
+        assert figure["layout"]["meta"]["tall"] is False

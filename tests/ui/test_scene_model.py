@@ -16,8 +16,12 @@ from ui.scene_model import (
     build_scene_model,
     cells_of,
     focus_cell,
+    follows_products,
     iteration,
+    loaded_tile,
+    multiplied_tile,
     outer_iteration,
+    shared_tiles,
     writer,
 )
 
@@ -54,7 +58,23 @@ WRITES = """    int i = threadIdx.x;
     C[21 + 60 * i] = 1;
     C[i + 19] = 3;
 }"""
-TEXTS = {"loops": LOOPS, "one loop": ONE_LOOP, "writes": WRITES}
+AHEAD = """    __shared__ float s[2][4];
+    int i = threadIdx.x;
+    float acc = 0;
+    s[0][i] = A[i];
+    for (int t = 0; t < 4; ++t) {
+        float later = 0;
+        if (t < 3)
+            later = A[(t + 1) * 2 + i % 2];
+        for (int k = 0; k < 2; ++k)
+            if (t > 0)
+                acc += s[0][k] * B[(t * 2 - 2 + k) * N];
+        s[t % 2][i] = later;
+        __syncthreads();
+    }
+    s[1][i] = acc;
+}"""
+TEXTS = {"ahead": AHEAD, "loops": LOOPS, "one loop": ONE_LOOP, "writes": WRITES}
 
 
 @functools.cache
@@ -170,6 +190,50 @@ def test_a_steps_iteration_and_of_how_many() -> None:
     assert {outer_iteration(model, step) for step in rest} == {None}
     assert {iteration(model, step, model.inner) for step in rest} == {None}
     assert iteration(model, model.recording.steps[0], None) is None
+
+
+def test_tiles_along_k_of_a_kernel_that_loads_ahead() -> None:
+    recording_ = recording("ahead")
+    model = build_scene_model(recording_, 0, (1, 4, 2))
+    plain = build_scene_model(recording_, 0)
+    assert model.tile_count == 5
+    assert plain.tile_count == plain.iterations == 4
+    by_line: dict[int, list[tuple[int | None, int | None]]] = {}
+    for step in recording_.steps:
+        found = multiplied_tile(model, step), loaded_tile(model, step)
+        by_line.setdefault(step.line, []).append(found)
+        assert multiplied_tile(plain, step) == outer_iteration(plain, step)
+        assert loaded_tile(plain, step) is None
+    assert by_line[5] == [(None, 0)]  # before the loop
+    assert by_line[9] == [(None, 1), (0, 2), (1, 3)]  # the first iteration multiplies nothing
+    assert by_line[12] == [(t, t) for t in (0, 0, 1, 1, 2, 2)]  # which B's tile is, too
+    assert by_line[13] == [(None, None), (0, None), (1, None), (2, None)]
+    assert by_line[16] == [(None, None)]
+    first = next(step.number for step in recording_.steps if step.line == 12)
+    follows = [follows_products(model, step) for step in recording_.steps]
+    assert follows == [number >= first for number in range(len(follows))]
+    assert not any(follows_products(plain, step) for step in recording_.steps)
+
+
+def test_a_register_carries_a_tile_into_shared_memory() -> None:
+    model = build_scene_model(recording("ahead"), 0, (1, 4, 2))
+    found = shared_tiles(model)
+    after = {
+        line: [found[s.number]["s"].tolist() for s in model.recording.steps if s.line == line]
+        for line in (3, 5, 13, 16)
+    }
+    none, by_iteration = [-1] * 4, [3] * 4  # the last iteration loads nothing
+    assert after[3] == [none + none]
+    assert after[5] == [[0, 0, 1, 1, *none]]
+    assert after[13] == [
+        [1] * 4 + none,
+        [1] * 4 + [2] * 4,
+        [3] * 4 + [2] * 4,
+        [3] * 4 + by_iteration,
+    ]
+    assert after[16] == [[3] * 4 + none], "a sum is of no tile"
+    assert model.tiles["A"][:10].tolist() == [0, 0, 1, 1, 2, 2, 3, 3, -1, -1]
+    assert model.tiles["B"].reshape(K, N)[:, 0].tolist() == [0, 0, 1, 1, 2, 2, -1, -1, -1, -1]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from simulator.number_format import format_short
 
 WIDTH, HEIGHT = 1600, 900
 MONO = "ui-monospace, 'Cascadia Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace"
-SANS = "'Source Sans Pro', 'Source Sans 3', 'DejaVu Sans', Arial, sans-serif"
+SANS = "'Source Sans', 'Source Sans Pro', 'Source Sans 3', 'DejaVu Sans', Arial, sans-serif"
 
 SPACE = "\u00a0"
 CLEAR = "rgba(0,0,0,0)"
@@ -55,6 +55,13 @@ class Grid:
         """A cell's middle."""
         return self.left + (column + 0.5) * self.size, self.top + (row + 0.5) * self.size
 
+    def cell_at(self, x: float, y: float) -> int | None:
+        """The cell at a place of the sheet, counted row by row; None beyond the grid."""
+        column, row = int((x - self.left) // self.size), int((y - self.top) // self.size)
+        if 0 <= row < self.rows and 0 <= column < self.columns:
+            return row * self.columns + column
+        return None
+
 
 def outline(
     path: str,
@@ -71,25 +78,24 @@ def outline(
     }  # fmt: skip
 
 
-def target(grid: Grid, name: str) -> Trace:
-    """Invisible cells that a click reports: the trace's name, then row and column."""
-    cells = np.zeros((grid.rows, grid.columns))
-    return heat(grid, cells, [CLEAR]) | {"name": name, "hoverinfo": "none"}
+def colour_scale(colours: Sequence[str]) -> dict[str, Any]:
+    """A heatmap's attributes that give cell value i the colour `colours[i]`."""
+    count = len(colours)
+    scale = []
+    for i, colour in enumerate(colours):
+        scale += [[i / count, colour], [(i + 1) / count, colour]]
+    return {"zmin": -0.5, "zmax": count - 0.5, "colorscale": scale, "showscale": False}
 
 
 def heat(
     grid: Grid, values: np.ndarray[Any, Any], colours: Sequence[str], **attributes: Any
 ) -> Trace:
     """Cells filled by number: values [rows, columns] index `colours`."""
-    steps = len(colours)
-    scale = []
-    for i, colour in enumerate(colours):
-        scale += [[i / steps, colour], [(i + 1) / steps, colour]]
     return {
         "type": "heatmap", "z": values.astype(np.int8),
         "x0": grid.left + grid.size / 2, "dx": grid.size,
-        "y0": grid.top + grid.size / 2, "dy": grid.size, "zmin": -0.5, "zmax": steps - 0.5,
-        "colorscale": scale, "showscale": False, "hoverinfo": "skip",
+        "y0": grid.top + grid.size / 2, "dy": grid.size, **colour_scale(colours),
+        "hoverinfo": "skip",
         "xgap": 1 if grid.size > 9 else 0, "ygap": 1 if grid.size > 9 else 0, **attributes,
     }  # fmt: skip
 

@@ -7,6 +7,7 @@ import numpy as np
 from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
+from ui.hit import Hit
 from ui.palette import Palette
 from ui.panels.canvas import (
     CLEAR,
@@ -18,11 +19,10 @@ from ui.panels.canvas import (
     lines,
     number,
     outline,
-    target,
     words,
 )
 from ui.panels.paths import fill
-from ui.scene_model import SceneModel, cells_of, focus_cell, outer_iteration
+from ui.scene_model import SceneModel, cells_of, focus_cell, multiplied_tile
 
 LEFT, TOP, RIGHT, BOTTOM = 622, 40, 1122, 816
 GAP, LABEL = 34, 26
@@ -39,7 +39,7 @@ EXPLAINED = {
 
 
 class MatricesPanel:
-    """The three matrices with the block's tiles in their iterations' colours.
+    """The three matrices with the block's tiles in their colours.
 
     Where the kernel's tile reaches past an edge of A or B, its zeros are drawn beyond the edge.
     """
@@ -75,7 +75,7 @@ class MatricesPanel:
         last = model.recording.steps[-1].stored.get("C") if model.recording.steps else None
         none = np.zeros(0, np.int64)
         self._block = none if last is None else np.flatnonzero(np.asarray(last).reshape(-1))
-        self._tiles = [self._tiles_of_iteration(t) for t in range(model.iterations)]
+        self._tiles = [self._bounds_of_tile(t) for t in range(model.tile_count)]
 
     def static(self) -> list[Trace]:
         """A and B with their tiles, every border, every name."""
@@ -96,7 +96,7 @@ class MatricesPanel:
             traces.append(words([grid.centre(*cell) for cell in beyond], ["0"] * len(beyond),
                                 size or 1, palette.faint))  # fmt: skip
         grid = self.grids["C"]
-        traces += [lines(grid, (grid.rows, grid.columns), palette.line), target(grid, "C")]
+        traces.append(lines(grid, (grid.rows, grid.columns), palette.line))
         sizes = {name: "×".join(map(str, shape)) for name, shape in model.shapes.items()}
         names = [
             f"<b>{name}</b>  {sizes[name]}"
@@ -124,11 +124,16 @@ class MatricesPanel:
         texts = [number(values[i]) if is_stored[i] else "" for i in cells]
         return [words(points, texts, size, self._palette.ink)]
 
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """A cell of A, B or C."""
+        cells = {name: grid.cell_at(x, y) for name, grid in self.grids.items()}
+        return next((Hit(name, cell) for name, cell in cells.items() if cell is not None), None)
+
     def shapes(self, step: Step) -> list[Shape]:
         """The current tiles, the focused thread's row and column, and the cells touched."""
         palette, model = self._palette, self._model
-        iteration = outer_iteration(model, step)
-        edge = palette.tile_edge(iteration or 0)
+        tile = multiplied_tile(model, step)
+        edge = palette.tile_edge(tile or 0)
         focus = ""
         a, b, c = (self.grids[name] for name in "ABC")
         if self._focus is not None:
@@ -149,19 +154,18 @@ class MatricesPanel:
                 "" if stored is None else fill(c, stored), palette.line, 0, palette.done, "below"
             ),
             outline(beyond, palette.line, 1, CLEAR, dash="dot"),
-            outline("" if iteration is None else self._tiles[iteration], edge, 3.5),
+            outline("" if tile is None else self._tiles[tile], edge, 3.5),
             outline(touched, palette.ink, 2.5),
             outline(focus, palette.focus, 2),
             outline(touched_by_focused, palette.focus, 4, palette.focus_fill, "below"),
             outline(touched_by_focused, palette.focus, 4),
         ]
 
-    def _tiles_of_iteration(self, iteration: int) -> str:
-        """The tiles of A and B of one outer iteration."""
+    def _bounds_of_tile(self, tile: int) -> str:
+        """A tile of A and the tile of B that it is multiplied by."""
         tiles = self._model.tiles
         return "".join(
-            _bounding_box(self.grids[name], np.flatnonzero(tiles[name] == iteration))
-            for name in "AB"
+            _bounding_box(self.grids[name], np.flatnonzero(tiles[name] == tile)) for name in "AB"
         )
 
     def _borders(self, name: str) -> tuple[int, int]:

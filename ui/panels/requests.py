@@ -14,6 +14,7 @@ from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.observers.transactions import BANKS, SECTOR_BYTES
 from simulator.recording.requests import LINE_BYTES, Request, requests
+from ui.hit import Hit
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, hover, vertical_line
@@ -69,7 +70,7 @@ class RequestsPanel:
             requests(model.recording, step, self.warp) for step in model.recording.steps
         ]
         self._tallies = tallies(self._requests)
-        blue, amber, green, pink = (palette.tile_edges[i] for i in (1, 0, 2, 3))
+        blue, amber, green, pink = (palette.tile_edges[i] for i in (1, 0, 4, 3))
         self._colours = (blue, amber, green, pink)
 
     def static(self) -> list[Trace]:
@@ -108,6 +109,10 @@ class RequestsPanel:
             traces.append(words(numbers, texts if shared else [""] * len(texts), 12, palette.faint,
                                 family=SANS))  # fmt: skip
         return traces
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """Nothing: its cells are banks and sectors."""
+        return None
 
     def shapes(self, step: Step) -> list[Shape]:
         """The cards with their marks, the stacks under them, and the sectors."""

@@ -11,6 +11,7 @@ import numpy as np
 from simulator import Recording, Step, narrate
 from simulator.launch import WARP_SIZE, unravel
 from simulator.recording.parts import Part, parts
+from ui.hit import Hit
 from ui.palette import Palette
 from ui.panels.canvas import MONO, SANS, Shape, Trace, number, words
 from ui.panels.paths import hover
@@ -57,18 +58,23 @@ class WordsPanel:
         warp = narrate.warp_sentence(recording, step, thread // WARP_SIZE)
         rows = (
             (LEFT, SENTENCE_TOP, 24, _wrapped(sentence, SENTENCE_WIDTH, SENTENCE_LINES), 17,
-             palette.ink, SANS),
-            (LEFT, WARP_TOP, 19, _wrapped(warp, WARP_WIDTH, WARP_LINES), 14, palette.faint, SANS),
+             palette.ink, SANS, "sentence"),
+            (LEFT, WARP_TOP, 19, _wrapped(warp, WARP_WIDTH, WARP_LINES), 14, palette.faint, SANS,
+             None),
             (LEFT, LIST_TOP, LIST_STEP,
              _wrapped(registers(step, thread), REGISTER_WIDTH, LIST_LINES), 14, palette.faint,
-             MONO),
-            (PARTS_LEFT, LIST_TOP, LIST_STEP, self._parts(step), 14, palette.ink, SANS),
+             MONO, None),
+            (PARTS_LEFT, LIST_TOP, LIST_STEP, self._parts(step), 14, palette.ink, SANS, "parts"),
         )  # fmt: skip
         return [
             words([(x, top + apart * i) for i in range(len(texts))], texts, size, colour,
-                  "middle right", family, **({"meta": "parts"} if x == PARTS_LEFT else {}))
-            for x, top, apart, texts, size, colour, family in rows
+                  "middle right", family, **({"meta": meta} if meta else {}))
+            for x, top, apart, texts, size, colour, family, meta in rows
         ]  # fmt: skip
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """Nothing: it has texts only."""
+        return None
 
     def shapes(self, step: Step) -> list[Shape]:
         """None: this panel has texts only."""
@@ -78,7 +84,7 @@ class WordsPanel:
         """The parts that fit into the list; its last line counts the others."""
         pieces = parts(self._model.recording, step, self._model.thread)
         shown = select_parts(pieces)
-        lines = [_shortened(_brief(piece)) for piece in shown]
+        lines = [shorten_part(_brief(piece)) for piece in shown]
         if len(lines) > LIST_LINES:
             lines = [*lines[: LIST_LINES - 1], f"and {len(lines) - LIST_LINES + 1} more"]
         lines += [""] * (LIST_LINES - len(lines))
@@ -87,7 +93,7 @@ class WordsPanel:
 
 def part_lines(recording: Recording, step: Step, thread: int) -> list[str]:
     """A statement's parts as one thread ran them, a line each, in order; none where it was idle."""
-    return [_line(piece) for piece in parts(recording, step, thread)]
+    return [describe_part(piece) for piece in parts(recording, step, thread)]
 
 
 def select_parts(pieces: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -108,7 +114,7 @@ def registers(step: Step, thread: int) -> str:
     return "  ".join(shown)
 
 
-def _line(piece: Part) -> str:
+def describe_part(piece: Part) -> str:
     """What a part did, after its text in the source where it is an access."""
     if piece.cell is None or piece.summary.startswith(piece.text):
         return piece.summary
@@ -117,7 +123,7 @@ def _line(piece: Part) -> str:
 
 def _brief(piece: Part) -> str:
     """The same, without the source's text where there is no room for it."""
-    line = _line(piece)
+    line = describe_part(piece)
     return line if len(line) <= PART_WIDTH else _summary(piece)
 
 
@@ -140,7 +146,7 @@ def _wrapped(text: str, width: int, count: int) -> list[str]:
     return [html.escape(line, quote=False).replace("  ", "\u00a0 ") for line in lines]
 
 
-def _shortened(line: str) -> str:
+def shorten_part(line: str) -> str:
     """A line that fits: without the stages between what is reckoned and what comes of it."""
     if len(line) <= PART_WIDTH:
         return line

@@ -1,4 +1,4 @@
-"""Shared memory: each array as the source declares it, coloured by the iteration that wrote it."""
+"""Shared memory: each array as the source declares it, coloured by the tile of its value."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from simulator import Step
-from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
-from simulator.machine.observer import AccessKind
+from ui.hit import Hit
 from ui.palette import Palette
 from ui.panels.canvas import (
     SANS,
@@ -19,11 +18,10 @@ from ui.panels.canvas import (
     lines,
     number,
     outline,
-    target,
     words,
 )
 from ui.panels.paths import fill, hatch, hover
-from ui.scene_model import SceneModel, cells_of, distinct_snapshots, outer_iteration
+from ui.scene_model import SceneModel, cells_of, distinct_snapshots, shared_tiles
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 40, 1580, 290
 NOTE = 20  # under the arrays: which accesses are not ordered
@@ -38,8 +36,8 @@ SMALLEST_BORDER = 5
 STACKED_GAIN = 1.15  # arrays stand side by side unless this much is won by stacking them
 HOVER = (
     "The block's shared arrays, row by row as the source declares them; an array of three "
-    "dimensions shows its first as blocks one under another. A cell has the colour of the outer "
-    "iteration that wrote it last; a diagonal marks one that nothing has written yet, padding "
+    "dimensions shows its first as blocks one under another. A cell has the colour of the tile of "
+    "A or B that its value is from; a diagonal marks one that nothing has written yet, padding "
     "above all. Outlined: what all threads of the block touch at this statement, the focused "
     "thread's in its own colour. Dashed: a cell that another thread wrote or read since the last "
     "barrier, or that is read before it was written; the hardware decides what such an access "
@@ -55,31 +53,13 @@ class SharedPanel:
         steps = model.recording.steps
         shared = steps[0].shared if steps else {}
         self.grids = _layout({name: contents.shape for name, contents in shared.items()})
-        self._iterations = self._written_in()
+        self._tiles = shared_tiles(model)
         self._texts_of_snapshots: dict[tuple[int, int], list[str]] = {}
         self._sizes = {name: self._text_size(name) for name in self.grids if self._has_text(name)}
         self._unordered = model.unordered
 
-    def _written_in(self) -> list[dict[str, Array]]:
-        """For each step and array, the outer iteration that each cell was last written in."""
-        steps = self._model.recording.steps
-        iterations = {name: np.full(steps[0].shared[name].size, -1) for name in self.grids}
-        by_step = []
-        for step in steps:
-            for access in step.accesses:
-                if (
-                    access.kind is not AccessKind.LOAD
-                    and access.name in iterations
-                    and access.space is MemorySpace.SHARED
-                ):
-                    changed = iterations[access.name].copy()
-                    changed[cells_of(access)] = outer_iteration(self._model, step) or 0
-                    iterations = iterations | {access.name: changed}
-            by_step.append(iterations)
-        return by_step
-
     def static(self) -> list[Trace]:
-        """Names, borders, and what a click finds."""
+        """Names and borders."""
         palette = self._palette
         if not self.grids:
             point = ((LEFT + RIGHT) / 2, (TOP + BOTTOM) / 2)
@@ -99,7 +79,6 @@ class SharedPanel:
             if plane[0] < grid.rows:
                 traces.append(lines(grid, plane, palette.paper, PLANE_BORDER))
             traces.append(lines(grid, (grid.rows, grid.columns), palette.line, 1.5))
-            traces.append(target(grid, f"shared:{name}"))
         return traces
 
     def changing(self, step: Step) -> list[Trace]:
@@ -118,6 +97,13 @@ class SharedPanel:
                                 SANS))  # fmt: skip
         return traces
 
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """A cell of an array."""
+        cells = {name: grid.cell_at(x, y) for name, grid in self.grids.items()}
+        return next(
+            (Hit(f"shared:{name}", cell) for name, cell in cells.items() if cell is not None), None
+        )
+
     def shapes(self, step: Step) -> list[Shape]:
         """The cells' fills, what was never written, and the words that the step touches."""
         if not self.grids:
@@ -126,8 +112,9 @@ class SharedPanel:
         fills = [""] * len(palette.tiles)
         whole = padding = never = touched_path = focused_path = unordered_path = ""
         for name, grid in self.grids.items():
-            written = self._iterations[step.number][name]
-            classes = np.where(written < 0, -1, written % len(palette.tiles))
+            tiles = self._tiles[step.number][name]
+            classes = np.where(tiles < 0, -1, tiles % len(palette.tiles))
+            is_written = step.written[name].reshape(-1)
             touched, touched_by_focused = (
                 np.zeros(classes.size, np.bool_),
                 np.zeros(classes.size, np.bool_),
@@ -141,9 +128,10 @@ class SharedPanel:
             for tile in {*classes.tolist()} - {-1}:
                 fills[tile] += fill(grid, classes == tile)
             whole += fill(grid, np.ones(classes.size, np.bool_))
-            unused = self._iterations[-1][name] < 0  # for good: a path that never varies
+            # For good: a path that never varies.
+            unused = ~self._model.recording.steps[-1].written[name].reshape(-1)
             padding += hatch(grid, unused)
-            never += hatch(grid, (classes < 0) & ~unused)
+            never += hatch(grid, ~is_written & ~unused)
             touched_path += fill(grid, touched)
             focused_path += fill(grid, touched_by_focused)
             unordered_path += fill(grid, is_unordered)
@@ -210,7 +198,7 @@ class SharedPanel:
         unordered = self._unordered[step.number]
         if not unordered:
             return ""
-        unset = sum(int((self._iterations[step.number][name][c] < 0).sum())
+        unset = sum(int((~step.written[name].reshape(-1)[c]).sum())
                     for name, c in unordered.items())  # fmt: skip
         count = sum(cells.size for cells in unordered.values()) - unset
         reasons = []

@@ -12,6 +12,7 @@ from pygments.token import Token
 from simulator import Recording, Step
 from simulator.language.tree import Loop, Statement
 from simulator.machine.observer import StepKind
+from ui.hit import Hit
 from ui.palette import Palette
 from ui.panels.canvas import CLEAR, MONO, SANS, Shape, Trace, outline, words
 from ui.panels.paths import box, hover
@@ -139,6 +140,14 @@ class SourcePanel:
                 for i, colour in enumerate(colours)
             ),
         ]  # fmt: skip
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """A line."""
+        row = int((y - TOP) // self._height)
+        if not (LEFT <= x <= RIGHT and 0 <= row < self._shown):
+            return None
+        start = self._starts[step.number] if self._moves else 0
+        return Hit("line", self._first + start + row)
 
     def shapes(self, step: Step) -> list[Shape]:
         """The current line, and a bar beside each loop that runs."""

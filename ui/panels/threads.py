@@ -11,23 +11,21 @@ import numpy as np
 from simulator import Kernel, Launch, Step, record
 from simulator.language.ctype import Array, ArrayOf, Scalar
 from simulator.language.tree import (
-    Assign,
     Barrier,
     Binary,
-    Evaluate,
     Expression,
-    Index,
     MemorySpace,
-    Name,
     Statement,
     Variable,
 )
 from simulator.language.visit import expressions_of, subexpressions
 from simulator.launch import WARP_SIZE, Dim3
 from simulator.machine.observer import AccessKind
+from ui.hit import Hit
 from ui.palette import Palette
-from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, target, words
+from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, words
 from ui.panels.paths import box, fill, foot_bars, hatch, hover
+from ui.products import accumulated_variable
 from ui.scene_model import Phase, SceneModel, build_scene_model, distinct_snapshots
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 560, 1580, 812
@@ -119,7 +117,6 @@ class ThreadsPanel:
                 traces.append(lines(drawn, (drawn.rows, drawn.columns), palette.line, 1.5))
         if threads > WARP_SIZE:
             traces.append(self._warps())
-        traces.append(target(grid, "threads"))
         return traces
 
     def changing(self, step: Step) -> list[Trace]:
@@ -153,6 +150,12 @@ class ThreadsPanel:
         points = [(BARS_LEFT, TOP + LABEL + 122 + 22 * i) for i in range(2)]
         traces.append(words(points, self._saved(step), 16, palette.ink, "middle right", SANS))
         return traces
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """A thread."""
+        cell = self.grid.cell_at(x, y)
+        inside = cell is not None and cell < self._model.recording.launch.threads
+        return Hit("thread", cell) if cell is not None and inside else None
 
     def shapes(self, step: Step) -> list[Shape]:
         """Active and waiting threads, the focused thread, and the two counters as bars."""
@@ -263,19 +266,22 @@ def _times(ratio: float) -> str:
     return f"{ratio:.1f}".removesuffix(".0") + "×"
 
 
-def global_loads(model: SceneModel) -> list[int]:
-    """Elements that the block's threads have loaded from global memory, up to each step."""
+def global_loads(model: SceneModel, thread: int | None = None) -> list[int]:
+    """Elements that the block, or a thread, has loaded from global memory, up to each step."""
+    counted = _counted_threads(model, thread)
     counts, count = [], 0
     for step in model.recording.steps:
         for access in step.accesses:
             if access.kind is AccessKind.LOAD and access.space is MemorySpace.GLOBAL:
-                count += int((access.active & access.in_bounds).sum()) * access.components
+                count += int((access.active & access.in_bounds & counted).sum()) * access.components
         counts.append(count)
     return counts
 
 
-def naive_loads(model: SceneModel) -> list[int]:
+def naive_loads(model: SceneModel, thread: int | None = None) -> list[int]:
     """Elements the naive kernel would have loaded for the products done, up to each step.
+
+    The products are those of the block, or of one thread.
 
     It loads two for each product that a stored cell of C needs. A sum takes up its products in the
     order of k, so that its first K are those; what follows multiplies the zeros of a last tile,
@@ -283,10 +289,11 @@ def naive_loads(model: SceneModel) -> list[int]:
     """
     recording = model.recording
     sums = accumulator(model)
-    needed = _sums_within_c(model, sums)
+    needed = _sums_within_c(model, sums) & _counted_threads(model, thread)[:, None]
     products_done = np.zeros(needed.shape, np.int64)
     K = int(recording.arguments["K"])
-    factors = {step.statement: _products(step.statement) for step in recording.steps}
+    statements = {step.statement for step in recording.steps}
+    factors = {statement: _products(statement) for statement in statements}
     counts, count = [], 0
     for step in recording.steps:
         for active in _threads_done(step, factors[step.statement]):
@@ -295,6 +302,12 @@ def naive_loads(model: SceneModel) -> list[int]:
             count += 2 * int((needed[sums_added] & (products_done[sums_added] <= K)).sum())
         counts.append(count)
     return counts
+
+
+def _counted_threads(model: SceneModel, thread: int | None) -> Array:
+    """bool [T]: the one thread, or all."""
+    threads: Array = np.arange(model.recording.launch.threads)
+    return np.ones(threads.size, np.bool_) if thread is None else threads == thread
 
 
 def _sums_within_c(model: SceneModel, sums: Variable | None) -> Array:
@@ -381,7 +394,7 @@ def _is_float(expression: Expression) -> bool:
 
 def accumulator(model: SceneModel) -> Variable | None:
     """The float variable, or array of them, in registers that a loop adds to, if there is one."""
-    sums = (_accumulated_variable(step.statement) for step in model.recording.steps)
+    sums = (accumulated_variable(step.statement) for step in model.recording.steps)
     return next((variable for variable in sums if variable is not None), None)
 
 
@@ -435,21 +448,6 @@ def _with_stores(values: Array, step: Step, name: str) -> Array:
                 component = access.values[threads] if components == 1 else access.values[threads, i]
                 flat[threads, cells + i] = component
     return values
-
-
-def _accumulated_variable(statement: object) -> Variable | None:
-    match statement:
-        case Evaluate(expression=Assign(lvalue=lvalue, operator="+") as sum_) if _is_float(sum_):
-            while isinstance(lvalue, Index):
-                lvalue = lvalue.base
-            if isinstance(lvalue, Name) and lvalue.variable.space in (
-                MemorySpace.REGISTER,
-                MemorySpace.LOCAL,
-            ):
-                return lvalue.variable
-        case _:
-            pass
-    return None
 
 
 def _dimensions(variable: Variable | None) -> tuple[int, ...]:

@@ -6,12 +6,14 @@ import numpy as np
 
 from simulator import Step
 from simulator.observers.findings import HazardKind
+from ui.hit import Hit
 from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, outline, words
+from ui.panels.canvas import SANS, Shape, Trace, colour_scale, outline, words
 from ui.panels.paths import box, hover, px
-from ui.scene_model import Phase, SceneModel, outer_iteration
+from ui.scene_model import Phase, SceneModel, multiplied_tile
 
 LEFT, RIGHT, TOP, BOTTOM = 28, 1580, 852, 880
+
 PHASES = tuple(Phase)
 HAZARD = "hazard"
 HOVER = (
@@ -45,11 +47,11 @@ class TimelinePanel:
         palette, model = self._palette, self._model
         phases = [[PHASES.index(phase) for phase in model.phases]]
         edges = [palette.paper, *palette.tile_edges]
-        rows = [outer_iteration(model, step) for step in model.recording.steps]
+        rows = [multiplied_tile(model, step) for step in model.recording.steps]
         colours = [[0 if t is None else t % len(palette.tile_edges) + 1 for t in rows]]
         traces = [
             self._row(phases, [palette.phases[phase] for phase in PHASES], TOP, BOTTOM)
-            | {"name": "timeline", "hoverinfo": "none"},
+            | {"hoverinfo": "none"},
             self._row(colours, edges, TOP - 9, TOP - 3),
         ]
         used = [phase for phase in PHASES if phase in model.phases and phase is not Phase.OTHER]
@@ -71,6 +73,10 @@ class TimelinePanel:
         """Nothing: the marker is a shape."""
         return []
 
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """Nothing: the page itself handles a click on the timeline."""
+        return None
+
     def shapes(self, step: Step) -> list[Shape]:
         """The marker, and the steps with hazards."""
         palette = self._palette
@@ -82,14 +88,10 @@ class TimelinePanel:
         ]
 
     def _row(self, values: list[list[int]], colours: list[str], top: float, low: float) -> Trace:
-        steps = len(colours)
-        scale = []
-        for i, colour in enumerate(colours):
-            scale += [[i / steps, colour], [(i + 1) / steps, colour]]
         return {
             "type": "heatmap", "z": np.array(values, np.int8),
             "x0": LEFT + self._width / 2, "dx": self._width, "y": [top, low],
-            "zmin": -0.5, "zmax": steps - 0.5, "colorscale": scale, "showscale": False,
+            **colour_scale(colours),
             "hoverinfo": "skip", "xgap": 0.5 if self._width > 3 else 0,
         }  # fmt: skip
 

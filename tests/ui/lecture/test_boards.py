@@ -1,0 +1,197 @@
+"""A product on the blackboard: the numbers in the focused cells are those of the recording."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from simulator import Step
+from simulator.machine.observer import AccessKind
+from simulator.number_format import MINUS
+from tests.ui.lecture.lectures import (
+    Box,
+    Lecture,
+    centre,
+    of_query,
+    of_size,
+    seen,
+    spread,
+    text_at,
+)
+from tests.ui.scene_models import EACH, SIZES
+from ui.lecture.product_stage import ProductStage
+from ui.look import Look, Stage
+from ui.palette import PALETTES
+
+PALETTE = PALETTES["light"]
+PRODUCT = re.compile(r"(\w+)(?:\[.*\])? \+= (\w+)(?:\[.*\])? \* (\w+)")
+NOT_IN_LINE = {  # kernels whose left (0) or upper (1) factor does not stand in line with its sum
+    "transposed": {1}, "padded": {1}, "swizzled": {1}, "warptiles": {0},
+}  # fmt: skip
+PINNED = Look(stage=Stage.PRODUCT)
+
+
+def products(lecture: Lecture) -> list[Step]:
+    """The steps at which the focused thread adds a product."""
+    thread = lecture.model.thread
+    found = [
+        s for s in lecture.steps_of("+=") if PRODUCT.search(lecture.line(s)) and s.active[thread]
+    ]
+    assert len(found) > 1
+    return found
+
+
+def recorded_numbers(lecture: Lecture, step: Step) -> tuple[float, float, float, float]:
+    """Both factors, the sum before and the sum after, from the accesses or the registers."""
+    thread = lecture.model.thread
+    found = PRODUCT.search(lecture.line(step))
+    assert found
+    total, *factors = found.groups()
+
+    def loaded(name: str) -> float:
+        for access in step.accesses:
+            if access.name == name and access.kind is AccessKind.LOAD:
+                return float(access.values[thread])
+        return float(step.registers[name][thread])
+
+    stores = [a for a in step.accesses if a.name == total and a.kind is AccessKind.STORE]
+    if stores:
+        before, after = loaded(total), float(stores[0].values[thread])
+    else:
+        before = float(lecture.steps[step.number - 1].registers[total][thread])
+        after = float(step.registers[total][thread])
+    left, upper = map(loaded, factors)
+    return left, upper, before, after
+
+
+def focus_boxes(lecture: Lecture, step: Step) -> list[Box]:
+    """The focused cells of the figure: of the left factor, the upper one, and the sum."""
+    return [
+        box
+        for shape in lecture.drawn(step, ProductStage)[1]
+        if shape["fillcolor"] == PALETTE.focus_fill and shape["line"]["width"] == 4
+        for box in seen(shape)
+    ]
+
+
+@EACH
+@pytest.mark.parametrize("count", [8, pytest.param(10**6, marks=pytest.mark.deep)])
+def test_the_focused_cells_hold_the_factors_and_their_sum(number: int, count: int) -> None:
+    sums = set()
+    threads = of_size(number).recording.launch.threads
+    for thread, step_count in ((0, count // 2), (threads // 3, count)):
+        lecture = of_size(number, PINNED, thread)
+        sums |= {check_focus(lecture, step) for step in spread(products(lecture), step_count)}
+    assert len(sums) > 1
+
+
+def check_focus(lecture: Lecture, step: Step) -> float:
+    """The figure's focused numbers are those of the recording; returns the sum."""
+    boxes = focus_boxes(lecture, step)
+    assert len(boxes) == 3, step.number
+    traces = lecture.drawn(step, ProductStage)[0]
+    shown = [float(text_at(traces, *centre(box)).replace(MINUS, "-")) for box in boxes]
+    left, upper, before, after = recorded_numbers(lecture, step)
+    assert shown == [left, upper, after], step.number
+    assert before + left * upper == after
+    return after
+
+
+@EACH
+def test_every_sum_that_is_shown_is_the_recorded_one(number: int) -> None:
+    lecture = of_size(number, PINNED)
+    board = lecture.panel(ProductStage)
+    if board._board.sums.own:
+        return
+    for step in spread(products(lecture), 4):
+        traces = lecture.drawn(step, ProductStage)[0]
+        registers = step.registers["acc"]
+        found = 0
+        for x, y in board._sums.cells.centres():
+            hit = lecture.hit(step, x, y)
+            if hit is not None:
+                assert hit.name == "thread"
+                assert float(text_at(traces, x, y)) == registers[hit.index]
+                found += 1
+        assert found >= min(4, lecture.recording.launch.threads)
+
+
+@EACH
+def test_factors_stand_in_line_with_their_sum(number: int) -> None:
+    check_lines(of_size(number, PINNED), NOT_IN_LINE.get(SIZES[number][0], set()))
+
+
+def check_lines(lecture: Lecture, not_in_line: set[int]) -> None:
+    """Factors stand in line with their sum; dots mark the sums that share one of them."""
+    steps = products(lecture)
+    places = [[centre(box) for box in focus_boxes(lecture, step)] for step in steps]
+    assert all(len(three) == 3 for three in places)
+    rows = [left[1] - total[1] for left, _, total in places]
+    columns = [upper[0] - total[0] for _, upper, total in places]
+    in_line = [all(abs(apart) < 0.5 for apart in axis) for axis in (rows, columns)]
+    assert [axis not in not_in_line for axis in (0, 1)] == in_line
+    marked = 0
+    for step in steps:
+        [board] = [panel for panel in lecture.panels(ProductStage) if panel.matches(step)]
+        dotted = board.shapes(step)[-1]
+        assert dotted["line"]["dash"] == "dot"
+        drawn = [thread_of(board, step, centre(box)) for box in seen(dotted)]
+        shown = {
+            thread_of(board, step, point) for point in board._sums.cells.centres()
+        } if not board._board.sums.own else set()  # fmt: skip
+        assert len(drawn) == len(set(drawn))
+        assert set(drawn) == sharing_threads(lecture, step) & shown
+        marked += len(drawn)
+    assert bool(marked) == (lecture.recording.launch.threads > 1 and not board._board.sums.own)
+
+
+def thread_of(board: ProductStage, step: Step, point: tuple[float, float]) -> int | None:
+    """The thread whose sum stands at a point; None where there is none."""
+    hit = board.hit(step, *point)
+    return hit.index if hit is not None and hit.name == "thread" else None
+
+
+def sharing_threads(lecture: Lecture, step: Step) -> set[int]:
+    """The other threads that read the same cell of a factor as the focused thread."""
+    thread, found = lecture.model.thread, PRODUCT.search(lecture.line(step))
+    assert found
+    threads: set[int] = set()
+    for access in step.accesses:
+        if access.name in found.groups()[1:] and access.kind is AccessKind.LOAD:
+            same = access.active & (access.offsets == access.offsets[thread])
+            threads |= set(np.flatnonzero(same).tolist())
+    return threads - {thread}
+
+
+@pytest.mark.parametrize(
+    ("query", "room"),
+    [
+        ({"kernel": "tiled", "M": 64, "N": 64, "K": 64, "TILE": 32}, (1280, 720)),
+        ({"kernel": "tiled", "M": 64, "N": 64, "K": 64, "TILE": 32}, (390, 844)),
+        ({"kernel": "tiled", "inputs": "counting", "M": 64, "N": 64, "K": 64, "TILE": 16,
+          "bx": 3, "by": 3}, (1240, 560)),
+        ({"kernel": "tiled_double", "inputs": "counting", "M": 33, "N": 35, "K": 37, "TILE": 8},
+         (820, 600)),
+        ({"kernel": "naive", "inputs": "counting", "M": 64, "N": 64, "K": 64}, (1280, 720)),
+        ({"kernel": "transposed", "M": 32, "N": 32, "K": 32, "TILE": 32}, (1280, 720)),
+        ({"kernel": "swizzled", "M": 32, "N": 32, "K": 32, "TILE": 32}, (1280, 720)),
+        ({"kernel": "registers", "inputs": "counting", "M": 16, "N": 16, "K": 16}, (390, 844)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("presenting", [False, True])
+def test_the_focused_thread_is_within_the_windows_in_any_room(
+    query: dict[str, object], room: tuple[int, int], presenting: bool
+) -> None:
+    look = Look(stage=Stage.PRODUCT, width=room[0], height=room[1], presenting=presenting)
+    threads = of_query(look, **query).recording.launch.threads
+    for thread in (0, threads - 1):
+        lecture = of_query(look, thread, **query)
+        for step in spread(products(lecture), 5):
+            boxes = focus_boxes(lecture, step)
+            assert len(boxes) == 3
+            traces = lecture.drawn(step, ProductStage)[0]
+            left, upper, _, after = recorded_numbers(lecture, step)
+            shown = [text_at(traces, *centre(box)) for box in boxes]
+            assert shown == [f"{left:g}", f"{upper:g}", f"{after:.0f}"] or after >= 1e6

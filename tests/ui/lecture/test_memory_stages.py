@@ -1,0 +1,305 @@
+"""The stages of copies, banks and threads, against counts from the accesses themselves."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simulator import Step
+from simulator.language.tree import Barrier
+from simulator.machine.observer import AccessKind
+from simulator.recording.recording import StepAccess
+from simulator.recording.requests import requests
+from tests.ui.lecture.lectures import Box, Lecture, centre, of_query, of_size, seen, spread
+from tests.ui.scene_models import EACH
+from ui.hit import Hit
+from ui.lecture.banks_stage import BanksStage
+from ui.lecture.copy_stage import CopyStage
+from ui.lecture.threads_stage import ThreadsStage
+from ui.look import Look, Stage
+from ui.panels.canvas import SPACE
+from ui.panels.threads import waiting_threads
+
+COPY, BANKS, THREADS = (
+    Look(stage=stage) for stage in (Stage.COPY, Stage.BANKS, Stage.THREADS)
+)  # fmt: skip
+
+
+def text_of(lecture: Lecture, step: Step, kind: type[Any]) -> str:
+    traces = lecture.drawn(step, kind)[0]
+    texts = [text for trace in traces for text in trace["text"] if trace.get("meta") != "numbers"]
+    return " ".join(re.sub("</?b>", "", text) for text in texts if text != SPACE)
+
+
+def lanes(lecture: Lecture, access: StepAccess) -> list[int]:
+    """The byte offsets of the lanes of the focused thread's warp that take part."""
+    warp = lecture.model.thread // 32
+    threads = range(warp * 32, min(warp * 32 + 32, lecture.recording.launch.threads))
+    return [
+        int(access.offsets[t]) for t in threads if access.active[t] and access.in_bounds[t]
+    ]  # fmt: skip
+
+
+# Copies -------------------------------------------------------------------------------------
+
+
+@EACH
+def test_sectors_are_drawn_once_and_the_words_in_use_are_filled(number: int) -> None:
+    lecture, checked = of_size(number, COPY), 0
+    panel = lecture.panel(CopyStage)
+    steps = [s for s in lecture.steps if any(a.space == "global" for a in s.accesses)]
+    for step in spread(steps, 8):
+        access = next(a for a in step.accesses if a.space == "global")
+        offsets = lanes(lecture, access)
+        if not offsets:
+            continue
+        moved = {(byte + i) for byte in offsets for i in range(access.width)}
+        guides, fetched, used, own = (seen(shape) for shape in panel.shapes(step)[-4:])
+        assert len(fetched) == len({byte // 32 for byte in moved})
+        assert len(guides) == len({byte // 128 for byte in moved})
+        assert len(used) + len(own) == len({byte // 4 for byte in moved})
+        thread = lecture.model.thread
+        takes_part = bool(access.active[thread] and access.in_bounds[thread])
+        assert len(own) == (access.width // 4 if takes_part else 0)
+        assert all(any(within(word, sector) for sector in fetched) for word in used + own)
+        assert all(any(within(sector, line) for line in guides) for sector in fetched)
+        request = next(r for r in requests(lecture.recording, step, thread // 32)
+                       if r.access is access)  # fmt: skip
+        assert len(moved) == request.useful_bytes
+        sectors = request.moved_sectors
+        text = text_of(lecture, step, CopyStage)
+        verb = "fetches" if access.kind is AccessKind.LOAD else "writes"
+        assert f"Warp {thread // 32} {verb} {sectors} sector" + "s" * (sectors > 1) in text
+        assert f"{len(moved)} of {32 * sectors} bytes are used" in text
+        checked += 1
+    assert checked >= 2
+
+
+def within(inner: Box, outer: Box) -> bool:
+    return (
+        outer[0] - 0.2 <= inner[0] <= inner[2] <= outer[2] + 0.2
+        and outer[1] - 0.2 <= inner[1] <= inner[3] <= outer[3] + 0.2
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "line", "sectors", "used"),
+    [
+        # A warp of 32 threads in x reads 32 neighbours, or one row's cell after another's.
+        ({"kernel": "naive", "M": 8, "N": 32, "K": 4}, "C[row * N + col] =", 4, 128),
+        ({"kernel": "uncoalesced", "M": 32, "N": 8, "K": 4}, "C[row * N + col] =", 32, 128),
+        ({"kernel": "tiled", "M": 8, "N": 8, "K": 8, "TILE": 4}, "As[ty][tx] =", 4, 64),
+        ({"kernel": "tiled", "M": 64, "N": 64, "K": 64, "TILE": 32}, "As[ty][tx] =", 4, 128),
+        ({"kernel": "tiled_double", "M": 8, "N": 8, "K": 8, "TILE": 4}, "As[ty][tx] =", 4, 128),
+    ],
+)
+def test_a_warps_sectors(query: dict[str, Any], line: str, sectors: int, used: int) -> None:
+    lecture = of_query(COPY, **query)
+    step = lecture.steps_of(line)[0]
+    assert f"{used} of {32 * sectors} bytes are used" in text_of(lecture, step, CopyStage)
+
+
+# Banks --------------------------------------------------------------------------------------
+
+
+def marks(lecture: Lecture, step: Step) -> list[Box]:
+    return [box for shape in lecture.panel(BanksStage).shapes(step)[3:] for box in seen(shape)]
+
+
+@EACH
+def test_each_word_has_a_mark_in_its_bank_and_each_wavefront_a_row(number: int) -> None:
+    lecture, checked = of_size(number, BANKS), 0
+    panel = lecture.panel(BanksStage)
+    steps = [s for s in lecture.steps if any(a.space == "shared" for a in s.accesses)]
+    for step in spread(steps, 10):
+        asked = [
+            r for r in requests(lecture.recording, step, lecture.model.thread // 32)
+            if r.access.space == "shared"
+        ]  # fmt: skip
+        if not asked:
+            continue
+        request = max(
+            asked, key=lambda r: (r.degree, r.wavefront_count, len(set(r.words.flat) - {-1}))
+        )
+        worst = request.degree
+        drawn = marks(lecture, step)
+        area = panel._chart
+        rows = sorted({round(top) for _, top, *_ in drawn})
+
+        def turn_and_bank(mark: Box, rows: list[int] = rows) -> tuple[int, int]:
+            column = (mark[0] - panel._chart.left - 1) / (panel._chart.width / 32)
+            return rows.index(round(mark[1])), round(column)
+
+        served = {
+            (turn, word)
+            for turn, words in zip(
+                request.wavefront_numbers.tolist(), request.words.tolist(), strict=True
+            )
+            for word in words
+            if word >= 0
+        }
+        assert len(drawn) == len(served)
+        assert sorted(map(turn_and_bank, drawn)) == sorted((i, word % 32) for i, word in served)
+        assert len(rows) == request.wavefront_count
+        whole, used, _, others, own = panel.shapes(step)
+        lane = set(request.words[lecture.model.thread % 32].tolist())
+        assert sorted(map(turn_and_bank, seen(own))) == sorted(
+            (turn, word % 32) for turn, word in served if word in lane
+        )
+        assert own["fillcolor"] != others["fillcolor"]
+        [whole_box], [used_box] = seen(whole), seen(used)
+        assert within((area.left, area.top, area.right, area.bottom), whole_box)
+        assert within(used_box, whole_box)
+        assert all(within(mark, used_box) for mark in drawn)
+        height = (used_box[3] - used_box[1]) / request.wavefront_count
+        assert [int((top - used_box[1]) / height) for top in rows] == list(range(len(rows)))
+        text = text_of(lecture, step, BanksStage)
+        if worst > 1:
+            assert f"{worst}-way bank conflict, {request.wavefront_count} wavefronts" in text
+        else:
+            assert "no conflict" in text
+        checked += 1
+    assert bool(checked) == bool(lecture.recording.shared)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "tile", "ways", "banks"),
+    [
+        ("transposed", 32, 32, 1),
+        ("transposed", 16, 8, 2),
+        ("transposed", 8, 2, 4),
+        ("padded", 32, 1, 32),
+        ("swizzled", 32, 1, 32),
+        ("tiled", 32, 1, 32),
+    ],
+)
+def test_a_conflict_of_n_ways_is_n_rows_in_its_banks(
+    kernel: str, tile: int, ways: int, banks: int
+) -> None:
+    lecture = of_query(BANKS, kernel=kernel, M=32, N=32, K=32, TILE=tile)
+    panel = lecture.panel(BanksStage)
+    for step in spread(lecture.steps_of("acc +="), 4):
+        access = next(a for a in step.accesses if a.name == "Bs")
+        words = {byte // 4 for byte in lanes(lecture, access)}
+        per_bank = np.bincount([word % 32 for word in words], minlength=32)
+        assert (per_bank.max(), np.count_nonzero(per_bank)) == (ways, banks)
+        drawn = marks(lecture, step)
+        tops, lefts = ({round(box[i]) for box in drawn} for i in (1, 0))
+        assert len(tops) == ways
+        assert len(drawn) == len(words)
+        assert len(lefts) == banks
+        text = text_of(lecture, step, BanksStage)
+        assert "reads Bs: " + (f"{ways}-way bank" if ways > 1 else "no") + " conflict" in text
+        bottom = max(box[3] for box in drawn)
+        assert bottom <= panel._chart.bottom + 0.2
+
+
+def test_a_conflict_of_32_ways_is_32_rows_in_one_column() -> None:
+    lecture = of_query(kernel="transposed", M=32, N=32, K=32, TILE=32)
+    for step in lecture.steps_of("acc +="):
+        drawn = marks(lecture, step)
+        assert len({left for left, *_ in drawn}) == 1
+        assert len({top for _, top, *_ in drawn}) == len(drawn) == 32
+        text = text_of(lecture, step, BanksStage)
+        assert "Warp 0 reads Bs: 32-way bank conflict, 32 wavefronts." in text
+        [bank] = {
+            byte // 4 % 32 for a in step.accesses if a.name == "Bs" for byte in lanes(lecture, a)
+        }
+        assert f"Its 32 words are in bank {bank}, which serves them one after another." in text
+
+
+def test_a_step_that_asks_nothing_of_shared_memory_says_so() -> None:
+    lecture = of_query(BANKS, kernel="naive", M=4, N=4, K=4)
+    for step in lecture.steps:
+        text = text_of(lecture, step, BanksStage)
+        assert text == "This step asks nothing of shared memory."
+        assert marks(lecture, step) == []
+
+
+# Threads ------------------------------------------------------------------------------------
+
+
+def lanes_of(panel: ThreadsStage, step: Step, which: int) -> set[int]:
+    """The threads whose cells a shape of the stage fills."""
+    found = [panel.hit(step, *centre(box)) for box in seen(panel.shapes(step)[which])]
+    assert all(hit is not None and hit.name == "thread" for hit in found)
+    assert len(set(found)) == len(found)
+    return {hit.index for hit in found if hit is not None}
+
+
+@pytest.mark.parametrize(
+    ("query", "warps"),
+    [
+        ({"kernel": "tiled", "M": 16, "N": 16, "K": 16, "TILE": 8}, 2),
+        ({"kernel": "tiled", "M": 16, "N": 16, "K": 16, "TILE": 16}, 8),
+        ({"kernel": "tiled", "M": 5, "N": 7, "K": 3, "TILE": 4, "bx": 1, "by": 1}, 1),
+        ({"kernel": "transposed", "M": 16, "N": 16, "K": 8, "TILE": 8}, 2),
+        ({"kernel": "naive", "M": 8, "N": 32, "K": 2}, 8),
+    ],
+)
+@pytest.mark.parametrize("schedule", ["ascending", "descending", "lockstep"])
+def test_who_waits_and_who_runs(query: dict[str, Any], warps: int, schedule: str) -> None:
+    lecture = of_query(THREADS, **query, schedule=schedule)
+    panel, total = lecture.panel(ThreadsStage), lecture.recording.launch.threads
+    assert -(-total // 32) == warps
+    come: set[int] = set()  # to the barrier, of the interval
+    interval, partly, barriers = 0, 0, 0
+    for step in lecture.steps:
+        running = set(np.flatnonzero(step.active).tolist())
+        is_barrier = isinstance(step.statement, Barrier)
+        if step.interval != interval and not is_barrier:
+            come, interval = set(), step.interval
+        if is_barrier:
+            come |= running
+            barriers += 1
+        waits = set(np.flatnonzero(waiting_threads(lecture.model)[step.number]).tolist())
+        assert waits == come, step.number
+        assert lanes_of(panel, step, 0) == set(range(total))
+        is_open = is_barrier and len(waits) == total
+        assert lanes_of(panel, step, 2) == (set() if is_open else waits)
+        assert lanes_of(panel, step, 1) == (set(range(total)) if is_open else running - waits)
+        assert panel.hit(step, *centre(seen(panel.shapes(step)[3])[0])) == Hit(
+            "thread", lecture.model.thread
+        )
+        assert bool(seen(panel.shapes(step)[4])) == (is_barrier and not is_open)
+        text = text_of(lecture, step, ThreadsStage)
+        states = panel.changing(step)[-1]["text"]
+        assert [state == "waits" for state in states] == [
+            not is_open and set(range(32 * warp, min(32 * warp + 32, total))) <= waits
+            for warp in range(warps)
+        ]
+        assert [state == "goes on" for state in states] == [is_open] * warps
+        if is_open:
+            assert f"The last of the {total} threads has come to the barrier: all go on." in text
+        elif is_barrier:
+            assert f"{len(waits)} of {total} threads wait at the barrier" in text
+            partly += 1
+        elif waits:
+            assert f"{len(running)} threads run, {len(waits)} wait at the barrier." in text
+    assert bool(partly) == (schedule != "lockstep" and warps > 1 and barriers > 0)
+
+
+@pytest.mark.parametrize("schedule", ["ascending", "descending"])
+def test_the_first_of_two_warps_waits_while_the_other_copies(schedule: str) -> None:
+    lecture = of_query(
+        THREADS, kernel="tiled", M=16, N=16, K=16, TILE=8, schedule=schedule
+    )  # fmt: skip
+    panel = lecture.panel(ThreadsStage)
+    first, second = (0, 1) if schedule == "ascending" else (1, 0)
+    copy = [s for s in lecture.steps_of("As[ty][tx] =") if s.active[32 * second]][0]  # noqa: RUF015
+    assert lanes_of(panel, copy, 2) == set(range(32 * first, 32 * first + 32))
+    assert lanes_of(panel, copy, 1) == set(range(32 * second, 32 * second + 32))
+    text = text_of(lecture, copy, ThreadsStage)
+    assert "32 threads run, 32 wait at the barrier." in text
+
+
+@pytest.mark.parametrize(("width", "height", "presenting"), [(320, 500, False), (700, 900, True)])
+def test_a_narrow_room_has_words_for_an_empty_stage_too(
+    width: int, height: int, presenting: bool
+) -> None:
+    look = Look(stage=Stage.BANKS, width=width, height=height, presenting=presenting)
+    lecture = of_query(look, kernel="naive", M=4, N=4, K=4)
+    assert text_of(lecture, lecture.steps[0], BanksStage)

@@ -1,0 +1,239 @@
+"""From step to step nothing of a sheet changes but texts, paths and colours; clicks find cells."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simulator import Step
+from simulator.number_format import format_short
+from tests.ui.lecture.lectures import Lecture, numbers, of_query, of_size, spread
+from tests.ui.scene_models import EACH, SIZES, scene_model
+from ui.hit import Hit
+from ui.lecture.maps import MapsPanel
+from ui.lecture.source_window import SourceWindow
+from ui.lecture.threads_stage import ThreadsStage
+from ui.look import Look, Sheet, Stage
+from ui.overview import OverviewSheet
+from ui.panels.canvas import SPACE
+from ui.sheet import Panel
+
+FOLLOWING: list[Any] = [
+    pytest.param(stage, n, marks=() if stage is None or n in (3, 10) else pytest.mark.deep)
+    for stage in (None, *Stage)
+    for n in range(len(SIZES))
+]  # fmt: skip
+
+
+def fixed(panel: Panel, step: Step) -> str:
+    """What of a panel no step may change."""
+    traces = [{**trace, "text": len(trace["text"])} for trace in panel.changing(step)]
+    shapes = [
+        {k: v for k, v in shape.items() if k not in ("path", "line", "fillcolor")}
+        | {"width": shape["line"]["width"], "dash": shape["line"]["dash"]}
+        for shape in panel.shapes(step)
+    ]
+    return json.dumps([traces, shapes])
+
+
+def check_steady(panels: list[Panel], steps: list[Step]) -> None:
+    for panel in panels:
+        assert len({fixed(panel, step) for step in steps}) == 1, panel
+        for step in steps:
+            for trace in panel.changing(step):
+                assert np.isfinite([*trace["x"], *trace["y"]]).all()
+                assert len(trace["x"]) == len(trace["y"]) == len(trace["text"])
+                assert all(text and isinstance(text, str) for text in trace["text"])
+            assert all(re.fullmatch(r"[MLHVZ\d.,-]+", s["path"]) for s in panel.shapes(step))
+
+
+@pytest.mark.parametrize(("stage", "number"), FOLLOWING)
+def test_a_lectures_panels_draw_the_same_traces_and_shapes_at_every_step(
+    stage: Stage | None, number: int
+) -> None:
+    lecture = of_size(number, Look(stage=stage))
+    check_steady(lecture.sheet.panels, spread(lecture.steps, 16))
+
+
+@EACH
+@pytest.mark.deep
+@pytest.mark.parametrize("room", [(390, 844), (1920, 1080)])
+def test_at_every_single_step_and_in_other_rooms(number: int, room: tuple[int, int]) -> None:
+    lecture = of_size(number, Look(width=room[0], height=room[1]))
+    check_steady(lecture.sheet.panels, list(lecture.steps))
+
+
+@EACH
+def test_an_overviews_panels_draw_the_same_traces_and_shapes_at_every_step(number: int) -> None:
+    model = scene_model(number)
+    sheet = OverviewSheet(model, Look(sheet=Sheet.OVERVIEW))
+    check_steady(sheet.panels, spread(model.recording.steps, 6))
+
+
+@EACH
+def test_only_one_stage_is_on_the_sheet(number: int) -> None:
+    lecture = of_size(number)
+    for step in spread(lecture.steps, 12):
+        shown = 0
+        for panel in lecture.sheet.panels:
+            if hasattr(panel, "_is_shown"):
+                texts = {text for trace in panel.changing(step) for text in trace["text"]}
+                paths = {shape["path"] for shape in panel.shapes(step)}
+                is_empty = texts == {SPACE} and paths == {"M0,0Z"}
+                assert is_empty != panel._is_shown(step)
+                shown += not is_empty
+        assert shown == 1, step.number
+
+
+# Clicks -------------------------------------------------------------------------------------
+
+COUNTING = {"inputs": "counting"}  # each value of A stands in one cell only, and of B
+CLICKED = [
+    {"kernel": "tiled", "M": 8, "N": 8, "K": 8, "TILE": 4, "bx": 1},
+    {"kernel": "tiled", "M": 64, "N": 64, "K": 64, "TILE": 16, "bx": 1, "by": 2, "tx": 9, "ty": 13},
+    {"kernel": "tiled", "M": 5, "N": 7, "K": 3, "TILE": 4, "bx": 1, "by": 1},
+    {"kernel": "naive", "M": 8, "N": 32, "K": 12, "tx": 17, "ty": 3},
+    {"kernel": "transposed", "M": 16, "N": 16, "K": 16, "TILE": 16, "tx": 10, "ty": 5},
+    {"kernel": "rows"},
+    {"kernel": "vectors"},
+    {"kernel": "pipelined"},
+]
+
+
+def value_at(lecture: Lecture, step: Step, hit: Hit) -> float | None:
+    """The value that a step has in what was clicked; None for a cell of C that is not stored."""
+    arguments = lecture.recording.arguments
+    if hit.name.startswith("shared:"):
+        name = hit.name.removeprefix("shared:")
+        if not step.written[name].reshape(-1)[hit.index]:
+            return None
+        return float(step.shared[name].reshape(-1)[hit.index])
+    if hit.name == "C":
+        stored = step.stored.get("C")
+        if stored is None or not stored.reshape(-1)[hit.index]:
+            return None
+        return float(step.outputs["C"].reshape(-1)[hit.index])
+    return float(np.asarray(arguments[hit.name]).reshape(-1)[hit.index])
+
+
+@pytest.mark.parametrize("query", CLICKED, ids=lambda query: f"{query['kernel']}-{len(query)}")
+@pytest.mark.parametrize("stage", [None, Stage.COPY, Stage.PRODUCT])
+def test_a_click_on_a_number_finds_the_cell_that_holds_it(
+    query: dict[str, Any], stage: Stage | None
+) -> None:
+    lecture = of_query(Look(stage=stage), **query, **COUNTING)
+    found: dict[str, set[int]] = {}
+    moving = [step for step in lecture.steps if any(a.space == "global" for a in step.accesses)]
+    for step in [*spread(lecture.steps, 25), *spread(moving, 8)]:
+        for x, y, text in numbers(lecture.drawn_stage(step)[0]):
+            hit = lecture.hit(step, x, y)
+            if hit is None:
+                continue  # a thread's own registers
+            found.setdefault(hit.name, set()).add(hit.index)
+            if hit.name == "thread":
+                values = [
+                    array for array in step.registers.values() if array.ndim == 1
+                ]  # fmt: skip
+                assert text in {format_short(array[hit.index]) for array in values}
+                continue
+            value = value_at(lecture, step, hit)
+            assert value is not None or hit.name == "C"
+            if value is not None:
+                assert text == format_short(value), (step.number, hit)
+    kernel = query["kernel"]
+    if stage is Stage.PRODUCT:
+        own = kernel in ("vectors", "pipelined")  # whose factors and sums are a thread's own
+        expected = {"shared:As", "shared:Bs", "thread"}
+        if kernel in ("naive", "rows"):
+            expected = {"A", "B", "thread"} if kernel == "naive" else {"shared:As"}
+        assert set(found) == (set() if own else expected)
+    elif stage is Stage.COPY:
+        shared = set() if kernel == "naive" else {"shared:As", "shared:Bs"}
+        assert set(found) >= {"A", "C", *shared}
+    assert all(len(cells) > 1 for cells in found.values())
+
+
+@pytest.mark.parametrize("query", CLICKED, ids=lambda query: f"{query['kernel']}-{len(query)}")
+def test_the_maps_find_every_cell_of_every_matrix(query: dict[str, Any]) -> None:
+    lecture = of_query(**query)
+    panel, step = lecture.panel(MapsPanel), lecture.steps[-1]
+    for name, cells in panel._maps.items():
+        assert (cells.rows, cells.columns) == lecture.model.shapes[name]
+        hits = [lecture.hit(step, x, y) for x, y in cells.centres()]
+        assert hits == [Hit(name, i) for i in range(cells.rows * cells.columns)]
+        for x, y in ((cells.left - 0.5, cells.top + 1), (cells.left + 1, cells.top - 0.5)):
+            assert panel.hit(step, x, y) is None
+
+
+def source_rows(lecture: Lecture, step: Step) -> list[tuple[float, str, str]]:
+    """The rows of the source's window: y, the source's text, the values' text."""
+    *layers, values = lecture.panel(SourceWindow).changing(step)
+    found = []
+    for i, y in enumerate(layers[0]["y"]):
+        texts = [html.unescape(layer["text"][i]).replace(SPACE, " ") for layer in layers]
+        width = max(map(len, texts))
+        columns = zip(*(text.ljust(width) for text in texts), strict=True)
+        text = "".join(next((c for c in column if c != " "), " ") for column in columns)
+        found.append((y, text.strip(), re.sub("</?b>", "", values["text"][i]).strip(SPACE)))
+    return found
+
+
+@EACH
+@pytest.mark.parametrize("room", [(1280, 720), (390, 844)])
+def test_a_row_of_the_source_is_its_line_also_under_the_values(
+    number: int, room: tuple[int, int]
+) -> None:
+    lecture = of_size(number, Look(width=room[0], height=room[1]))
+    panel = lecture.panel(SourceWindow)
+    text = lecture.recording.kernel.text.replace("\t", "    ").split("\n")
+    under = 0
+    for step in spread(lecture.steps, 12):
+        area = lecture.sheet.areas.source
+        x, last, current = area.left + 30, 0, False
+        pieces: dict[int, str] = {}
+        for y, row, values in source_rows(lecture, step):
+            hit = panel.hit(step, x, y)
+            if values:
+                assert not row
+                assert hit == Hit("line", step.line)
+                current = True
+                continue
+            if hit is None:
+                assert not row
+                continue
+            assert hit.name == "line"
+            assert hit.index in (last, last + 1) or last == 0
+            last = hit.index
+            under += current
+            pieces[hit.index] = pieces.get(hit.index, "") + row
+        assert step.line in pieces
+        for line, joined in pieces.items():
+            whole = re.sub(r"\s", "", text[line - 1])
+            shown = re.sub(r"\s", "", joined)
+            is_edge = line in (min(pieces), max(pieces))  # a line that the window's edge may cut
+            assert shown == whole or (is_edge and shown in whole), line
+        assert panel.hit(step, area.left - 3, area.top + 3) is None
+        assert panel.hit(step, area.left + 3, area.bottom + 3) is None
+    assert under
+
+
+@pytest.mark.parametrize("number", [0, 4, 7, 15])
+def test_the_threads_stage_finds_every_thread(number: int) -> None:
+    lecture = of_size(number, Look(stage=Stage.THREADS))
+    panel, threads = lecture.panel(ThreadsStage), lecture.recording.launch.threads
+    hits = [panel.hit(lecture.steps[0], x, y) for x, y in panel._cells.centres()]
+    assert [hit for hit in hits if hit is not None] == [Hit("thread", t) for t in range(threads)]
+
+
+def test_the_sentence_the_ledger_and_the_timeline_are_no_hits() -> None:
+    lecture = of_query(kernel="tiled")
+    areas = lecture.sheet.areas
+    for area in (areas.sentence, areas.ledger, areas.timeline):
+        for x in np.linspace(area.left, area.right - 1, 20):
+            for y in np.linspace(area.top, area.bottom - 1, 5):
+                assert lecture.hit(lecture.steps[14], float(x), float(y)) is None

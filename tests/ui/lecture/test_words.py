@@ -1,0 +1,103 @@
+"""The sentence and the line's values: some wording of the narration, in every room."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simulator import Launch, Step, compile_kernel, narrate, record
+from tests.ui.lecture.lectures import Lecture, of_size, spread
+from tests.ui.scene_models import EACH
+from ui.lecture.letters import wrap
+from ui.lecture.sentence import SentencePanel
+from ui.lecture.sheet import LectureSheet
+from ui.lecture.source_window import SourceWindow
+from ui.look import Look
+from ui.panels.canvas import SPACE
+from ui.scene_model import build_scene_model
+
+ROOMS = [(320, 500, False), (390, 844, False), (1240, 560, False), (1280, 720, True)]
+
+
+def lines(lecture: Lecture, step: Step, which: int) -> list[str]:
+    texts = lecture.panel(SentencePanel).changing(step)[which]["text"]
+    return [html.unescape(text).replace(SPACE, " ") for text in texts if text != SPACE]
+
+
+def spoken_wordings(lecture: Lecture, step: Step) -> tuple[str, ...]:
+    """The narration's wordings; with a warning where no barrier orders the thread's access."""
+    thread = lecture.model.thread
+    wordings = narrate.spoken(lecture.recording, step, thread)
+    for access in step.accesses:
+        if access.space != "shared" or not (access.active[thread] and access.in_bounds[thread]):
+            continue
+        first = int(access.offsets[thread]) // access.element_bytes
+        own = set(range(first, first + access.components))
+        if own & {int(cell) for cell in lecture.model.unordered[step.number].get(access.name, ())}:
+            warning = f"⚠ no barrier orders its access to {access.name}."
+            return (*(f"{wording[:-1]}; {warning}" for wording in wordings), warning)
+    return wordings
+
+
+@EACH
+@pytest.mark.parametrize(("width", "height", "presenting"), ROOMS)
+def test_the_sentence_is_a_wording_of_the_narration_with_its_thread(
+    number: int, width: int, height: int, presenting: bool
+) -> None:
+    lecture = of_size(number, Look(width=width, height=height, presenting=presenting))
+    recording, thread = lecture.recording, lecture.model.thread
+    x, y, _ = recording.launch.block
+    assert x * y == recording.launch.threads
+    bx, by, _ = recording.block
+    who = f"<b>Thread ({thread % x}, {thread // x}) of block ({bx}, {by})</b>"
+    for step in spread(lecture.steps, 12):
+        subject, *said = lines(lecture, step, 0)
+        assert subject == who
+        assert " ".join(said) in spoken_wordings(lecture, step)
+        warp = " ".join(lines(lecture, step, 1))
+        wordings = narrate.warp(recording, step, thread // 32)
+        assert warp in wordings
+        panel, small = lecture.panel(SentencePanel), lecture.sheet.letters.small
+        for longer in wordings[: wordings.index(warp)]:
+            assert wrap(longer, small, panel._box.width, panel._warp_lines) is None
+
+
+UNORDERED = """__global__ void k(float* A, const float* B, float* C, int M, int N, int K) {
+    __shared__ float s[64];
+    int i = threadIdx.x;
+    s[i] = A[i];
+    C[i] = s[63 - i];
+}"""
+
+
+@pytest.mark.parametrize("thread", [0, 33])
+def test_the_sentence_warns_of_an_access_that_no_barrier_orders(thread: int) -> None:
+    arguments: dict[str, Any] = {
+        "A": np.ones((8, 8), np.float32), "B": np.ones((8, 8), np.float32),
+        "C": np.zeros((8, 8), np.float32), "M": 8, "N": 8, "K": 8,
+    }  # fmt: skip
+    recording = record(compile_kernel(UNORDERED, "k"), Launch((1, 1, 1), (64, 1, 1), arguments))
+    model = build_scene_model(recording, thread)
+    lecture = Lecture(model, Look(), LectureSheet(model, Look()))
+    [read] = lecture.steps_of("C[i] = s[63 - i]")
+    _, *spoken = lines(lecture, read, 0)
+    assert " ".join(spoken).endswith("⚠ no barrier orders its access to s.")
+    assert " ".join(spoken) in spoken_wordings(lecture, read)
+    _, *spoken = lines(lecture, lecture.steps_of("int i")[0], 0)
+    assert "⚠" not in " ".join(spoken)
+
+
+@EACH
+def test_the_values_under_the_line_are_a_wording_of_the_narration(number: int) -> None:
+    lecture, found = of_size(number), 0
+    for step in spread(lecture.steps, 20):
+        texts = lecture.panel(SourceWindow).changing(step)[-1]["text"]
+        rows = [html.unescape(text[3:-4]).strip() for text in texts if text != SPACE]
+        wordings = narrate.values(lecture.recording, step, lecture.model.thread)
+        assert bool(rows) == bool(wordings)
+        assert " ".join(rows) in (wordings or ("",))
+        found += bool(rows)
+    assert found >= 3

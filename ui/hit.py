@@ -1,0 +1,13 @@
+"""What of the scene is under a point of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Something of the scene that can be clicked."""
+
+    name: str  # "thread", "line", a matrix ("A", "B", "C"), or "shared:" and an array
+    index: int  # the thread's number in the block, the line's from 1, or the array's cell, flat

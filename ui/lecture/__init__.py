@@ -1,0 +1,1 @@
+"""The lecture: one step, large enough for the back row."""

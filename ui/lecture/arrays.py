@@ -1,0 +1,202 @@
+"""Arrays as a stage draws them: rows and columns, and what they hold at a step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator import Step
+from simulator.language.ctype import Array
+from simulator.language.tree import ArraySpace, MemorySpace
+from simulator.machine.observer import AccessKind
+from simulator.recording.recording import StepAccess
+from ui.panels.canvas import number
+from ui.scene_model import SceneModel, distinct_snapshots, shared_tiles
+
+SPACE_NAMES = {
+    MemorySpace.GLOBAL: "global memory",
+    MemorySpace.SHARED: "shared memory",
+    MemorySpace.LOCAL: "registers",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayName:
+    """An array of the kernel; of a thread's own arrays, those of the focused thread."""
+
+    name: str
+    space: ArraySpace
+
+
+def array_of(access: StepAccess) -> ArrayName:
+    """The array that an access goes to."""
+    return ArrayName(access.name, access.space)
+
+
+class ArrayReader:
+    """What the arrays of a recording hold at each step, as rows and columns."""
+
+    def __init__(self, model: SceneModel) -> None:
+        self._model = model
+        self._local: dict[str, list[Array]] = {}
+        self._longest: dict[ArrayName, int] = {}
+        self._texts: dict[tuple[int, int], list[str]] = {}
+        self._iterations: list[dict[str, Array]] | None = None
+
+    def shape(self, array: ArrayName) -> tuple[int, int]:
+        """Rows and columns; the planes of three dimensions stand one under another."""
+        return _two_dimensions(self._dimensions(array))
+
+    def _dimensions(self, array: ArrayName) -> tuple[int, ...]:
+        steps = self._model.recording.steps
+        match array.space:
+            case MemorySpace.SHARED:
+                return tuple(steps[0].shared[array.name].shape)
+            case MemorySpace.LOCAL:
+                for step in steps:
+                    values = step.registers.get(array.name)
+                    if values is not None and values.ndim > 1:
+                        return tuple(values.shape[1:])
+                return (1, 1)
+            case _:
+                if array.name in self._model.shapes:
+                    return self._model.shapes[array.name]
+                return (1, int(np.asarray(self._model.recording.arguments[array.name]).size))
+
+    def values(self, step: Step, array: ArrayName) -> Array:
+        """The cells' values after a step, flat."""
+        match array.space:
+            case MemorySpace.SHARED:
+                return step.shared[array.name].reshape(-1)
+            case MemorySpace.LOCAL:
+                return self._local_values(array.name)[step.number]
+            case _:
+                held = step.outputs.get(array.name, self._model.recording.arguments[array.name])
+                return np.asarray(held).reshape(-1)
+
+    def written(self, step: Step, array: ArrayName) -> Array:
+        """bool, flat: the cells that hold a value; of C those that the block has stored."""
+        match array.space:
+            case MemorySpace.SHARED:
+                return step.written[array.name].reshape(-1)
+            case MemorySpace.GLOBAL if array.name in step.stored or array.name == "C":
+                stored = step.stored.get(array.name)
+                size = math.prod(self.shape(array))
+                return np.zeros(size, np.bool_) if stored is None else stored.reshape(-1)
+            case _:
+                return np.ones(math.prod(self.shape(array)), np.bool_)
+
+    def unordered(self, step: Step, array: ArrayName) -> Array | None:
+        """The cells of a shared array, int [n], whose access no barrier orders; None if none."""
+        if array.space is not MemorySpace.SHARED:
+            return None
+        return self._model.unordered[step.number].get(array.name)
+
+    def texts(self, step: Step, array: ArrayName) -> list[str]:
+        """The cells' values as texts, flat; empty where nothing was written.
+
+        Steps share the snapshots that did not change, so that a snapshot's identity is its key.
+        """
+        values, written = self.values(step, array), self.written(step, array)
+        if array.space is MemorySpace.GLOBAL and array.name != "C":
+            key = (id(self._model.recording.arguments[array.name]), 0)
+        elif array.space is MemorySpace.LOCAL:
+            return [number(value) for value in values.tolist()]
+        else:
+            holder = (step.shared, step.written) if array.space is MemorySpace.SHARED else (
+                step.outputs, step.stored
+            )  # fmt: skip
+            key = (id(holder[0].get(array.name)), id(holder[1].get(array.name)))
+        if key not in self._texts:
+            self._texts[key] = [
+                number(value) if is_written else ""
+                for value, is_written in zip(values.tolist(), written.tolist(), strict=True)
+            ]
+        return self._texts[key]
+
+    def longest(self, array: ArrayName) -> int:
+        """Letters of the longest number that the array ever holds."""
+        if array not in self._longest:
+            steps = self._model.recording.steps
+            if array.space is MemorySpace.GLOBAL and array.name not in steps[-1].outputs:
+                steps = steps[:1]  # nothing writes it
+            snapshots = distinct_snapshots(self.values_object(step, array) for step in steps)
+            distinct = np.unique(np.concatenate([np.asarray(s).reshape(-1) for s in snapshots]))
+            if distinct.size > 4096:  # enough to find the longest: the ends, and some between
+                distinct = distinct[:: distinct.size // 4096]
+            self._longest[array] = max(len(number(value)) for value in distinct.tolist())
+        return self._longest[array]
+
+    def values_object(self, step: Step, array: ArrayName) -> Array:
+        """The snapshot itself, which steps share while it does not change."""
+        match array.space:
+            case MemorySpace.SHARED:
+                return step.shared[array.name]
+            case MemorySpace.LOCAL:
+                return self._local_values(array.name)[step.number]
+            case _:
+                return step.outputs.get(
+                    array.name, np.asarray(self._model.recording.arguments[array.name])
+                )
+
+    def iterations(self, step: Step, array: ArrayName) -> Array:
+        """The tile, counted along K, of the value in each cell; -1 for none.
+
+        Of A and B: the tile of each cell that the block reads.
+        """
+        if array.space is MemorySpace.GLOBAL and array.name in self._model.tiles:
+            return self._model.tiles[array.name]
+        if array.space is not MemorySpace.SHARED:
+            return np.full(math.prod(self.shape(array)), -1)
+        if self._iterations is None:
+            self._iterations = shared_tiles(self._model)
+        return self._iterations[step.number][array.name]
+
+    def _local_values(self, name: str) -> list[Array]:
+        """The focused thread's array after each step, flat.
+
+        Where it is not in scope, as in a function that gets it as a parameter, the stores to it are
+        applied to the values before.
+        """
+        if name in self._local:
+            return self._local[name]
+        thread = self._model.thread
+        size = math.prod(self._dimensions(ArrayName(name, MemorySpace.LOCAL)))
+        values: Array = np.zeros(size)
+        snapshot: Array | None = None
+        by_step = []
+        for step in self._model.recording.steps:
+            held = step.registers.get(name)
+            if held is not None and held.ndim > 1:
+                if held is not snapshot:
+                    snapshot, values = held, held[thread].reshape(-1)
+            else:
+                for access in step.accesses:
+                    if (
+                        access.name == name and access.space is MemorySpace.LOCAL
+                        and access.kind is not AccessKind.LOAD and access.active[thread]
+                        and access.in_bounds[thread]
+                    ):  # fmt: skip
+                        first = int(access.offsets[thread]) // access.element_bytes
+                        values = values.copy()
+                        values[first : first + access.components] = access.values[thread]
+                        snapshot = None
+            by_step.append(values)
+        self._local[name] = by_step
+        return by_step
+
+
+def _two_dimensions(shape: tuple[int, ...]) -> tuple[int, int]:
+    if not shape:
+        return 1, 1
+    return math.prod(shape[:-1]), shape[-1]
+
+
+def cells_of_thread(access: StepAccess, thread: int) -> list[int]:
+    """The cells that one thread accesses, flat."""
+    if not (access.active[thread] and access.in_bounds[thread]):
+        return []
+    first = int(access.offsets[thread]) // access.element_bytes
+    return list(range(first, first + access.components))

@@ -1,0 +1,112 @@
+"""Cells of a stage: a window of an array, its rectangles, and the size of what stands in them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.language.ctype import Array
+from ui.lecture.letters import MONO_WIDTH
+from ui.panels.paths import box
+
+GAP = 2  # pixels between neighbours
+LINE_ABOVE = 1.5  # of a number's height, at least, from one row to the next
+LARGEST_NUMBER = 1.8  # times the smallest
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Equal cells on the sheet."""
+
+    left: float  # pixels, of the first cell's upper left corner
+    top: float
+    width: float  # pixels, of a cell
+    height: float
+    rows: int
+    columns: int
+
+    @property
+    def right(self) -> float:
+        """The edge after the last column."""
+        return self.left + self.columns * self.width
+
+    @property
+    def bottom(self) -> float:
+        """The edge under the last row."""
+        return self.top + self.rows * self.height
+
+    def centres(self) -> list[tuple[float, float]]:
+        """The middle of each cell, row by row."""
+        return [
+            (self.left + (column + 0.5) * self.width, self.top + (row + 0.5) * self.height)
+            for row in range(self.rows)
+            for column in range(self.columns)
+        ]
+
+    def path(self, row: float, column: float, rows: float = 1, columns: float = 1) -> str:
+        """A rectangle of cells, a gap smaller than they are."""
+        gap = GAP / 2 if min(self.width, self.height) > 5 * GAP else 0
+        return box(
+            self.left + column * self.width + gap, self.top + row * self.height + gap,
+            self.left + (column + columns) * self.width - gap,
+            self.top + (row + rows) * self.height - gap,
+        )  # fmt: skip
+
+    def fill(self, chosen: Array) -> str:
+        """The cells where `chosen` [rows, columns] is true, each on its own."""
+        return _fill(self, np.ascontiguousarray(chosen, np.bool_).tobytes())
+
+    def whole(self) -> str:
+        """All cells."""
+        return _fill(self, b"\1" * (self.rows * self.columns))
+
+    def at(self, x: float, y: float) -> tuple[int, int] | None:
+        """The row and column under a point of the sheet."""
+        column, row = (x - self.left) // self.width, (y - self.top) // self.height
+        if 0 <= row < self.rows and 0 <= column < self.columns:
+            return int(row), int(column)
+        return None
+
+
+@functools.lru_cache(maxsize=8192)
+def _fill(cells: Cells, chosen: bytes) -> str:
+    mask = np.frombuffer(chosen, np.bool_).reshape(cells.rows, cells.columns)
+    if min(cells.width, cells.height) > 5 * GAP:
+        return "".join(cells.path(row, column) for row, column in np.argwhere(mask).tolist())
+    path = ""
+    for row in range(cells.rows):  # small cells have no gaps: neighbours are joined
+        edges = np.flatnonzero(np.diff(np.pad(mask[row], 1).astype(np.int8)))
+        for start, end in edges.reshape(-1, 2).tolist():
+            path += cells.path(row, start, 1, end - start)
+    return path
+
+
+def number_width(longest: int, size: float) -> float:
+    """The width of a cell in which a number of so many letters has room."""
+    return longest * size * MONO_WIDTH + 0.5 * size
+
+
+def number_size(cells: Cells, longest: int, least: float) -> float:
+    """The largest height at which numbers fit into cells, or 0 if that is below the least."""
+    size = min(
+        (cells.width - GAP) / (longest * MONO_WIDTH + 0.3), cells.height / LINE_ABOVE,
+        LARGEST_NUMBER * least,
+    )  # fmt: skip
+    return round(size, 1) if size >= least else 0.0
+
+
+def window_start(index: int, count: int, total: int) -> int:
+    """The first of `count` neighbours, of which one is `index`; it moves by whole windows.
+
+    >>> [window_start(index, 4, 10) for index in (0, 3, 4, 9)]
+    [0, 0, 4, 6]
+    """
+    return max(0, min(index // count * count, total - count))
+
+
+def longest_text(texts: Iterable[str]) -> int:
+    """Letters of the longest text, at least 1."""
+    return max((len(text) for text in texts), default=1) or 1

@@ -1,0 +1,280 @@
+"""The stage of a copy: where a value comes from, where it goes, and the sectors that it costs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator import Step
+from simulator.language.ctype import Array
+from simulator.language.tree import Declare, MemorySpace
+from simulator.launch import WARP_SIZE
+from simulator.machine.observer import AccessKind
+from simulator.observers.transactions import SECTOR_BYTES
+from simulator.recording.narrate_lecture import FARTHEST_FIRST
+from simulator.recording.recording import StepAccess
+from simulator.recording.requests import LINE_BYTES, Request
+from ui.hit import Hit
+from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
+from ui.lecture.board import sums_of_threads
+from ui.lecture.cells import Cells, number_size, number_width, window_start
+from ui.lecture.layout import Areas
+from ui.lecture.letters import Letters, fit
+from ui.lecture.stages import Stages
+from ui.lecture.window import Content, Window, chosen
+from ui.palette import Palette
+from ui.panels.canvas import SANS, Shape, Trace, number, outline, words
+from ui.panels.paths import box
+from ui.panels.threads import accumulator, values_by_step
+from ui.scene_model import SceneModel
+from ui.sheet import Rectangle
+
+MOST = 8  # rows or columns of a window
+ROW = 1.75  # of a number's height, a row of cells
+LARGEST_CELL = 3.0  # likewise
+WORD_BYTES = 4
+TALLEST_LINE = 1.6  # of a small letter, a line of 128 bytes
+
+
+class CopyStage:
+    """A load, a store, or a value that goes from one memory to another."""
+
+    def __init__(
+        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas,
+        reader: ArrayReader, stages: Stages,
+    ) -> None:  # fmt: skip
+        self._model, self._palette, self._letters = model, palette, letters
+        self._reader, self._stages = reader, stages
+        self._sums = values_by_step(model, accumulator(model))
+        self._sum_cells = sums_of_threads(model)
+        stage, maps = areas.stage, areas.maps
+        label, gap = 1.7 * letters.name, 0.9 * letters.name
+        arrays = self._arrays()
+        longest = max((reader.longest(array) for array in arrays), default=1)
+        width = max(ROW * letters.number, number_width(longest, letters.number))
+        height = ROW * letters.number
+        self._upper = Rectangle(maps.right + 1.6 * gap, stage.top + label, stage.right, 0)
+        rows = max((reader.shape(array)[0] for array in arrays), default=1)
+        columns = max((reader.shape(array)[1] for array in arrays), default=1)
+        across = max(1, min(MOST, columns, int(self._upper.width / width)))
+        lower_height = max(0.36 * stage.height, label + 4 * height)
+        room = stage.height - label - lower_height - gap
+        down = max(1, min(MOST, rows, int(room / height)))
+        scale = max(1.0, min(
+            self._upper.width / (across * width), room / (down * height),
+            LARGEST_CELL * letters.number / height,
+        ))  # fmt: skip
+        source = Cells(
+            self._upper.left, self._upper.top, width * scale, height * scale, down, across
+        )
+        top = max(source.bottom, maps.bottom) + gap + label
+        # The lower window stands under the maps and is as wide as four cells, at most.
+        self._lower = Rectangle(stage.left, top, stage.left + 0.42 * stage.width, stage.bottom)
+        lower_across = max(1, min(4, columns, int(self._lower.width / width)))
+        lower_down = max(1, min(4, rows, int(self._lower.height / height)))
+        scale = max(1.0, min(
+            self._lower.width / (lower_across * width), self._lower.height / (lower_down * height),
+            source.height / height,
+        ))  # fmt: skip
+        target = Cells(
+            self._lower.left, top, width * scale, height * scale, lower_down, lower_across
+        )
+        self._source, self._target = (
+            Window(cells, number_size(cells, longest, letters.number), palette, True)
+            for cells in (source, target)
+        )
+        self._sectors = Rectangle(self._lower.right + gap, top, stage.right, stage.bottom)
+
+    def _arrays(self) -> list[ArrayName]:
+        """The arrays that are ever shown."""
+        return list({
+            array_of(access): None
+            for step in self._model.recording.steps
+            for access in step.accesses
+        })  # fmt: skip
+
+    def matches(self, step: Step) -> bool:
+        """Whether the stage can show a step: any."""
+        return True
+
+    def static(self) -> list[Trace]:
+        """Nothing."""
+        return []
+
+    def changing(self, step: Step) -> list[Trace]:
+        """Numbers, names, and what the warp fetches in words."""
+        palette, letters = self._palette, self._letters
+        source, target = self._contents(step)
+        names, points = [], []
+        for window, content, room in (
+            (self._source, source, self._upper.width),
+            (self._target, target, self._sectors.left - self._target.cells.left - 4),
+        ):
+            points.append((window.cells.left, window.cells.top - 0.8 * letters.name))
+            kind = "" if content is None else SPACE_NAMES[content.array.space]
+            names.append("" if content is None else window.name(content, kind, letters, room))
+        sentence, rows = self._sector_words(step)
+        point = (self._sectors.left, self._sectors.top - 0.8 * letters.name)
+        lines = [
+            (self._sectors.left, self._rows_top() - (2 - i) * 1.35 * letters.small)
+            for i in range(2)
+        ]
+        return [
+            *self._source.changing(source), *self._target.changing(target),
+            words(points, names, letters.name, palette.ink, "middle right", SANS),
+            words([point], [sentence], letters.name, palette.ink, "middle right", SANS),
+            words(lines, [*rows, "", ""][:2], letters.small, palette.ink, "middle right", SANS),
+        ]  # fmt: skip
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """The cells, and the sectors with the words of them that are used."""
+        palette = self._palette
+        source, target = self._contents(step)
+        fetched = used = own = guides = ""
+        request = self._global_request(step)
+        if request is not None:
+            fetched, used, own, guides = self._draw_sectors(request)
+        return [
+            *self._source.shapes(source), *self._target.shapes(target),
+            outline(guides, palette.line, 1),
+            outline(fetched, palette.faint, 1.5, palette.idle),
+            outline(used, palette.phases["load"], 0, palette.phases["load"]),
+            outline(own, palette.focus, 0, palette.focus),
+        ]  # fmt: skip
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """A cell of either window."""
+        source, target = self._contents(step)
+        return self._source.hit(source, x, y) or self._target.hit(target, x, y)
+
+    def _accesses(self, step: Step) -> tuple[StepAccess | None, StepAccess | None]:
+        """The load from the farthest memory, and the store to the farthest."""
+
+        def farthest(is_load: bool) -> StepAccess | None:
+            found = [a for a in step.accesses if (a.kind is AccessKind.LOAD) == is_load]
+            return min(found, key=lambda a: FARTHEST_FIRST.index(a.space), default=None)
+
+        return farthest(True), farthest(False)
+
+    def _contents(self, step: Step) -> tuple[Content | None, Content | None]:
+        """What the windows show. What goes into C stands in the upper one."""
+        load, store = self._accesses(self._stages.subject(step))
+        if store is not None and store.space is MemorySpace.GLOBAL:
+            load, store = store, load
+        if load is not None and load.space is MemorySpace.LOCAL and store is not None:
+            load, store = store, load
+        upper = None if load is None else self._content(step, load, self._source)
+        lower = None if store is None else self._content(step, store, self._target)
+        return upper, lower
+
+    def _content(self, step: Step, access: StepAccess, window: Window) -> Content:
+        array = array_of(access)
+        shape, reader, thread = self._reader.shape(array), self._reader, self._model.thread
+        cells, threads = access.touched_cells()
+        own = cells[threads == thread]
+        if array.space is MemorySpace.LOCAL:
+            cells = own
+        first = int(own[0]) if own.size else int(cells[0]) if cells.size else 0
+        row, column = divmod(first, shape[1])
+        grid = window.cells
+        start = window_start(row, grid.rows, shape[0]), window_start(column, grid.columns, shape[1])
+        texts = reader.texts(step, array)
+        lit: Array = np.zeros(shape[0] * shape[1], np.bool_)
+        if array.name == "C" and array.space is MemorySpace.GLOBAL:
+            iterations = np.full(lit.size, -1)
+        else:
+            iterations = reader.iterations(step, array)
+        warp = self._model.thread // WARP_SIZE
+        lit[
+            cells[threads // WARP_SIZE == warp] if array.space is not MemorySpace.LOCAL else cells
+        ] = True
+        return Content(
+            array, shape, start, texts, iterations, lit, np.zeros(lit.size, np.bool_),
+            chosen(shape, own.tolist() if self._stages.subject(step) is step else ()),
+            reader.unordered(step, array), self._pending(array, step),
+        )  # fmt: skip
+
+    def _pending(self, array: ArrayName, step: Step) -> list[str] | None:
+        """The block's sums that are not yet stored, in their cells of C."""
+        values = self._sums[step.number]
+        if array.name != "C" or values is None or values.ndim != 1:
+            return None
+        shape = self._reader.shape(array)
+        texts = [""] * (shape[0] * shape[1])
+        stored = self._reader.written(step, array)
+        cells, corner = self._sum_cells
+        for thread, (row, column) in enumerate((cells + corner).tolist()):
+            inside = 0 <= row < shape[0] and 0 <= column < shape[1] and cells[thread, 0] >= 0
+            if inside and not stored[row * shape[1] + column]:
+                texts[row * shape[1] + column] = number(values[thread])
+        return texts
+
+    def _global_request(self, step: Step) -> Request | None:
+        return next(
+            (
+                r
+                for r in self._stages.requests(self._stages.subject(step))
+                if r.access.space is MemorySpace.GLOBAL
+            ),
+            None,
+        )
+
+    def _sector_words(self, step: Step) -> tuple[str, tuple[str, ...]]:
+        """What the focused thread's warp moves: a name, and at most two lines."""
+        request = self._global_request(step)
+        letters = self._letters
+        if request is None:
+            target = step.statement.variable.name if isinstance(step.statement, Declare) else ""
+            value = step.registers.get(target)
+            if not target or value is None or value.ndim != 1:
+                return "", ()
+            return f"<b>{target}</b> = {number(value[self._model.thread])} in a register", ()
+        is_load = request.access.kind is AccessKind.LOAD
+        later = self._stages.subject(step).number - step.number
+        verb = ("fetches" if is_load else "writes") if not later else (
+            ("fetched" if is_load else "wrote") if later < 0
+            else ("will fetch" if is_load else "will write")
+        )  # fmt: skip
+        count = request.moved_sectors
+        sectors = f"{count} sector" + ("s" if count != 1 else "")
+        title = f"<b>Warp {request.warp}</b> {verb} {sectors}"
+        useful, moved = request.useful_bytes, request.fetched_bytes
+        of = "of " if is_load else "into "
+        wordings = (
+            f"{of}{request.access.name}, {SECTOR_BYTES} bytes each: {useful} of {moved} bytes "
+            "are used",
+            f"{useful} of {moved} bytes are used",
+            f"{useful} of {moved} B used",
+        )
+        return title, fit(wordings, letters.small, self._sectors.width, 2)
+
+    def _rows_top(self) -> float:
+        return self._sectors.top + 2 * 1.35 * self._letters.small + 0.5 * self._letters.small
+
+    def _draw_sectors(self, request: Request) -> tuple[str, str, str, str]:
+        """A row for each line of 128 bytes: its sectors, the words used, the thread's own."""
+        area, top = self._sectors, self._rows_top()
+        height = min(TALLEST_LINE * self._letters.small, (area.bottom - top) / len(request.lines))
+        gap = 4.0 if height > 14 else 1.0 if height > 4 else 0.0
+        word = area.width / (LINE_BYTES / WORD_BYTES)
+        rows = {line: top + i * height for i, line in enumerate(request.lines)}
+        fetched = used = own = guides = ""
+        for y in rows.values():
+            guides += box(area.left, y, area.right, y + height - gap)
+        for sector in request.sectors:
+            line, offset = divmod(sector * SECTOR_BYTES, LINE_BYTES)
+            x = area.left + offset / WORD_BYTES * word
+            fetched += box(x, rows[line], x + SECTOR_BYTES / WORD_BYTES * word,
+                           rows[line] + height - gap)  # fmt: skip
+        lane = self._model.thread - request.threads[0]
+        words_used = {w for row in request.words.tolist() for w in row if w >= 0}
+        words_own = {w for w in request.words[lane].tolist() if w >= 0}
+        inset = 0.08 * word
+        for number_ in sorted(words_used):
+            line, offset = divmod(number_ * WORD_BYTES, LINE_BYTES)
+            x = area.left + offset / WORD_BYTES * word
+            mark = box(x + inset, rows[line] + 1, x + word - inset, rows[line] + height - gap - 1)
+            if number_ in words_own:
+                own += mark
+            else:
+                used += mark
+        return fetched, used, own, guides

@@ -1,0 +1,197 @@
+"""The ledger: C's tile as a sum of products of tiles, what a thread has loaded, who shares it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator import Step
+from simulator.language.tree import MemorySpace
+from simulator.launch import unravel
+from simulator.machine.observer import AccessKind
+from ui.hit import Hit
+from ui.lecture.layout import Areas
+from ui.lecture.letters import Letters, markup, text_width
+from ui.palette import Palette
+from ui.panels.canvas import SANS, Shape, Trace, words
+from ui.panels.threads import global_loads, naive_loads
+from ui.scene_model import SceneModel, follows_products, multiplied_tile
+
+LINE = 1.35  # of a letter
+MOST_NAMED = 4  # threads that are named one by one
+
+
+class LedgerPanel:
+    """Up to three entries, each of one or two lines."""
+
+    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
+        self._model, self._palette, self._letters = model, palette, letters
+        self._box = areas.ledger
+        self._size = letters.name
+        self._count = max(1, int(self._box.height / (LINE * self._size)))
+        self._loads = global_loads(model, model.thread)
+        self._naive = naive_loads(model, model.thread)
+
+    def static(self) -> list[Trace]:
+        """Nothing."""
+        return []
+
+    def changing(self, step: Step) -> list[Trace]:
+        """The entries."""
+        lines: list[str] = []
+        for wordings in (
+            self._hazard(step), self._algebra(step), self._counts(step), self._sharing(step),
+        ):  # fmt: skip
+            lines += self._fit(wordings, self._count - len(lines))
+        points = [
+            (self._box.left, self._box.top + (i + 0.5) * LINE * self._size)
+            for i in range(self._count)
+        ]
+        return [
+            words(points, [*lines, *[""] * self._count][: self._count], self._size,
+                  self._palette.ink, "middle right", SANS, meta="ledger")
+        ]  # fmt: skip
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """Nothing."""
+        return []
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """Nothing can be clicked."""
+        return None
+
+    def _fit(self, wordings: tuple[str, ...], most: int) -> list[str]:
+        """The first wording that fits into a line, else the first that fits into two."""
+        for count in range(1, min(most, 2) + 1):
+            for text in wordings:
+                lines = self._wrap(text)
+                if len(lines) <= count:
+                    return lines
+        return []
+
+    def _wrap(self, text: str) -> list[str]:
+        """A text as lines; <b> and </b> take no room, and stand within a line."""
+        lines = [""]
+        for word in text.split(" "):
+            longer = f"{lines[-1]} {word}" if lines[-1] else word
+            plain = longer.replace("<b>", "").replace("</b>", "")
+            if text_width(plain, self._size, "<b>" in longer) <= self._box.width:
+                lines[-1] = longer
+            else:
+                lines.append(word)
+        return [_closed(line) for line in lines if line]
+
+    def _hazard(self, step: Step) -> tuple[str, ...]:
+        """Which accesses of the step no barrier orders."""
+        unordered = self._model.unordered[step.number]
+        unset = count = 0
+        for name, cells in unordered.items():
+            is_written = step.written[name].reshape(-1)[cells]
+            unset += int((~is_written).sum())
+            count += int(is_written.sum())
+        wordings = []
+        if unset:
+            wordings.append(f"<b>⚠ {_cells(unset)} read before anything was written there</b>")
+        if count:
+            wordings.append(f"<b>⚠ {_cells(count)} shared with no barrier between</b>")
+        return tuple(wordings)
+
+    def _algebra(self, step: Step) -> tuple[str, ...]:
+        """The block's tile of C as a sum of products, the running term in bold."""
+        model, grid = self._model, self._model.recording.launch.grid
+        if model.tile is None or model.outer is None:
+            return ()
+        x, y, _ = model.recording.block
+        count = model.tile_count
+        current = multiplied_tile(model, step)
+        separate = "," if max(grid[0], grid[1], count) > 10 else ""
+
+        def term(t: int) -> str:
+            text = f"A{y}{separate}{t}·B{t}{separate}{x}"
+            return f"<b>{text}</b>" if t == current else text
+
+        total = f"C{y}{separate}{x}"
+        every = f"{total} = {' + '.join(term(t) for t in range(count))}"
+        room = min(2, self._count - len(self._fit(self._hazard(step), self._count)))
+        if count == 1 or len(self._wrap(every)) <= room:
+            return (every,)
+        at = current
+        if at is None:  # before the first product, or after the last
+            at = count - 1 if follows_products(model, step) else 0
+        return (
+            f"{total} = {'… + ' if at else ''}{term(at)}{' + …' if at < count - 1 else ''} "
+            f"({count} terms)",
+        )
+
+    def _counts(self, step: Step) -> tuple[str, ...]:
+        """What the focused thread has loaded from global memory, beside the naive kernel."""
+        naive, loads = self._naive[step.number], self._loads[step.number]
+        naive_total, total = self._naive[-1], self._loads[-1]
+        name = markup(self._model.recording.kernel.name)
+        if name == "naive":
+            return (f"This thread's loads: <b>{loads}</b> of {total}", f"Loads: <b>{loads}</b>")
+        return (
+            f"This thread's loads: naive {naive} of {naive_total}, "
+            f"<b>{name} {loads} of {total}</b>",
+            f"Loads: naive {naive} of {naive_total}, <b>{name} {loads} of {total}</b>",
+            f"Loads: naive {naive}, <b>{name} {loads}</b>",
+        )
+
+    def _sharing(self, step: Step) -> tuple[str, ...]:
+        """How many threads use the value that the focused thread loads."""
+        thread = self._model.thread
+        for access in step.accesses:
+            if not (access.active[thread] and access.in_bounds[thread]):
+                continue
+            cell = int(access.offsets[thread])
+            if access.kind is AccessKind.LOAD and access.space is not MemorySpace.LOCAL:
+                if any(other.kind is not AccessKind.LOAD and other.space is MemorySpace.SHARED
+                       for other in step.accesses):  # fmt: skip
+                    continue
+                same = access.active & access.in_bounds & (access.offsets == cell)
+                return self._name_readers(access.name, np.flatnonzero(same).tolist())
+            if access.kind is not AccessKind.LOAD and access.space is MemorySpace.SHARED:
+                readers = self._readers(step, access.name, cell)
+                if readers:
+                    return (
+                        f"{len(readers)} threads will read the value that it writes to "
+                        f"{access.name}",
+                        f"{len(readers)} threads will read it from {access.name}",
+                    )
+        return ()
+
+    def _name_readers(self, name: str, threads: list[int]) -> tuple[str, ...]:
+        """Who reads the same cell at this step."""
+        if len(threads) < 2:
+            return (f"No other thread reads this cell of {name} now",)
+        block = self._model.recording.launch.block
+        places = ", ".join(f"({x}, {y})" for x, y, _ in (unravel(t, block) for t in threads))
+        short = f"{len(threads)} threads read this cell of {name} now"
+        return (f"{short}: {places}", short) if len(threads) <= MOST_NAMED else (short,)
+
+    def _readers(self, step: Step, name: str, cell: int) -> set[int]:
+        """The threads that read a cell of shared memory before it is written again."""
+        readers: set[int] = set()
+        for later in self._model.recording.steps[step.number + 1 :]:
+            for access in later.accesses:
+                if access.name != name or access.space is not MemorySpace.SHARED:
+                    continue
+                first, end = access.offsets, access.offsets + access.width
+                same = access.active & access.in_bounds & (first <= cell) & (cell < end)
+                if not same.any():
+                    continue
+                if access.kind is not AccessKind.LOAD:
+                    return readers
+                readers.update(np.flatnonzero(same).tolist())
+        return readers
+
+
+def _cells(count: int) -> str:
+    return "1 cell" if count == 1 else f"{count} cells"
+
+
+def _closed(line: str) -> str:
+    """A line whose bold text ends with it, and which begins in bold where that goes on."""
+    line = line.strip()
+    if line.count("</b>") > line.count("<b>"):
+        line = f"<b>{line}"
+    return line + "</b>" * (line.count("<b>") - line.count("</b>"))

@@ -1,0 +1,351 @@
+"""The stage of a product: factors and sums as on a blackboard, row and column lit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from simulator import Step
+from simulator.language.ctype import Array
+from simulator.language.tree import MemorySpace
+from simulator.recording.recording import StepAccess
+from ui.hit import Hit
+from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader
+from ui.lecture.board import Board, Boards, Cell, Factor
+from ui.lecture.cells import Cells, longest_text, number_size, number_width, window_start
+from ui.lecture.layout import Areas
+from ui.lecture.letters import Letters
+from ui.lecture.window import Content, Window, chosen
+from ui.palette import Palette
+from ui.panels.canvas import SANS, Shape, Trace, number, outline, words
+from ui.panels.threads import values_by_step
+from ui.scene_model import SceneModel, distinct_snapshots, outer_iteration
+from ui.sheet import Rectangle
+
+MOST = 8  # rows or columns of a window
+DEEPEST = 8  # of the factors
+ROW = 1.75  # of a number's height, a row of cells; as wide at least
+LARGEST_CELL = 4.2  # likewise
+
+Contents = tuple[Content | None, Content | None, Content | None]  # left, upper, sums
+
+
+class ProductStage:
+    """One board: the left factor, the upper one, and the sums between them."""
+
+    def __init__(
+        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas,
+        reader: ArrayReader, boards: Boards, board: Board,
+    ) -> None:  # fmt: skip
+        self._model, self._palette, self._letters = model, palette, letters
+        self._reader, self._boards, self._board = reader, boards, board
+        self._box = areas.stage
+        self._sum_values = values_by_step(model, board.sums.variable)
+        self._longest_sum = self._longest()
+        self._steps = [step for step in model.recording.steps if step.statement is board.statement]
+        self._nearest = self._nearest_product()
+        self._drawn: tuple[int, Contents] = (-1, (None, None, None))
+        self._lit_cells: dict[tuple[int | None, int], frozenset[int]] = {}
+        self._left, self._top, self._sums = self._windows(areas.maps)
+
+    def matches(self, step: Step) -> bool:
+        """Whether this board is the one that a step belongs to: that of the nearest product."""
+        return self._nearest[step.number] is not None
+
+    def _nearest_product(self) -> list[Step | None]:
+        """For each step the board's step that it belongs to: the next within its tile, or the last.
+
+        None for a step that another board's product is nearer to.
+        """
+        steps = self._model.recording.steps
+        nearest: list[Step | None] = [None] * len(steps)
+        following: Step | None = None
+        for step in reversed(steps):
+            if self._boards.is_product(step):
+                following = step
+            nearest[step.number] = following
+        latest: Step | None = None
+        for step in steps:
+            if self._boards.is_product(step):
+                latest = step
+            after = nearest[step.number]
+            turn = outer_iteration(self._model, step)
+            if after is None or (
+                latest is not None and outer_iteration(self._model, after) != turn
+                and outer_iteration(self._model, latest) == turn
+            ):  # fmt: skip
+                nearest[step.number] = latest
+        return [
+            step if step is not None and step.statement is self._board.statement else None
+            for step in nearest
+        ]
+
+    def _longest(self) -> int:
+        """Letters of the longest sum that is ever shown."""
+        snapshots = distinct_snapshots(v for v in self._sum_values if v is not None)
+        if not snapshots:
+            return 1
+        shown = self._model.thread if self._board.sums.own else slice(None)
+        values = np.unique(np.concatenate([v[shown].reshape(-1) for v in snapshots]))
+        return longest_text(number(value) for value in values[:: max(1, values.size // 4096)])
+
+    def _windows(self, maps: Rectangle) -> tuple[Window, Window, Window]:
+        """The largest windows for which the stage has room."""
+        board, least, stage = self._board, self._letters.number, self._box
+        gap, label = 0.8 * self._letters.name, 1.7 * self._letters.name
+        (left_rows, left_columns), (top_rows, top_columns) = (
+            self._boards.shape(factor) for factor in (board.left, board.top)
+        )
+        sums_rows, sums_columns = board.sums.rows, board.sums.columns
+        height = ROW * least
+        left_width = max(height, number_width(self._longest_of(board.left), least))
+        sum_width = max(
+            height, number_width(max(self._longest_sum, self._longest_of(board.top)), least)
+        )
+        best: tuple[float, tuple[int, int, int, int]] | None = None
+        for deep in range(1, DEEPEST + 1):
+            dl, dt = min(deep, left_columns), min(deep, top_rows)
+            if deep > max(dl, dt):
+                break
+            across = stage.width - max(maps.width + gap, dl * left_width + gap)
+            down = stage.height - max(maps.height, label + dt * height) - label
+            q, p = int(across / sum_width), int(down / height)
+            q = min(q, MOST, max(sums_columns, top_columns))
+            p = min(p, MOST, max(sums_rows, left_rows))
+            if p < 1 or q < 1:
+                continue
+            score = 2.0 * min(deep, 4) + 0.1 * deep + min(p, 4) + min(q, 4) + 0.05 * (p + q)
+            if best is None or score > best[0]:
+                best = (score, (dl, dt, p, q))
+        dl, dt, p, q = best[1] if best is not None else (1, 1, 1, 1)
+        corner = max(maps.width + gap, dl * left_width + gap)
+        upper = max(maps.height, label + dt * height) + label
+        scale = min(
+            LARGEST_CELL * least / height,
+            (stage.width - gap) / (dl * left_width + q * sum_width),
+            (stage.width - corner) / (q * sum_width),
+            (stage.height - 2 * label) / ((dt + p) * height),
+            (stage.height - upper) / (p * height),
+        )
+        scale = max(1.0, scale)
+        height, left_width, sum_width = height * scale, left_width * scale, sum_width * scale
+        left_width, sum_width = max(left_width, 0.0), max(sum_width, 0.0)
+        x = stage.left + max(maps.width + gap, dl * left_width + gap)
+        y = stage.top + max(maps.height, label + dt * height) + label
+        grids = (
+            Cells(x - gap - dl * left_width, y, left_width, height, p, dl),
+            Cells(x, y - label - dt * height, sum_width, height, dt, q),
+            Cells(x, y, sum_width, height, p, q),
+        )
+        longest = (self._longest_of(board.left), self._longest_of(board.top), self._longest_sum)
+        sizes = [number_size(cells, n, least) for cells, n in zip(grids, longest, strict=True)]
+        left, top, sums = (
+            Window(cells, size, self._palette) for cells, size in zip(grids, sizes, strict=True)
+        )
+        return left, top, sums
+
+    def _longest_of(self, factor: Factor) -> int:
+        if factor.array is None:
+            return 6
+        return self._reader.longest(factor.array)
+
+    def static(self) -> list[Trace]:
+        """Nothing."""
+        return []
+
+    def changing(self, step: Step) -> list[Trace]:
+        """The numbers, and the names of what is shown."""
+        left, top, sums = self._contents(step)
+        return [
+            *self._left.changing(left), *self._top.changing(top), *self._sums.changing(sums),
+            self._names((left, top, sums)),
+        ]  # fmt: skip
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """The cells, and lines from both factors to their sum."""
+        left, top, sums = self._contents(step)
+        palette = self._palette
+        shared = self._sharing(step, sums) if self._has_focus(step) else ""
+        return [
+            *self._left.shapes(left), *self._top.shapes(top), *self._sums.shapes(sums),
+            outline(shared, palette.focus, 2, dash="dot"),
+        ]  # fmt: skip
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """A cell of a factor, or the thread of a sum."""
+        left, top, sums = self._contents(step)
+        found = self._left.hit(left, x, y) or self._top.hit(top, x, y)
+        at = self._sums.cells.at(x, y)
+        if found is not None or at is None or sums is None or self._board.sums.own:
+            return found
+        row, column = at[0] + sums.start[0], at[1] + sums.start[1]
+        threads = np.flatnonzero((self._board.sums.cells == (row, column)).all(axis=1))
+        return Hit("thread", int(threads[0])) if threads.size else None
+
+    def _names(self, contents: Contents) -> Trace:
+        """What stands in each window, and which part of it."""
+        letters = self._letters
+        windows = (self._left, self._top, self._sums)
+        own = "its sums" if self._board.sums.own else "one sum per thread"
+        kinds = (*map(_kind_of, (self._board.left, self._board.top)), own)
+        points, texts = [], []
+        for window, content, kind in zip(windows, contents, kinds, strict=True):
+            x = window.cells.left
+            room = self._sums.cells.left - x if window is self._left else self._box.right - x
+            points.append((x, window.cells.top - 0.75 * letters.name))
+            texts.append("" if content is None else window.name(content, kind, letters, room - 4))
+        return words(points, texts, letters.name, self._palette.ink, "middle right", SANS)
+
+    def _has_focus(self, step: Step) -> bool:
+        """Whether the focused thread adds a product of the board at a step."""
+        return step.statement is self._board.statement and bool(step.active[self._model.thread])
+
+    def _cells_at(self, step: Step) -> tuple[Cell | None, Cell | None, Cell | None]:
+        thread, boards, board = self._model.thread, self._boards, self._board
+        return (
+            boards.left_cell(board, step, thread), boards.top_cell(board, step, thread),
+            boards.sum_cell(board, step, thread),
+        )  # fmt: skip
+
+    def _contents(self, step: Step) -> Contents:
+        """What the windows show at a step; texts and shapes are drawn from the same."""
+        if self._drawn[0] != step.number:
+            self._drawn = (step.number, self._build_contents(step))
+        return self._drawn[1]
+
+    def _build_contents(self, step: Step) -> Contents:
+        """The arrays around the nearest product's cells."""
+        product = self._nearest[step.number]
+        if product is None:
+            return None, None, None
+        left_cell, top_cell, sum_cell = self._cells_at(product)
+        sums = self._board.sums
+        p, q = self._sums.cells.rows, self._sums.cells.columns
+        row, column = sum_cell or (0, 0)
+        start = (window_start(row, p, sums.rows), window_start(column, q, sums.columns))
+        left_start = top_start = (0, 0)
+        if left_cell is not None:
+            shape, cells = self._boards.shape(self._board.left), self._left.cells
+            offset = self._board.left_offset
+            left_start = (
+                window_start(left_cell[0], p, shape[0]) if offset is None else start[0] + offset,
+                window_start(left_cell[1], cells.columns, shape[1]),
+            )
+        if top_cell is not None:
+            shape, cells = self._boards.shape(self._board.top), self._top.cells
+            offset = self._board.top_offset
+            top_start = (
+                window_start(top_cell[0], cells.rows, shape[0]),
+                window_start(top_cell[1], q, shape[1]) if offset is None else start[1] + offset,
+            )
+        return (
+            self._factor_content(self._board.left, 0, step, product, left_start),
+            self._factor_content(self._board.top, 1, step, product, top_start),
+            self._sums_content(step, start),
+        )
+
+    def _factor_content(
+        self, factor: Factor, number_: int, step: Step, product: Step, start: Cell
+    ) -> Content | None:
+        shape = self._boards.shape(factor)
+        focused: list[int] = []
+        touched: Iterable[int] = ()
+        if factor.array is None:
+            return self._register_content(factor, step, start)
+        if step is product:
+            access = self._boards.factor_access(self._board, step, number_)
+            if access is not None:
+                touched, focused = self._touched(access, factor)
+        return Content(
+            factor.array, shape, start, self._reader.texts(step, factor.array),
+            self._reader.iterations(step, factor.array),
+            chosen(shape, self._lit(number_, factor, product)), chosen(shape, touched),
+            chosen(shape, focused), self._reader.unordered(step, factor.array),
+            upright=factor.upright,
+        )  # fmt: skip
+
+    def _touched(self, access: StepAccess, factor: Factor) -> tuple[Iterable[int], list[int]]:
+        """The cells that the focused thread reads, and those of all; of its own arrays its own."""
+        cells, threads = access.touched_cells()
+        focused = cells[threads == self._model.thread].tolist()
+        assert factor.array is not None
+        return (focused if factor.array.space is MemorySpace.LOCAL else cells.tolist()), focused
+
+    def _register_content(self, factor: Factor, step: Step, start: Cell) -> Content | None:
+        """A factor that is a variable of the thread."""
+        values = step.registers.get(factor.text)
+        text = ""
+        if values is not None and values.ndim == 1:
+            text = number(values[self._model.thread])
+        is_used = step.statement is self._board.statement
+        return Content(
+            ArrayName(factor.text, MemorySpace.LOCAL), (1, 1), start, [text], np.array([-1]),
+            np.array([False]), np.array([False]), np.array([is_used]),
+        )  # fmt: skip
+
+    def _lit(self, number_: int, factor: Factor, product: Step) -> frozenset[int]:
+        """The cells of a factor that the focused thread reads in the outer iteration."""
+        turn = outer_iteration(self._model, product)
+        key = (turn, number_)
+        if key not in self._lit_cells:
+            cells: set[int] = set()
+            for step in self._steps:
+                if outer_iteration(self._model, step) == turn:
+                    access = self._boards.factor_access(self._board, step, number_)
+                    if access is not None:
+                        cells.update(self._touched(access, factor)[1])
+            self._lit_cells[key] = frozenset(cells)
+        return self._lit_cells[key]
+
+    def _sums_content(self, step: Step, start: Cell) -> Content:
+        sums, thread = self._board.sums, self._model.thread
+        shape = (sums.rows, sums.columns)
+        values = self._sum_values[step.number]
+        texts = [""] * (shape[0] * shape[1])
+        none: Array = np.zeros(len(texts), np.bool_)
+        focused = none
+        cell = (
+            self._boards.sum_cell(self._board, step, thread)
+            if step.statement is self._board.statement and step.active[thread]
+            else None
+        )
+        if sums.own:
+            if values is not None:
+                texts = [number(value) for value in values[thread].reshape(-1).tolist()]
+        else:
+            flat = sums.cells[:, 0] * shape[1] + sums.cells[:, 1]
+            for i in np.flatnonzero(sums.cells[:, 0] >= 0).tolist():
+                texts[int(flat[i])] = "" if values is None else number(values[i])
+            row, column = sums.cells[thread].tolist()
+            cell = cell or ((row, column) if row >= 0 else None)
+        if cell is not None:
+            focused = chosen(shape, [cell[0] * shape[1] + cell[1]])
+        return Content(
+            ArrayName(sums.variable.name, sums.variable.space),  # type: ignore[arg-type]
+            shape, start, texts, np.full(len(texts), -1), none, none, focused,
+        )  # fmt: skip
+
+    def _sharing(self, step: Step, content: Content | None) -> str:
+        """The sums whose threads read the same cell of a factor as the focused thread."""
+        sums = self._board.sums
+        if content is None or sums.own:
+            return ""
+        path = ""
+        window = self._sums
+        for number_ in (0, 1):
+            access = self._boards.factor_access(self._board, step, number_)
+            if access is None or not access.active[self._model.thread]:
+                continue
+            same = access.active & (access.offsets == access.offsets[self._model.thread])
+            same[self._model.thread] = False
+            for row, column in sums.cells[same].tolist():
+                r, c = row - content.start[0], column - content.start[1]
+                if row >= 0 and 0 <= r < window.cells.rows and 0 <= c < window.cells.columns:
+                    path += window.cells.path(r, c)
+        return path
+
+
+def _kind_of(factor: Factor) -> str:
+    """Where a factor is: in one of the memories, or in a register."""
+    return SPACE_NAMES[factor.array.space] if factor.array is not None else "register"

@@ -1,0 +1,102 @@
+"""The sentence: what the focused thread does at a step, and what its warp asks of memory."""
+
+from __future__ import annotations
+
+from simulator import Step, narrate
+from simulator.language.tree import MemorySpace
+from simulator.launch import WARP_SIZE, unravel
+from simulator.recording.parts import PartKind, parts
+from ui.hit import Hit
+from ui.lecture.arrays import cells_of_thread
+from ui.lecture.layout import Areas
+from ui.lecture.letters import Letters, fit, markup
+from ui.palette import Palette
+from ui.panels.canvas import CLEAR, SANS, Shape, Trace, words
+from ui.panels.sentence import describe_part, shorten_part
+from ui.scene_model import SceneModel
+
+PARTS = 12  # of a statement, at most
+LINES, TALL_LINES = 2, 3  # of the sentence, at most
+WARP_LINES, TALL_WARP_LINES = 2, 3
+
+
+class SentencePanel:
+    """The thread, its sentence, and its warp's."""
+
+    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
+        self._model, self._palette, self._letters = model, palette, letters
+        self._box = areas.sentence
+        self._lines = TALL_LINES if areas.tall else LINES
+        self._warp_lines = TALL_WARP_LINES if areas.tall else WARP_LINES
+
+    def static(self) -> list[Trace]:
+        """Nothing."""
+        return []
+
+    def changing(self, step: Step) -> list[Trace]:
+        """The sentences."""
+        letters, palette, area = self._letters, self._palette, self._box
+        spoken = fit(self._spoken(step), letters.sentence, area.width,
+                     self._lines)  # fmt: skip
+        texts = [f"<b>{self._subject()}</b>", *map(markup, spoken), *[""] * self._lines]
+        height = 1.42 * letters.sentence
+        points = [(area.left, area.top + (i + 0.5) * height) for i in range(self._lines + 1)]
+        colours = [palette.focus, *[palette.ink] * self._lines]
+        warp = self._warp(step)
+        low = area.top + (self._lines + 1) * height
+        warp_points = [
+            (area.left, low + (i + 0.5) * 1.35 * letters.small) for i in range(self._warp_lines)
+        ]
+        return [
+            words(points, texts[: self._lines + 1], letters.sentence, colours, "middle right", SANS,
+                  meta="sentence"),
+            words(warp_points, [*map(markup, warp), *[""] * self._warp_lines][: self._warp_lines],
+                  letters.small, palette.faint, "middle right", SANS, meta="warp"),
+            # The statement's parts, one upon the other: the page shows one, in the warp's place.
+            words(warp_points[:1] * PARTS, self._parts(step), letters.small, CLEAR, "middle right",
+                  SANS, meta="parts"),
+        ]  # fmt: skip
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """Nothing."""
+        return []
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """Nothing can be clicked."""
+        return None
+
+    def _parts(self, step: Step) -> list[str]:
+        """The statement's parts in the order in which they happen, a line each.
+
+        Plain reads of registers are left out.
+        """
+        pieces = parts(self._model.recording, step, self._model.thread)
+        lines = [describe_part(piece) for piece in pieces if piece.kind is not PartKind.VARIABLE]
+        size, room = self._letters.small, self._box.width
+        fitted = [fit((line, shorten_part(line)), size, room, 1) for line in lines]
+        shown = [markup(line[0]) for line in fitted if line][:PARTS]
+        return [*shown, *[""] * (PARTS - len(shown))]
+
+    def _subject(self) -> str:
+        recording = self._model.recording
+        sizes, grid = recording.launch.block, recording.launch.grid
+        thread = unravel(self._model.thread, sizes)[: 3 if sizes[2] > 1 else 2]
+        block = recording.block[: 3 if grid[2] > 1 else 2]
+        return f"Thread ({', '.join(map(str, thread))}) of block ({', '.join(map(str, block))})"
+
+    def _warp(self, step: Step) -> tuple[str, ...]:
+        """What the warp asks of memory, the dearest request first, as far as there is room."""
+        wordings = narrate.warp(self._model.recording, step, self._model.thread // WARP_SIZE)
+        return fit(wordings, self._letters.small, self._box.width, self._warp_lines)
+
+    def _spoken(self, step: Step) -> tuple[str, ...]:
+        """The sentence; with a warning where no barrier orders what the thread accesses."""
+        thread = self._model.thread
+        wordings = narrate.spoken(self._model.recording, step, thread)
+        for access in step.accesses:
+            cells = self._model.unordered[step.number].get(access.name, ())
+            own = set(cells_of_thread(access, thread)) & {int(cell) for cell in cells}
+            if own and access.space is MemorySpace.SHARED:
+                warning = f"⚠ no barrier orders its access to {access.name}."
+                return (*(f"{text[:-1]}; {warning}" for text in wordings), warning)
+        return wordings

@@ -1,0 +1,170 @@
+"""The lecture's sheet: its panels, of which one stage is shown at each step."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from simulator import Step
+from ui.hit import Hit
+from ui.lecture.arrays import ArrayReader
+from ui.lecture.banks_stage import BanksStage
+from ui.lecture.board import Boards
+from ui.lecture.copy_stage import CopyStage
+from ui.lecture.layout import Areas, areas_for
+from ui.lecture.ledger import LedgerPanel
+from ui.lecture.letters import Letters, letters_for, text_width
+from ui.lecture.maps import MapsPanel
+from ui.lecture.product_stage import ProductStage
+from ui.lecture.registers_stage import RegistersStage
+from ui.lecture.sentence import SentencePanel
+from ui.lecture.source_window import SourceWindow
+from ui.lecture.stages import Stages
+from ui.lecture.threads_stage import ThreadsStage
+from ui.lecture.timeline import LectureTimeline, key_width
+from ui.look import Look, Stage
+from ui.palette import PALETTES
+from ui.panels.canvas import SPACE, Shape, Trace
+from ui.scene_model import (
+    SceneModel,
+    follows_products,
+    iteration,
+    loaded_tile,
+    multiplied_tile,
+)
+from ui.sheet import Heading, Panel
+
+
+class StagePanel(Protocol):
+    """A stage: a panel of fixed places that is shown at some steps."""
+
+    def matches(self, step: Step) -> bool:
+        """Whether it can show a step."""
+
+    def static(self) -> list[Trace]:
+        """Traces that are drawn once; a stage has none."""
+
+    def changing(self, step: Step) -> list[Trace]:
+        """Traces whose texts change."""
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """Fills and outlines."""
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """What is under a point."""
+
+
+class OnStage:
+    """A stage that is empty at the steps that another is shown at."""
+
+    def __init__(self, stages: Stages, kinds: tuple[Stage, ...], panel: StagePanel) -> None:
+        self._stages, self._kinds, self._panel = stages, kinds, panel
+        self._empty: tuple[list[Trace], list[Shape]] | None = None
+
+    def static(self) -> list[Trace]:
+        """Nothing."""
+        return self._panel.static()
+
+    def changing(self, step: Step) -> list[Trace]:
+        """The stage's texts, or empty ones."""
+        return self._panel.changing(step) if self._is_shown(step) else self._emptied(step)[0]
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """The stage's shapes, or empty ones."""
+        return self._panel.shapes(step) if self._is_shown(step) else self._emptied(step)[1]
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """What is under a point, if the stage is shown."""
+        return self._panel.hit(step, x, y) if self._is_shown(step) else None
+
+    def _is_shown(self, step: Step) -> bool:
+        return self._stages.of(step) in self._kinds and self._panel.matches(step)
+
+    def _emptied(self, step: Step) -> tuple[list[Trace], list[Shape]]:
+        """The same traces and shapes with nothing in them; any step has as many."""
+        if self._empty is None:
+            self._empty = (
+                [trace | {"text": [SPACE] * len(trace["text"])}
+                 for trace in self._panel.changing(step)],
+                [shape | {"path": "M0,0Z"} for shape in self._panel.shapes(step)],
+            )  # fmt: skip
+        return self._empty
+
+
+class LectureSheet:
+    """Where everything of a lecture is, for one recording, thread and room."""
+
+    def __init__(self, model: SceneModel, look: Look) -> None:
+        palette = PALETTES[look.theme]
+        self.letters: Letters = letters_for(look)
+        self.areas: Areas = areas_for(look)
+        letters, areas = self.letters, self.areas
+        reader = ArrayReader(model)
+        boards = Boards(model, reader)
+        stages = Stages(model, boards, look.stage)
+        copy = CopyStage(model, palette, letters, areas, reader, stages)
+        self.panels: list[Panel] = [
+            SourceWindow(model, palette, letters, areas),
+            MapsPanel(model, palette, letters, areas, boards),
+            *(
+                OnStage(stages, (Stage.PRODUCT,),
+                        ProductStage(model, palette, letters, areas, reader, boards, board))
+                for board in boards
+            ),
+            OnStage(stages, (Stage.COPY, Stage.STORE), copy),
+            OnStage(stages, (Stage.BANKS,),
+                    BanksStage(model, palette, letters, areas, reader, stages)),
+            OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas)),
+            OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas)),
+            SentencePanel(model, palette, letters, areas),
+            LedgerPanel(model, palette, letters, areas),
+            LectureTimeline(model, palette, letters, areas),
+        ]  # fmt: skip
+        self._model, self._stages = model, stages
+        self.size = (areas.width, areas.height)
+        self.heading = Heading(*areas.heading, letters.heading)
+        self.timeline = areas.timeline
+        self.tall = areas.tall
+
+    def stage_of(self, step: Step) -> Stage:
+        """The stage that a step is shown on."""
+        return self._stages.of(step)
+
+    def title(self, step: Step) -> str:
+        """Where we are: step, tile, k, line, hazards; as much as has room."""
+        model = self._model
+        texts = [f"Step {step.number + 1} of {len(model.recording.steps)}"]
+        texts += self._tile_words(step)
+        values = {entry.loop: entry for entry in step.loops}
+        for loop in (model.outer, model.inner):
+            entry = None if loop is None else values.get(loop)
+            is_within = iteration(model, step, loop) is not None
+            if is_within and entry is not None and entry.value is not None:
+                texts.append(f"{entry.variable} = {entry.value}")
+        texts.append(f"line {step.line}")
+        hazards = [hazard.kind for hazard in model.hazards if step.line in hazard.lines]
+        if hazards:
+            texts.insert(1, f"⚠ {hazards[0]}")
+        room = self.areas.width - 2 * self.areas.heading[0]
+        if not self.areas.tall:
+            room -= key_width(model, self.letters)
+        while text_width(" · ".join(texts), self.letters.heading) > room and len(texts) > 1:
+            texts.pop()
+        return " · ".join([f"<b>{texts[0]}</b>", *texts[1:]])
+
+    def _tile_words(self, step: Step) -> list[str]:
+        """Which tile is multiplied, and which other one the step loads."""
+        model = self._model
+        count = iteration(model, step, model.outer)
+        if model.tiles_of_k is None:
+            noun = "tile" if model.inner else "iteration"
+            return [] if count is None else [f"{noun} {count[0] + 1} of {count[1]}"]
+        texts = []
+        tile, loaded = multiplied_tile(model, step), loaded_tile(model, step)
+        if tile is not None:
+            texts.append(f"tile {tile + 1} of {model.tile_count}")
+        elif count is not None:
+            where = "after the last" if follows_products(model, step) else "before the first"
+            texts.append(f"{where} tile")
+        if loaded is not None and loaded != tile:
+            texts.append(f"loads tile {loaded + 1}")
+        return texts

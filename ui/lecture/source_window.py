@@ -1,0 +1,218 @@
+"""A window of the source that follows the current line, with the line's values under it."""
+
+from __future__ import annotations
+
+import functools
+import html
+from dataclasses import dataclass
+
+from simulator import Step, narrate
+from simulator.language.tree import Loop
+from ui.hit import Hit
+from ui.lecture.layout import LINE, Areas
+from ui.lecture.letters import MONO_WIDTH, Letters
+from ui.palette import Palette
+from ui.panels.canvas import CLEAR, MONO, Shape, Trace, outline, words
+from ui.panels.paths import box
+from ui.panels.source import COLOURS, highlight
+from ui.scene_model import SceneModel, iteration
+
+MARGIN = 1.3  # letters, from the left edge to the code: the loops' bars stand there
+BEFORE = 3  # lines that stay visible above the current line, where there are any
+HANGING = 4  # spaces before the rest of a line that is continued
+VALUE_ROWS = 2  # under the current line, at most
+BREAKS = " ,(*+-<>=&|?:;/%"  # a line is continued after one of these
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the source: a line, or a piece of one that is too long for the window."""
+
+    line: int  # number in the text, from 1
+    layers: tuple[str, ...]  # its text in each of COLOURS, with spaces where another's stands
+
+
+class SourceWindow:
+    """The rows of the kernel's text around the current line."""
+
+    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
+        self._model, self._palette, self._letters = model, palette, letters
+        self._box = areas.source
+        self._height = LINE * letters.source
+        self._count = int(self._box.height / self._height)
+        self._code = self._box.left + MARGIN * letters.source
+        letter = MONO_WIDTH * letters.source
+        self._columns = int((self._box.right - self._code) / letter)
+        self._value_columns = int((self._box.right - self._code) / (MONO_WIDTH * letters.values))
+        self._rows = _rows(model.recording.kernel.text, self._columns)
+        self._first_row = {row.line: i for i, row in reversed(list(enumerate(self._rows)))}
+        self._last_row = {row.line: i for i, row in enumerate(self._rows)}
+        self._starts = self._window_starts()
+
+    def _window_starts(self) -> list[int]:
+        """For each step the first row: it changes when the current line would leave the window."""
+        starts, start = [], 0
+        last = max(0, len(self._rows) + VALUE_ROWS - self._count)
+        last = self._first_row[self._rows[last].line]
+        for step in self._model.recording.steps:
+            first, end = self._rows_of(step)
+            low = self._first_row[self._rows[max(0, first - BEFORE)].line]
+            if not (start <= low and end + 1 + VALUE_ROWS <= start + self._count):
+                start = min(low, last)
+            starts.append(start)
+        return starts
+
+    def _rows_of(self, step: Step) -> tuple[int, int]:
+        """The first and the last row of a step's line."""
+        line = min(max(step.line, self._rows[0].line), self._rows[-1].line)
+        return self._first_row.get(line, 0), self._last_row.get(line, 0)
+
+    def _values(self, step: Step) -> tuple[str, ...]:
+        """The line's values, as one or two rows."""
+        for text in narrate.values(self._model.recording, step, self._model.thread):
+            rows = _wrap_mono(text, self._value_columns)
+            if len(rows) <= VALUE_ROWS:
+                return rows
+        return ()
+
+    def _shown(self, step: Step) -> list[Row | str | None]:
+        """What each row of the window has at a step: source, values, or nothing."""
+        start, (_, end) = self._starts[step.number], self._rows_of(step)
+        values = self._values(step)
+        shown: list[Row | str | None] = [
+            *self._rows[start : end + 1], *values, *self._rows[end + 1 :]
+        ]  # fmt: skip
+        shown = shown[: self._count]
+        return [*shown, *[None] * (self._count - len(shown))]
+
+    def static(self) -> list[Trace]:
+        """Nothing: every row may change."""
+        return []
+
+    def changing(self, step: Step) -> list[Trace]:
+        """The rows, a trace for each colour, and the values."""
+        palette, letters = self._palette, self._letters
+        shown = self._shown(step)
+        points = [(self._code, self._middle(i)) for i in range(self._count)]
+        colours = (palette.ink, palette.keyword, palette.number, palette.comment)
+        traces = [
+            words(points, [row.layers[i] if isinstance(row, Row) else "" for row in shown],
+                  letters.source, colour, "middle right", MONO, meta="source")
+            for i, colour in enumerate(colours)
+        ]  # fmt: skip
+        values = [_bold(row) if isinstance(row, str) else "" for row in shown]
+        traces.append(words(points, values, letters.values, palette.focus, "middle right", MONO,
+                            meta="values"))  # fmt: skip
+        return traces
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """The current line, and a bar beside each loop that runs."""
+        palette = self._palette
+        shown = self._shown(step)
+        current = [
+            i for i, row in enumerate(shown) if isinstance(row, Row) and row.line == step.line
+        ]
+        path = ""
+        if current:
+            path = box(self._code - 4, self._top(current[0]), self._box.right,
+                       self._top(current[-1] + 1))  # fmt: skip
+        edge = ""
+        if current:
+            top, low = self._top(current[0]), self._top(current[-1] + 1)
+            edge = box(self._box.right - 4, top, self._box.right, low)
+        shapes = [
+            outline(path, palette.focus, 0, palette.current_line, "below"),
+            outline(edge, palette.focus, 0, palette.focus, "below"),
+        ]
+        for offset, loop in ((0.0, self._model.outer), (0.45, self._model.inner)):
+            turn = iteration(self._model, step, loop)
+            path = self._bar(loop, shown, offset) if loop is not None and turn else ""
+            colour = palette.tile_edge(turn[0] if turn else 0) if not offset else palette.focus
+            shapes.append(outline(path, colour, 0, colour if path else CLEAR))
+        return shapes
+
+    def _bar(self, loop: Loop, shown: list[Row | str | None], offset: float) -> str:
+        """A bar beside a loop's rows, as far as they are shown."""
+        rows = [
+            i for i, row in enumerate(shown)
+            if isinstance(row, Row) and loop.span.line <= row.line <= loop.span.end_line
+        ]  # fmt: skip
+        if not rows:
+            return ""
+        x = self._box.left + offset * self._letters.source
+        return box(x, self._top(rows[0]), x + 0.28 * self._letters.source, self._top(rows[-1] + 1))
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """The line under a point."""
+        if not self._box.contains(x, y):
+            return None
+        row = int((y - self._box.top) / self._height)
+        shown = self._shown(step)[: row + 1]
+        lines = [entry.line for entry in shown if isinstance(entry, Row)]
+        return Hit("line", lines[-1]) if lines and shown[-1] is not None else None
+
+    def _top(self, row: int) -> float:
+        return self._box.top + row * self._height
+
+    def _middle(self, row: int) -> float:
+        return round(self._top(row) + self._height / 2, 2)
+
+
+def _bold(text: str) -> str:
+    return f"<b>{html.escape(text, quote=False)}</b>"
+
+
+@functools.lru_cache(maxsize=64)
+def _rows(text: str, columns: int) -> tuple[Row, ...]:
+    """The text's rows from the first line that is neither comment nor empty."""
+    lines = text.rstrip().split("\n")
+    first = next(
+        (i for i, line in enumerate(lines) if line.strip() and not line.startswith("//")), 0
+    )
+    lines = [line.replace("\t", "    ").rstrip() for line in lines[first:]]
+    rows = []
+    for number, pieces in enumerate(highlight(lines), first + 1):
+        letters = [(letter, colour) for colour, part in pieces for letter in part]
+        for row in _wrap_letters(letters, columns):
+            layers = tuple(
+                html.escape(
+                    "".join(letter if colour == layer else " " for letter, colour in row).rstrip(),
+                    quote=False,
+                )
+                for layer in COLOURS
+            )
+            rows.append(Row(number, layers))
+    return tuple(rows)
+
+
+def _wrap_letters(letters: list[tuple[str, str]], columns: int) -> list[list[tuple[str, str]]]:
+    """A line's coloured letters as rows of at most `columns`, the later ones indented."""
+    indent = next((i for i, (letter, _) in enumerate(letters) if letter != " "), 0)
+    hanging = [(" ", "plain")] * min(indent + HANGING, columns // 2)
+    rows: list[list[tuple[str, str]]] = []
+    rest = letters
+    while len(rest) > columns:
+        least = (len(hanging) if rows else indent) + HANGING
+        cut = next(
+            (i for i in range(columns, least, -1) if rest[i - 1][0] in BREAKS
+             and rest[i][0] not in ")];=&|>"),
+            columns,
+        )  # fmt: skip
+        rows.append(rest[:cut])
+        after = rest[cut:]
+        while after and after[0][0] == " ":
+            after = after[1:]
+        rest = hanging + after
+    return [*rows, rest]
+
+
+def _wrap_mono(text: str, columns: int) -> tuple[str, ...]:
+    """A text as rows of at most `columns` letters, broken at spaces, the later ones indented."""
+    rows = [""]
+    for word in text.split(" "):
+        longer = f"{rows[-1]} {word}" if rows[-1].strip() else f"{rows[-1]}{word}"
+        if len(longer) <= columns:
+            rows[-1] = longer
+        else:
+            rows.append("  " + word)
+    return tuple(rows) if all(len(row) <= columns for row in rows) else ("",) * 99

@@ -1,0 +1,145 @@
+"""Which stage each step is shown on."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from simulator import Step
+from simulator.language.tree import Barrier, Loop, MemorySpace, Sequence, Statement
+from simulator.launch import WARP_SIZE
+from simulator.machine.observer import AccessKind, StepKind
+from simulator.recording.requests import Request, requests
+from ui.lecture.board import Boards
+from ui.look import Stage
+from ui.scene_model import SceneModel, outer_iteration
+
+MANY_SECTORS = 8  # of 32 bytes; a warp's 32 neighbouring floats are in 4
+
+
+class Stages:
+    """The stage of each step: what it is about, or the one that is pinned."""
+
+    def __init__(self, model: SceneModel, boards: Boards, pinned: Stage | None) -> None:
+        self._model, self._boards, self._pinned = model, boards, pinned
+        self._requests: dict[int, tuple[Request, ...]] = {}
+        self._shown: dict[int, tuple[Stage, Step]] = {}
+
+    def of(self, step: Step) -> Stage:
+        """The stage that a step is shown on."""
+        return self._stage_and_subject(step)[0]
+
+    def subject(self, step: Step) -> Step:
+        """The step whose accesses the stage shows.
+
+        It is another than the step itself where that only counts a loop, or where a stage is pinned
+        that the step has nothing for.
+        """
+        return self._stage_and_subject(step)[1]
+
+    def requests(self, step: Step) -> tuple[Request, ...]:
+        """What the focused thread's warp requests of memory at a step."""
+        if step.number not in self._requests:
+            self._requests[step.number] = requests(
+                self._model.recording, step, self._model.thread // WARP_SIZE
+            )
+        return self._requests[step.number]
+
+    def _stage_and_subject(self, step: Step) -> tuple[Stage, Step]:
+        if step.number not in self._shown:
+            self._shown[step.number] = self._choose(step)
+        return self._shown[step.number]
+
+    def _choose(self, step: Step) -> tuple[Stage, Step]:
+        if self._pinned is not None:
+            return self._pinned, self._nearest_for(self._pinned, step)
+        stage = self._of_accesses(step)
+        if stage is not None:
+            return stage, step
+        if self._is_loop_control(step):
+            around = self._memory_step_around(step)
+            if around is not None:
+                return around
+        return Stage.REGISTERS, step
+
+    def _of_accesses(self, step: Step) -> Stage | None:
+        """The stage of what a step does with memory; None if it does nothing with it."""
+        if isinstance(step.statement, Barrier):
+            return Stage.THREADS
+        moved = {(access.kind, access.space) for access in step.accesses}
+        if (AccessKind.STORE, MemorySpace.GLOBAL) in moved:
+            return Stage.STORE
+        if any(request.degree > 1 for request in self.requests(step)):
+            return Stage.BANKS
+        if self._boards.is_product(step) and not any(map(_is_scattered, self.requests(step))):
+            return Stage.PRODUCT
+        if any(space is not MemorySpace.LOCAL for _, space in moved):
+            return Stage.COPY
+        return None
+
+    def _has_content(self, stage: Stage, step: Step) -> bool:
+        """Whether a stage has something to show of a step."""
+        spaces = {access.space for access in step.accesses}
+        match stage:
+            case Stage.COPY:
+                return bool(spaces - {MemorySpace.LOCAL})
+            case Stage.BANKS:
+                return MemorySpace.SHARED in spaces
+            case Stage.STORE:
+                return self._of_accesses(step) is Stage.STORE
+            case Stage.PRODUCT | Stage.THREADS | Stage.REGISTERS:
+                return True
+            case _:
+                assert_never(stage)
+
+    def _nearest_for(self, stage: Stage, step: Step) -> Step:
+        """The step itself, or the latest before it, or the next, that a stage can show."""
+        steps = self._model.recording.steps
+        for numbers in (range(step.number, -1, -1), range(step.number + 1, len(steps))):
+            for number in numbers:
+                if self._has_content(stage, steps[number]):
+                    return steps[number]
+        return step
+
+    def _is_loop_control(self, step: Step) -> bool:
+        """Whether a step only counts a loop other than the outermost."""
+        if isinstance(step.statement, Loop):
+            return step.statement is not self._model.outer or self._model.inner is None
+        following = self._model.recording.steps[step.number + 1 : step.number + 2]
+        return any(
+            isinstance(after.statement, Loop)
+            and after.kind is StepKind.TEST
+            and _is_within(step.statement, after.statement.start)
+            and self._is_loop_control(after)
+            for after in following
+        )
+
+    def _memory_step_around(self, step: Step) -> tuple[Stage, Step] | None:
+        """The next step that does something with memory, or the one before, and its stage.
+
+        Both within the same iteration of the outermost loop, and not beyond a barrier.
+        """
+        steps = self._model.recording.steps
+        turn = outer_iteration(self._model, step)
+        for numbers in (range(step.number + 1, len(steps)), range(step.number - 1, -1, -1)):
+            for number in numbers:
+                other = steps[number]
+                if outer_iteration(self._model, other) != turn:
+                    break
+                stage = self._of_accesses(other)
+                if stage is Stage.THREADS:
+                    break
+                if stage is not None:
+                    return stage, other
+        return None
+
+
+def _is_scattered(request: Request) -> bool:
+    """Whether a warp fetches many sectors of global memory and uses little of them."""
+    return (
+        request.moved_sectors >= MANY_SECTORS and 2 * request.useful_bytes <= request.fetched_bytes
+    )
+
+
+def _is_within(statement: Statement, clause: Statement | None) -> bool:
+    """Whether a statement is a loop's first clause, or a part of it."""
+    return statement is clause or (isinstance(clause, Sequence) and statement in clause.statements)

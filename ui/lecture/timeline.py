@@ -1,0 +1,131 @@
+"""The timeline of a lecture: every step of the recording, its iterations named."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from simulator import Step
+from ui.hit import Hit
+from ui.lecture.layout import Areas
+from ui.lecture.letters import Letters, text_width
+from ui.palette import Palette
+from ui.panels.canvas import SANS, Shape, Trace, colour_scale, outline, words
+from ui.panels.paths import box, px
+from ui.panels.timeline import PHASES, steps_with_hazards
+from ui.scene_model import Phase, SceneModel, multiplied_tile
+
+BUTTON = 52  # pixels in the corner, for the button that ends a presentation
+BAND = 0.28  # of a small letter: the row of the iterations' colours
+
+
+class LectureTimeline:
+    """One column a step, the iterations' colours above, and a mark at the step."""
+
+    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
+        self._model, self._palette, self._letters = model, palette, letters
+        self._box = areas.timeline
+        self._count = max(1, len(model.recording.steps))
+        self._width = self._box.width / self._count
+        self._top = self._box.top + 2.2 * BAND * letters.small
+        self._heading = areas.heading[1]
+        self._key_left = None if areas.tall else areas.width - key_width(model, letters)
+        self._hazards = [i for i, bad in enumerate(steps_with_hazards(model)) if bad]
+
+    def static(self) -> list[Trace]:
+        """The steps by phase, the iterations' colours and names."""
+        model, palette = self._model, self._palette
+        phases = [PHASES.index(phase) for phase in model.phases]
+        turns = [multiplied_tile(model, step) for step in model.recording.steps]
+        edges = [palette.paper, *palette.tile_edges]
+        colours = [0 if t is None else t % len(palette.tile_edges) + 1 for t in turns]
+        top = self._box.top
+        points, names = self._names(turns)
+        return [
+            self._row(phases, [palette.phases[phase] for phase in PHASES], self._top,
+                      self._box.bottom),
+            self._row(colours, edges, top, top + BAND * self._letters.small),
+            words(points, names, self._letters.small, palette.ink, "middle right", SANS),
+            *self._key(),
+        ]  # fmt: skip
+
+    def changing(self, step: Step) -> list[Trace]:
+        """Nothing: the mark is a shape."""
+        return []
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """The mark, and the steps with hazards."""
+        palette, area, letters = self._palette, self._box, self._letters
+        hazards = ""
+        for i in self._hazards:
+            x, y = area.left + (i + 0.5) * self._width, self._top
+            hazards += f"M{px(x - 5)},{px(y - 7)}H{px(x + 5)}L{px(x)},{px(y + 1)}Z"
+        x = area.left + (step.number + 0.5) * self._width
+        half = max(2.5, 0.16 * letters.small)
+        mark = box(x - half, area.top - 3, x + half, area.bottom + 4)
+        return [
+            outline(hazards, palette.paper, 0.5, palette.focus),
+            outline(mark, palette.paper, 1, palette.focus),
+        ]
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """Nothing: a click on the timeline needs no server."""
+        return None
+
+    def _key(self) -> list[Trace]:
+        """What the columns' colours mean, at the upper right of the sheet where it has room."""
+        if self._key_left is None:
+            return []
+        x, points, texts = self._key_left, [], []
+        for phase in self._shown_phases():
+            points.append((x, self._heading))
+            colour = self._palette.phases[phase]
+            texts.append(f"<span style='color:{colour}'>■</span> {phase}")
+            x += text_width(f"m {phase}", self._letters.small) + self._letters.small
+        return [words(points, texts, self._letters.small, self._palette.ink, "middle right", SANS)]
+
+    def _shown_phases(self) -> list[Phase]:
+        """The phases that the recording has, without the unnamed one."""
+        phases = set(self._model.phases)
+        return [phase for phase in PHASES if phase in phases and phase is not Phase.OTHER]
+
+    def _names(self, turns: list[int | None]) -> tuple[list[tuple[float, float]], list[str]]:
+        """A name above each iteration; only as many as have room."""
+        small = self._letters.small
+        noun = "tile" if self._model.inner is not None else "iteration"
+        points, names = [], []
+        free = self._box.left
+        for turn, steps in itertools.groupby(range(len(turns)), key=lambda i: turns[i]):
+            x = self._box.left + next(steps) * self._width
+            if turn is None or x < free:
+                continue
+            for name in (f"{noun} {turn + 1}", str(turn + 1)):
+                width = text_width(name, small)
+                room = self._iteration_width(turns, turn)
+                if width + 6 <= room or name == str(turn + 1):
+                    break
+            if x + width > self._box.right:
+                continue
+            points.append((x, self._box.top - 0.75 * small))
+            names.append(name)
+            free = x + width + small
+        return points, names
+
+    def _iteration_width(self, turns: list[int | None], turn: int) -> float:
+        return turns.count(turn) * self._width
+
+    def _row(self, values: list[int], colours: list[str], top: float, low: float) -> Trace:
+        return {
+            "type": "heatmap", "z": np.array([values], np.int8),
+            "x0": self._box.left + self._width / 2, "dx": self._width, "y": [top, low],
+            **colour_scale(colours),
+            "hoverinfo": "skip", "xgap": 1 if self._width > 6 else 0,
+        }  # fmt: skip
+
+
+def key_width(model: SceneModel, letters: Letters) -> float:
+    """Pixels that the key to the columns' colours takes at the right of the heading."""
+    phases = {phase for phase in model.phases if phase is not Phase.OTHER}
+    widths = (text_width(f"m {phase}", letters.small) + letters.small for phase in phases)
+    return sum(widths) + BUTTON

@@ -1,0 +1,36 @@
+"""How a scene is drawn, whatever it shows: colours, the sheet, and the room that it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Sheet(StrEnum):
+    """How much of a step is on the screen."""
+
+    LECTURE = "lecture"  # what the step is about, large
+    OVERVIEW = "overview"  # every panel, for a large screen
+
+
+class Stage(StrEnum):
+    """What the lecture's stage shows."""
+
+    COPY = "copy"  # from global memory: the matrix, its tile, sectors
+    PRODUCT = "product"  # factors and sums, as on a blackboard
+    BANKS = "banks"  # a warp's request, and the banks that serve it
+    THREADS = "threads"  # who runs, who waits at the barrier
+    REGISTERS = "registers"  # what the focused thread holds
+    STORE = "store"  # into C
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How to draw a scene."""
+
+    theme: str = "light"  # a key of palette.PALETTES
+    sheet: Sheet = Sheet.LECTURE
+    stage: Stage | None = None  # the stage that is pinned, or None where it follows the step
+    width: int = 1280  # CSS pixels of the room
+    height: int = 720  # likewise
+    presenting: bool = False  # whether nothing else is on the screen, to be read from far away

@@ -1,0 +1,72 @@
+"""The overview: every panel of a step on one sheet of 1600 x 900, for a large screen."""
+
+from __future__ import annotations
+
+from simulator import Step
+from ui.look import Look
+from ui.palette import PALETTES
+from ui.panels import timeline
+from ui.panels.canvas import HEIGHT, WIDTH
+from ui.panels.matrices import MatricesPanel
+from ui.panels.requests import RequestsPanel
+from ui.panels.sentence import WordsPanel
+from ui.panels.shared import SharedPanel
+from ui.panels.source import SourcePanel
+from ui.panels.threads import ThreadsPanel
+from ui.panels.timeline import TimelinePanel
+from ui.scene_model import SceneModel, follows_products, iteration, multiplied_tile
+from ui.sheet import Heading, Panel, Rectangle
+
+
+class OverviewSheet:
+    """Every panel, in drawing order; it is drawn for one size and scaled to its room."""
+
+    size = (float(WIDTH), float(HEIGHT))
+    heading = Heading(28, 30, 20)
+    timeline = Rectangle(timeline.LEFT, timeline.TOP - 16, timeline.RIGHT, timeline.BOTTOM + 8)
+    tall = False
+
+    def __init__(self, model: SceneModel, look: Look) -> None:
+        palette = PALETTES[look.theme]
+        self._model = model
+        self.panels: list[Panel] = [
+            SourcePanel(model, palette),
+            MatricesPanel(model, palette),
+            SharedPanel(model, palette),
+            RequestsPanel(model, palette),
+            ThreadsPanel(model, palette),
+            WordsPanel(model, palette),
+            TimelinePanel(model, palette),
+        ]
+
+    def title(self, step: Step) -> str:
+        """The title of a step: "Step N of M", then the loops' iterations, the line and a hazard."""
+        model = self._model
+        segments = [f"<b>Step {step.number + 1} of {len(model.recording.steps)}</b>"]
+        values = {entry.loop: entry for entry in step.loops}
+        for name, loop in (
+            ("outer tile" if model.inner else "loop", model.outer), ("inner", model.inner),
+        ):  # fmt: skip
+            count = iteration(model, step, loop)
+            if loop is not None and count is not None:
+                entry = values.get(loop)
+                text = f"{name} {count[0] + 1} of {count[1]}"
+                if loop is model.outer and model.tiles_of_k is not None:
+                    text = self._tile_words(step)
+                suffix = ""
+                if entry is not None and entry.value is not None:
+                    suffix = f" ({entry.variable} = {entry.value})"
+                segments.append(f"{text}{suffix}")
+        segments.append(f"line {step.line}")
+        hazards = [hazard.kind for hazard in model.hazards if step.line in hazard.lines]
+        if hazards:
+            segments.append(f"⚠ {hazards[0]}")
+        return " · ".join(segments)
+
+    def _tile_words(self, step: Step) -> str:
+        """Which tile is multiplied in the outer loop."""
+        tile = multiplied_tile(self._model, step)
+        if tile is not None:
+            return f"outer tile {tile + 1} of {self._model.tile_count}"
+        follows = follows_products(self._model, step)
+        return "after the last tile" if follows else "before the first tile"

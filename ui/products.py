@@ -1,0 +1,44 @@
+"""The statements of a kernel that add a product to a sum."""
+
+from __future__ import annotations
+
+from simulator.language.ctype import Scalar
+from simulator.language.tree import (
+    Assign,
+    Binary,
+    Evaluate,
+    Index,
+    MemorySpace,
+    Name,
+    Statement,
+    Variable,
+)
+from simulator.language.visit import subexpressions
+
+
+def accumulated_variable(statement: Statement) -> Variable | None:
+    """The float variable, or array of them, in registers that a statement adds to, if any."""
+    match statement:
+        case Evaluate(expression=Assign(lvalue=lvalue, operator="+", ctype=Scalar(is_float=True))):
+            while isinstance(lvalue, Index):
+                lvalue = lvalue.base
+            if isinstance(lvalue, Name) and lvalue.variable.space in (
+                MemorySpace.REGISTER,
+                MemorySpace.LOCAL,
+            ):
+                return lvalue.variable
+        case _:
+            pass
+    return None
+
+
+def product_of_sum(statement: Statement) -> Binary | None:
+    """The product that a statement adds to a sum in registers; None for other statements."""
+    if accumulated_variable(statement) is None:
+        return None
+    assert isinstance(statement, Evaluate)
+    assert isinstance(statement.expression, Assign)
+    for expression in subexpressions(statement.expression.value):
+        if isinstance(expression, Binary) and expression.operator == "*":
+            return expression
+    return None

@@ -1,0 +1,75 @@
+"""What a scene is drawn on: a sheet of panels, each of which draws its share of a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from simulator import Step
+from ui.hit import Hit
+from ui.panels.canvas import Shape, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Rectangle:
+    """A rectangle on the sheet, in pixels; y grows downwards."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        """From the left edge to the right."""
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        """From the upper edge to the lower."""
+        return self.bottom - self.top
+
+    def contains(self, x: float, y: float) -> bool:
+        """Whether a point is within the rectangle."""
+        return self.left <= x < self.right and self.top <= y < self.bottom
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Where the title stands."""
+
+    left: float  # pixels, where its text begins
+    middle: float  # pixels, its middle from above
+    size: float  # pixels, of its letters
+
+
+class Panel(Protocol):
+    """A panel of the scene: static traces, traces whose texts change, and shapes that change.
+
+    changing and shapes return the same number of entries, in the same order, at every step.
+    """
+
+    def static(self) -> list[Trace]:
+        """Traces drawn once."""
+
+    def changing(self, step: Step) -> list[Trace]:
+        """Traces whose texts change from step to step; their coordinates and style do not."""
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """Fills and highlights."""
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """What is under a point of the sheet, in pixels; None if nothing can be clicked there."""
+
+
+class Sheet(Protocol):
+    """All that is drawn of a recording."""
+
+    size: tuple[float, float]  # pixels across and down
+    heading: Heading
+    timeline: Rectangle  # it covers all steps of the recording
+    tall: bool  # whether it is fitted to its room's width alone
+    panels: list[Panel]
+
+    def title(self, step: Step) -> str:
+        """Where the step is: its number, loops and line."""
