@@ -17,14 +17,10 @@ if str(ROOT) not in sys.path:
 # new ones took a third of the time until a long one was drawn.
 gc.set_threshold(50_000)
 
-from ui.preload import preload  # noqa: E402  # the folder above holds it
+from ui.index_page import routes  # noqa: E402  # the folder above holds it
+from ui.preload import preload  # noqa: E402
 
 preload()
-
-# An icon of our own: one of Streamlit's by name would be fetched from the network.
-st.set_page_config(
-    page_title="Tilewise", page_icon=str(ROOT / "assets" / "icon.png"), layout="wide"
-)
 
 
 def keep_query() -> None:
@@ -40,12 +36,26 @@ def keep_query() -> None:
         st.query_params.from_dict(state["query"])
 
 
-keep_query()
 PAGES = ROOT / "ui" / "pages"
-st.navigation(
-    [
-        st.Page(PAGES / "step.py", title="Step", icon=":material/steps:", default=True),
-        st.Page(PAGES / "compare.py", title="GPU", icon=":material/speed:"),
-    ],
-    position="top",
-).run()
+
+
+def draw() -> None:
+    """Draw the page that the address names."""
+    # An icon of our own: one of Streamlit's by name would be fetched from the network.
+    st.set_page_config(
+        page_title="Tilewise", page_icon=str(ROOT / "assets" / "icon.png"), layout="wide"
+    )
+    keep_query()
+    st.navigation(
+        [
+            st.Page(PAGES / "step.py", title="Step", icon=":material/steps:", default=True),
+            st.Page(PAGES / "compare.py", title="GPU", icon=":material/speed:"),
+        ],
+        position="top",
+    ).run()
+
+
+if __name__ == "__main__":  # run by Streamlit, for each visitor
+    draw()
+else:  # imported by `streamlit run`, for the server
+    app = st.App(Path(__file__), routes=routes(["", "compare"]))

@@ -7,67 +7,57 @@ import html as markup
 import io
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from string import Template
 from typing import Any
 
 import plotly.graph_objects as go
-import plotly.io
 from plotly.io.json import to_json_plotly
 from plotly.offline import get_plotlyjs
 
 from simulator import Report
 from simulator.observers.counters import FIELDS, IDEAL_FIELDS
-
-PACE_MS = 500  # milliseconds per step, while the animation plays
-FRAMES = "the frames"  # placeholder, replaced by the frames
-LIBRARY = "plotly.min.js"  # placeholder, replaced by the library
-LIBRARY_TAG = f'<script charset="utf-8" src="{LIBRARY}"></script>'
-
-WEB = Path(__file__).with_name("web")
+from ui.packed_frames import FramePacker
+from ui.web_files import PLAYER, read_web
 
 
-def html(figure: go.Figure, navigation: Mapping[str, Any], title: str) -> Iterator[str]:
+def html(
+    figure: go.Figure, navigation: Mapping[str, Any], title: str, start: int = 0
+) -> Iterator[str]:
     """Write the scene as an HTML file that needs no network: frames, a toolbar and a keyboard.
 
     figure and navigation are those of ui.scene: frames with the changes since the frame before,
     and the first steps of "inner" and "outer" iterations and the steps of a "barrier".
     The file is an iterator of strings. Each frame is read when its string is requested: all frames
-    of a long recording would occupy too much memory.
+    of a long recording would occupy too much memory. The player begins at step `start`, from 0.
     """
     plain = figure.to_dict()
     layout, frames = plain["layout"], plain["frames"]
-    for control in ("updatemenus", "sliders"):  # the file has a toolbar instead
-        layout.pop(control, None)
-    stops = {way: [int(n) for n in navigation[way]] for way in ("inner", "outer", "barrier")}
-    page, frames_script, bar_script = (
-        (WEB / name).read_text(encoding="utf-8")
-        for name in ("animation.html", "frames.js", "animation.js")
+    page = Template(read_web("animation.html"))
+    yield page.substitute(
+        title=markup.escape(title),
+        paper=markup.escape(layout.get("paper_bgcolor", "white")),
+        ink=markup.escape(layout.get("font", {}).get("color", "black")),
+        style=read_web("stepper.css"),
+        markup=read_web("stepper.html"),
     )
-    bar_script = bar_script.replace("NAVIGATION", json.dumps(stops))
-    script = frames_script + bar_script.replace("PACE_MS", str(PACE_MS))
-    figure_html = plotly.io.to_html(
-        plain | {"frames": [FRAMES]}, config={"displayModeBar": False, "responsive": False},
-        auto_play=False, include_plotlyjs=LIBRARY, full_html=False, div_id="scene",
-        post_script=script, validate=False,
-    )  # fmt: skip
-    before, _, after = (
-        Template(page)
-        .substitute(
-            title=markup.escape(title),
-            paper=markup.escape(layout.get("paper_bgcolor", "white")),
-            ink=markup.escape(layout.get("font", {}).get("color", "black")),
-            figure=figure_html,
-        )
-        .rpartition(to_json_plotly([FRAMES]))
-    )
-    head, _, data = before.partition(LIBRARY_TAG)
-    yield f"{head}<script>"
+    yield "<script>"
     yield get_plotlyjs()
-    yield f"</script>{data}["
+    stops = {way: [int(n) for n in navigation[way]] for way in ("inner", "outer", "barrier")}
+    stops_json = json.dumps({"steps": int(navigation["steps"]), **stops})
+    yield f"</script>\n<script>\nconst navigation = {stops_json}, start = {start};\n"
+    data, shown = (to_json_plotly(part, engine="json") for part in (plain["data"], layout))
+    yield f'const figure = {{"data": {data}, "layout": {shown}, "frames": {{"steps": ['
+    packer = FramePacker()
     for number, frame in enumerate(frames):
-        yield f"{',' if number else ''}{to_json_plotly(frame, engine='json')}"
-    yield f"]{after}"
+        yield f"{',' if number else ''}{_within_script(json.dumps(packer.pack(frame)))}"
+    texts, shapes = map(_within_script, packer.tables())
+    yield f'], "texts": {texts}, "shapes": {shapes}}}}};\n'
+    yield f"{read_web(*PLAYER, 'animation.js')}</script>\n</body>\n</html>\n"
+
+
+def _within_script(text: str) -> str:
+    """JSON whose texts cannot end the script that it stands in."""
+    return text.replace("<", "\\u003c")
 
 
 def counters_csv(report: Report, text: str) -> str:

@@ -156,5 +156,5 @@ def test_downloads_before_the_last_are_let_go(
         largest = max(largest, len(storage.get_file(address.removeprefix("/media/")).content))
         [held] = storage.get_stats()["cache_memory_bytes"]
         kept.append(held.byte_length)
-    assert largest > 5 * MB
+    assert largest > 4 * MB, "which Plotly alone takes"
     assert max(kept) <= 2 * largest

@@ -1,0 +1,49 @@
+"""Streamlit's page, sent with two scripts that run before its own.
+
+One tells Python the room of a first visit, see ui/web/first_room.js. The other keeps the requests
+of a direct link, such as /compare, from failing: Streamlit's script looks for its server beneath
+the page's address first, at /compare/_stcore/health, and finds it one folder up only after that
+answered "404 Not Found" (issue 7074 of streamlit/streamlit). It asks nowhere else when
+`window.__streamlit` names the server's address. Should a later release know that name no longer, it
+looks around as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
+
+from ui.web_files import read_web
+
+INDEX = Path(st.__file__).parent / "static" / "index.html"
+# Relative to the page's own address, since a proxy may have put a folder before the app's.
+SERVER_ADDRESS = (
+    "<script>window.__streamlit = Object.assign(window.__streamlit ?? {}, "
+    '{BACKEND_BASE_URL: new URL(".", window.location.href).href})</script>'
+)
+
+
+def routes(pages: Iterable[str]) -> list[Route]:
+    """A route for each page, named as in its address, "" for the first; none without index.html.
+
+    They hold for the folder of the setting server.baseUrlPath.
+    """
+    if not INDEX.is_file():
+        return []
+    folder = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    prefix = f"/{folder}" if folder else ""
+    return [Route(f"{prefix}/{page}", send_index) for page in pages]
+
+
+def send_index(_: Request) -> HTMLResponse:
+    """Streamlit's index.html with the scripts, which must come before its own."""
+    index = INDEX.read_text(encoding="utf-8")
+    scripts = f"{SERVER_ADDRESS}<script>{read_web('first_room.js')}</script>"
+    return HTMLResponse(
+        index.replace("<head>", f"<head>{scripts}", 1), headers={"Cache-Control": "no-cache"}
+    )

@@ -1,0 +1,258 @@
+// The component of the Step page: a player that tells Python of its step, its room and of clicks.
+const PAUSE_MS = 450; // after the last step, before Python hears of it
+const RESIZED_MS = 250; // after the window's last change, before Python hears of the room
+const GRID = [40, 20]; // pixels; a room is told in whole ones, so that a class shares figures
+const PHONE = 640; // pixels of width; a narrower page scrolls, and its room is the whole window
+const PHONE_GRID = [10, 20];
+const COOKIE = "tilewise_room";
+const DRAWN = "tilewise:frames"; // the event that brings frames of another page
+
+function mount(parent) {
+  const root = parent.querySelector(".stepper");
+  const app = {
+    component: null, header: null, reporting: null, measuring: null,
+    room: null, // that Python knows
+    windowed: null, // the one before the presentation
+    settling: false, // whether the window is on its way to or from the whole screen
+  };
+  const select = root.querySelector("[data-stage]");
+  const sheetButton = root.querySelector("[data-do=sheet]");
+
+  function report() {
+    clearTimeout(app.reporting);
+    app.reporting = null;
+    if (!player.scene) return;
+    const { id, order } = player.scene;
+    writeStep();
+    app.component.setStateValue("at", [id, order, player.step, player.asked ?? -1]);
+  }
+
+  // Before anything else is clicked or entered Python hears of the step, which is to stay.
+  function flush() {
+    if (app.reporting !== null) report();
+  }
+
+  // The address has the step; a step is no entry of the browser's history. The address of another
+  // view, whose scene is still on its way, has its own.
+  function writeStep() {
+    const address = new URL(location.href);
+    const { searchParams } = address;
+    const names = [...searchParams.keys()].filter((name) => name !== "step");
+    const shown = player.scene.address;
+    const isShown = names.length === Object.keys(shown).length
+      && names.every((name) => searchParams.get(name) === shown[name]);
+    if (!isShown) return;
+    if (player.step === player.scene.usual) searchParams.delete("step");
+    else searchParams.set("step", player.step + 1);
+    if (address.href !== location.href) history.replaceState(history.state, "", address);
+  }
+
+  // The room in whole units of the grid.
+  function measure() {
+    const { width, height: free } = player.room();
+    const isPhone = window.innerWidth < PHONE;
+    const [across, down] = isPhone ? PHONE_GRID : GRID;
+    const height = isPhone ? window.innerHeight : free;
+    return {
+      width: Math.floor(width / across) * across, height: Math.floor(height / down) * down,
+      presenting: root.classList.contains("presenting"),
+    };
+  }
+
+  function reportRoom() {
+    clearTimeout(app.measuring);
+    app.measuring = null;
+    const now = measure();
+    const before = app.room;
+    if (now.width <= 0 || !app.component || app.settling) return;
+    if (!now.presenting) {
+      document.cookie =
+        `${COOKIE}=${now.width}x${now.height}; path=/; max-age=31536000; samesite=lax`;
+    }
+    const same = before.width === now.width && before.presenting === now.presenting;
+    // A phone's window grows and shrinks with its address bar.
+    if (same && (before.height === now.height || window.innerWidth < PHONE)) return;
+    tellRoom(now);
+  }
+
+  function tellRoom(room) {
+    app.room = room;
+    app.component.setStateValue("room", room);
+  }
+
+  // The room of a presentation, before the window has grown: the screen, in CSS pixels.
+  function wholeScreen() {
+    const zoom = Math.round((20 * window.outerWidth) / window.innerWidth) / 20 || 1;
+    const [width, height] = document.fullscreenEnabled
+      ? [screen.width / zoom, screen.height / zoom]
+      : [window.innerWidth, window.innerHeight];
+    const down = (size, unit) => Math.floor(Math.round(size) / unit) * unit;
+    return { width: down(width, GRID[0]), height: down(height, GRID[1]), presenting: true };
+  }
+
+  function resized() {
+    clearTimeout(app.measuring);
+    app.measuring = setTimeout(reportRoom, RESIZED_MS);
+  }
+
+  // The figure for the new room is asked for at once; what the window then has is measured once it
+  // has settled.
+  async function present(on) {
+    if (on) app.windowed = app.room;
+    root.classList.toggle("presenting", on);
+    document.body.classList.toggle("presenting", on);
+    player.hold();
+    app.settling = true;
+    clearTimeout(app.measuring);
+    tellRoom(on ? wholeScreen() : app.windowed);
+    if (on) await document.documentElement.requestFullscreen?.().catch(() => {});
+    else if (document.fullscreenElement) await document.exitFullscreen().catch(() => {});
+    app.settling = false;
+    player.fit();
+    resized();
+  }
+  const isPresenting = () => root.classList.contains("presenting");
+
+  function choose(name, value) {
+    flush();
+    app.component.setTriggerValue("chosen", [name, value]);
+  }
+
+  const player = createPlayer(root, {
+    moved: () => {
+      clearTimeout(app.reporting);
+      app.reporting = setTimeout(report, PAUSE_MS);
+    },
+    ask: report,
+    clicked: (x, y) => {
+      flush();
+      app.component.setTriggerValue("clicked", [Math.round(x), Math.round(y), player.step]);
+    },
+    drawn: () => {
+      root.dataset.address = JSON.stringify(player.scene.address);
+      writeStep();
+    },
+    actions: {
+      present: () => present(!isPresenting()),
+      leave: () => isPresenting() && present(false),
+      sheet: () => choose("sheet", app.header.sheet === "overview" ? "lecture" : "overview"),
+      stage: () => app.header.sheet === "lecture" && choose("stage", "toggled"),
+    },
+    keys: { p: "present", P: "present", Escape: "leave", o: "sheet", O: "sheet", s: "stage",
+      S: "stage" },
+  });
+  player.picture.id = "scene";
+  select.onchange = () => {
+    choose("stage", select.value);
+    select.blur();
+  };
+
+  const skip = document.createElement("a");
+  skip.className = "skip-to-scene";
+  skip.href = "#scene";
+  skip.textContent = "Skip to the scene";
+  skip.onclick = (event) => {
+    event.preventDefault();
+    player.picture.focus();
+  };
+  document.body.prepend(skip);
+
+  // Tab goes from the button of an open popover into it, which the page holds at its very end.
+  function tabbed(event) {
+    const button = document.activeElement;
+    if (event.key !== "Tab" || event.shiftKey || !button?.matches("[aria-expanded=true]")) return;
+    const within = document.querySelector("[data-testid=stPopoverBody]")
+      ?.querySelector("input, button, select, a");
+    if (!within || !button.closest(".stPopover")) return;
+    event.preventDefault();
+    within.focus();
+  }
+
+  // A phone shows two lines of the sentence above the scene, and all of them once it is touched.
+  function unfold({ target }) {
+    target.closest?.(".st-key-sentence")?.classList.toggle("whole");
+  }
+
+  const take = ({ detail }) => player.addPage(detail);
+  const left = () => !document.fullscreenElement && isPresenting() && present(false);
+  const watcher = new ResizeObserver(resized);
+  watcher.observe(root);
+  document.addEventListener(DRAWN, take);
+  document.addEventListener("click", unfold);
+  document.addEventListener("pointerdown", flush, true);
+  document.addEventListener("focusin", flush);
+  document.addEventListener("keydown", tabbed);
+  document.addEventListener("fullscreenchange", left);
+  window.addEventListener("resize", resized);
+
+  // Python's data: a line about the scene, then the figure itself.
+  app.update = (component) => {
+    const { data } = component;
+    app.component = component;
+    const decoder = new TextDecoder();
+    const cut = data.indexOf(10);
+    const header = JSON.parse(decoder.decode(data.subarray(0, cut)));
+    const before = app.header;
+    app.header = header;
+    app.room ??= header.room;
+    player.picture.setAttribute("aria-label", header.name);
+    sheetButton.setAttribute("aria-pressed", header.sheet === "overview");
+    select.hidden = header.sheet === "overview";
+    select.replaceChildren(
+      ...[["", "follows the step"], ...header.stages].map(([name, text]) => new Option(text, name)),
+    );
+    select.value = header.stage;
+    reportRoom();
+    const shown = player.loading ?? player.scene;
+    if (before?.id === header.id && before.first === header.first && shown) {
+      if (before.order !== header.order && !player.loading) player.restart(header.order, header.start);
+      else if (player.loading) Object.assign(player.loading, { order: header.order, start: header.start });
+      writeStepOnceDrawn();
+      return;
+    }
+    const figure = JSON.parse(decoder.decode(data.subarray(cut + 1)));
+    player.load({ ...header, figure });
+    returnFocus(before, header);
+  };
+
+  function writeStepOnceDrawn() {
+    if (player.scene) writeStep();
+  }
+
+  // After a choice by a pointer, or one that has closed what had the focus, the scene has it, unless
+  // something is typed or open.
+  function returnFocus(before, header) {
+    const at = document.activeElement;
+    if (!before || before.order === header.order) return;
+    if (!player.byPointer && at !== document.body) return;
+    if (at?.closest?.(`${TYPED}, ${OPEN}, [data-testid=stPopoverBody]`)) return;
+    player.picture.focus({ preventScroll: true });
+  }
+
+  app.close = () => {
+    clearTimeout(app.reporting);
+    clearTimeout(app.measuring);
+    player.close();
+    watcher.disconnect();
+    skip.remove();
+    document.body.classList.remove("presenting");
+    document.removeEventListener(DRAWN, take);
+    document.removeEventListener("click", unfold);
+    document.removeEventListener("pointerdown", flush, true);
+    document.removeEventListener("focusin", flush);
+    document.removeEventListener("keydown", tabbed);
+    document.removeEventListener("fullscreenchange", left);
+    window.removeEventListener("resize", resized);
+  };
+  return app;
+}
+
+export default function (component) {
+  const { parentElement } = component;
+  const app = (parentElement.__tilewise ??= mount(parentElement));
+  app.update(component);
+  return () => {
+    app.close();
+    delete parentElement.__tilewise;
+  };
+}
