@@ -1,10 +1,11 @@
-"""Draw the results of a GPU run on the page: charts, tables and sentences."""
+"""Draw the results of a GPU run on the page: sentences, charts and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from gpu.bits import BitVerdict
 from gpu.candidate import variant_title
@@ -12,7 +13,16 @@ from gpu.compare import with_simulated
 from gpu.microbenchmarks.limits import Limits
 from gpu.result import Comparison
 from ui.gpu_charts import counters, latency, performance, roofline
+from ui.gpu_charts.performance import Pair
 from ui.palette import CHART_INKS
+
+# Shown until a reader chooses others; a run may have none of them.
+USUAL_KERNELS = ("naive", "tiled", "transposed:TILE=32", "registers", "warptiles", "cublas")
+USUAL_PAIR: Pair = ("tiled", "naive")
+CHART_CONFIG = {"displayModeBar": False}  # its buttons would lie over labels
+TABS = (
+    "Speed", "Time", "Share of cuBLAS", "Against size", "Roofline", "Predicted and measured",
+)  # fmt: skip
 
 
 def text_colour() -> str:
@@ -20,25 +30,120 @@ def text_colour() -> str:
     return CHART_INKS.get(st.context.theme.type or "light", CHART_INKS["light"])
 
 
-def show_comparison(comparison: Comparison, limits: Limits | None, key: str) -> None:
-    """Show a comparison: a sentence, charts, and every number in tables. key is for Streamlit."""
-    st.markdown(performance.summarize(comparison))
-    for kernel in comparison.kernels:
+def choose_pair(comparison: Comparison, columns: Sequence[DeltaGenerator], key: str) -> Pair:
+    """Draw the choice of two kernels, each in its column; their names."""
+    names = [kernel.name for kernel in comparison.kernels]
+    wanted = st.query_params.get("kernel", USUAL_PAIR[0])
+    first = next((name for name in (wanted, USUAL_PAIR[0]) if name in names), names[0])
+    others = [name for name in (USUAL_PAIR[1], USUAL_PAIR[0], *names) if name in names]
+    second = next((name for name in others if name != first), first)
+    left, right = columns
+    titles = {kernel.name: performance.kernel_label(kernel) for kernel in comparison.kernels}
+    return (
+        left.selectbox(
+            "Compare", names, index=names.index(first), key=f"{key}_compared",
+            format_func=lambda name: titles.get(name, name),
+        ),
+        right.selectbox(
+            "with", names, index=names.index(second), key=f"{key}_base",
+            format_func=lambda name: titles.get(name, name),
+        ),
+    )  # fmt: skip
+
+
+def choose_shown(comparison: Comparison, pair: Pair, key: str) -> Comparison:
+    """Draw the choice of the kernels that charts and tables show, and keep these alone.
+
+    The compared pair is always among them. None chosen means all of them.
+    """
+    titles = {kernel.name: performance.kernel_label(kernel) for kernel in comparison.kernels}
+    chosen = st.multiselect(
+        "Kernels in charts and tables", list(titles),
+        default=[name for name in USUAL_KERNELS if name in titles], key=f"{key}_kernels",
+        format_func=lambda name: titles.get(name, name), placeholder="All kernels",
+    )  # fmt: skip
+    return performance.choose_kernels(comparison, {*chosen, *pair} if chosen else ())
+
+
+def show_comparison(
+    whole: Comparison,
+    limits: Limits | None,
+    columns: Sequence[DeltaGenerator],
+    key: str,
+    sizes: Sequence[Comparison] = (),
+) -> None:
+    """Show a comparison: what to compare, a sentence on it, charts, latencies and tables.
+
+    limits are the device's, if measured; columns hold the choice of two kernels; sizes are
+    comparisons of the same run, for a chart against the size; key is for Streamlit.
+    """
+    pair = choose_pair(whole, columns, key)
+    with st.container(key=f"{key}_sentence"):
+        st.markdown(performance.compare_pair(whole, pair))
+    st.markdown(performance.summarize(whole))
+    for kernel in whole.kernels:
         if not kernel.verified:
             st.warning(f"{performance.kernel_label(kernel)}: {kernel.verdict}")
-    names = ("Speed", "Time", "Share of cuBLAS", "Roofline", "Predicted and measured")
-    speed_tab, time_tab, share_tab, roofline_tab, counters_tab = st.tabs(names)
-    for tab, name, draw in (
-        (speed_tab, "speed", performance.draw_throughput),
-        (time_tab, "time", performance.draw_times),
-        (share_tab, "share", performance.draw_cublas_share),
+    comparison = choose_shown(whole, pair, key)
+    squares = [
+        performance.choose_kernels(one, {kernel.name for kernel in comparison.kernels})
+        for one in sizes
+    ]
+    has_sizes = len({one.size for one in squares if len(set(one.size)) == 1}) > 1
+    names = [name for name in TABS if has_sizes or name != "Against size"]
+    tabs = dict(zip(names, st.tabs(names), strict=True))
+    for name, draw in (
+        ("Speed", performance.draw_throughput),
+        ("Time", performance.draw_times),
+        ("Share of cuBLAS", performance.draw_cublas_share),
     ):
-        tab.plotly_chart(
-            draw(comparison, text_colour()),
+        tabs[name].plotly_chart(
+            draw(comparison, text_colour(), pair),
             key=f"{key}_{name}",
-            alt=performance.describe(comparison),
+            config=CHART_CONFIG,
+            alt=f"{name}. {performance.describe(comparison)}",
         )
-    st.table(performance.build_table(comparison), border="horizontal")
+    if has_sizes:
+        with tabs["Against size"]:
+            show_against_size(squares, pair, key)
+    if limits is not None:
+        show_limits(limits, key)
+    with st.spinner("The simulator counts each launch's transactions …"):
+        comparison = with_simulated(comparison, lambda *_: None)
+    with tabs["Roofline"]:
+        show_roofline(comparison, limits, pair, key)
+    with tabs["Predicted and measured"]:
+        show_counters(comparison, pair, key)
+    show_tables(comparison)
+
+
+def show_against_size(comparisons: Sequence[Comparison], pair: Pair, key: str) -> None:
+    """Show speed and time over the size of square matrices."""
+    unit = st.segmented_control(
+        "Unit", ("TFLOP/s", "Milliseconds"), default="TFLOP/s", key=f"{key}_unit", required=True
+    )
+    st.plotly_chart(
+        performance.draw_against_size(
+            comparisons, text_colour(), of_time=unit == "Milliseconds", pair=pair
+        ),
+        key=f"{key}_sizes",
+        config=CHART_CONFIG,
+        alt=f"{unit} of each kernel. "
+        + " ".join(
+            f"M = N = K = {one.size[0]:,}: {performance.describe(one)}."
+            for one in comparisons
+            if len(set(one.size)) == 1
+        ),
+    )
+
+
+def show_tables(comparison: Comparison) -> None:
+    """Show every number of the kernels shown."""
+    st.subheader("Every number", anchor=False)
+    st.table(
+        performance.build_table(comparison), border="horizontal",
+        alt="Times, speeds and errors of the kernels shown",
+    )  # fmt: skip
     st.caption(
         "Times are medians of at least 20 launches with the L2 cache emptied before each, all "
         "kernels in turn; the spread is the 20th to 80th percentile. Error: the largest error of "
@@ -46,28 +151,25 @@ def show_comparison(comparison: Comparison, limits: Limits | None, key: str) -> 
         "what rounding explains of the largest for this K. GB/s counts A and B read once and C "
         "written once."
     )
-    with st.spinner("The simulator counts each launch's transactions …"):
-        comparison = with_simulated(comparison, lambda *_: None)
     if performance.build_resource_table(comparison):
-        st.table(performance.build_resource_table(comparison), border="horizontal")
+        st.table(
+            performance.build_resource_table(comparison), border="horizontal",
+            alt="Resources and predicted transactions of the kernels shown",
+        )  # fmt: skip
         st.caption(
             "Global sectors of 32 bytes and passes through shared memory are the simulator's, for "
             "this launch: solved exactly from launches of a few tiles."
         )
-    with roofline_tab:
-        show_roofline(comparison, limits, key)
-    with counters_tab:
-        show_counters(comparison, key)
 
 
-def show_roofline(comparison: Comparison, limits: Limits | None, key: str) -> None:
+def show_roofline(comparison: Comparison, limits: Limits | None, pair: Pair, key: str) -> None:
     """Show the roofline chart; limits None draws the ceilings that the device's clocks give."""
     if not roofline.find_points(comparison):
         st.markdown("No float32 kernel of this run has a time and simulated bytes.")
         return
     st.plotly_chart(
-        roofline.draw_roofline(comparison, limits, text_colour()), key=f"{key}_roofline",
-        alt=roofline.describe(comparison, limits),
+        roofline.draw_roofline(comparison, limits, text_colour(), pair), key=f"{key}_roofline",
+        config=CHART_CONFIG, alt=roofline.describe(comparison, limits),
     )  # fmt: skip
     st.caption(
         "Across: 2·M·N·K operations over the bytes of all global sectors that the simulator "
@@ -81,8 +183,8 @@ def show_roofline(comparison: Comparison, limits: Limits | None, key: str) -> No
     )
 
 
-def show_counters(comparison: Comparison, key: str) -> None:
-    """Show predicted beside measured counters, if the run read hardware counters."""
+def show_counters(comparison: Comparison, pair: Pair, key: str) -> None:
+    """Show predicted beside measured counters and why they differ, if the run read any."""
     if not counters.profiled_kernels(comparison):
         st.markdown(
             "No hardware counters were read in this run. `python -m gpu record` reads them where "
@@ -90,15 +192,17 @@ def show_counters(comparison: Comparison, key: str) -> None:
         )
         return
     for count in counters.COUNTS:
+        st.subheader(count, anchor=False)
+        for sentence in counters.explain(comparison, count):
+            st.markdown(sentence)
         st.plotly_chart(
-            counters.draw_counts(comparison, count, text_colour()), key=f"{key}_{count}",
-            alt=counters.describe(comparison, count),
+            counters.draw_counts(comparison, count, text_colour(), pair), key=f"{key}_{count}",
+            config=CHART_CONFIG, alt=f"{count}. {counters.describe(comparison, count)}",
         )  # fmt: skip
-    st.table(counters.build_table(comparison), border="horizontal")
-    st.caption(
-        "The simulator counts the text as it is written. The compiler may read several "
-        "neighbours of a shared array at once, which takes fewer passes."
-    )
+    st.table(
+        counters.build_table(comparison), border="horizontal",
+        alt="Predicted and measured counters of the kernels shown",
+    )  # fmt: skip
 
 
 def show_bits(verdicts: Sequence[BitVerdict]) -> None:
@@ -117,9 +221,14 @@ def show_bits(verdicts: Sequence[BitVerdict]) -> None:
 
 
 def show_limits(limits: Limits, key: str) -> None:
-    """Show the device's measured ceilings and latencies."""
+    """Show the device's measured latencies and ceilings."""
     best = limits.ceilings
-    st.subheader("What this GPU's cores and memories give at best", anchor=False)
+    st.subheader("How far each memory is, and what it gives at best", anchor=False)
+    st.markdown(latency.summarize(limits.latency))
+    st.plotly_chart(
+        latency.draw_latencies(limits.latency, text_colour()), key=f"{key}_latency",
+        config=CHART_CONFIG, alt=latency.describe(limits.latency),
+    )  # fmt: skip
     for column, name, value in zip(
         st.columns(3),
         ("Multiply-adds alone", "Copy within the L2", "Copy through DRAM"),
@@ -131,10 +240,6 @@ def show_limits(limits: Limits, key: str) -> None:
         strict=True,
     ):
         column.metric(name, value, border=True)
-    st.plotly_chart(
-        latency.draw_latencies(limits.latency, text_colour()), key=f"{key}_latency",
-        alt=latency.describe(limits.latency),
-    )  # fmt: skip
     st.caption(
         "One thread follows pointers, each load waiting for the one before; a register's is the "
         "wait of one multiply-add for another. Copies count bytes read and bytes written."

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from pathlib import Path
 
 import pytest
 
 from gpu.result import Comparison, comparison_from
 from simulator.observers.counters import FIELDS
-from ui.gpu_charts import performance
+from ui.gpu_charts import performance, rows
+from ui.palette import BASE_COLOUR, COMPARED_COLOUR, DARK, LIGHT, REFERENCE_COLOUR
 
 CANNED = Path(__file__).parent.parent / "gpu" / "comparison.json"
 
@@ -37,9 +39,9 @@ def test_times_are_bars_with_their_spread(comparison: Comparison) -> None:
     assert [round(value, 3) for value in bars.error_x.array] == [0.2, 0.1, 0.025]
     assert [round(value, 3) for value in bars.error_x.arrayminus] == [0.08, 0.04, 0.01]
     assert bars.text[1] == "2.00 ms"
-    shown = performance.draw_times(comparison).data[1]
-    assert list(shown.x) == [4.2, 2.1, 0.525]
-    assert [text.strip() for text in shown.text] == list(bars.text)
+    assert [name.text for name in performance.draw_times(comparison).layout.annotations] == [
+        "naive: 4.00 ms, C is wrong", "tiled, TILE 16: 2.00 ms", "cuBLAS: 0.500 ms",
+    ]  # fmt: skip
 
 
 def test_a_wrong_c_is_written_and_hatched_not_only_coloured(comparison: Comparison) -> None:
@@ -57,20 +59,92 @@ def test_throughput_spreads_lie_around_the_median(comparison: Comparison) -> Non
     assert bars.x[1] - bars.error_x.arrayminus[1] == pytest.approx(bars.x[1] / 1.05)
 
 
-def test_the_peak_is_a_labelled_line(comparison: Comparison) -> None:
+def test_the_peak_is_a_hollow_bar_with_its_name(comparison: Comparison) -> None:
     figure = performance.draw_throughput(comparison)
-    assert figure.layout.shapes[0].x0 == 1.024
-    assert figure.layout.annotations[0].text == "FP32 peak 1.0"
+    assert list(figure.data[1].x) == [1.024]
+    assert figure.layout.annotations[-1].text == "FP32 peak of this GPU: 1.0 TFLOP/s"
     unknown = dataclasses.replace(
         comparison, device=dataclasses.replace(comparison.device, peak_fp32_tflops=None)
     )
-    assert not performance.draw_throughput(unknown).layout.shapes
+    assert len(performance.draw_throughput(unknown).data) == 1
 
 
 def test_shares_are_percent_of_cublas(comparison: Comparison) -> None:
     figure = performance.draw_cublas_share(comparison)
     assert list(figure.data[0].x) == [12.5, 25.0, 100.0]
-    assert figure.layout.shapes[0].x0 == 100
+
+
+def test_names_stand_above_their_rows_and_no_line_is_drawn_through_them(
+    comparison: Comparison,
+) -> None:
+    figure = performance.draw_throughput(comparison)
+    assert not figure.layout.shapes
+    assert not figure.layout.xaxis.showgrid
+    for row, name in enumerate(figure.layout.annotations):
+        assert (name.y, name.yanchor, name.x, name.xref) == (row, "bottom", 0, "paper")
+        assert name.yshift > rows.ROW_HEIGHT * rows.THICKNESS / 2
+    assert rows.ROW_HEIGHT * (1 - rows.THICKNESS / 2) > rows.ABOVE + rows.LABEL_SIZE * 1.3
+
+
+def test_only_the_compared_kernels_have_a_colour(comparison: Comparison) -> None:
+    pair = ("tiled", "naive")
+    figure = performance.draw_times(comparison, pair=pair)
+    assert list(figure.data[0].marker.color) == [BASE_COLOUR, COMPARED_COLOUR, REFERENCE_COLOUR]
+    assert [name.text.startswith("<b>") for name in figure.layout.annotations] == [
+        True, True, False,
+    ]  # fmt: skip
+    assert set(performance.draw_times(comparison).data[0].marker.color) == {REFERENCE_COLOUR}
+
+
+@pytest.mark.parametrize("paper", [LIGHT.paper, DARK.paper])
+@pytest.mark.parametrize("colour", [BASE_COLOUR, COMPARED_COLOUR, REFERENCE_COLOUR])
+def test_colours_are_visible_on_both_papers(colour: str, paper: str) -> None:
+    lighter, darker = sorted((luminance(colour), luminance(paper)), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 3
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of a colour, as WCAG 2 defines it."""
+    values = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4 for v in values]
+    return sum(w * v for w, v in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("pair", "text"),
+    [
+        (("tiled", "cublas"), "**tiled is 0.25 × cuBLAS**, 4.00 times slower: it takes 2.00 ms, "
+         "cuBLAS 0.500 ms."),
+        (("cublas", "tiled"), "**cuBLAS is 4.00 × tiled**: it takes 0.500 ms, tiled 2.00 ms."),
+        (("tiled", "naive"), "naive is not compared. C is wrong"),
+        (("tiled", "tiled"), "Choose two different kernels to compare them."),
+        (("tiled", "of another run"), ""),
+    ],
+)  # fmt: skip
+def test_a_sentence_compares_two_kernels(
+    comparison: Comparison, pair: tuple[str, str], text: str
+) -> None:
+    assert performance.compare_pair(comparison, pair).startswith(text)
+
+
+def test_another_type_of_elements_is_named(comparison: Comparison) -> None:
+    naive, tiled, cublas = comparison.kernels
+    double = dataclasses.replace(tiled, element="float64")
+    told = performance.compare_pair(
+        dataclasses.replace(comparison, kernels=(naive, double, cublas)), ("tiled", "cublas")
+    )
+    assert told.endswith("But tiled multiplies float64, cuBLAS float32.")
+
+
+def test_a_setting_is_part_of_a_sentence(comparison: Comparison) -> None:
+    tiled = dataclasses.replace(comparison.kernels[1], name="tiled:TILE=32")
+    assert performance.phrase(tiled) == "tiled with TILE 32"
+
+
+def test_chosen_kernels_keep_their_order_and_none_means_all(comparison: Comparison) -> None:
+    chosen = performance.choose_kernels(comparison, ["cublas", "naive"])
+    assert [kernel.name for kernel in chosen.kernels] == ["naive", "cublas"]
+    assert performance.choose_kernels(comparison, []) == comparison
 
 
 def test_a_kernel_that_did_not_run_has_a_row_and_no_bar(failed: Comparison) -> None:
@@ -129,17 +203,15 @@ def test_speed_against_size_takes_squares_in_order(comparison: Comparison) -> No
     assert of_time.layout.yaxis.title.text == "ms"
 
 
-def test_no_two_of_many_kernels_look_alike(comparison: Comparison) -> None:
-    kernel = comparison.kernels[0]
-    looks = {
-        (performance.colour_of(kernel, place), performance.marker_of(place)) for place in range(36)
-    }
-    assert len(looks) == 36
-
-
-def test_colours_are_told_apart(comparison: Comparison) -> None:
-    colours = performance.draw_times(comparison).data[0].marker.color
-    assert len(set(colours)) == len(comparison.kernels)
+def test_each_line_has_its_name_at_its_end(comparison: Comparison) -> None:
+    sizes = [(256, 256, 256), (1024, 1024, 1024)]
+    figure = performance.draw_against_size(
+        [dataclasses.replace(comparison, size=one) for one in sizes], pair=("tiled", "naive")
+    )
+    names = figure.layout.annotations
+    assert [name.text for name in names] == ["<b>naive</b>", "<b>tiled, TILE 16</b>", "cuBLAS"]
+    assert {name.x for name in names} == {math.log10(1024)}
+    assert not figure.layout.showlegend
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,11 @@ def test_without_a_gpu_the_page_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, probe: str, part: str, command: str
 ) -> None:
     page = without(monkeypatch, probe)
-    assert f"here: {part}" in page.subheader[0].value
-    assert command in page.code[0].value
+    (missing,) = [one for one in page.expander if one.label.startswith("Missing")]
+    assert missing.label == f"Missing to run kernels here: {part}"
+    assert not missing.proto.expanded
+    assert missing is page.expander[-1]  # below all results
+    assert command in missing.code[0].value
     assert not [button for button in page.button if button.key == "compare_run"]
 
 
@@ -89,6 +92,57 @@ def test_without_a_gpu_the_recorded_run_is_shown(monkeypatch: pytest.MonkeyPatch
     page.selectbox(key="recorded_size").select(other).run()
     assert not page.exception
     assert not speeds(page).equals(rows)
+
+
+def test_two_recorded_kernels_are_compared_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    (comparison,) = (
+        one for one in recorded.recordings().runs[0].comparisons if one.size == (4096, 4096, 4096)
+    )
+    ms = {kernel.name: kernel.ms or 0.0 for kernel in comparison.kernels}
+    page = without(monkeypatch, "")
+    assert sentence(page).startswith(f"**tiled is {ms['naive'] / ms['tiled']:.2f} × naive**")
+    page.selectbox(key="recorded_compared").select("registers").run()
+    page.selectbox(key="recorded_base").select("tiled:TILE=32").run()
+    assert not page.exception
+    ratio = ms["tiled:TILE=32"] / ms["registers"]
+    assert sentence(page).startswith(f"**registers is {ratio:.2f} × tiled with TILE 32**")
+    assert {"registers", "tiled, TILE 32"} <= set(speeds(page)["Kernel"])
+
+
+def sentence(page: AppTest) -> str:
+    """The sentence that compares two kernels."""
+    return next(
+        str(text.value) for text in page.markdown if "**" in text.value and " × " in text.value
+    )
+
+
+def test_the_kernel_of_the_address_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu.worker.COMMAND", (sys.executable, "-c", NOTHING.format("")))
+    page = AppTest.from_file(PAGE, default_timeout=60)
+    page.query_params["kernel"] = "padded"
+    page.run()
+    assert not page.exception
+    assert page.selectbox(key="recorded_compared").value == "padded"
+    page.query_params["kernel"] = "of another day"
+    assert (
+        AppTest.from_file(PAGE, default_timeout=60).run().selectbox(key="recorded_compared").value
+        == "tiled"
+    )
+
+
+def test_the_chosen_kernels_are_shown_and_none_means_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = without(monkeypatch, "")
+    page.multiselect(key="recorded_kernels").set_value(["rows"]).run()
+    assert list(speeds(page)["Kernel"]) == ["naive", "tiled, TILE 16", "rows"]  # and those compared
+    page.multiselect(key="recorded_kernels").set_value([]).run()
+    assert list(speeds(page)["Kernel"])[-2:] == ["cuBLAS", "cuBLAS, double"]
+    assert len(speeds(page)) == len(recorded.recordings().runs[0].comparisons[0].kernels)
+
+
+def test_the_page_says_why_counters_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = without(monkeypatch, "")
+    (why,) = [text.value for text in page.markdown if "wider words" in text.value]
+    assert why.startswith("transposed with TILE 32 shows 28% of the predicted shared wavefronts")
 
 
 def speeds(page: AppTest) -> Any:
@@ -106,7 +160,7 @@ def test_looking_again_asks_anew(monkeypatch: pytest.MonkeyPatch) -> None:
         "serve(JOBS if 'MENDED' in os.environ else {'status': lambda *_: nothing})\n"
     )
     page = opened(monkeypatch, (sys.executable, "-c", mended))
-    assert "here: CuPy" in page.subheader[0].value
+    assert page.expander[-1].label == "Missing to run kernels here: CuPy"
     monkeypatch.setenv("MENDED", "1")
     next(button for button in page.button if button.label == "Look again").click()
     page.run()

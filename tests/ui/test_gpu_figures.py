@@ -12,10 +12,10 @@ import pytest
 from gpu.microbenchmarks.ceilings import Ceilings
 from gpu.microbenchmarks.latency import Latency
 from gpu.microbenchmarks.limits import Limits
-from gpu.result import Comparison, comparison_from
+from gpu.result import Comparison, KernelResult, comparison_from
 from simulator.observers.counters import FIELDS
 from ui.gpu_charts import counters, latency, roofline
-from ui.gpu_charts.label_placement import GAP, LabelPosition, place_labels
+from ui.gpu_charts.label_placement import GAP, LabelPosition, View, place_labels
 
 CANNED = Path(__file__).parent.parent / "gpu" / "comparison.json"
 PROFILE = Path(__file__).parent.parent / "simulator" / "h200_profile.json"
@@ -97,12 +97,13 @@ def test_a_wrong_c_is_hollow(comparison: Comparison) -> None:
 
 
 def covered(
-    points: list[tuple[float, float]], widths: list[float], found: list[LabelPosition]
+    points: list[tuple[float, float]], widths: list[float], found: list[LabelPosition | None]
 ) -> int:
     """How many pairs of names lie on one another."""
     boxes = []
     for (x, y), width, one in zip(points, widths, found, strict=True):
-        left = x + one.x if one.side == "left" else x + one.x - width
+        assert one is not None
+        left = x + one.x - {"left": 0, "center": width / 2, "right": width}[one.side]
         boxes.append((left, y + one.y - 10, left + width, y + one.y + 10))
     return sum(
         a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
@@ -122,18 +123,34 @@ def covered(
 )
 def test_names_do_not_lie_on_one_another(points: list[tuple[float, float]]) -> None:
     widths = [120.0] * len(points)
-    found = place_labels(points, widths, 20, ROOM)
+    found = place_labels([View(points, ROOM)], widths, 20)
     assert covered(points, widths, found) == 0
-    for (x, _), one in zip(points, found, strict=True):
-        assert 0 <= x + (one.x if one.side == "left" else one.x - 120) <= 1000
+
+
+def test_a_name_without_room_is_left_out() -> None:
+    narrow = (0.0, 0.0, 130.0, 60.0)
+    assert place_labels([View([(60.0, 30.0)], narrow)], [140.0], 20) == [None]
+    points = [(60.0, 30.0)] * 4
+    found = place_labels([View(points, narrow)], [110.0] * 4, 20)
+    assert found[0] is not None
+    assert None in found
+
+
+def test_a_name_has_room_at_every_width() -> None:
+    wide = View([(500.0, 250.0)], ROOM)
+    narrow = View([(140.0, 250.0)], (0.0, 0.0, 280.0, 500.0))
+    (alone,) = place_labels([wide], [150.0], 20)
+    (both,) = place_labels([wide, narrow], [150.0], 20)
+    assert alone is not None
+    assert both is not None
+    assert (alone.side, both.side) == ("left", "center")
 
 
 def test_a_name_alone_is_at_its_points_right_and_keeps_off_lines() -> None:
-    assert place_labels([(500.0, 250.0)], [100.0], 20, ROOM) == [LabelPosition(GAP, 0, "left")]
+    point = [(500.0, 250.0)]
+    assert place_labels([View(point, ROOM)], [100.0], 20) == [LabelPosition(GAP, 0, "left")]
     line = [(500.0 + 5 * n, 250.0) for n in range(40)]
-    assert place_labels([(500.0, 250.0)], [100.0], 20, ROOM, line) == [
-        LabelPosition(-GAP, 0, "right")
-    ]
+    assert place_labels([View(point, ROOM, line)], [100.0], 20) == [LabelPosition(-GAP, 0, "right")]
 
 
 @pytest.fixture
@@ -158,6 +175,9 @@ def test_predicted_and_measured_lie_on_one_another_where_they_agree(profiled: Co
         "measured by the hardware", "predicted by the simulator",
     )  # fmt: skip
     assert list(measured.x) == list(predicted.x)
+    ring = predicted.marker.size - 2 * predicted.marker.line.width
+    assert predicted.marker.symbol == "circle-open"
+    assert ring > measured.marker.size + measured.marker.line.width, "both are seen"
     assert list(measured.customdata) == ["naive", "tiled, TILE 16"]
     shared = counters.draw_counts(profiled, "Shared wavefronts").data[0]
     assert list(shared.customdata) == ["tiled, TILE 16"]
@@ -174,12 +194,52 @@ def test_the_table_of_counters_has_both_and_their_ratio(profiled: Comparison) ->
     )
 
 
+def with_counters(kernel: KernelResult, **shares: float) -> KernelResult:
+    """The kernel with simulated counters, and hardware counters that are shares of them."""
+    simulated = dict.fromkeys(FIELDS, 1000)
+    measured = {name: round(1000 * shares.get(name, 1)) for name in FIELDS}
+    return dataclasses.replace(kernel, simulated=simulated, counters=measured)
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [
+        ({}, "agree within 2% for every kernel"),
+        ({"shared_load_wavefronts": 0.26, "shared_load_requests": 0.25},
+         "tiled shows 63% of the predicted shared wavefronts: **optimised code reads shared memory "
+         "in wider words**"),
+        ({"shared_load_wavefronts": 0.26, "shared_load_requests": 0.25}, "tiled runs 25."),
+        ({"shared_store_wavefronts": 0, "shared_store_requests": 0.04}, "it counted 4%."),
+        ({"shared_load_wavefronts": 1.5}, "tiled shows 125% of the predicted shared wavefronts: "
+         "the recorded counters do not say why"),
+    ],
+)  # fmt: skip
+def test_a_difference_has_its_reason_from_the_counters(
+    comparison: Comparison, shares: dict[str, float], expected: str
+) -> None:
+    kernels = (with_counters(comparison.kernels[1], **shares),)
+    found = counters.explain(dataclasses.replace(comparison, kernels=kernels), "Shared wavefronts")
+    assert len(found) == 1
+    assert expected in found[0]
+    assert counters.explain(dataclasses.replace(comparison, kernels=kernels), "Global sectors") == [
+        "Measured and predicted agree within 2% for every kernel shown."
+    ]
+
+
+def test_without_counters_nothing_is_explained(comparison: Comparison) -> None:
+    assert counters.explain(comparison, "Shared wavefronts") == []
+
+
 def test_latencies_stand_beside_what_notes_say() -> None:
     figure = latency.draw_latencies(LIMITS.latency)
     measured = next(trace for trace in figure.data if trace.name == "measured here")
-    assert [text.strip() for text in measured.text] == [
-        "4 cycles", "29 cycles", "39 cycles", "288 cycles", "686 cycles",
+    assert list(measured.x) == [4.0, 29.0, 39.0, 288.0, 686.0]
+    assert [name.text for name in figure.layout.annotations] == [
+        "Register: 4 cycles", "Shared memory: 29 cycles, notes say 1 to 10",
+        "L1: 39 cycles, notes say 1 to 5", "L2: 288 cycles, notes say 10 to 20",
+        "DRAM: 686 cycles, notes say 200 to 500",
     ]  # fmt: skip
+    assert "24 times as long" in latency.summarize(LIMITS.latency)
     claims = [trace for trace in figure.data if trace.mode == "lines"]
     assert [tuple(trace.x) for trace in claims] == list(latency.CLAIMS.values())
     rows = {row["Where"]: row for row in latency.build_table(LIMITS.latency)}

@@ -84,8 +84,8 @@ def test_figures_have_no_marker_for_a_missing_counter(comparison: Comparison) ->
     measured, predicted = figure.data
     assert predicted.x[tiled] is None or math.isnan(predicted.x[tiled])
     assert measured.x[tiled] > 0
-    assert figure.layout.yaxis.ticktext[tiled].strip() == "tiled, TILE 16, predicted unknown"
-    assert sum("unknown" in text for text in figure.layout.yaxis.ticktext) == 1
+    assert figure.layout.annotations[tiled].text == "tiled, TILE 16: predicted unknown"
+    assert sum("unknown" in name.text for name in figure.layout.annotations) == 1
     assert "tiled, TILE 16: unknown predicted" in counters.describe(comparison, "Global sectors")
 
 

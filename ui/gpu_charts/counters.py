@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
-from ui.gpu_charts import performance
-from ui.palette import MEASURED_COLOUR
+from ui.gpu_charts import performance, rows
+from ui.gpu_charts.performance import NO_PAIR, Pair
+from ui.palette import REFERENCE_COLOUR
 
 CountFunction = Callable[[Mapping[str, int]], int | None]
 
@@ -17,8 +20,10 @@ COUNTS: Mapping[str, CountFunction] = {
     "Global sectors": global_sectors,
     "Shared wavefronts": shared_wavefronts,
 }
-ROW_HEIGHT = 44  # pixels
-MARKER_SIZE = 15  # pixels
+# Pixels: where the two agree, a diamond stands within a ring, and both are seen.
+RING_SIZE, DIAMOND_SIZE = 22, 11
+LEGEND_HEIGHT = 46  # pixels: two lines on a phone
+AGREEMENT = 0.02  # predicted and measured agree when they differ by no more, as a share
 
 
 def profiled_kernels(comparison: Comparison) -> list[KernelResult]:
@@ -40,59 +45,174 @@ def measured_count(kernel: KernelResult, count: str) -> int | None:
     return COUNTS[count](kernel.counters or {})
 
 
-def draw_counts(comparison: Comparison, count: str, ink: str = performance.INK) -> go.Figure:
+def draw_counts(
+    comparison: Comparison, count: str, ink: str = rows.INK, pair: Pair = NO_PAIR
+) -> go.Figure:
     """Draw an entry of COUNTS for each kernel: predicted a ring, measured a diamond; log scale.
 
-    An unknown count has no marker; the kernel's name on the axis says which is unknown.
+    A line joins the two, so that its length is the difference. An unknown count has no marker;
+    the text above the row says which is unknown.
     """
     shown = [
         kernel for kernel in profiled_kernels(comparison) if predicted_count(kernel, count) != 0
     ]
-    rows = list(range(len(shown)))
+    numbers = list(range(len(shown)))
     figure = go.Figure()
-    for name, symbol, colour, values in (
-        ("measured by the hardware", "diamond", MEASURED_COLOUR,
-         [measured_count(kernel, count) for kernel in shown]),
-        ("predicted by the simulator", "circle-open", ink,
-         [predicted_count(kernel, count) for kernel in shown]),
-    ):  # fmt: skip
+    measured = [measured_count(kernel, count) for kernel in shown]
+    predicted = [predicted_count(kernel, count) for kernel in shown]
+    for name, symbol, size, values in (
+        ("measured by the hardware", "diamond", DIAMOND_SIZE, measured),
+        ("predicted by the simulator", "circle-open", RING_SIZE, predicted),
+    ):
         figure.add_scatter(
-            x=values, y=rows, mode="markers", name=name,
-            marker={"symbol": symbol, "size": MARKER_SIZE, "color": colour, "line": {"width": 3}},
+            x=values, y=numbers, mode="markers", name=name,
+            marker={"symbol": symbol, "size": size, "color": ink, "line": {"width": 2.5}},
             customdata=[performance.kernel_label(kernel) for kernel in shown],
             hovertemplate="%{customdata}: %{x:,}<extra>" + name + "</extra>",
         )  # fmt: skip
-    font = {"size": performance.AXIS_SIZE, "color": ink}
+    for row, ends in enumerate(zip(measured, predicted, strict=True)):
+        if None not in ends:
+            figure.add_shape(
+                type="line", x0=ends[0], x1=ends[1], y0=row, y1=row, layer="below",
+                line={"color": REFERENCE_COLOUR, "width": 3},
+            )  # fmt: skip
+    rows.write_names(
+        figure,
+        [
+            rows.Name(
+                performance.kernel_label(kernel), _row_text(kernel, count), kernel.name in pair
+            )
+            for kernel in shown
+        ],
+        ink,
+    )
+    font = {"size": rows.AXIS_SIZE, "color": ink}
     figure.update_xaxes(
         type="log", dtick=1, exponentformat="SI", title=f"{count.lower()} of one launch",
-        tickfont=font, title_font=font,
-    )  # fmt: skip
-    figure.update_yaxes(
-        autorange="reversed", automargin=True, tickvals=rows,
-        ticktext=[f"{_axis_label(kernel, count)} " for kernel in shown],
-        tickfont={"size": performance.LABEL_SIZE, "color": ink}, zeroline=False,
+        tickfont=font, title_font=font, showgrid=False, ticks="outside",
+        tickcolor=REFERENCE_COLOUR,
     )  # fmt: skip
     figure.update_layout(
-        height=140 + ROW_HEIGHT * max(1, len(shown)), margin={"l": 10, "r": 20, "t": 10, "b": 60},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom",
-                "font": {"size": performance.AXIS_SIZE, "color": ink}},
-    )  # fmt: skip
+        height=figure.layout.height + LEGEND_HEIGHT,
+        margin=rows.MARGIN | {"t": LEGEND_HEIGHT},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "font": font},
+    )
     return figure
 
 
-def _axis_label(kernel: KernelResult, count: str) -> str:
-    """The kernel's name, followed by which of its two counts are unknown."""
-    counts = {
-        "predicted": predicted_count(kernel, count),
-        "measured": measured_count(kernel, count),
-    }
-    unknown = [f"{name} unknown" for name, count in counts.items() if count is None]
-    return ", ".join([performance.kernel_label(kernel), *unknown])
+def _row_text(kernel: KernelResult, count: str) -> str:
+    """Measured as a share of predicted, or which of the two is unknown."""
+    predicted, measured = predicted_count(kernel, count), measured_count(kernel, count)
+    unknown = [
+        f"{name} unknown"
+        for name, value in {"predicted": predicted, "measured": measured}.items()
+        if value is None
+    ]
+    if unknown or not predicted or measured is None:
+        return ", ".join(unknown)
+    return f"{measured / predicted:.0%} of predicted"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A kernel whose measured count is not the predicted one."""
+
+    kernel: KernelResult
+    ratio: float  # measured over predicted
+
+    @property
+    def compiled_loads(self) -> float | None:
+        """How many shared loads the compiled code has for one of the text."""
+        written = (self.kernel.simulated or {}).get("shared_load_requests")
+        compiled = (self.kernel.counters or {}).get("shared_load_requests")
+        return compiled / written if written and compiled else None
+
+    @property
+    def counted_stores(self) -> float | None:
+        """How many of the text's shared stores the hardware counted, as a share."""
+        written = (self.kernel.simulated or {}).get("shared_store_requests")
+        counted = (self.kernel.counters or {}).get("shared_store_requests")
+        return counted / written if written and counted is not None else None
+
+
+def find_differences(comparison: Comparison, count: str) -> list[Difference]:
+    """The kernels whose counts differ by more than AGREEMENT, the largest difference first."""
+    found = []
+    for kernel in profiled_kernels(comparison):
+        predicted, measured = predicted_count(kernel, count), measured_count(kernel, count)
+        if predicted and measured and abs(measured / predicted - 1) > AGREEMENT:
+            found.append(Difference(kernel, measured / predicted))
+    return sorted(found, key=lambda difference: abs(math.log(difference.ratio)), reverse=True)
+
+
+def explain(comparison: Comparison, count: str) -> list[str]:
+    """Sentences on why measured and predicted differ, from the counters; [] with no counters.
+
+    The compiler joins neighbouring shared loads into a wider one: then the hardware counts fewer
+    load instructions than the text has. It counts no shared store where a copy goes from global
+    to shared memory without a register.
+    """
+    compared = [kernel for kernel in profiled_kernels(comparison) if predicted_count(kernel, count)]
+    if not compared:
+        return []
+    differences = find_differences(comparison, count)
+    if not differences:
+        return [f"Measured and predicted agree within {AGREEMENT:.0%} for every kernel shown."]
+    wider: list[Difference] = []
+    uncounted: list[Difference] = []
+    others: list[Difference] = []
+    for one in differences:
+        if count == "Shared wavefronts" and _is_less(one.compiled_loads):
+            wider.append(one)
+        elif count == "Shared wavefronts" and _is_less(one.counted_stores):
+            uncounted.append(one)
+        else:
+            others.append(one)
+    sentences = []
+    if wider:
+        most = wider[0]
+        sentences.append(
+            f"{_list(wider, count)}: **optimised code reads shared memory in wider words**. The "
+            "compiler joins loads of neighbours into one of 64 or 128 bits, which takes fewer "
+            f"passes: for 100 shared loads of the text, {performance.phrase(most.kernel)} runs "
+            f"{100 * (most.compiled_loads or 0):.0f}."
+        )
+    if uncounted:
+        sentences.append(
+            f"{_list(uncounted, count)}: an asynchronous copy from global to shared memory passes "
+            "no register, and the hardware does not count it as a shared store. Of those in the "
+            f"text of {performance.phrase(uncounted[0].kernel)} it counted "
+            f"{uncounted[0].counted_stores or 0:.0%}."
+        )
+    if others:
+        sentences.append(
+            f"{_list(others, count)}: the recorded counters do not say why. The simulator counts "
+            "the text as it is written, the hardware what the compiler made of it."
+        )
+    return sentences
+
+
+def _is_less(share: float | None) -> bool:
+    """Whether a share is known and less than all."""
+    return share is not None and share < 1 - AGREEMENT
+
+
+def _list(differences: Sequence[Difference], count: str) -> str:
+    """The kernels with their ratios: "transposed with TILE 32 shows 28% of the predicted ..."."""
+    first, *rest = differences
+    text = (
+        f"{performance.phrase(first.kernel)} shows {first.ratio:.0%} of the predicted "
+        f"{count.lower()}"
+    )
+    if rest:
+        others = ", ".join(f"{performance.phrase(one.kernel)} {one.ratio:.0%}" for one in rest)
+        text += f" ({others})"
+    return text
 
 
 def build_table(comparison: Comparison) -> list[dict[str, str]]:
     """Build a row for each kernel: each count predicted, measured, and measured over predicted."""
-    rows = []
+    table = []
     for kernel in profiled_kernels(comparison):
         row = {"Kernel": performance.kernel_label(kernel)}
         for count in COUNTS:
@@ -102,8 +222,8 @@ def build_table(comparison: Comparison) -> list[dict[str, str]]:
                 f"{count}, measured": performance.format_count(hardware),
                 f"{count}, measured over predicted": _ratio(hardware, simulated),
             }
-        rows.append(row)
-    return rows
+        table.append(row)
+    return table
 
 
 def _ratio(hardware: int | None, simulated: int | None) -> str:

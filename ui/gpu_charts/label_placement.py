@@ -1,7 +1,9 @@
-"""Label placement: where the names of a chart's points go, so that no two names overlap."""
+"""Label placement: where the names of a chart's points and lines go, so that none overlap."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,9 +13,8 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 GAP = 14  # from a point's centre to its name
 LINE_THICKNESS = 6  # of a line that names avoid
 LONGEST_WITHOUT_LEADER = 18  # a name further up or down has a line to its point
-# Costs of a position; a pixel of it that another name or a point covers costs 1.
+# Costs of a position.
 LINE_WEIGHT = 0.5  # a pixel that a line covers
-OUTSIDE_WEIGHT = 10.0  # a pixel outside the bounds
 DISTANCE_WEIGHT = 1.0  # a pixel of vertical distance from the point
 VERTICAL_OFFSETS = (0, 20, 40, 60, 80, 110, 140, 180)  # above or below the point
 
@@ -24,7 +25,7 @@ class LabelPosition:
 
     x: float  # pixels to the right
     y: float  # pixels downwards
-    side: str  # which end of the text is near: "left" or "right"
+    side: str  # which part of the text is near: "left", "right" or, above or below, "center"
 
     @property
     def far(self) -> bool:
@@ -32,41 +33,79 @@ class LabelPosition:
         return abs(self.y) > LONGEST_WITHOUT_LEADER
 
 
+def spread(heights: Sequence[float], step: float, room: float) -> list[float]:
+    """Move heights apart, in their order, so that neighbours are at least a step apart.
+
+    All are pixels downwards; those that do not fit below `room` move up.
+
+    >>> spread([10.0, 12.0, 90.0], 20.0, 100.0)
+    [10.0, 30.0, 90.0]
+    >>> spread([90.0, 95.0], 20.0, 100.0)
+    [80.0, 100.0]
+    """
+    order = sorted(range(len(heights)), key=lambda index: heights[index])
+    found = list(heights)
+    for before, index in itertools.pairwise(order):
+        found[index] = max(found[index], found[before] + step)
+    lowest = room
+    for index in reversed(order):
+        found[index] = min(found[index], lowest)
+        lowest = found[index] - step
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A chart at one of the widths that it may be drawn at. All in pixels, y downwards."""
+
+    points: Sequence[tuple[float, float]]
+    bounds: Box
+    lines: Sequence[tuple[float, float]] = ()  # points along the lines that names avoid
+
+
 def place_labels(
-    points: Sequence[tuple[float, float]],
-    widths: Sequence[float],
-    height: float,
-    bounds: Box,
-    lines: Sequence[tuple[float, float]] = (),
-) -> list[LabelPosition]:
+    views: Sequence[View], widths: Sequence[float], height: float
+) -> list[LabelPosition | None]:
     """Choose a position for the name of each point, in the order of the points.
 
-    points, bounds and lines are in pixels, y downwards; widths and height are the names' sizes.
-    Each name takes the cheapest position near its point: within the bounds, and not over points,
-    earlier names, points of `lines` or the leader lines of earlier names. To the right of its
-    point is preferred.
+    A position has to do at every width that the chart may have, each a view with the same points.
+    widths and height are the names' sizes in pixels. Each name takes the cheapest position near its
+    point: within the bounds, and rather not over points of `lines` or the leader lines of earlier
+    names. To the right of its point is preferred. None where every position lies over an earlier
+    name, over another point or outside the bounds.
     """
-    occupied: list[Box] = [_square(x, y, GAP) for x, y in points]
-    line_boxes = [_square(x, y, LINE_THICKNESS) for x, y in lines]
-    positions = []
-    for number, ((x, y), width) in enumerate(zip(points, widths, strict=True)):
-        obstacles = [box for index, box in enumerate(occupied) if index != number]
-        options = [
-            (position, _box(x, y, position, width, height), _leader(x, y, position))
-            for position in _candidates()
-        ]
-        costs = [
-            _covered_pixels(box, obstacles)
-            + LINE_WEIGHT * _covered_pixels(box, line_boxes)
-            + OUTSIDE_WEIGHT * (width * height - _overlap(box, bounds))
-            + DISTANCE_WEIGHT * abs(position.y)
-            + sum(_covered_pixels(segment, occupied[len(points) :]) for segment in leader)
-            for position, box, leader in options
-        ]
-        best, box, leader = options[costs.index(min(costs))]
+    points = [[_square(x, y, GAP) for x, y in view.points] for view in views]
+    lines = [[_square(x, y, LINE_THICKNESS) for x, y in view.lines] for view in views]
+    names: list[list[Box]] = [[] for _ in views]
+    positions: list[LabelPosition | None] = []
+    for number, width in enumerate(widths):
+        best: LabelPosition | None = None
+        least = math.inf
+        for position in _candidates():
+            cost = 0.0
+            for index, view in enumerate(views):
+                x, y = view.points[number]
+                box = _box(x, y, position, width, height)
+                outside = width * height - _overlap(box, view.bounds)
+                leader = _leader(x, y, position)
+                others = points[index][:number] + points[index][number + 1 :]
+                if (
+                    outside > 1
+                    or _covered_pixels(box, others) > 1
+                    or any(_covered_pixels(part, names[index]) for part in (box, *leader))
+                ):
+                    cost = math.inf
+                    break
+                cost += LINE_WEIGHT * _covered_pixels(box, lines[index])
+                cost += DISTANCE_WEIGHT * abs(position.y)
+            if cost < least:
+                best, least = position, cost
         positions.append(best)
-        occupied.append(box)
-        line_boxes += leader
+        if best:
+            for index, view in enumerate(views):
+                x, y = view.points[number]
+                names[index].append(_box(x, y, best, width, height))
+                lines[index] += _leader(x, y, best)
     return positions
 
 
@@ -90,12 +129,12 @@ def _candidates() -> list[LabelPosition]:
         LabelPosition(sign * GAP, y, side)
         for offset in VERTICAL_OFFSETS
         for y in ((0,) if not offset else (offset, -offset))
-        for side, sign in (("left", 1), ("right", -1))
+        for side, sign in (("left", 1), ("right", -1), *((("center", 0),) if y else ()))
     ]
 
 
 def _box(x: float, y: float, position: LabelPosition, width: float, height: float) -> Box:
-    left = x + position.x if position.side == "left" else x + position.x - width
+    left = x + position.x - {"left": 0.0, "center": 0.5, "right": 1.0}[position.side] * width
     return (left, y + position.y - height / 2, left + width, y + position.y + height / 2)
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from gpu.microbenchmarks.latency import Latency
-from ui.gpu_charts import performance
-from ui.palette import MEASURED_COLOUR, REFERENCE_COLOUR
+from ui.gpu_charts import rows
+from ui.palette import REFERENCE_COLOUR
 
 NAMES: Mapping[str, str] = {
     "register": "Register", "shared": "Shared memory", "l1": "L1", "l2": "L2", "dram": "DRAM",
@@ -19,45 +19,61 @@ CLAIMS: Mapping[str, tuple[int, int]] = {
     "shared": (1, 10), "l1": (1, 5), "l2": (10, 20), "dram": (200, 500),
 }  # fmt: skip
 
+LEGEND_HEIGHT = 46  # pixels: two lines on a phone
 
-def draw_latencies(latency: Latency, ink: str = performance.INK) -> go.Figure:
+
+def draw_latencies(latency: Latency, ink: str = rows.INK) -> go.Figure:
     """Draw cycles of each memory: a diamond for measured, a grey bar for the notes; log scale."""
     measured = dataclasses.asdict(latency)
-    rows = {name: row for row, name in enumerate(NAMES)}
+    row_of = {name: row for row, name in enumerate(NAMES)}
     chart = go.Figure()
     for index, (name, (least, most)) in enumerate(CLAIMS.items()):
         chart.add_scatter(
-            x=[least, most], y=[rows[name]] * 2, mode="lines", name="as notes often say",
+            x=[least, most], y=[row_of[name]] * 2, mode="lines", name="as notes often say",
             legendgroup="claims", showlegend=index == 0,
-            line={"color": REFERENCE_COLOUR, "width": 16},
+            line={"color": REFERENCE_COLOUR, "width": 14},
             hovertemplate=f"notes say {least} to {most} cycles<extra></extra>",
         )  # fmt: skip
     chart.add_scatter(
-        x=list(measured.values()), y=[rows[name] for name in measured], mode="markers+text",
+        x=list(measured.values()), y=[row_of[name] for name in measured], mode="markers",
         name="measured here", cliponaxis=False,
-        marker={"symbol": "diamond", "size": 16, "color": MEASURED_COLOUR,
-                "line": {"width": 1.5, "color": ink}},
-        text=[f"   {cycles:,.0f} cycles" for cycles in measured.values()],
-        textposition="middle right", textfont={"size": performance.LABEL_SIZE, "color": ink},
-        hoverinfo="skip",
+        marker={"symbol": "diamond", "size": 15, "color": ink},
+        hovertemplate="%{x:,.1f} cycles<extra></extra>",
     )  # fmt: skip
-    font = {"size": performance.AXIS_SIZE, "color": ink}
+    rows.write_names(
+        chart,
+        [
+            rows.Name(title, f"{measured[name]:,.0f} cycles{_claim(name)}", False)
+            for name, title in NAMES.items()
+        ],
+        ink,
+    )
+    font = {"size": rows.AXIS_SIZE, "color": ink}
     chart.update_xaxes(
-        type="log", range=[-0.1, 4], tickvals=[1, 10, 100, 1000, 10000],
-        ticktext=["1", "10", "100", "1,000", "10,000"], tickfont=font,
-        title="cycles from asking to having, one load after another", title_font=font,
-    )  # fmt: skip
-    chart.update_yaxes(
-        autorange="reversed", automargin=True, tickvals=list(rows.values()), zeroline=False,
-        ticktext=[f"{name} " for name in NAMES.values()],
-        tickfont={"size": performance.LABEL_SIZE, "color": ink},
+        type="log", range=[-0.05, 3.05], tickvals=[1, 10, 100, 1000],
+        ticktext=["1", "10", "100", "1,000"], tickfont=font, showgrid=False, ticks="outside",
+        tickcolor=REFERENCE_COLOUR, zeroline=False,
+        title="cycles from asking to having", title_font=font,
     )  # fmt: skip
     chart.update_layout(
-        height=380, margin={"l": 10, "r": 20, "t": 10, "b": 60},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom",
-                "font": {"size": performance.AXIS_SIZE, "color": ink}},
-    )  # fmt: skip
+        height=chart.layout.height + LEGEND_HEIGHT,
+        margin=rows.MARGIN | {"t": LEGEND_HEIGHT},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "font": font},
+    )
     return chart
+
+
+def _claim(name: str) -> str:
+    """What notes say of a memory, as it stands after the measured cycles."""
+    return ", notes say {} to {}".format(*CLAIMS[name]) if name in CLAIMS else ""
+
+
+def summarize(latency: Latency) -> str:
+    """The sentence on what tiles save: the wait for DRAM beside that for shared memory."""
+    return (
+        f"A value from shared memory is there after **{latency.shared:,.0f} cycles**, one from "
+        f"DRAM after **{latency.dram:,.0f}**: {latency.dram / latency.shared:.0f} times as long."
+    )
 
 
 def build_table(latency: Latency) -> list[dict[str, str]]:

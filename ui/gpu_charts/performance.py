@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
-from ui.palette import CHART_INKS, KERNEL_COLOURS, REFERENCE_COLOUR
+from ui.gpu_charts import rows
+from ui.gpu_charts.label_placement import spread
+from ui.gpu_charts.rows import AXIS_SIZE, INK
+from ui.palette import BASE_COLOUR, COMPARED_COLOUR, REFERENCE_COLOUR
 
+Pair = tuple[str, str]  # names of the two kernels that are compared, as a KernelResult has them
+NO_PAIR: Pair = ("", "")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
-INK = CHART_INKS["light"]  # text of the light theme, the default
-LABEL_SIZE = 18  # pixels
-AXIS_SIZE = 15  # pixels
-BAR_HEIGHT = 60  # pixels
-AXIS_OVER_LONGEST_BAR = 1.55  # the axis is longer, for the text after a bar
+CHARACTER_WIDTH = 0.53  # of a letter's size, on average
+LINE_LABEL_SIZE = 14  # pixels
+SIZE_TICK = 12  # pixels: five sizes side by side on a phone
+LINE_LABEL_STEP = 19  # pixels from one line's name to the next
 
 
 def kernel_label(kernel: KernelResult) -> str:
@@ -29,6 +35,16 @@ def kernel_label(kernel: KernelResult) -> str:
     if not settings and len(kernel.defines) == 1:
         settings = [f"{macro}={value}" for macro, value in kernel.defines.items()]
     return ", ".join([name, *(setting.replace("=", " ") for setting in settings)])
+
+
+def phrase(kernel: KernelResult) -> str:
+    """The kernel's name within a sentence: "tiled", "tiled with TILE 32"."""
+    if kernel.name.startswith("cublas"):
+        return kernel_label(kernel)
+    name, *settings = kernel.name.split(":")
+    if not settings:
+        return name
+    return f"{name} with {' and '.join(setting.replace('=', ' ') for setting in settings)}"
 
 
 def size_name(size: tuple[int, int, int]) -> str:
@@ -57,18 +73,25 @@ def timed_kernels(comparison: Comparison) -> list[KernelResult]:
     return [kernel for kernel in comparison.kernels if kernel.ms and kernel.tflops]
 
 
-def colour_of(kernel: KernelResult, index: int) -> str:
-    """Grey for cuBLAS; for the kernel at an index of the run, the palette's colour."""
-    return (
-        REFERENCE_COLOUR
-        if kernel.name.startswith("cublas")
-        else KERNEL_COLOURS[index % len(KERNEL_COLOURS)]
-    )
+def colour_of(kernel: KernelResult, pair: Pair) -> str:
+    """The colour of a compared kernel, the first or the second; grey for every other."""
+    match pair:
+        case (compared, _) if kernel.name == compared:
+            return COMPARED_COLOUR
+        case (_, base) if kernel.name == base:
+            return BASE_COLOUR
+    return REFERENCE_COLOUR
 
 
 def marker_of(index: int) -> str:
-    """The marker of the kernel at an index; the first 36 differ in colour or marker."""
-    return MARKERS[(index + index // len(KERNEL_COLOURS)) % len(MARKERS)]
+    """The marker of the kernel at an index of the run."""
+    return MARKERS[index % len(MARKERS)]
+
+
+def choose_kernels(comparison: Comparison, names: Collection[str]) -> Comparison:
+    """The comparison with the named kernels alone; with all of them if it has none of these."""
+    chosen = tuple(kernel for kernel in comparison.kernels if kernel.name in names)
+    return dataclasses.replace(comparison, kernels=chosen or comparison.kernels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,56 +102,54 @@ class Bar:
     value: float  # length, in the unit of the chart
     low: float  # ends of the error bar, in the same unit
     high: float
-    text: str  # after the bar
+    text: str  # after the kernel's name, above the bar
 
 
-def draw_times(comparison: Comparison, ink: str = INK) -> go.Figure:
+def draw_times(comparison: Comparison, ink: str = INK, pair: Pair = NO_PAIR) -> go.Figure:
     """Draw milliseconds of each kernel: the median, with the 20th to 80th percentile."""
     bars = []
     for kernel in timed_kernels(comparison):
         ms = kernel.ms or 0.0
         low, high = kernel.ms_spread or (ms, ms)
         bars.append(Bar(kernel, ms, low, high, format_milliseconds(ms)))
-    return _draw_bars(bars, "milliseconds of one launch: shorter is faster", ink)
+    return _draw_bars(bars, "milliseconds: shorter is faster", ink, pair)
 
 
-def draw_throughput(comparison: Comparison, ink: str = INK) -> go.Figure:
-    """Draw TFLOP/s of each kernel with its spread, and the device's FP32 peak as a line."""
+def draw_throughput(comparison: Comparison, ink: str = INK, pair: Pair = NO_PAIR) -> go.Figure:
+    """Draw TFLOP/s of each kernel with its spread, and the device's FP32 peak as a hollow bar."""
     bars = []
     for kernel in timed_kernels(comparison):
         ms, tflops = kernel.ms or 0.0, kernel.tflops or 0.0
         low, high = kernel.ms_spread or (ms, ms)
         text = f"{tflops:.1f} TFLOP/s" if tflops >= 1 else f"{tflops:.2g} TFLOP/s"
-        if kernel.cublas_ratio is not None and not kernel.name.startswith("cublas"):
-            text += f", {format_percent(kernel.cublas_ratio)} of cuBLAS"
         bars.append(Bar(kernel, tflops, tflops * ms / high, tflops * ms / low, text))
-    figure = _draw_bars(bars, "TFLOP/s, 2·M·N·K operations over the time: longer is faster", ink)
     peak = comparison.device.peak_fp32_tflops
-    if peak:
-        longest = max([bar.high for bar in bars], default=0.0)
-        figure.update_xaxes(range=[0, max(longest * AXIS_OVER_LONGEST_BAR, peak * 1.15)])
-        _draw_line(figure, peak, f"FP32 peak {peak:.1f}", ink)
-    return figure
+    limit = (f"FP32 peak of this GPU: {peak:.1f} TFLOP/s", peak) if peak else None
+    return _draw_bars(bars, "TFLOP/s: longer is faster", ink, pair, limit)
 
 
-def draw_cublas_share(comparison: Comparison, ink: str = INK) -> go.Figure:
-    """Draw each kernel's speed as a percentage of cuBLAS's in the same run; 100% is a line."""
+def draw_cublas_share(comparison: Comparison, ink: str = INK, pair: Pair = NO_PAIR) -> go.Figure:
+    """Draw each kernel's speed as a percentage of cuBLAS's in the same run."""
     bars = []
     for kernel in timed_kernels(comparison):
         if kernel.cublas_ratio is not None:
             share = 100 * kernel.cublas_ratio
             bars.append(Bar(kernel, share, share, share, format_percent(kernel.cublas_ratio)))
-    figure = _draw_bars(bars, "share of cuBLAS's speed: longer is faster", ink)
+    figure = _draw_bars(bars, "share of cuBLAS's speed", ink, pair)
     figure.update_xaxes(ticksuffix="%")
-    if bars:
-        _draw_line(figure, 100, "cuBLAS", ink)
     return figure
 
 
 def draw_against_size(
-    comparisons: Sequence[Comparison], ink: str = INK, of_time: bool = False
+    comparisons: Sequence[Comparison],
+    ink: str = INK,
+    of_time: bool = False,
+    pair: Pair = NO_PAIR,
 ) -> go.Figure:
-    """Draw TFLOP/s (or milliseconds) of each kernel over M = N = K, for one device."""
+    """Draw TFLOP/s (or milliseconds) of each kernel over M = N = K, for one device.
+
+    Each line has its name at its right end, beyond the axes: no line crosses it.
+    """
     squares = sorted(
         (comparison for comparison in comparisons if len(set(comparison.size)) == 1),
         key=lambda comparison: comparison.size[0],
@@ -141,45 +162,92 @@ def draw_against_size(
     figure = go.Figure()
     for index, line in enumerate(points.values()):
         kernel = line[0][1]
+        compared = kernel.name in pair
         figure.add_scatter(
             x=[size for size, _ in line],
             y=[kernel.ms if of_time else kernel.tflops for _, kernel in line],
             name=kernel_label(kernel),
             mode="lines+markers",
-            line={"color": colour_of(kernel, index), "width": 3},
-            marker={"symbol": marker_of(index), "size": 11},
+            cliponaxis=False,
+            line={"color": colour_of(kernel, pair), "width": 4 if compared else 2},
+            marker={"symbol": marker_of(index), "size": 11 if compared else 8},
             hovertemplate=f"%{{y:.3g}} {unit}<extra>{kernel_label(kernel)}</extra>",
         )
+    height = max(400, 110 + LINE_LABEL_STEP * len(points))
+    _name_lines(figure, list(points.values()), height - 80, of_time, pair, ink)
     font = {"size": AXIS_SIZE, "color": ink}
     sizes = [comparison.size[0] for comparison in squares]
+    ends = [math.log10(size) for size in (sizes or [1, 10])]
     figure.update_xaxes(
-        type="log", title="M = N = K", tickvals=sizes, ticktext=[f"{size:,}" for size in sizes],
-        tickfont=font, title_font=font,
+        type="log", title="M = N = K", range=[ends[0] - 0.03, ends[-1]],
+        tickvals=sizes, ticktext=[f"{size:,}" for size in sizes],
+        tickfont=font | {"size": SIZE_TICK}, tickangle=0, title_font=font, showgrid=False,
     )  # fmt: skip
     figure.update_yaxes(
-        title=unit, rangemode="tozero", tickfont=font, title_font=font,
+        title=unit, tickfont=font, title_font=font, title_standoff=4,
         **({"type": "log", "dtick": 1} if of_time else {}),
     )  # fmt: skip
+    longest = max((len(kernel_label(line[0][1])) for line in points.values()), default=0)
+    right = 26 + CHARACTER_WIDTH * LINE_LABEL_SIZE * longest
     figure.update_layout(
-        height=max(430, 90 + 31 * len(points)), margin={"l": 60, "r": 20, "t": 20, "b": 60},
-        hovermode="closest",
-        legend={"font": {"size": LABEL_SIZE, "color": ink}},
+        height=height, margin={"l": 54, "r": right, "t": 20, "b": 60}, hovermode="closest",
+        showlegend=False,
     )  # fmt: skip
     return figure
 
 
-def _draw_bars(bars: Sequence[Bar], title: str, ink: str) -> go.Figure:
-    """Draw horizontal bars, the run's first kernel on top, each text after its error bar.
+def _name_lines(
+    figure: go.Figure,
+    lines: Sequence[Sequence[tuple[int, KernelResult]]],
+    height: float,
+    of_time: bool,
+    pair: Pair,
+    ink: str,
+) -> None:
+    """Write each line's name right of its last point, moved up or down from the others' names."""
+    last = [(line[-1][1].ms if of_time else line[-1][1].tflops) or 0.0 for line in lines]
+    every = [(one.ms if of_time else one.tflops) or 0.0 for line in lines for _, one in line]
+    if not every:
+        return
+    if of_time:
+        low, high = math.log10(min(every)) - 0.15, math.log10(max(every)) + 0.15
+        down = [height * (high - math.log10(value)) / (high - low) for value in last]
+    else:
+        low, high = 0.0, 1.05 * max(every)
+        down = [height * (high - value) / (high - low) for value in last]
+    figure.update_yaxes(range=[low, high])
+    for line, value, old, new in zip(
+        lines, last, down, spread(down, LINE_LABEL_STEP, height), strict=True
+    ):
+        size, kernel = line[-1]
+        label = kernel_label(kernel)
+        figure.add_annotation(
+            x=math.log10(size), y=math.log10(value) if of_time else value, ax=20, ay=new - old,
+            text=f"<b>{label}</b>" if kernel.name in pair else label, xanchor="left",
+            yanchor="middle", showarrow=True, arrowhead=0, arrowwidth=1, borderpad=0, standoff=6,
+            arrowcolor=colour_of(kernel, pair), font={"size": LINE_LABEL_SIZE, "color": ink},
+        )  # fmt: skip
 
-    The bar of a kernel whose C is wrong is hatched, and its text says so.
+
+def _draw_bars(
+    bars: Sequence[Bar],
+    title: str,
+    ink: str,
+    pair: Pair,
+    limit: tuple[str, float] | None = None,
+) -> go.Figure:
+    """Draw horizontal bars, the run's first kernel on top, each under its name and its text.
+
+    The bar of a kernel whose C is wrong is hatched, and its text says so. A limit, a text and a
+    value, is a hollow bar below all others.
     """
     texts = [bar.text if bar.kernel.verified else f"{bar.text}, C is wrong" for bar in bars]
-    rows = list(range(len(bars)))
     figure = go.Figure(
         go.Bar(
             x=[bar.value for bar in bars],
-            y=rows,
+            y=list(range(len(bars))),
             orientation="h",
+            width=rows.THICKNESS,
             error_x={
                 "type": "data",
                 "visible": any(bar.low < bar.high for bar in bars),
@@ -191,7 +259,7 @@ def _draw_bars(bars: Sequence[Bar], title: str, ink: str) -> go.Figure:
                 "width": 8,
             },
             marker={
-                "color": [colour_of(bar.kernel, index) for index, bar in enumerate(bars)],
+                "color": [colour_of(bar.kernel, pair) for bar in bars],
                 "pattern": {"shape": ["" if bar.kernel.verified else "/" for bar in bars]},
             },
             customdata=[kernel_label(bar.kernel) for bar in bars],
@@ -200,36 +268,60 @@ def _draw_bars(bars: Sequence[Bar], title: str, ink: str) -> go.Figure:
             hovertemplate="%{customdata}: %{text}<extra></extra>",
         )
     )
-    figure.add_scatter(
-        x=[bar.high for bar in bars], y=rows, mode="text", hoverinfo="skip", cliponaxis=False,
-        text=[f"  {text}" for text in texts], textposition="middle right",
-        textfont={"size": LABEL_SIZE, "color": ink},
-    )  # fmt: skip
+    names = [
+        rows.Name(kernel_label(bar.kernel), text, bar.kernel.name in pair)
+        for bar, text in zip(bars, texts, strict=True)
+    ]
+    longest = max((bar.high for bar in bars), default=1.0)
+    if limit:
+        text, value = limit
+        figure.add_bar(
+            x=[value], y=[len(bars)], orientation="h", width=rows.THICKNESS, hoverinfo="skip",
+            marker={"color": "rgba(0,0,0,0)", "line": {"color": REFERENCE_COLOUR, "width": 2}},
+        )  # fmt: skip
+        names.append(rows.Name(text, "", False))
+        longest = max(longest, value)
+    rows.write_names(figure, names, ink)
     font = {"size": AXIS_SIZE, "color": ink}
-    figure.update_yaxes(
-        autorange="reversed", automargin=True, showgrid=False, tickvals=rows,
-        ticktext=[f"{kernel_label(bar.kernel)} " for bar in bars],
-        tickfont={"size": LABEL_SIZE, "color": ink},
-    )  # fmt: skip
     figure.update_xaxes(
-        range=[0, max((bar.high for bar in bars), default=1.0) * AXIS_OVER_LONGEST_BAR],
-        title=title, tickfont=font, title_font=font, zeroline=False,
+        range=[0, longest * 1.02], title=title, tickfont=font, title_font=font, zeroline=False,
+        showgrid=False, ticks="outside", tickcolor=REFERENCE_COLOUR, nticks=8,
     )  # fmt: skip
-    figure.update_layout(
-        height=110 + BAR_HEIGHT * max(1, len(bars)), showlegend=False, bargap=0.35,
-        margin={"l": 10, "r": 10, "t": 34, "b": 60},
-    )  # fmt: skip
+    figure.update_layout(showlegend=False, barmode="overlay")
     return figure
 
 
-def _draw_line(figure: go.Figure, x: float, text: str, ink: str) -> None:
-    figure.add_vline(
-        x=x, line={"color": REFERENCE_COLOUR, "dash": "dash", "width": 2}, layer="below",
-        annotation={
-            "text": text, "font": {"size": AXIS_SIZE, "color": ink}, "yanchor": "bottom", "y": 1,
-            "xanchor": "center",
-        },
-    )  # fmt: skip
+def compare_pair(comparison: Comparison, pair: Pair) -> str:
+    """The sentence on the two compared kernels: "tiled is 1.43 × naive", with both times.
+
+    It says why there is no such number if a C is wrong or a kernel was not timed.
+    """
+    kernels = {kernel.name: kernel for kernel in comparison.kernels}
+    if any(name not in kernels for name in pair):
+        return ""
+    compared, base = (kernels[name] for name in pair)
+    if compared.name == base.name:
+        return "Choose two different kernels to compare them."
+    for kernel in (compared, base):
+        if not kernel.verified:
+            return f"{phrase(kernel)} is not compared. {kernel.verdict}"
+    if not (compared.ms and base.ms):
+        return f"{phrase(base if compared.ms else compared)} is not compared: it was not timed."
+    ratio = base.ms / compared.ms
+    slower = f", {1 / ratio:.2f} times slower" if ratio < 0.995 else ""
+    sentence = (
+        f"**{phrase(compared)} is {format_ratio(ratio)} × {phrase(base)}**{slower}: it takes "
+        f"{format_milliseconds(compared.ms)}, {phrase(base)} {format_milliseconds(base.ms)}."
+    )
+    if compared.element != base.element:
+        sentence += f" But {phrase(compared)} multiplies {compared.element}, "
+        sentence += f"{phrase(base)} {base.element}."
+    return sentence
+
+
+def format_ratio(ratio: float) -> str:
+    """Format how many times as fast: "1.43", "0.028"; three digits that count below one tenth."""
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
 
 
 def build_table(comparison: Comparison) -> list[dict[str, str]]:

@@ -12,19 +12,21 @@ from gpu.device import Device
 from gpu.microbenchmarks.limits import Limits
 from gpu.predict import global_bytes
 from gpu.result import Comparison, KernelResult
-from ui.gpu_charts import performance
-from ui.gpu_charts.label_placement import place_labels
-from ui.palette import REFERENCE_COLOUR
+from ui.gpu_charts import performance, rows
+from ui.gpu_charts.label_placement import View, place_labels
+from ui.gpu_charts.performance import NO_PAIR, Pair
+from ui.palette import CHART_PAPERS, REFERENCE_COLOUR
 
-HEIGHT = 560  # pixels
-PLOT_WIDTH = 1000  # pixels, on a screen of 1280; a wider plot only has more space for names
-MARGIN = {"l": 70, "r": 20, "t": 20, "b": 70}
+HEIGHT = 520  # pixels
+MARGIN = {"l": 58, "r": 14, "t": 88, "b": 60}
+# Pixels of the plot on a phone and on a screen of 1280: names have to fit on both.
+PLOT_WIDTHS = (280, 1000)
 ROOF_SAMPLES = 120  # intervals between the points of a ceiling that names avoid
-NAME_SIZE = 16
-CHARACTER_WIDTH = 8.6  # pixels, average of a character at NAME_SIZE
-TEXT_HEIGHT = 20  # pixels of a line of text
+NAME_SIZE = 15  # pixels
+CHARACTER_WIDTH = 7.4  # pixels, average of a character at NAME_SIZE
+TEXT_HEIGHT = 22  # pixels of a line of text
 DASHES = ("solid", "dash", "dot")
-X_TITLE = "operations for each byte that loads and stores ask for"
+X_TITLE = "operations for each byte asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def find_roofs(device: Device, limits: Limits | None) -> list[Roof]:
     return found
 
 
-def find_points(comparison: Comparison) -> list[Point]:
+def find_points(comparison: Comparison, pair: Pair = NO_PAIR) -> list[Point]:
     """The float32 kernels whose bytes the simulator has counted."""
     M, N, K = comparison.size
     points = []
@@ -78,7 +80,7 @@ def find_points(comparison: Comparison) -> list[Point]:
             if requested:
                 intensity = 2 * M * N * K / requested
                 colour, marker = (
-                    performance.colour_of(kernel, number),
+                    performance.colour_of(kernel, pair),
                     performance.marker_of(number),
                 )
                 points.append(Point(kernel, intensity, colour, marker))
@@ -86,14 +88,18 @@ def find_points(comparison: Comparison) -> list[Point]:
 
 
 def draw_roofline(
-    comparison: Comparison, limits: Limits | None = None, ink: str = performance.INK
+    comparison: Comparison,
+    limits: Limits | None = None,
+    ink: str = rows.INK,
+    pair: Pair = NO_PAIR,
 ) -> go.Figure:
     """Draw TFLOP/s over operations per byte, both logarithmic, under the device's ceilings.
 
     The bytes are those that loads and stores request from the caches, 32 for each simulated
     sector: a kernel may lie above a memory's ceiling if a cache answered most of the requests.
+    A name that would lie on another is left out: hovering over the point shows it.
     """
-    shown, ceilings = find_points(comparison), find_roofs(comparison.device, limits)
+    shown, ceilings = find_points(comparison, pair), find_roofs(comparison.device, limits)
     low, high = _ranges(shown, ceilings)
     figure = go.Figure()
     flat = min((roof.value for roof in ceilings if not roof.per_byte), default=high[1])
@@ -116,8 +122,8 @@ def draw_roofline(
             hovertemplate="%{x:.3g} operations a byte, %{y:.3g} TFLOP/s<extra>"
             + performance.kernel_label(point.kernel) + "</extra>",
         )  # fmt: skip
-    _draw_names(figure, shown, ceilings, low, high, ink)
-    font = {"size": performance.AXIS_SIZE, "color": ink}
+    _draw_names(figure, shown, ceilings, low, high, ink, pair)
+    font = {"size": rows.AXIS_SIZE, "color": ink}
     for axis, title, begin, end in (
         (figure.update_xaxes, X_TITLE, low[0], high[0]),
         (figure.update_yaxes, "TFLOP/s", low[1], high[1]),
@@ -128,13 +134,14 @@ def draw_roofline(
         axis(
             type="log", title=title, range=[math.log10(begin), math.log10(end)], tickvals=ticks,
             ticktext=[f"{tick:,g}" for tick in ticks], tickfont=font, title_font=font,
-            zeroline=False,
+            zeroline=False, showgrid=False, ticks="outside", tickcolor=REFERENCE_COLOUR,
+            showline=True, linecolor=REFERENCE_COLOUR,
         )  # fmt: skip
     figure.update_layout(
         height=HEIGHT, margin=MARGIN,
         legend={
             "orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,
-            "font": {"size": performance.AXIS_SIZE, "color": ink},
+            "font": {"size": rows.AXIS_SIZE, "color": ink},
         },
     )  # fmt: skip
     return figure
@@ -159,30 +166,39 @@ def _draw_names(
     low: tuple[float, float],
     high: tuple[float, float],
     ink: str,
+    pair: Pair,
 ) -> None:
-    """Write each kernel's name beside its point, where it does not cover a ceiling's line."""
-    width, height = PLOT_WIDTH, HEIGHT - MARGIN["t"] - MARGIN["b"]
+    """Write kernels' names beside their points: the compared ones first, then the fastest."""
+    height = HEIGHT - MARGIN["t"] - MARGIN["b"]
 
-    def pixels(intensity: float, tflops: float) -> tuple[float, float]:
+    def pixels(intensity: float, tflops: float, width: float) -> tuple[float, float]:
         across = math.log(intensity / low[0]) / math.log(high[0] / low[0])
         up = math.log(tflops / low[1]) / math.log(high[1] / low[1])
         return width * across, height * (1 - up)
 
-    ordered = sorted(shown, key=lambda point: -(point.kernel.tflops or 0.0))
+    ordered = sorted(
+        shown, key=lambda point: (point.kernel.name not in pair, -(point.kernel.tflops or 0.0))
+    )
     names = [performance.kernel_label(point.kernel) for point in ordered]
     steps = [low[0] * (high[0] / low[0]) ** (n / ROOF_SAMPLES) for n in range(ROOF_SAMPLES + 1)]
-    positions = place_labels(
-        [pixels(point.intensity, point.kernel.tflops or 1.0) for point in ordered],
-        [CHARACTER_WIDTH * len(name) for name in names],
-        TEXT_HEIGHT,
-        (0, 0, width, height),
-        [pixels(step, roof.tflops_at(step)) for roof in ceilings for step in steps],
-    )
+    views = [
+        View(
+            [pixels(point.intensity, point.kernel.tflops or 1.0, width) for point in ordered],
+            (0, 0, width, height),
+            [pixels(step, roof.tflops_at(step), width) for roof in ceilings for step in steps],
+        )
+        for width in PLOT_WIDTHS
+    ]
+    positions = place_labels(views, [CHARACTER_WIDTH * len(name) for name in names], TEXT_HEIGHT)
+    paper = CHART_PAPERS[ink]
     for point, name, position in zip(ordered, names, positions, strict=True):
+        if position is None:
+            continue
         figure.add_annotation(
-            x=math.log10(point.intensity), y=math.log10(point.kernel.tflops or 1.0), text=name,
+            x=math.log10(point.intensity), y=math.log10(point.kernel.tflops or 1.0),
+            text=f"<b>{name}</b>" if point.kernel.name in pair else name,
             ax=position.x, ay=position.y, xanchor=position.side, yanchor="middle",
-            showarrow=True, arrowhead=0, arrowwidth=1,
+            showarrow=True, arrowhead=0, arrowwidth=1, bgcolor=paper,
             arrowcolor=ink if position.far else "rgba(0,0,0,0)",
             font={"size": NAME_SIZE, "color": ink}, borderpad=0, standoff=0,
         )  # fmt: skip

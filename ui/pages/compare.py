@@ -1,8 +1,10 @@
-"""The GPU page: a kernel beside cuBLAS on this machine's GPU, or a recorded run."""
+"""The GPU page: kernels beside each other, on this machine's GPU or in a recorded run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import Template
 from typing import Any
 
 import streamlit as st
@@ -19,8 +21,10 @@ from gpu.worker import Job, Worker, WorkerError
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
 from ui.gpu_charts import performance
-from ui.gpu_results import show_bits, show_comparison, show_limits, text_colour
+from ui.gpu_results import show_bits, show_comparison, show_limits
+from ui.palette import PALETTES
 
+GPU_CSS = Path(__file__).resolve().parents[1] / "web" / "gpu.css"
 TIMEOUT_SECONDS = 120
 LARGEST = 32768  # of M, N and K
 LARGEST_BITS = 1024  # of M, N and K: the simulator computes the product within seconds
@@ -63,30 +67,40 @@ def reset_status() -> None:
 
 def draw_page() -> None:
     """Draw the page."""
-    st.title("On the GPU")
+    st.html(f"<style>{Template(GPU_CSS.read_text(encoding='utf-8')).substitute(colours())}</style>")
+    st.title("On the GPU", anchor=False)
     st.markdown(
-        "The text that the simulator steps through is compiled for a real GPU, checked against "
-        "a float64 product on fresh random inputs, and timed beside NVIDIA's own "
-        "matrix product, cuBLAS, in true FP32."
+        "The text that the simulator steps through, compiled for a real GPU, checked against a "
+        "float64 product on fresh random inputs, and timed beside cuBLAS in true FP32."
     )
     gpu = int(st.session_state.get(GPU, 0))
     status = status_from(query_status(gpu))
     if status.device is not None:
         draw_live(status.device, status.devices, gpu)
         st.divider()
-    else:
-        explain_missing(status)
     draw_recordings(beside_live=status.device is not None)
+    if status.device is None:
+        explain_missing(status)
+
+
+def colours() -> dict[str, str]:
+    """The palette's colours that gpu.css uses, in the visitor's theme."""
+    palette = PALETTES.get(st.context.theme.type or "light", PALETTES["light"])
+    return {
+        "ink": palette.ink, "faint": palette.faint, "keyword": palette.keyword,
+        "number": palette.number, "line": palette.line, "cell": palette.cell,
+    }  # fmt: skip
 
 
 def explain_missing(status: Status) -> None:
-    """Show which component is missing and the command that installs it."""
+    """Show, folded, which component is missing and the command that installs it."""
     missing = status.missing or Missing("device", "a GPU", "No GPU can be used.", "")
-    with st.container(border=True):
-        st.subheader(f"Missing to run kernels here: {missing.what}", anchor=False)
+    with st.expander(
+        f"Missing to run kernels here: {missing.what}", icon=":material/info:", key="missing"
+    ):
         st.markdown(missing.sentence)
         if missing.command:
-            st.code(missing.command, language="bash")
+            st.code(missing.command, language=None)
         if status.parts:
             columns = st.columns(len(status.parts))
             for column, (part, state) in zip(columns, status.parts.items(), strict=True):
@@ -96,6 +110,7 @@ def explain_missing(status: Status) -> None:
 
 def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
     """Draw the controls, run the chosen kernels, and show the results."""
+    st.header("On this machine", anchor=False)
     if len(devices) > 1:
         st.selectbox(
             "GPU", range(len(devices)), key=GPU,
@@ -135,12 +150,12 @@ def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
     limits_of_gpu: Limits | None = st.session_state.get(LIMITS, {}).get(gpu)
     result: Comparison | None = st.session_state.get(RESULT)
     if result is not None:
-        show_comparison(result, limits_of_gpu, "live")
+        show_comparison(result, limits_of_gpu, st.columns(2), "live")
+    elif limits_of_gpu is not None:
+        show_limits(limits_of_gpu, "live")
     verdict: BitVerdict | None = st.session_state.get(BITS)
     if verdict is not None:
         show_bits([verdict])
-    if limits_of_gpu is not None:
-        show_limits(limits_of_gpu, "live")
     draw_sources(candidates)
 
 
@@ -260,27 +275,15 @@ def draw_recordings(beside_live: bool) -> None:
     )
     sizes = {performance.size_name(size): index for index, size in enumerate(run.sizes)}
     usual = next((name for name, index in sizes.items() if run.sizes[index] == (4096,) * 3), None)
-    name = st.selectbox(
+    size_column, *pair_columns = st.columns([2, 3, 3])
+    name = size_column.selectbox(
         "M × N × K", list(sizes), index=list(sizes).index(usual) if usual else 0,
         key="recorded_size",
     )  # fmt: skip
     comparison = run.comparisons[sizes[name]]
-    show_comparison(comparison, run.limits, "recorded")
-    if len({size for size in run.sizes if len(set(size)) == 1}) > 1:
-        st.subheader("Against size", anchor=False)
-        for tab, name, of_time in zip(
-            st.tabs(["Speed", "Time"]), ("TFLOP/s", "Milliseconds"), (False, True), strict=True
-        ):
-            tab.plotly_chart(
-                performance.draw_against_size(run.comparisons, text_colour(), of_time),
-                key=f"recorded_sizes_{name}",
-                alt=f"{name} of each kernel for every recorded square size; the table above has "
-                "the figures of the chosen one.",
-            )
+    show_comparison(comparison, run.limits, pair_columns, "recorded", run.comparisons)
     if run.bits:
         show_bits(run.bits)
-    if run.limits:
-        show_limits(run.limits, "recorded")
     if not beside_live:
         with st.expander("The text that ran"):
             texts = [kernel for kernel in comparison.kernels if kernel.source]

@@ -1,0 +1,51 @@
+"""Rows of a chart, each under its name: a name never shortens the plot and no line crosses it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from ui.palette import CHART_INKS
+
+INK = CHART_INKS["light"]  # text of the light theme, the default
+LABEL_SIZE = 16  # pixels
+AXIS_SIZE = 14  # pixels
+ROW_HEIGHT = 54  # pixels from one row to the next
+THICKNESS = 0.36  # of a bar, in rows
+ABOVE = 11  # pixels from the middle of a row to the foot of its name
+TOP = 0.7  # rows above the middle of the first one, for its name
+BELOW = 0.35  # rows below the middle of the last one
+MARGIN = {"l": 10, "r": 16, "t": 4, "b": 56}
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What stands above a row."""
+
+    label: str
+    text: str  # after the label, "" for none
+    bold: bool  # whether the label is bold
+
+
+def write_names(figure: go.Figure, names: Sequence[Name], ink: str) -> None:
+    """Give the figure a row for each name, from the top, and write the names above the rows.
+
+    The middle of row i is at y = i. The figure has the height that all rows need.
+    """
+    for row, name in enumerate(names):
+        label = f"<b>{name.label}</b>" if name.bold else name.label
+        figure.add_annotation(
+            xref="paper", x=0, xanchor="left", y=row, yanchor="bottom", yshift=ABOVE,
+            text=f"{label}: {name.text}" if name.text else label, showarrow=False, borderpad=0,
+            align="left", font={"size": LABEL_SIZE, "color": ink},
+        )  # fmt: skip
+    count = max(1, len(names))
+    figure.update_yaxes(
+        range=[count - 1 + BELOW, -TOP], visible=False, showgrid=False, zeroline=False
+    )
+    figure.update_layout(
+        height=round(ROW_HEIGHT * (count - 1 + BELOW + TOP)) + MARGIN["t"] + MARGIN["b"],
+        margin=MARGIN,
+    )
