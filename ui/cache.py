@@ -10,8 +10,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
+from plotly.io.json import to_json_plotly
 from streamlit import runtime
 
 from simulator import (
@@ -28,12 +28,14 @@ from simulator import (
 from simulator.launch import ravel
 from simulator.machine.schedule import Schedule
 from ui import export, presets, scene
-from ui.view_url import View
+from ui.look import Look
+from ui.packed_frames import pack_frames
+from ui.view_url import DEFAULT, View
 
 # Animations are built in a single thread. Each occupies a processor for seconds, and the C library
 # does not share freed memory between threads: each further thread would occupy tens of megabytes.
 EXPORTER = ThreadPoolExecutor(1, "animation")
-PENDING: dict[tuple[View, str], Future[io.BytesIO]] = {}  # submitted and not yet delivered
+PENDING: dict[tuple[View, Look], Future[io.BytesIO]] = {}  # submitted and not yet delivered
 PENDING_LOCK = threading.Lock()
 
 
@@ -51,7 +53,7 @@ def load_kernel(view: View) -> Kernel:
 
 def recording_key(view: View) -> View:
     """The view with all fields reset that do not change its recording."""
-    return replace(view, thread=(0, 0), step=0)
+    return replace(view, thread=(0, 0), step=0, sheet=DEFAULT.sheet, stage=None)
 
 
 def load_recording(view: View) -> Recording:
@@ -91,30 +93,60 @@ def load_navigation(view: View) -> Mapping[str, Any]:
     return scene.navigation(load_recording(view))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _cached_figure(view: View, theme: str, first: int, end: int) -> go.Figure:
-    """Draw the scene of steps first to end - 1, for load_figure."""
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _cached_figure(view: View, look: Look, first: int, end: int) -> bytes:
+    """Draw the scene of steps first to end - 1, for load_figure: JSON, with its frames packed."""
+    figure = _draw(view, look, range(first, end))
+    picture = _to_json({name: figure[name] for name in ("data", "layout")})
+    return picture[:-1] + b',"frames":' + pack_frames(figure["frames"]).encode() + b"}"
+
+
+def _draw(view: View, look: Look, steps: range) -> dict[str, Any]:
+    """Draw the scene of a view at some steps: "data", "layout", "frames"."""
     recording = load_recording(recording_key(view))
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
-    hazards = load_report(view).hazards
     thread = ravel((*view.thread, 0), recording.launch.block)
-    figure = scene.figure(recording, thread, theme, tile, hazards, range(first, end))
-    figure.layout.meta |= {"scene": figure_id(view, theme)}
+    figure = scene.plain(recording, thread, look, tile, load_report(view).hazards, steps)
+    figure["layout"]["meta"]["scene"] = figure_id(view, look)
     return figure
 
 
-def load_figure(view: View, theme: str, steps: range) -> go.Figure:
-    """Draw the scene of a view at some steps; the cached figure does not depend on view.step."""
-    return _cached_figure(replace(view, step=0), theme, steps.start, steps.stop)
+def load_figure(view: View, look: Look, steps: range) -> bytes:
+    """Draw the scene of a view at some steps, as JSON; it does not depend on view.step.
+
+    The look has the view's sheet and stage.
+    """
+    return _cached_figure(_figure_key(view), look, steps.start, steps.stop)
 
 
-def build_animation(view: View, theme: str) -> io.BytesIO:
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _cached_frames(view: View, look: Look, first: int, end: int) -> bytes:
+    """Draw the frames of steps first to end - 1, for load_frames."""
+    return pack_frames(_draw(view, look, range(first, end))["frames"]).encode()
+
+
+def load_frames(view: View, look: Look, steps: range) -> bytes:
+    """Draw the frames of a view's scene at some steps, as packed_frames has them."""
+    return _cached_frames(_figure_key(view), look, steps.start, steps.stop)
+
+
+def _to_json(plain: Any) -> bytes:
+    text: str = to_json_plotly(plain, engine="json")
+    return text.encode()
+
+
+def _figure_key(view: View) -> View:
+    """The view with all fields reset that do not change its figure, or that the look has."""
+    return replace(view, step=0, sheet=DEFAULT.sheet, stage=None)
+
+
+def build_animation(view: View, look: Look) -> io.BytesIO:
     """Build the scene of a view, with every step, as an HTML file in UTF-8.
 
     Files are built one at a time, frame by frame, and are not cached. Visitors who request the same
     file while it is being built share it: a browser gives up after three minutes.
     """
-    request = (replace(view, step=0), theme)
+    request = (_figure_key(view), look)
     with PENDING_LOCK:
         future = PENDING.get(request)
         if future is None:
@@ -127,14 +159,14 @@ def build_animation(view: View, theme: str) -> io.BytesIO:
                 del PENDING[request]
 
 
-def _build_animation(view: View, theme: str) -> io.BytesIO:
+def _build_animation(view: View, look: Look) -> io.BytesIO:
     release_downloads()
     recording, entry = load_recording(recording_key(view)), catalogue()[view.kernel]
     figure = scene.streamed(
-        recording, ravel((*view.thread, 0), recording.launch.block), theme,
+        recording, ravel((*view.thread, 0), recording.launch.block), look,
         entry.tile(**dict(view.defines)), load_report(view).hazards,
     )  # fmt: skip
-    figure.layout.meta |= {"scene": figure_id(view, theme)}
+    figure.layout.meta |= {"scene": figure_id(view, look)}
     file = io.BytesIO()
     for piece in export.html(figure, load_navigation(recording_key(view)), entry.title):
         file.write(piece.encode())
@@ -151,6 +183,6 @@ def release_downloads() -> None:
         runtime.get_instance().media_file_mgr.remove_orphaned_files()
 
 
-def figure_id(view: View, theme: str) -> str:
+def figure_id(view: View, look: Look) -> str:
     """An identifier of a view's figure: 16 hexadecimal digits, the same for all steps."""
-    return hashlib.sha256(repr((replace(view, step=0), theme)).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr((_figure_key(view), look)).encode()).hexdigest()[:16]

@@ -13,8 +13,8 @@ import threading
 
 # The pages themselves are scripts and cannot be imported.
 MODULES = (
-    "pandas", "plotly.graph_objects", "gpu.recorded", "gpu.worker", "ui.export", "ui.toolbar",
-    "ui.cache", "ui.gpu_results",
+    "pandas", "plotly.graph_objects", "gpu.recorded", "gpu.worker", "ui.export", "ui.stepper",
+    "ui.cache", "ui.find_step", "ui.gpu_results", "ui.index_page", "ui.room",
 )  # fmt: skip
 # Imported by Streamlit at their first use; another release may not have them.
 LAZY_MODULES = ("streamlit.material_icon_names",)
@@ -23,7 +23,11 @@ AXIS = {"tickfont": FONT, "title": {"font": FONT, "text": "x"}}
 # Every component of a figure that a page draws: Plotly imports its class at the first use.
 TRACES = (
     {"type": "scatter", "line": {"width": 1}, "marker": {"line": {"width": 1}}, "textfont": FONT},
-    {"type": "bar", "error_x": {"array": [1]}, "marker": {"pattern": {"shape": "/"}}},
+    {
+        "type": "bar",
+        "error_x": {"array": [1]},
+        "marker": {"pattern": {"shape": "/"}, "line": {"width": 1}},
+    },
 )
 LAYOUT = {
     "annotations": [{"font": FONT}],

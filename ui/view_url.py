@@ -7,11 +7,13 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from simulator.catalogue import Entry, catalogue
 from simulator.language.errors import list_names
 from simulator.launch import MAX_THREADS, Dim3
 from simulator.machine.schedule import Schedule
+from ui.look import Sheet, Stage
 from ui.what_if import SWITCHES, applicable_edits
 
 LARGEST = 64  # rows or columns of a matrix on the screen
@@ -19,8 +21,10 @@ SCHEDULES = (Schedule.LOCKSTEP, Schedule.ASCENDING, Schedule.DESCENDING)
 INPUTS = ("random", "counting")  # presets.inputs builds them
 # Query parameters of every kernel; each macro of a kernel is a parameter too.
 PARAMETERS = (
-    "kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs",
+    "kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs", "view",
+    "stage",
 )  # fmt: skip
+FOLLOWS = "follows"  # the parameter "stage" where none is pinned
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 MAX_VALUE_LENGTH = 200  # characters of a value that are read
 LARGEST_NUMBER = 10**9  # larger numbers are read as this number
@@ -46,6 +50,8 @@ class View:
     step: int = 0  # from 0
     schedule: Schedule = Schedule.LOCKSTEP
     inputs: str = "random"  # of INPUTS
+    sheet: Sheet = Sheet.LECTURE  # the parameter "view"
+    stage: Stage | None = None  # the lecture's stage that is pinned; None follows the step
 
 
 DEFAULT = View()
@@ -54,22 +60,44 @@ DEFAULT = View()
 def to_query(view: View) -> dict[str, str]:
     """Encode a view as query parameters, without those that have default values.
 
-    The parameter "step" counts from 1.
+    The parameter "step" counts from 1; it is left out where it is usual_step().
 
     >>> to_query(View(M=16, step=2))
     {'M': '16', 'step': '3'}
     """
-    default_defines = dict(_default_defines(catalogue()[view.kernel]))
+    query = _encode_without_step(view)
+    if view.step != _usual_step(query):
+        query["step"] = str(view.step + 1)
+    return query
+
+
+def usual_step(view: View) -> int:
+    """The step, from 0, that the view's address does not name.
+
+    It is the first one; where the address would be empty, as at a first visit, it is the one that
+    the kernel opens with.
+    """
+    return _usual_step(_encode_without_step(view))
+
+
+def _usual_step(query_without_step: Mapping[str, Any]) -> int:
+    return 0 if query_without_step else catalogue()[DEFAULT.kernel].opens["step"] - 1
+
+
+def _encode_without_step(view: View) -> dict[str, str]:
+    entry = catalogue()[view.kernel]
+    default_defines = dict(_default_defines(entry))
     values = {
         "kernel": (view.kernel, DEFAULT.kernel),
-        **{size: (getattr(view, size), getattr(DEFAULT, size)) for size in "MNK"},
+        **{size: (getattr(view, size), entry.opens[size]) for size in "MNK"},
         **{name: (value, default_defines[name]) for name, value in view.defines},
         "edits": (".".join(view.edits), ""),
         "bx": (view.block[0], 0), "by": (view.block[1], 0),
         "tx": (view.thread[0], 0), "ty": (view.thread[1], 0),
-        "step": (view.step + 1, 1),
         "schedule": (view.schedule, DEFAULT.schedule),
         "inputs": (view.inputs, DEFAULT.inputs),
+        "view": (view.sheet, DEFAULT.sheet),
+        "stage": (view.stage or FOLLOWS, FOLLOWS),
     }  # fmt: skip
     return {name: str(value) for name, (value, default) in values.items() if value != default}
 
@@ -77,8 +105,9 @@ def to_query(view: View) -> dict[str, str]:
 def from_query(query: Mapping[str, str | Sequence[str]]) -> tuple[View, tuple[str, ...]]:
     """Parse query parameters: the nearest valid view, and a notice for each invalid parameter.
 
-    The last value of a repeated parameter counts. The number of steps is unknown here: the step
-    may be beyond the last step until `clamp` limits it.
+    The last value of a repeated parameter counts. An empty query is the default kernel's
+    opening_view(); any other without a step begins at the first. The number of steps is unknown
+    here: the step may be beyond the last step until `clamp` limits it.
 
     >>> view, notices = from_query({"M": "16", "step": "3"})
     >>> view.M, view.step, notices
@@ -87,9 +116,10 @@ def from_query(query: Mapping[str, str | Sequence[str]]) -> tuple[View, tuple[st
     parser = QueryParser(query)
     kernel = parser.parse_word("kernel", tuple(catalogue()), DEFAULT.kernel)
     entry = catalogue()[kernel]
-    M, N, K = (parser.parse_size(name, getattr(DEFAULT, name)) for name in "MNK")
+    M, N, K = (parser.parse_size(name, entry.opens[name]) for name in "MNK")
     defines = _parse_defines(parser, entry)
-    step = parser.parse_integer("step", 1)
+    stage = parser.parse_word("stage", (*Stage, FOLLOWS), FOLLOWS)
+    step = parser.parse_integer("step", _usual_step(query) + 1)
     if step < 1:
         parser.notices.append(BEFORE_FIRST)
     view = View(
@@ -99,6 +129,8 @@ def from_query(query: Mapping[str, str | Sequence[str]]) -> tuple[View, tuple[st
         max(step, 1) - 1,
         Schedule(parser.parse_word("schedule", SCHEDULES, DEFAULT.schedule)),
         parser.parse_word("inputs", INPUTS, DEFAULT.inputs),
+        Sheet(parser.parse_word("view", tuple(Sheet), DEFAULT.sheet)),
+        None if stage == FOLLOWS else Stage(stage),
     )  # fmt: skip
     known = {*PARAMETERS, *entry.defines}
     unknown = [_quote(name) for name in query if name not in known]
@@ -109,6 +141,11 @@ def from_query(query: Mapping[str, str | Sequence[str]]) -> tuple[View, tuple[st
     grid, block = entry.shape(view.M, view.N, **dict(defines))
     view, clamp_notices = _clamp_to_launch(view, grid, block)
     return view, (*parser.notices, *clamp_notices)
+
+
+def opening_view(kernel: str) -> View:
+    """The view that a kernel opens with when it is chosen, at a step where its idea is seen."""
+    return from_query({"kernel": kernel, "step": str(catalogue()[kernel].opens["step"])})[0]
 
 
 def clamp(view: View, grid: Dim3, block: Dim3, steps: int) -> tuple[View, tuple[str, ...]]:

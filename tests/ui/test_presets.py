@@ -52,12 +52,16 @@ def loads(view: View, thread: int) -> int:
 def two_by_two(preset: Preset) -> None:
     view = preset.view
     assert (launch(view).threads, loads(view, 0)) == (4, 4)
+    loaded = [a for step in recorded(view).steps[: view.step + 1] for a in step.accesses]
+    assert sum(a.space == "global" and a.kind == "load" for a in loaded) == 4, "all at its step"
     assert loads(View(kernel="naive", M=4, N=4, K=4, defines=()), 0) == 8
 
 
 def sixteen(preset: Preset) -> None:
     steps = recorded(preset.view).steps
     assert preset.view.block == (1, 2)
+    assert shown(preset).loops[0].iteration == 1, "the second tile"
+    assert access(shown(preset), "load", "A").active.all()
     for t in range(4):
         inside = [s for s in steps if s.loops and s.loops[0].iteration == t]
         for name, rows, columns in (

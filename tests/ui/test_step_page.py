@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from simulator import LaunchError, SourceError, catalogue, compile_kernel, simulate
 from tests.ui.test_view_url import GARBAGE
 from ui.presets import launch, presets, source
-from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, from_query, to_query
+from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, from_query, opening_view, to_query
 from ui.what_if import applicable_edits
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,8 +65,13 @@ def drawn(app: AppTest) -> bool:
     return any(getattr(element, "key", None) == "scene" for element in app.main)
 
 
-def controls(app: AppTest) -> View:
-    """The view that the sidebar's controls are set to."""
+def hazards(app: AppTest) -> list[str]:
+    """The hazards that the page names."""
+    return [one.value for one in app.markdown if " times: " in one.value]
+
+
+def controls(app: AppTest, step: int | None = None) -> View:
+    """The view that the page's controls are set to."""
     name = app.selectbox(key="kernel").value
     entry = catalogue()[name]
     defines = tuple((m, int(app.selectbox(key=f"{name}_{m}").value)) for m in entry.defines)
@@ -80,7 +85,10 @@ def controls(app: AppTest) -> View:
             if boxes[f"edit_{edit.key}"]
         ),
         (numbers["block_x"], numbers["block_y"]), (numbers["thread_x"], numbers["thread_y"]),
-        shown(app).step, app.selectbox(key="schedule").value, app.selectbox(key="inputs").value,
+        shown(app).step if step is None else step,
+        app.selectbox(key="schedule").value, app.selectbox(key="inputs").value,
+        sheet=app.session_state["view"].sheet,  # the stepper's toolbar chooses these two
+        stage=app.session_state["view"].stage,
     )  # fmt: skip
 
 
@@ -95,7 +103,7 @@ def sound(app: AppTest) -> View:
 
 def test_the_first_view_is_the_usual_one() -> None:
     app = opened()
-    assert sound(app) == View()
+    assert sound(app) == opening_view("tiled")
     assert not app.warning
     assert not app.query_params
 
@@ -109,14 +117,24 @@ def test_every_kernel_can_be_chosen(name: str) -> None:
     assert dict(view.defines) == dict(catalogue()[name].teaching[0])
 
 
+@pytest.mark.parametrize(("name", "stays"), [("padded", True), ("naive", False)])
+def test_another_kernel_keeps_a_what_if_that_applies_to_it(name: str, stays: bool) -> None:
+    app = opened({"edits": "first-barrier"})
+    app.selectbox(key="kernel").set_value(name).run()
+    view, usual = sound(app), opening_view(name)
+    assert view.edits == (("first-barrier",) if stays else ())
+    assert view.step == usual.step - stays, "one barrier less is before it"
+
+
 def test_every_preset_opens_by_its_button() -> None:
     app = opened()
     for preset in presets():
         app.button(key=f"preset_{preset.name}").click().run()
         assert sound(app) == preset.view, preset.name
         assert not app.warning
-        hazard = [one.label for one in app.expander if "**" in one.label]
-        assert bool(hazard) == any("barrier" in edit for edit in preset.view.edits), preset.name
+        assert bool(hazards(app)) == any("barrier" in edit for edit in preset.view.edits), (
+            preset.name
+        )
 
 
 def test_a_preset_opens_once_more_from_any_step() -> None:
@@ -125,11 +143,13 @@ def test_a_preset_opens_once_more_from_any_step() -> None:
     assert preset.view.step > 0
     button = f"preset_{preset.name}"
     app.button(key=button).click().run()
-    app.session_state["view"] = dataclasses.replace(preset.view, step=1)
+    app.query_params["step"] = "2"  # the stepper writes its step into the address
     app.run()
     assert shown(app).step == 1
+    order = app.session_state["order"]
     app.button(key=button).click().run()
-    assert sound(app) == preset.view
+    assert app.session_state["view"] == controls(app, preset.view.step) == preset.view
+    assert app.session_state["order"] > order, "which tells the stepper to begin there"
 
 
 @pytest.mark.parametrize(
@@ -172,8 +192,7 @@ def test_a_races_witness_is_shown_in_its_sentence(edit: str) -> None:
     assert all("instead of" in sentence for sentence in sentences)
     app = opened(to_query(view))
     sound(app)
-    hazards = next(one for one in app.expander if "**" in one.label)
-    assert [caption.value for caption in hazards.caption] == sentences
+    assert [caption.value for caption in app.caption] == sentences
 
 
 def test_an_edit_is_shown_and_its_hazard_told() -> None:
@@ -181,8 +200,8 @@ def test_an_edit_is_shown_and_its_hazard_told() -> None:
     assert not app.expander
     app.checkbox(key="edit_second-barrier").check().run()
     assert sound(app).edits == ("second-barrier",)
-    hazard, changed = app.expander
-    assert "write-after-read" in "".join(one.value for one in hazard.markdown)
+    [changed] = app.expander
+    assert "write-after-read" in "".join(hazards(app))
     assert changed.label == "What the edit changed"
     [code] = changed.code
     assert "- " in code.value

@@ -10,7 +10,19 @@ import pytest
 
 from simulator import catalogue
 from simulator.launch import MAX_THREADS
-from ui.view_url import INPUTS, LARGEST, PARAMETERS, SCHEDULES, View, clamp, from_query, to_query
+from ui.look import Sheet, Stage
+from ui.view_url import (
+    INPUTS,
+    LARGEST,
+    PARAMETERS,
+    SCHEDULES,
+    View,
+    clamp,
+    from_query,
+    opening_view,
+    to_query,
+    usual_step,
+)
 from ui.what_if import SWITCHES, applicable_edits
 
 GARBAGE = (
@@ -65,6 +77,7 @@ def random_view(choose: random.Random) -> View:
         (choose.randrange(grid[0]), choose.randrange(grid[1])),
         (choose.randrange(block[0]), choose.randrange(block[1])),
         choose.randrange(20_000), choose.choice(SCHEDULES), choose.choice(INPUTS),
+        choose.choice(list(Sheet)), choose.choice([None, *Stage]),
     )  # fmt: skip
 
 
@@ -78,10 +91,26 @@ def test_any_view_comes_back_from_its_address(seed: int) -> None:
         assert from_query(dict(parse_qsl(address))) == (view, ())
 
 
-def test_the_usual_view_has_an_empty_address() -> None:
-    assert from_query({}) == (View(), ())
-    assert to_query(View()) == {}
-    assert valid(View())
+def test_an_empty_address_opens_like_the_kernels_choice() -> None:
+    opening = opening_view(View().kernel)
+    assert opening.step > 0
+    assert from_query({}) == (opening, ())
+    assert to_query(opening) == {}
+    assert dataclasses.replace(opening, step=0) == View()
+    assert valid(opening)
+
+
+@pytest.mark.parametrize("view", [View(), View(K=9), View("naive", 4, 4, 4, ())])
+def test_any_other_address_without_a_step_begins_at_the_first(view: View) -> None:
+    query = {"kernel": view.kernel, **to_query(view)}
+    query.pop("step", None)
+    assert from_query(query) == (view, ())
+    assert from_query(to_query(view)) == (view, ())
+
+
+def test_the_step_that_an_address_leaves_out_is_the_usual_one() -> None:
+    for view in (View(), View(K=9), opening_view("padded")):
+        assert "step" not in to_query(dataclasses.replace(view, step=usual_step(view)))
 
 
 def test_an_address_says_only_what_is_unusual() -> None:

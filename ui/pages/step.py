@@ -3,33 +3,48 @@
 from __future__ import annotations
 
 import functools
+import html
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from simulator import LaunchError, Report, SourceError, catalogue
 from simulator.catalogue import Entry
+from simulator.launch import ravel
 from ui import export, presets, scene
 from ui.cache import (
     build_animation,
     figure_id,
     load_figure,
+    load_frames,
     load_navigation,
     load_recording,
     load_report,
     recording_key,
 )
-from ui.panels.canvas import WIDTH
-from ui.panels.threads import columns_of_block
+from ui.find_step import corresponding_step, next_execution, next_read
+from ui.hit import Hit
+from ui.look import Look, Sheet, Stage
+from ui.room import guess_room, parse_cookie, parse_room
 from ui.scene_model import writer
-from ui.toolbar import draw_toolbar
-from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, clamp, from_query, to_query
-from ui.what_if import applicable_edits, diff_lines, with_element_type
+from ui.stepper import TOGGLED, Shown, draw_stepper, send_frames
+from ui.view_url import (
+    INPUTS,
+    LARGEST,
+    SCHEDULES,
+    View,
+    clamp,
+    from_query,
+    opening_view,
+    to_query,
+    usual_step,
+)
+from ui.what_if import SWITCHES, Edit, applicable_edits, diff_lines, with_element_type
 
 SIZES = {
     "M": "rows of A and C", "N": "columns of B and C", "K": "columns of A and rows of B",
@@ -38,12 +53,63 @@ SCHEDULE_NAMES = {
     "lockstep": "All at once", "ascending": "Warp by warp", "descending": "Last warp first",
 }  # fmt: skip
 INPUT_NAMES = {"random": "Random digits", "counting": "1, 2, 3, …"}
+# Whether a popover is open, in the session state.
+PRESETS_OPEN = "presets_open"
+WHAT_IF_OPEN = "what_if_open"
 
-RECENT_SECONDS = 3.0  # how long a browser may still request the address before the current URL
+LATE_SECONDS = 0.5  # how long after a run a browser may send what its controls held before
+# Streamlit sends a large message once and then only its hash, also where the message itself was
+# dropped since the next script run began. Runs follow each other quickly after a choice: until they
+# have settled, each sends a message of its own.
+SETTLED_SECONDS = 3.0
+RECENT_SECONDS = 10.0  # how long a browser may still request the address before the current URL
 
-# The scene needs the height that Streamlit leaves empty above a page.
 PAGE_CSS = Path(__file__).resolve().parents[1] / "web" / "page.css"
-STYLE = f"<style>{Template(PAGE_CSS.read_text(encoding='utf-8')).substitute(width=WIDTH)}</style>"
+STYLE = f"<style>{PAGE_CSS.read_text(encoding='utf-8')}</style>"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Which figure the browser was last given; the same step numbers keep it the same."""
+
+    scene: str
+    order: int
+    start: int
+    steps: range
+    since: float  # time.monotonic() when it was drawn first
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Containers in the row of controls that are filled once the view has run."""
+
+    changes: Any
+    downloads: Any
+    hazards: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A view that was requested, and the controls' values before and after.
+
+    The browser learns of the new values during the run. What it sends until then, as when a key
+    closes a popover, still has those from before, which must not be taken for choices.
+    """
+
+    request: tuple[View, tuple[str, ...]]
+    preset: presets.Preset | None
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    ended: float | None = None  # when a run with it had ended, in time.monotonic()'s seconds
+
+    def is_late(self, values: Mapping[str, Any]) -> bool:
+        """Whether the controls have values from before, and none that somebody has just chosen."""
+        changed = {key for key, value in self.after.items() if values.get(key, value) != value}
+        return (
+            bool(changed)
+            and (self.ended is None or time.monotonic() - self.ended < LATE_SECONDS)
+            and all(key in self.before and values[key] == self.before[key] for key in changed)
+        )
 
 
 # The session state has the view besides the controls' values: Streamlit deletes the value of a
@@ -52,18 +118,39 @@ STYLE = f"<style>{Template(PAGE_CSS.read_text(encoding='utf-8')).substitute(widt
 
 def restore_view() -> View:
     """Return the view to draw: a new URL's, else the current view."""
-    query = st.query_params.to_dict()
-    if "view" not in st.session_state or not is_recent_address(query):
+    state, query = st.session_state, st.query_params.to_dict()
+    if "view" not in state:
+        set_controls(*from_query(query))
+    elif is_history_navigation() or not is_recent_address(query):
         view, notices = from_query(query)
-        set_controls(view, notices)
+        if notices or is_history_navigation() or not is_same_but_step(view, state["view"]):
+            set_controls(view, notices)
+        else:  # the stepper writes its step into the address
+            state["view"] = view
     else:
-        handle_toolbar_event(st.session_state.get("keys"))
-    if "kernel" not in st.session_state:  # the visitor returns from another page
-        set_controls(st.session_state["view"], ())
-    requested = st.session_state.pop("requested_view", None)
-    if requested is not None:
+        handle_step(state.get("scene"))
+    if "kernel" not in state:  # the visitor returns from another page
+        set_controls(state["view"], ())
+    answered: Answered | None = state.get("answered")
+    if answered is not None and answered.is_late(control_values()):
+        state["preset"] = answered.preset
+        set_controls(*answered.request)
+    elif (requested := state.pop("requested_view", None)) is not None:
+        before = control_values()
         set_controls(*requested)
-    return st.session_state["view"]  # type: ignore[no-any-return]  # set_controls() stores a View
+        state["answered"] = Answered(requested, state.get("preset"), before, control_values())
+    return state["view"]  # type: ignore[no-any-return]  # set_controls() stores a View
+
+
+def is_same_but_step(view: View, other: View) -> bool:
+    """Whether two views differ in their step at most."""
+    return replace(view, step=0) == replace(other, step=0)
+
+
+def is_history_navigation() -> bool:
+    """Whether the visitor has pressed the browser's Back or Forward."""
+    context = get_script_run_ctx()
+    return bool(context and context.is_history_navigation)
 
 
 def is_recent_address(query: dict[str, str]) -> bool:
@@ -95,30 +182,143 @@ def set_controls(view: View, notices: tuple[str, ...]) -> None:
     state["thread_x"], state["thread_y"] = view.thread
 
 
+def control_values() -> dict[str, Any]:
+    """The values of all controls that there are, by their keys."""
+    keys = ["kernel", "schedule", "inputs", *SIZES, "block_x", "block_y", "thread_x", "thread_y"]
+    keys += [f"edit_{switch.edit.key}" for switch in SWITCHES]
+    keys += [f"{name}_{macro}" for name, entry in catalogue().items() for macro in entry.defines]
+    return {key: st.session_state[key] for key in keys if key in st.session_state}
+
+
 def request_view(view: View) -> None:
     """Show a view from the next script run on."""
     st.session_state["requested_view"] = (view, ())
 
 
-def draw_controls(previous: View) -> View:
-    """Draw the controls in the sidebar and return the chosen view."""
+def open_preset(preset: presets.Preset) -> None:
+    """Show a preset from the next script run on, and close the list of them."""
+    request_view(preset.view)
+    st.session_state["preset"] = preset
+    st.session_state[PRESETS_OPEN] = False
+
+
+def choose_kernel() -> None:
+    """Show the kernel that is chosen from the next script run on.
+
+    It opens with its own sizes, unless the visitor has chosen others than the last kernel's. A
+    what-if that applies to it stays.
+    """
+    answered: Answered | None = st.session_state.get("answered")
+    if answered is not None and answered.is_late(control_values()):
+        return
+    view: View = st.session_state["view"]
+    chosen = opening_view(st.session_state["kernel"])
+    usual = opening_view(view.kernel)
+    if (view.M, view.N, view.K) != (usual.M, usual.N, usual.K):
+        chosen = replace(chosen, M=view.M, N=view.N, K=view.K, step=0)
+    offered = applicable_edits(catalogue()[chosen.kernel].source(**dict(chosen.defines)))
+    edits = tuple(edit.key for edit in offered if edit.key in view.edits)
+    what_if = replace(chosen, edits=edits, inputs=view.inputs, schedule=view.schedule)
+    if what_if != chosen:
+        what_if = replace(what_if, step=step_in_other_recording(chosen, what_if))
+    query = to_query(replace(what_if, sheet=view.sheet, stage=view.stage))
+    request_view(from_query(query)[0])
+    st.session_state["preset"] = None
+
+
+def change_what_if(edit: Edit | None = None) -> None:
+    """Close the list of what-ifs, which covers what they change; keep an edit's explanation."""
+    state = st.session_state
+    state[WHAT_IF_OPEN] = False
+    is_on = edit is not None and state[f"edit_{edit.key}"]
+    state["new_explanation"] = edit.help_text if edit is not None and is_on else ""
+
+
+def draw_controls(previous: View) -> tuple[View, Places]:
+    """Draw the row of controls above the scene; return the chosen view and what is still empty."""
     entries = catalogue()
-    offered_presets = presets.presets()
-    with st.popover("Presets", icon=":material/auto_awesome:", width="stretch"):
-        for preset in offered_presets:
-            st.button(preset.name, on_click=request_view, args=(preset.view,), help=preset.text,
-                      width="stretch", key=f"preset_{preset.name}")  # fmt: skip
-    name = st.selectbox(
-        "Kernel", list(entries), key="kernel", format_func=lambda name: entries[name].title
-    )
-    entry = entries[name]
-    st.caption(entry.teaches)
+    with st.container(key="controls", horizontal=True, vertical_alignment="center"):
+        with st.popover("Presets", icon=":material/auto_awesome:", key=PRESETS_OPEN,
+                        on_change="rerun"):  # fmt: skip
+            for preset in presets.presets():
+                st.button(preset.name, on_click=open_preset, args=(preset,), help=preset.text,
+                          width="stretch", key=f"preset_{preset.name}")  # fmt: skip
+        name = st.selectbox(
+            "Kernel", list(entries), key="kernel", label_visibility="collapsed",
+            format_func=lambda name: entries[name].title, width=360, on_change=choose_kernel,
+        )  # fmt: skip
+        entry = entries[name]
+        what_if = st.popover("What if", icon=":material/edit:", key=WHAT_IF_OPEN, on_change="rerun")
+        with st.popover("Settings", icon=":material/tune:"):
+            view = draw_settings(previous, name, entry)
+        with what_if:
+            view = replace(view, edits=draw_switches(entry.source(**dict(view.defines))))
+            schedule = st.selectbox(
+                "The block's warps run", SCHEDULES, key="schedule",
+                index=SCHEDULES.index(send_again("schedule", SCHEDULES[0])),
+                format_func=SCHEDULE_NAMES.__getitem__,
+                help="A race shows its wrong value only in some orders of the warps.",
+                on_change=change_what_if,
+            )  # fmt: skip
+            inputs = st.selectbox(
+                "A and B hold", INPUTS, key="inputs", format_func=INPUT_NAMES.__getitem__,
+                index=INPUTS.index(send_again("inputs", INPUTS[0])), on_change=change_what_if,
+            )  # fmt: skip
+            view = replace(view, schedule=schedule, inputs=inputs)
+            changes = st.container()
+        # What a popover holds is drawn once the view is known.
+        downloads = st.popover("Files", icon=":material/download:")
+        hazards = st.container(key="hazards")
+    if recording_key(view) != recording_key(previous):
+        view = replace(view, step=step_in_other_recording(previous, view))
+        st.session_state["order"] += 1
+    if view != previous:
+        st.session_state["notices"] = ()
+    return view, Places(changes, downloads, hazards)
+
+
+def step_in_other_recording(previous: View, view: View) -> int:
+    """The step to begin at: after a what-if the same place, else the first step.
+
+    A what-if changes the text, the order of the warps, or the numbers.
+    """
+    what_if = replace(previous, edits=view.edits, schedule=view.schedule, inputs=view.inputs)
+    if recording_key(what_if) != recording_key(view):
+        return 0
+    try:
+        before, after = (load_recording(recording_key(one)) for one in (previous, view))
+    except (SourceError, LaunchError):
+        return 0
+    return corresponding_step(before, min(previous.step, len(before.steps) - 1), after)
+
+
+def send_again(key: str, default: Any) -> Any:
+    """A control's value, which the browser is sent at every run.
+
+    It is sent a value that the session state sets only in the run that sets it, and a control in a
+    popover that opens later would show, and then choose, its own first option.
+    """
+    value = st.session_state[key] = st.session_state.get(key, default)
+    return value
+
+
+def draw_switches(text: str) -> tuple[str, ...]:
+    """Draw a switch for each edit that applies to the kernel's text; return those that are on."""
+    return tuple(
+        edit.key
+        for edit in applicable_edits(text)
+        if st.checkbox(edit.label, send_again(f"edit_{edit.key}", False), key=f"edit_{edit.key}",
+                       help=edit.help_text, on_change=change_what_if, args=(edit,))
+    )  # fmt: skip
+
+
+def draw_settings(previous: View, name: str, entry: Entry) -> View:
+    """Draw the fields for sizes, macros, block and thread; return the view that they choose."""
     sizes = {}
     for column, (size, help_) in zip(st.columns(3), SIZES.items(), strict=True):
         with column:
             sizes[size] = draw_number_input(size, 1, LARGEST, size, help_)
     defines = draw_macro_selectors(name, entry)
-    text = entry.source(**dict(defines))
     grid, block = entry.shape(sizes["M"], sizes["N"], **dict(defines))
     columns = st.columns(2)
     focus = []
@@ -134,27 +334,10 @@ def draw_controls(previous: View) -> View:
             focus.append(
                 draw_number_input(label, 0, high - 1, label.lower().replace(" ", "_"), help_)
             )
-    st.markdown("**What if**")
-    chosen = tuple(
-        edit.key
-        for edit in applicable_edits(text)
-        if st.checkbox(edit.label, key=f"edit_{edit.key}", help=edit.help_text)
-    )
-    schedule = st.selectbox(
-        "The block's warps run", SCHEDULES, key="schedule", format_func=SCHEDULE_NAMES.__getitem__,
-        help="A race shows its wrong value only in some orders of the warps.",
+    return replace(
+        previous, kernel=name, M=sizes["M"], N=sizes["N"], K=sizes["K"], defines=defines,
+        block=(focus[0], focus[1]), thread=(focus[2], focus[3]),
     )  # fmt: skip
-    inputs = st.selectbox("A and B hold", INPUTS, key="inputs", format_func=INPUT_NAMES.__getitem__)
-    view = View(
-        name, sizes["M"], sizes["N"], sizes["K"], defines, chosen, (focus[0], focus[1]),
-        (focus[2], focus[3]), previous.step, schedule, inputs,
-    )  # fmt: skip
-    if recording_key(view) != recording_key(previous):
-        view = replace(view, step=0)  # a new recording starts at its first step
-        st.session_state["order"] += 1
-    if view != previous:
-        st.session_state["notices"] = ()
-    return view
 
 
 def draw_macro_selectors(name: str, entry: Entry) -> tuple[tuple[str, int], ...]:
@@ -163,9 +346,10 @@ def draw_macro_selectors(name: str, entry: Entry) -> tuple[tuple[str, int], ...]
     defines = []
     for i, (macro, offered) in enumerate(entry.defines.items()):
         key = f"{name}_{macro}"
-        st.session_state.setdefault(key, entry.teaching[0][macro])
+        options = sorted(offered)
+        index = options.index(send_again(key, entry.teaching[0][macro]))
         with columns[i % 2]:
-            value = st.selectbox(macro, sorted(offered), key=key)
+            value = st.selectbox(macro, options, index, key=key)
         defines.append((macro, int(value)))
     return tuple(defines)
 
@@ -173,19 +357,31 @@ def draw_macro_selectors(name: str, entry: Entry) -> tuple[tuple[str, int], ...]
 def draw_number_input(label: str, low: int, high: int, key: str, help_: str) -> int:
     """Draw an integer field; its value is limited to low and high, and disabled if they agree."""
     value = st.session_state.get(key, low)
-    st.session_state[key] = min(max(value if isinstance(value, int) else low, low), high)
+    value = min(max(value if isinstance(value, int) else low, low), high)
+    st.session_state[key] = value
     fixed = low == high
-    field = st.number_input(label, low, high + fixed, step=1, key=key, help=help_, disabled=fixed)
+    field = st.number_input(
+        label, low, high + fixed, value, step=1, key=key, help=help_, disabled=fixed
+    )
     return low if fixed else int(field)
 
 
 def draw_page() -> None:
     """Draw the page."""
+    draw_view()
+    answered: Answered | None = st.session_state.get("answered")
+    if answered is not None and answered.ended is None:
+        st.session_state["answered"] = replace(answered, ended=time.monotonic())
+
+
+def draw_view() -> None:
+    """Draw the controls and the scene."""
     st.html(STYLE)
+    st.html("<h1 class='for-screen-readers'>Tilewise: step through a kernel</h1>")
+    with st.container(key="plotly"):  # brings Plotly's script, which the stepper draws with
+        st.plotly_chart({"data": [{"x": [0], "y": [0]}]}, key="plotly_script", height=10)
     previous = restore_view()
-    with st.sidebar:
-        view = draw_controls(previous)
-    theme = "dark" if st.context.theme.type == "dark" else "light"
+    view, places = draw_controls(previous)
     nearest, notices = from_query(to_query(view))
     if notices:  # for example a block with too many threads
         st.session_state["requested_view"] = (nearest, notices)
@@ -203,28 +399,25 @@ def draw_page() -> None:
     view, notices = clamp(view, launch.grid, launch.block, len(recording.steps))
     st.session_state["notices"] = (*st.session_state["notices"], *notices)
     store_view(view)
-    draw_notices()
-    with st.container(key="hazards"):
+    with places.hazards:
         draw_hazards(report)
-    steps = scene.page(navigation, view.step)
-    with st.spinner("Drawing…"):
-        figure = load_figure(view, theme, steps)
-    draw_toolbar_fragment(view, theme, navigation, steps)
-    entry = catalogue()[view.kernel]
-    with st.container(key="stage"):
-        st.plotly_chart(
-            figure, key="scene", theme=None, width="content", config={"displayModeBar": False},
-            alt=f"{entry.title}: the kernel's source, matrices A, B and C, shared memory and its "
-            "banks, the block's threads, and a timeline, at one step of the kernel.",
-        )  # fmt: skip
-    with st.sidebar:
+    draw_sentence(view, report)
+    draw_notices()
+    draw_scene(navigation)
+    with places.changes:
         draw_changed_lines(view)
-        draw_downloads(view, theme, report)
+    with places.downloads:
+        draw_downloads(view, report)
 
 
 def store_view(view: View) -> None:
-    """Store the view in the session state, and in the URL, so that a link reopens it."""
+    """Store the view in the session state, and in the URL, so that a link reopens it.
+
+    A choice is an entry of the browser's history. A step is none: the stepper itself writes it
+    into the address.
+    """
     state, address = st.session_state, to_query(view)
+    before = state.get("view", view)
     state["view"] = view
     if address != state.get("address", address):
         state["recent_addresses"] = [
@@ -233,7 +426,15 @@ def store_view(view: View) -> None:
         ]
     state.setdefault("recent_addresses", [])
     state["address"] = state["query"] = address  # app.py reads "query", on every page
-    st.query_params.from_dict(address)
+    query = st.query_params.to_dict()
+    mended = bool(state["notices"]) and query.get("step") != address.get("step")
+    if mended or without_step(query) != without_step(address) or not is_same_but_step(before, view):
+        st.query_params.from_dict(address)
+
+
+def without_step(query: Mapping[str, str]) -> dict[str, str]:
+    """A query without its step."""
+    return {name: text for name, text in query.items() if name != "step"}
 
 
 def draw_notices() -> None:
@@ -242,13 +443,37 @@ def draw_notices() -> None:
         st.warning(" ".join(st.session_state["notices"]), icon=":material/info:")
 
 
+def draw_sentence(view: View, report: Report) -> None:
+    """Draw what to look at.
+
+    It is a preset's sentence, else the first hazard, else what the edit does that was switched on
+    last, else the kernel's idea.
+    """
+    state = st.session_state
+    new_explanation = state.pop("new_explanation", None)
+    if new_explanation is not None:
+        state["explanation"] = (recording_key(view), new_explanation)
+    explained, explanation = state.get("explanation", (None, ""))
+    if explained != recording_key(view):
+        explanation = ""
+    preset = state.get("preset")
+    if preset is not None and recording_key(preset.view) != recording_key(view):
+        preset = state["preset"] = None
+    hazard = report.hazards[0].message if report.hazards else None
+    idea = explanation or catalogue()[view.kernel].teaches
+    text = preset.text if preset else hazard or idea
+    kind = f"hazard {theme()}" if hazard and not preset else "idea"
+    with st.container(key="sentence"):
+        st.html(f"<p class='{kind}'>{html.escape(text)}</p>")
+
+
 def draw_hazards(report: Report) -> None:
-    """Draw the hazards: the first as a line, all of them in an expander."""
+    """Draw the hazards: how many there are, and in a popover all of them."""
     hazards = report.hazards
     if not hazards:
         return
-    others = f" And {len(hazards) - 1} more." if len(hazards) > 1 else ""
-    with st.expander(f":red[**{hazards[0].message}**{others}]", icon=":material/warning:"):
+    count = f"{len(hazards)} hazards" if len(hazards) > 1 else "1 hazard"
+    with st.popover(f":red[**{count}**]", icon=":material/warning:"):
         for hazard in hazards:
             st.write(f"**{hazard.kind}**, {hazard.count:,} times: {hazard.message}")
             if hazard.witness is not None:
@@ -267,15 +492,17 @@ def draw_changed_lines(view: View) -> None:
                 f"{change.line:>3} - {change.old}\n{change.line:>3} + {change.new}"
                 for change in changed
             ),
-            language="diff",
+            language=None,  # its colours for a diff have too little contrast
+            wrap_lines=True,  # a region that scrolls would have to be reached by the keyboard
         )
 
 
-def draw_downloads(view: View, theme: str, report: Report) -> None:
+def draw_downloads(view: View, report: Report) -> None:
     """Draw the downloads: the animation and the counters. The toolbar exports pictures."""
     name = f"tilewise-{view.kernel}-{view.M}x{view.N}x{view.K}"
+    look = replace(current_look(view), presenting=False)
     st.download_button(
-        "Animation, one HTML file", functools.partial(build_animation, view, theme),
+        "Animation, one HTML file", functools.partial(build_animation, view, look),
         f"{name}.html", "text/html", icon=":material/movie:", on_click="ignore", width="stretch",
     )  # fmt: skip
     st.download_button(
@@ -284,77 +511,148 @@ def draw_downloads(view: View, theme: str, report: Report) -> None:
     )  # fmt: skip
 
 
-@st.fragment
-def draw_toolbar_fragment(
-    view: View, theme: str, navigation: Mapping[str, Any], steps: range
-) -> None:
-    """Draw the toolbar; it reports the current step and clicks, which move the focus.
+def theme() -> str:
+    """The browser's theme, "light" or "dark"."""
+    return "dark" if st.context.theme.type == "dark" else "light"
 
-    steps are those of the drawn figure; frames of other steps are sent on request.
+
+def current_look(view: View) -> Look:
+    """How to draw a view: in the browser's theme, for the room that its page leaves the scene."""
+    state = st.session_state
+    room = state.get("room")
+    if room is None:  # until the stepper has measured it: what it was at the last visit
+        cookie = parse_cookie(str(st.context.cookies.get("tilewise_room")))
+        room = cookie or guess_room(str(st.context.headers.get("User-Agent")))
+    return replace(room, theme=theme(), sheet=view.sheet, stage=view.stage)
+
+
+@st.fragment
+def draw_scene(navigation: Mapping[str, Any]) -> None:
+    """Draw the scene; it reports its step, its room, choices and clicks, which move the focus.
+
+    Frames of steps that the figure does not have are sent on request.
     """
     state = st.session_state
-    state["figure_id"] = figure_id(view, theme)
-    frames = load_requested_frames(view, theme, navigation, steps)
-    toolbar = draw_toolbar(
-        state["figure_id"], state["order"], navigation, steps, state["view"].step, frames
+    stepper = state.get("scene")
+    if stepper is not None:
+        handle_step(stepper)
+        state["room"] = parse_room(stepper.room) or state.get("room")
+        if stepper.clicked:
+            handle_click(*stepper.clicked)
+        if stepper.chosen:
+            store_view(choose_look(state["view"], *stepper.chosen))
+    view = state["view"]
+    look = current_look(view)
+    identifier = figure_id(view, look)
+    drawn = state.get("drawn")
+    if drawn is None or (drawn.scene, drawn.order) != (identifier, state["order"]):
+        steps = scene.page(navigation, view.step)
+        drawn = state["drawn"] = Drawn(
+            identifier, state["order"], view.step, steps, time.monotonic()
+        )
+    if time.monotonic() - drawn.since < SETTLED_SECONDS:
+        state["sent"] = state.get("sent", 0) + 1
+    name = (
+        f"{catalogue()[view.kernel].title}: the kernel's source, its matrices, shared memory and "
+        "threads, and a timeline, at one step."
     )
-    handle_toolbar_event(toolbar)
-    if toolbar.clicked:
-        request_view(move_focus(state["view"], *toolbar.clicked))
+    draw_stepper(
+        Shown(identifier, state["order"], drawn.start, usual_step(view), drawn.steps, look, name,
+              without_step(to_query(view)), state["sent"]),
+        navigation, load_figure(view, look, drawn.steps),
+    )  # fmt: skip
+    requested = requested_step(stepper, drawn)
+    if 0 <= requested < navigation["steps"] and requested not in drawn.steps:
+        steps = scene.page(navigation, requested)
+        send_frames(identifier, steps, load_frames(view, look, steps), state["sent"])
+
+
+def handle_step(stepper: Any) -> None:
+    """Store the step that the stepper reports, if it reports on what was last drawn."""
+    state = st.session_state
+    if stepper is not None and stepper.at and stepper.at[1] == state["order"]:
+        store_view(replace(state["view"], step=max(int(stepper.at[2]), 0)))
+
+
+def requested_step(stepper: Any, drawn: Drawn) -> int:
+    """The step whose frames the stepper requests of the drawn figure; -1 for none."""
+    if stepper is None or not stepper.at or stepper.at[0] != drawn.scene:
+        return -1
+    return int(stepper.at[3])
+
+
+def choose_look(view: View, name: str, value: str) -> View:
+    """The view with another sheet or another stage, as the stepper's toolbar names them."""
+    if name == "sheet" and value in tuple(Sheet):
+        return replace(view, sheet=Sheet(value))
+    if name == "stage" and value == TOGGLED:
+        return replace(view, stage=None if view.stage else shown_stage(view))
+    if name == "stage" and value in ("", *Stage):
+        return replace(view, stage=Stage(value) if value else None)
+    return view
+
+
+def shown_stage(view: View) -> Stage | None:
+    """The stage that the view's step is shown on."""
+    recording = load_recording(recording_key(view))
+    thread = ravel((*view.thread, 0), recording.launch.block)
+    step = min(view.step, len(recording.steps) - 1)
+    return scene.stage_at(recording, thread, current_look(view), step)
+
+
+def handle_click(x: float, y: float, step: int) -> None:
+    """Handle a click on the scene at a step: move the focus, or go to another step."""
+    state = st.session_state
+    view: View = state["view"]
+    recording = load_recording(recording_key(view))
+    view = replace(view, step=min(max(int(step), 0), len(recording.steps) - 1))
+    thread = ravel((*view.thread, 0), recording.launch.block)
+    tile = catalogue()[view.kernel].tile(**dict(view.defines))
+    hit = scene.hit(recording, thread, current_look(view), tile, view.step, float(x), float(y))
+    clicked = view if hit is None else follow_click(view, hit)
+    if is_same_but_step(clicked, view):
+        if clicked.step != view.step:
+            state["order"] += 1
+        store_view(clicked)
+    else:
+        request_view(clicked)
         st.rerun()
 
 
-def handle_toolbar_event(toolbar: Any) -> None:
-    """Store the step that the toolbar reports, if it reports on the scene that was last drawn."""
-    state = st.session_state
-    if is_current(toolbar):
-        store_view(replace(state["view"], step=max(int(toolbar.at[2]), 0)))
+def follow_click(view: View, hit: Hit) -> View:
+    """The view after a click.
 
-
-def is_current(toolbar: Any) -> bool:
-    """Whether the toolbar's report is about the scene that was last drawn."""
-    state = st.session_state
-    return bool(
-        toolbar and toolbar.at and toolbar.at[:2] == [state.get("figure_id"), state["order"]]
-    )
-
-
-def load_requested_frames(
-    view: View, theme: str, navigation: Mapping[str, Any], steps: range
-) -> dict[str, Any] | None:
-    """Load the frames that the toolbar requests, None if the drawn figure has them."""
-    toolbar = st.session_state.get("keys")
-    requested = int(toolbar.at[3]) if toolbar is not None and is_current(toolbar) else -1
-    if not 0 <= requested < navigation["steps"] or requested in steps:
-        return None
-    requested_steps = scene.page(navigation, requested)
-    frames = load_figure(view, theme, requested_steps).to_dict()["frames"]
-    return {"first": requested_steps.start, "end": requested_steps.stop, "frames": frames}
-
-
-def move_focus(view: View, name: str, row: int, column: int) -> View:
-    """Move the focus to the clicked thread, or to the writer of a cell of C or shared memory.
-
-    name is of the clicked trace: "threads", "C", or "shared:" and an array.
+    A thread gets the focus, and so does the writer of a cell of C or of shared memory. For a cell
+    of A or B it is a thread that reads it, at the next step at which one does. A line is run to
+    its next execution.
     """
     recording = load_recording(recording_key(view))
-    block_width = recording.launch.block[0]
-    row, column = int(row), int(column)
-    thread: int | None = row * columns_of_block(recording.launch.block) + column
-    if name == "C":
-        entry = with_element_type(catalogue()[view.kernel], view.edits)
-        rows, columns = entry.produces(**dict(view.defines))
-        view = replace(view, block=(column // columns, row // rows))
-        recording = load_recording(recording_key(view))
-        view = replace(view, step=min(view.step, len(recording.steps) - 1))
-        thread = writer(recording, "C", row * view.N + column)
-    elif name != "threads":
-        array = name.removeprefix("shared:")
-        width = recording.steps[view.step].shared[array].shape[-1]
-        thread = writer(recording, array, row * width + column, view.step)
+    thread: int | None = None
+    match hit.name:
+        case "thread":
+            thread = hit.index
+        case "line":
+            step = next_execution(recording, hit.index, view.step)
+            return view if step is None else replace(view, step=step)
+        case "A" | "B":
+            read = next_read(recording, hit.name, hit.index, view.step)
+            if read is None:
+                return view
+            view, thread = replace(view, step=read[0]), read[1]
+        case "C":
+            entry = with_element_type(catalogue()[view.kernel], view.edits)
+            rows, columns = entry.produces(**dict(view.defines))
+            row, column = divmod(hit.index, view.N)
+            view = replace(view, block=(column // columns, row // rows))
+            recording = load_recording(recording_key(view))
+            view = replace(view, step=min(view.step, len(recording.steps) - 1))
+            thread = writer(recording, "C", hit.index)
+        case _:
+            thread = writer(recording, hit.name.removeprefix("shared:"), hit.index, view.step)
     if thread is None:
         return view
-    return replace(view, thread=(thread % block_width, thread // block_width))
+    width = recording.launch.block[0]
+    return replace(view, thread=(thread % width, thread // width))
 
 
 draw_page()

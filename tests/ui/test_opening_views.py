@@ -1,0 +1,63 @@
+"""What a kernel's caption says can be seen at the step that it opens with."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from simulator import Step, catalogue, compile_kernel, record
+from simulator.language.tree import MemorySpace
+from simulator.machine.observer import AccessKind
+from simulator.observers.transactions import wavefronts
+from ui.presets import launch, source
+from ui.view_url import View, opening_view, to_query
+
+
+def shown(view: View) -> Step:
+    kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
+    return record(kernel, launch(view), (*view.block, 0), view.schedule).steps[view.step]
+
+
+def wavefronts_of_reads(view: View) -> int:
+    """The most that a read of shared memory takes of warp 0 at the step shown."""
+    step = shown(view)
+    reads = [
+        access for access in step.accesses
+        if access.space is MemorySpace.SHARED and access.kind is AccessKind.LOAD
+    ]  # fmt: skip
+    assert reads
+    return max(
+        int(wavefronts(one.offsets[None, :32], one.active[None, :32], one.width, "load")[0])
+        for one in reads
+    )
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_a_kernel_opens_at_an_access_to_memory_or_a_product(name: str) -> None:
+    view = opening_view(name)
+    step = shown(view)
+    assert step.accesses
+    assert step.active[0], "the focused thread takes part"
+    named = {"kernel": name, "step": str(view.step + 1)}
+    assert to_query(view) == ({} if name == "tiled" else named)
+
+
+def test_the_conflict_is_there_and_is_mended() -> None:
+    found = {name: wavefronts_of_reads(opening_view(name))
+             for name in ("transposed", "padded", "swizzled")}  # fmt: skip
+    assert found == {"transposed": 2, "padded": 1, "swizzled": 1}
+
+
+def test_double_takes_two_wavefronts_where_float_takes_one() -> None:
+    double = opening_view("tiled_double")
+    assert wavefronts_of_reads(double) == 2
+    assert wavefronts_of_reads(dataclasses.replace(double, edits=("float",))) == 1
+
+
+def test_naive_has_four_by_four_sums() -> None:
+    view = opening_view("naive")
+    assert (view.M, view.N) == (4, 4)
+    step = shown(view)
+    assert int(step.active.sum()) == 16
+    assert step.registers["acc"][step.active].all(), "they grow"
