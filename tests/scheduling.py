@@ -9,10 +9,12 @@ from xdist.scheduler import LoadScopeScheduling
 
 # How a test's name begins, and what it shares: a browser and a server, or the one GPU, on which a
 # kernel is timed while no other runs. The browser's tests wait more than they compute: there are
-# two groups of them, so that two processes wait at a time.
+# groups of them, so that two processes wait at a time.
 SHARED = {
     "tests/browser/test_stepper.py": "browser, first group",
     "tests/ui/test_export.py": "browser, first group",
+    "tests/ui/test_notebook.py": "browser, first group",
+    "tests/browser/test_legibility.py": "browser, without a server",
     "tests/browser/": "browser, second group",
     "tests/gpu/test_bits.py": "gpu",
     "tests/gpu/test_hardware.py": "gpu",

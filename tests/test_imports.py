@@ -19,7 +19,7 @@ LAYERS = {
     "gpu": {"ui", "streamlit", "plotly"},
     "ui": {"cupy", "cupyx"},
 }
-STREAMLIT = {"cache.py", "gpu_results.py", "toolbar.py"}
+STREAMLIT = {"cache.py", "gpu_results.py", "index_page.py", "stepper.py"}
 
 
 def modules(folder: Path) -> list[Path]:

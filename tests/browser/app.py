@@ -47,14 +47,14 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def running_app() -> Iterator[str]:
-    """The app's address, once it answers."""
+def running_app(script: Path = ROOT / "app.py") -> Iterator[str]:
+    """The address of an app, once it answers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     process = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port),
+        [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port),
          "--server.address", "127.0.0.1", "--server.headless", "true"],
         cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import re
+from contextlib import suppress
 
 from PIL import Image, ImageChops
-from playwright.sync_api import Page
+from playwright.sync_api import Error, Locator, Page
 
 from tests.browser.app import STEPPER
 
-SHADE = 8  # of 255, in one colour of a pixel
+SHADE = 32  # of 255, in one colour of a pixel: Chromium repaints a part, whose edges blend anew
 
 
 def ready(page: Page) -> Page:
@@ -42,40 +43,69 @@ def settled(page: Page, **asked: str) -> None:
         " return Object.entries(asked).every(([name, text]) => (said.get(name) ?? '') === text); }",
         arg=asked,
     )  # fmt: skip
+    # The picture is of the view that the address has.
     page.wait_for_function(
-        "() => { const scenes = document.querySelectorAll('.st-key-scene');"
-        " return scenes.length === 1 && scenes[0].dataset.stale === 'false'"
-        " && scenes[0].querySelector('.js-plotly-plot[data-ready]'); }"
+        """() => {
+          const drawn = JSON.parse(document.querySelector('.stepper')?.dataset.address ?? 'null');
+          const said = Object.fromEntries(new URLSearchParams(location.search));
+          delete said.step;
+          const pairs = (one) => JSON.stringify(Object.entries(one).sort());
+          return drawn && pairs(drawn) === pairs(said)
+            && document.querySelectorAll('.stepper .plot').length === 1;
+        }"""
     )
     page.wait_for_timeout(300)
 
 
-def click(page: Page, name: str, row: int, column: int) -> None:
-    """Click the middle of a cell of the trace with this name."""
-    x, y = page.evaluate(
-        """([name, row, column]) => {
-          const gd = document.querySelector('.st-key-scene .js-plotly-plot[data-ready]');
-          const trace = gd.data.find((one) => one.name === name);
-          const box = gd.getBoundingClientRect();
-          const scale = box.width / gd._fullLayout.width;
-          return [box.left + (trace.x0 + column * trace.dx) * scale,
-                  box.top + ((trace.y0 ?? 866) + row * (trace.dy ?? 0)) * scale];
-        }""",
-        [name, row, column],
+def point(page: Page, x: float, y: float) -> tuple[float, float]:
+    """Where a pixel of the figure is in the window."""
+    left, top, scale = page.evaluate(
+        """() => {
+          const plot = document.querySelector('.st-key-scene .js-plotly-plot[data-ready]');
+          const box = plot.getBoundingClientRect();
+          return [box.left, box.top, box.width / plot.layout.width];
+        }"""
     )
+    return left + x * scale, top + y * scale
+
+
+def click(page: Page, x: float, y: float) -> None:
+    """Click a pixel of the figure."""
+    x, y = point(page, x, y)
     page.mouse.move(x - 1, y)
     page.mouse.move(x, y)
     page.mouse.click(x, y)
 
 
+def opened(page: Page, popover: str, label: str) -> Locator:
+    """A control by its label, in a popover that is open from then on.
+
+    Clicked again if need be: a run that closes the popover may end after the first click.
+    """
+    control = page.get_by_label(label, exact=True)
+    for _ in range(5):
+        if control.is_visible():
+            break
+        page.get_by_role("button", name=popover).click()
+        with suppress(Error):
+            control.wait_for(timeout=5000)
+    control.wait_for()
+    return control
+
+
+def setting(page: Page, label: str) -> Locator:
+    """A field of the settings."""
+    return opened(page, "Settings", label)
+
+
 def focus(page: Page) -> tuple[int, ...]:
-    """What the sidebar's fields hold: block x and y, thread x and y."""
+    """What the fields of the settings hold: block x and y, thread x and y."""
     labels = ("Block x", "Block y", "Thread x", "Thread y")
-    return tuple(int(page.get_by_label(label, exact=True).input_value()) for label in labels)
+    return tuple(int(setting(page, label).input_value()) for label in labels)
 
 
 def picture(page: Page) -> bytes:
-    return page.locator(".st-key-stage").screenshot(animations="disabled")
+    return page.locator(".st-key-scene .stage").screenshot(animations="disabled")
 
 
 def alike(one: bytes, other: bytes) -> bool:

@@ -8,8 +8,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from simulator import catalogue
 from tests.browser.conftest import Open
-from tests.browser.scene import ready, settled, until, where
+from tests.browser.scene import opened, ready, setting, settled, until, where
 from ui.presets import presets
 from ui.view_url import to_query
 
@@ -19,6 +20,7 @@ PRESET = next(preset for preset in presets() if preset.view.step)
 
 
 def switch(page: Page) -> None:
+    page.get_by_role("button", name="What if").click()
     page.get_by_text("Remove the second barrier").click()
     settled(page, edits="first-barrier.second-barrier")
 
@@ -29,7 +31,8 @@ def kernel(page: Page) -> None:
     settled(page, kernel="padded", edits="first-barrier")
 
 
-def setting(page: Page) -> None:
+def macro(page: Page) -> None:
+    opened(page, "Settings", "TILE")
     page.get_by_role("combobox", name="TILE").click()
     page.get_by_role("option", name="2", exact=True).click()
     settled(page, TILE="2")
@@ -42,7 +45,7 @@ def preset(page: Page) -> None:
 
 
 def number(page: Page) -> None:
-    page.get_by_label("Thread x", exact=True).dblclick()
+    setting(page, "Thread x").dblclick()
     page.keyboard.type("2")
     page.keyboard.press("Enter")
     settled(page, tx="2")
@@ -50,20 +53,23 @@ def number(page: Page) -> None:
 
 def download(page: Page) -> None:
     with page.expect_download():
+        page.get_by_role("button", name="Files").click()
         page.get_by_role("button", name="Counters by line, CSV").click()
 
 
 def what_changed(page: Page) -> None:
+    page.get_by_role("button", name="What if").click()
     page.get_by_text("What the edit changed").click()
     expect(page.get_by_test_id("stCode")).to_be_visible()
 
 
 def hazards(page: Page) -> None:
-    page.locator(".st-key-hazards summary").click()
-    expect(page.locator(".st-key-hazards").get_by_text("read-after-write").first).to_be_visible()
+    page.locator(".st-key-hazards button").click()
+    expect(page.get_by_text("read-after-write").first).to_be_visible()
 
 
 def help_text(page: Page) -> None:
+    setting(page, "M")
     page.get_by_role("button", name="Help for M").click()
 
 
@@ -89,7 +95,7 @@ def shown(page: Page) -> dict[str, str]:
     [
         switch, kernel, preset, number,
         *(pytest.param(use, marks=pytest.mark.deep)
-          for use in (setting, download, what_changed, hazards, help_text, way_back, toolbar)),
+          for use in (macro, download, what_changed, hazards, help_text, way_back, toolbar)),
     ],
 )  # fmt: skip
 def test_after_a_click_on_a_control_keys_are_the_scenes(
@@ -115,7 +121,7 @@ def test_after_a_click_on_a_control_keys_are_the_scenes(
 
 def test_a_field_that_is_typed_into_has_its_keys(visit: Open) -> None:
     page = ready(visit("?step=9"))
-    field = page.get_by_label("K", exact=True)
+    field = setting(page, "K")
     field.click()
     for key in ("End", "ArrowLeft", "Home", "1", "ArrowRight", "ArrowUp", "b"):
         page.keyboard.press(key)
@@ -138,25 +144,76 @@ def test_an_open_list_has_its_keys(visit: Open) -> None:
     assert where(page)[0] == 9
     page.keyboard.press("Enter")
     page.wait_for_url(lambda address: "kernel=" in address)
-    until(page, "Step 1 of")
+    [name] = [text for key, text in parse_qsl(urlsplit(page.url).query) if key == "kernel"]
+    until(page, f"Step {catalogue()[name].opens['step']} of")
 
 
 def test_a_control_that_was_tabbed_to_has_space_and_the_scene_the_arrows(visit: Open) -> None:
-    page = ready(visit())
+    page = ready(visit("?step=1"))
     switch = page.get_by_role("checkbox", name="Remove the first barrier")
-    page.get_by_label("Thread y", exact=True).click()
-    for _ in range(3):
-        page.keyboard.press("Tab")
-        if switch.evaluate("(one) => one === document.activeElement"):
-            break
+    page.get_by_role("button", name="What if").click()
+    switch.wait_for()
+    page.keyboard.press("Tab")
     expect(switch).to_be_focused()
     page.keyboard.press("Space")
     settled(page, edits="first-barrier")
-    expect(switch).to_be_checked()
+    expect(switch).to_be_hidden()
     assert where(page)[0] == 1
+    expect(page.locator("#scene")).to_be_focused()
     page.keyboard.press("ArrowRight")
     until(page, "Step 2 of")
+    button = page.get_by_role("button", name="What if")
+    button.focus()
+    page.keyboard.press("Space")
+    expect(switch).to_be_checked()
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    until(page, "Step 3 of")
     expect(switch).to_be_focused()
     page.keyboard.press("Space")
     settled(page, edits="")
-    expect(switch).not_to_be_checked()
+
+
+def test_all_keys_are_listed_where_asked_for(visit: Open) -> None:
+    page = ready(visit("?step=9"))
+    keys = page.get_by_role("dialog", name="Keys")
+    for close in ("Escape", "?"):
+        page.keyboard.press("?")
+        expect(keys).to_contain_text("next barrier")
+        page.keyboard.press("ArrowRight")
+        assert where(page)[0] == 9, "a list that is open has its keys"
+        page.keyboard.press(close)
+        expect(keys).to_be_hidden()
+    page.keyboard.press("p")
+    page.keyboard.press("?")
+    expect(keys).to_be_visible()
+    page.keyboard.press("?")
+    page.keyboard.press("ArrowRight")
+    until(page, "Step 10 of")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Keys", exact=True).click()
+    keys.get_by_role("button", name="Close").click()
+    expect(keys).to_be_hidden()
+    page.keyboard.press("ArrowLeft")
+    until(page, "Step 9 of")
+
+
+def test_keys_during_a_load_are_for_the_scene_that_comes(visit: Open) -> None:
+    page = ready(visit("?kernel=naive&step=5"))
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="Presets").click()
+    page.get_by_role("button", name=PRESET.name, exact=True).click()
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+    settled(page, **to_query(PRESET.view) | {"step": str(PRESET.view.step + 3)})
+    until(page, f"Step {PRESET.view.step + 3} of")
+    page.get_by_role("combobox", name="Kernel").click()
+    page.get_by_role("option").filter(has_text="Padded").click()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    settled(page, kernel="padded")
+    number, last = where(page)
+    assert number == last - 1
+    page.keyboard.press("o")
+    settled(page, view="overview")
+    assert where(page)[0] == last - 1, "a key is done again in another scene alone"

@@ -10,18 +10,17 @@ from playwright.sync_api import expect
 from simulator import catalogue, compile_kernel, record
 from tests.browser.app import STEPPER
 from tests.browser.conftest import Open
-from tests.browser.scene import alike, picture, ready, settled, until, where
+from tests.browser.scene import alike, picture, ready, setting, settled, until, where
 from ui import scene
-from ui.panels.canvas import HEIGHT, WIDTH
 from ui.presets import launch, source
-from ui.view_url import View
+from ui.view_url import View, opening_view, to_query
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("last", [18, pytest.param(39, marks=pytest.mark.deep)])
 def test_arrow_keys_step_forward_and_back(visit: Open, last: int) -> None:
-    page = ready(visit())
+    page = ready(visit("?step=1"))
     pictures = [picture(page)]
     for number in range(2, last + 1):
         page.keyboard.press("ArrowRight")
@@ -38,8 +37,25 @@ def test_arrow_keys_step_forward_and_back(visit: Open, last: int) -> None:
     assert alike(picture(page), pictures[0])
 
 
-def test_every_key_goes_where_its_name_says(visit: Open) -> None:
+def test_a_first_visit_opens_where_there_is_something_to_see(visit: Open) -> None:
     page = ready(visit())
+    opening = opening_view("tiled").step + 1
+    assert where(page)[0] == opening > 1
+    assert "?" not in page.url
+    page.keyboard.press("Home")
+    settled(page, step="1")
+    page.reload()
+    until(ready(page), "Step 1 of")
+    page.keyboard.type(str(opening))
+    page.keyboard.press("Enter")
+    until(page, f"Step {opening} of")
+    page.wait_for_function("!location.search")
+    link = ready(visit("?M=8"))
+    assert where(link)[0] == 1, "as links were made before"
+
+
+def test_every_key_goes_where_its_name_says(visit: Open) -> None:
+    page = ready(visit("?step=1"))
     last = where(page)[1]
     entry, view = catalogue()["tiled"], View()
     stops = scene.navigation(record(compile_kernel(source(view), entry.kernel), launch(view)))
@@ -63,7 +79,7 @@ def test_every_key_goes_where_its_name_says(visit: Open) -> None:
 
 
 def test_buttons_say_their_key_and_do_the_same(visit: Open) -> None:
-    page = ready(visit())
+    page = ready(visit("?step=1"))
     for name, key, step in (
         ("Statement forward", "Right", 2),
         ("Last step", "End", where(page)[1]),
@@ -77,7 +93,7 @@ def test_buttons_say_their_key_and_do_the_same(visit: Open) -> None:
 
 
 def test_space_plays_and_pauses(visit: Open) -> None:
-    page = ready(visit())
+    page = ready(visit("?step=1"))
     page.get_by_label("Steps a second").select_option("10")
     page.keyboard.press("Space")
     page.wait_for_function(
@@ -90,7 +106,7 @@ def test_space_plays_and_pauses(visit: Open) -> None:
 
 
 def test_a_number_jumps_and_nonsense_does_not(visit: Open) -> None:
-    page = ready(visit())
+    page = ready(visit("?step=1"))
     field = page.get_by_label("Go to step")
     for typed, expected in (("17", 17), ("100000", where(page)[1]), ("-5", 1), ("", 1)):
         field.fill(typed)
@@ -99,7 +115,7 @@ def test_a_number_jumps_and_nonsense_does_not(visit: Open) -> None:
 
 
 def test_digits_typed_anywhere_jump(visit: Open) -> None:
-    page = ready(visit())
+    page = ready(visit("?step=1"))
     page.keyboard.press("p")  # there is no field to type into
     page.keyboard.type("17")
     assert where(page)[0] == 1
@@ -122,29 +138,85 @@ def test_digits_typed_anywhere_jump(visit: Open) -> None:
     assert where(page)[0] == where(page)[1]
 
 
-def test_plotlys_own_play_and_slider_agree_with_the_keys(visit: Open) -> None:
-    page = ready(visit())
-    page.locator(".st-key-scene .updatemenu-button").first.click()
-    page.wait_for_function(
-        "parseInt(document.querySelector('.st-key-scene .gtitle')?.textContent.slice(5)) > 2"
+def test_the_timeline_is_clicked_and_dragged(visit: Open) -> None:
+    page = ready(visit("?step=1"))
+    slider = page.get_by_role("slider", name="Step")
+    box = slider.bounding_box()
+    assert box is not None
+    width, y = box["width"] / 53, box["y"] + box["height"] / 2
+    page.mouse.click(box["x"] + 30.5 * width, y)
+    assert where(page)[0] == 31
+    page.mouse.move(box["x"] + 10.5 * width, y)
+    page.mouse.down()
+    for step in (11, 12, 40, 53):
+        page.mouse.move(box["x"] + (step - 0.5) * width, y)
+        assert where(page)[0] == step
+    page.mouse.move(box["x"] + box["width"] + 30, y - 60)
+    assert where(page)[0] == 53, "beyond its end"
+    page.mouse.up()
+    page.mouse.move(box["x"], y)
+    assert where(page)[0] == 53, "the button is up"
+    expect(slider).to_have_attribute("aria-valuenow", "53")
+    expect(slider).to_have_attribute("aria-valuemax", "53")
+    page.keyboard.press("ArrowLeft")
+    expect(slider).to_have_attribute("aria-valuenow", "52")
+
+
+def test_title_number_timeline_address_and_live_region_agree(visit: Open) -> None:
+    page = ready(visit("?step=1"))
+    for key in ("End", "ArrowLeft", "b", "PageUp", "Shift+ArrowRight", "Home", "ArrowRight"):
+        page.keyboard.press(key)
+        step = where(page)[0]
+        assert page.get_by_label("Go to step").input_value() == str(step)
+        assert page.get_by_role("slider").get_attribute("aria-valuenow") == str(step)
+        assert (page.locator(".live").text_content() or "").startswith(f"Step {step} of 53")
+        settled(page, step=to_query(View(step=step - 1)).get("step", ""))
+    assert page.evaluate("history.length") <= 3, "a step is no entry of the history"
+
+
+def test_there_is_one_play_and_no_control_of_plotlys(visit: Open) -> None:
+    page = ready(visit("?step=1"))
+    assert (
+        page.locator(".st-key-scene").locator(".updatemenu-container, .slider-container").count()
+        == 0
     )
-    page.locator(".st-key-scene .updatemenu-button").nth(1).click()
-    page.wait_for_timeout(600)
-    here = where(page)[0]
-    page.keyboard.press("ArrowRight")
-    assert where(page)[0] == here + 1
+    assert page.get_by_role("button", name="Play").count() == 1
+    assert page.get_by_role("slider").count() == 1
+
+
+@pytest.mark.parametrize("missing", ["text", "title", "shape"])
+def test_steps_are_shown_without_plotlys_private_parts(visit: Open, missing: str) -> None:
+    page = ready(visit("?step=1"))
+    page.keyboard.press("End")
     shown = picture(page)
     page.keyboard.press("Home")
-    for _ in range(here):
-        page.keyboard.press("ArrowRight")
-    assert where(page)[0] == here + 1
-    page.mouse.move(0, 0)
-    assert alike(picture(page), shown)
-    slider = "document.querySelector('.st-key-scene .js-plotly-plot').layout.sliders[0]"
-    for key, step, stop in (("End", 53, "50"), ("PageUp", 50, "50"), ("PageUp", 28, "28")):
-        page.keyboard.press(key)
-        until(page, f"Step {step} of")
-        assert page.evaluate(f"{slider}.steps[{slider}.active].label") == stop
+    page.evaluate(
+        """(missing) => {
+          const gd = document.querySelector('.st-key-scene .js-plotly-plot');
+          if (missing === 'title') gd.querySelector('.gtitle').classList.remove('gtitle');
+          if (missing === 'text')
+            gd.calcdata = gd.calcdata.map((points) => points.map(({ node3, ...one }) => one));
+          if (missing === 'shape')
+            for (const node of gd.querySelectorAll('.shapelayer path')) {
+              const other = node.cloneNode();
+              other.removeAttribute('data-index');
+              node.replaceWith(other);
+            }
+          const { animate } = window.Plotly;
+          window.frames_drawn = [];
+          window.Plotly.animate = (gd, frame, options) => (
+            window.frames_drawn.push(frame), animate(gd, frame, options));
+        }""",
+        missing,
+    )
+    page.keyboard.press("End")
+    page.wait_for_timeout(800)
+    assert where(page)[0] == 53
+    [frame, *_] = page.evaluate("window.frames_drawn")
+    assert (len(frame["traces"]) > 0) == (missing == "text")
+    assert ("title" in frame["layout"]) == (missing == "title")
+    assert ("shapes" in frame["layout"]) == (missing == "shape")
+    assert missing == "title" or alike(picture(page), shown), "there are two titles now"
 
 
 def test_a_statement_is_stepped_through_its_parts(visit: Open) -> None:
@@ -173,25 +245,25 @@ def test_a_statement_is_stepped_through_its_parts(visit: Open) -> None:
 
 
 def test_a_step_is_announced(visit: Open) -> None:
-    page = ready(visit())
+    page = ready(visit("?step=1"))
     page.keyboard.press("ArrowRight")
-    expect(page.locator("[aria-live]").filter(has_text="Step 2 of")).to_have_count(1)
+    expect(page.locator("[aria-live]").filter(has_text="Step 2 of")).to_contain_text("ty = 0")
 
 
 def test_another_size_begins_anew_and_a_focus_keeps_the_step(visit: Open) -> None:
-    page = ready(visit())
+    page = ready(visit("?step=1"))
     for _ in range(9):
         page.keyboard.press("ArrowRight")
     settled(page, step="10")
     before = page.get_attribute(STEPPER, "data-ready") or ""
-    field = page.get_by_label("Thread x", exact=True)
+    field = setting(page, "Thread x")
     field.fill("2")
     field.press("Enter")
     expect(page.locator(f".js-plotly-plot[data-ready='{before}']")).to_have_count(0)
     ready(page)
     assert where(page)[0] == 10
     assert "Thread (2, 0)" in page.locator(".st-key-scene").inner_text()
-    field = page.get_by_label("K", exact=True)
+    field = setting(page, "K")
     field.fill("3")
     field.press("Enter")
     until(page, "Step 1 of")
@@ -221,11 +293,11 @@ def test_the_scene_fits_its_window(visit: Open, width: int, height: int, scheme:
     assert box["x"] + box["width"] <= width + 1
     assert box["y"] + box["height"] <= height + 1
     assert box["width"] > width * 0.6, "and is as large as that allows"
-    scale = box["width"] / WIDTH
-    for right, down in ((40, 90), (WIDTH - 40, 90), (40, HEIGHT - 10), (WIDTH - 40, HEIGHT - 10)):
-        point = [box["x"] + right * scale, box["y"] + down * scale]
+    right, low = box["x"] + box["width"] - 10, box["y"] + box["height"] - 6
+    for point in ((box["x"] + 10, box["y"] + 10), (right, box["y"] + 10), (box["x"] + 10, low),
+                  (right, low)):  # fmt: skip
         assert page.evaluate(
-            "([x, y]) => !!document.elementFromPoint(x, y)?.closest('.st-key-scene')", point
+            "([x, y]) => !!document.elementFromPoint(x, y)?.closest('.st-key-scene')", list(point)
         ), "no corner is cut off"
     assert (
         page.evaluate(
@@ -237,7 +309,7 @@ def test_the_scene_fits_its_window(visit: Open, width: int, height: int, scheme:
 
 
 def test_the_gpu_page_opens(visit: Open) -> None:
-    page = ready(visit())
+    page = ready(visit("?step=1"))
     page.get_by_role("link", name="GPU").click()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     page.wait_for_selector(".js-plotly-plot")

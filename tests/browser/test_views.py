@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import re
 import struct
 from collections.abc import Callable
@@ -14,20 +15,62 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from playwright.sync_api import TimeoutError as Late
 
+from simulator import Recording, catalogue, compile_kernel, record
 from tests.browser.conftest import Open
-from tests.browser.scene import alike, click, focus, picture, ready, settled, until, where
-from ui.presets import presets
-from ui.view_url import from_query, to_query
+from tests.browser.scene import (
+    alike,
+    click,
+    focus,
+    opened,
+    picture,
+    ready,
+    setting,
+    settled,
+    until,
+    where,
+)
+from ui import scene
+from ui.hit import Hit
+from ui.palette import PALETTES
+from ui.panels.canvas import Grid
+from ui.panels.matrices import MatricesPanel
+from ui.panels.shared import SharedPanel
+from ui.panels.source import SourcePanel
+from ui.panels.threads import ThreadsPanel
+from ui.presets import launch, presets, source
+from ui.room import USUAL
+from ui.scene_model import build_scene_model
+from ui.view_url import View, from_query, to_query
+from ui.what_if import SWITCHES
 
 pytestmark = pytest.mark.browser
 WALKED = "First barrier removed"  # the preset that is always walked through
+
+
+@functools.cache
+def recorded(view: View) -> Recording:
+    return record(compile_kernel(source(view), catalogue()[view.kernel].kernel), launch(view))
+
+
+def grids(view: View) -> dict[str, Grid]:
+    """The grids of the overview whose cells can be clicked, by the name that a click has there."""
+    model = build_scene_model(
+        recorded(view), 0, catalogue()[view.kernel].tile(**dict(view.defines))
+    )
+    palette = PALETTES["light"]
+    shared = SharedPanel(model, palette).grids
+    return {
+        **MatricesPanel(model, palette).grids,
+        "thread": ThreadsPanel(model, palette).grid,
+        **{f"shared:{name}": grid for name, grid in shared.items()},
+    }
 
 
 @pytest.mark.parametrize(
     ("name", "row", "column", "place", "asked"),
     [
         pytest.param(
-            *("threads", 2, 3, (0, 0, 3, 2), {"tx": "3", "ty": "2", "step": "12"}),
+            *("thread", 2, 3, (0, 0, 3, 2), {"tx": "3", "ty": "2", "step": "12"}),
             marks=pytest.mark.deep,
         ),
         pytest.param(
@@ -42,28 +85,40 @@ WALKED = "First barrier removed"  # the preset that is always walked through
             marks=pytest.mark.deep,
         ),
         ("shared:Bs", 0, 2, (0, 0, 2, 0), {"tx": "2", "ty": "", "step": "12"}),
+        # Of the first tile of B, which the 11th step copies; and of its second.
+        ("B", 2, 1, (0, 0, 1, 2), {"tx": "1", "ty": "2", "step": "11"}),
+        ("B", 7, 0, (0, 0, 0, 3), {"tx": "", "ty": "3", "step": "33"}),
     ],
 )
 def test_a_click_moves_the_focus_and_keeps_the_step(
     visit: Open, name: str, row: int, column: int, place: tuple[int, ...], asked: dict[str, str]
 ) -> None:
-    page = ready(visit("?step=11"))
+    page = ready(visit("?view=overview&step=11"))
     page.keyboard.press("ArrowRight")  # the server is not yet told
-    click(page, name, row, column)
+    click(page, *grids(View())[name].centre(row, column))
     settled(page, **asked)
-    until(page, "Step 12 of")
+    step = int(asked.get("step", 12))
+    until(page, f"Step {step} of")
     assert focus(page) == place
     thread = f"Thread ({place[2]}, {place[3]})"
     expect(page.locator(".st-key-scene")).to_contain_text(thread)
     page.keyboard.press("ArrowRight")
-    until(page, "Step 13 of")
+    until(page, f"Step {step + 1} of")
 
 
-def test_a_click_on_the_timeline_jumps(visit: Open) -> None:
-    page = ready(visit())
-    click(page, "timeline", 0, 30)
-    until(page, "Step 31 of")
-    settled(page, step="31")
+def test_a_click_on_a_line_runs_to_its_next_execution(visit: Open) -> None:
+    page = ready(visit("?view=overview"))
+    steps = recorded(View()).steps
+    line = next(step.line for step in steps if len(step.accesses) == 2 and step.loops[1:])
+    panel = SourcePanel(build_scene_model(recorded(View()), 0), PALETTES["light"])
+    middle = next(y for y in range(900) if panel.hit(steps[0], 100, y) == Hit("line", line)) + 5
+    runs = [step.number + 1 for step in steps if step.line == line]
+    for number in (*runs[:3], runs[0]):
+        if number == runs[0]:
+            page.keyboard.press("End" if number < where(page)[0] else "Home")
+        click(page, 100, middle)
+        until(page, f"Step {number} of")
+        settled(page, view="overview", step=str(number))
 
 
 def test_a_link_reopens_the_same_picture(visit: Open) -> None:
@@ -71,10 +126,11 @@ def test_a_link_reopens_the_same_picture(visit: Open) -> None:
     for key in ("PageDown", "ArrowRight", "Shift+ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
     number = where(page)[0]
-    page.get_by_label("Thread y", exact=True).fill("5")
+    setting(page, "Thread y").fill("5")
     page.wait_for_timeout(50)  # nobody types faster
     page.keyboard.press("Enter")
     settled(page, ty="5", step=str(number))
+    page.keyboard.press("Escape")
     until(page, f"Step {number} of")
     link = urlsplit(page.url)
     view, said = from_query(dict(parse_qsl(link.query)))
@@ -91,9 +147,8 @@ def test_a_link_reopens_the_same_picture(visit: Open) -> None:
 def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
     page = ready(visit("?M=64&N=64&K=64&TILE=2"))
     assert where(page)[1] == 521
-    turn = page.evaluate(
-        "document.querySelector('.st-key-scene .js-plotly-plot')._transitionData._frames.length"
-    )
+    view = View(M=64, N=64, K=64, defines=(("TILE", 2),))
+    turn = scene.page(scene.navigation(recorded(view)), 0).stop
     assert turn < 521
     for keys, expected in (
         (["End"], 521),
@@ -129,11 +184,11 @@ def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
 
 def test_at_rest_the_pages_beside_a_steps_own_come(visit: Open) -> None:
     page = ready(visit("?M=64&N=64&K=64&TILE=2&step=250"))
-    frames = "document.querySelector('.st-key-scene .js-plotly-plot')._transitionData._frames"
-    first, count = page.evaluate(f"[Number({frames}[0].name), {frames}.length]")
-    assert 0 < first < first + count < 521
+    view = View(M=64, N=64, K=64, defines=(("TILE", 2),))
+    steps = scene.page(scene.navigation(recorded(view)), 249)
+    assert 0 < steps.start < steps.stop < 521
     page.wait_for_timeout(5000)
-    for number in (first + count + 1, first):  # the steps just outside the page
+    for number in (steps.stop + 1, steps.start):  # the steps just outside the page
         page.keyboard.type(str(number))
         page.keyboard.press("Enter")
         assert where(page)[0] == number
@@ -154,8 +209,8 @@ def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, preset) -> Non
     page = ready(visit("?kernel=naive"))
     page.get_by_role("button", name="Presets").click()
     page.get_by_role("button", name=preset.name, exact=True).click()
-    page.keyboard.press("Escape")
     settled(page, **{"kernel": "", **to_query(preset.view)})
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
     until(page, f"Step {preset.view.step + 1} of")
     last = where(page)[1]
     page.locator(".st-key-scene").hover(position={"x": 5, "y": 5})
@@ -172,15 +227,15 @@ def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, preset) -> Non
 
 
 def test_an_edit_is_on_the_screen_and_its_hazard_said(visit: Open) -> None:
-    page = ready(visit("?M=16&N=16&K=16&TILE=8"))
-    scene = page.locator(".st-key-scene")
-    expect(scene).not_to_contain_text("removed")
-    page.get_by_text("Remove the first barrier").or_(
-        page.locator(".st-key-edit_first-barrier label")
-    ).first.click()
+    page = ready(visit("?M=16&N=16&K=16&TILE=8&step=20"))
+    drawn = page.locator(".st-key-scene")
+    expect(drawn).not_to_contain_text("removed")
+    page.get_by_role("button", name="What if").click()
+    page.get_by_text("Remove the first barrier").click()
     settled(page, edits="first-barrier")
-    expect(scene).to_contain_text("removed")
-    expect(page.locator(".st-key-hazards")).to_contain_text(re.compile("line [0-9]+"))
+    expect(drawn).to_contain_text("removed")
+    expect(page.locator(".st-key-hazards")).to_contain_text("hazards")
+    expect(page.locator(".st-key-sentence")).to_contain_text(re.compile("line [0-9]+"))
 
 
 PNG_SIZE = slice(16, 24)  # width and height, after the signature and the first chunk's head
@@ -196,8 +251,7 @@ def of_png(file: Path) -> None:
     data = file.read_bytes()
     assert data.startswith(b"\x89PNG")
     width, height = struct.unpack(">II", data[PNG_SIZE])
-    assert width == 2 * 1600
-    assert height > width / 2
+    assert (width, height) == (2 * USUAL.width, 2 * USUAL.height), "the room of this window"
 
 
 def of_html(file: Path) -> None:
@@ -221,12 +275,20 @@ FILES: tuple[tuple[str, str, Callable[[Path], None]], ...] = (
 )
 
 
+def files(page: Page) -> None:
+    """Open the list of files, if it is not."""
+    if not page.get_by_role("button", name="Animation, one HTML file").is_visible():
+        page.get_by_role("button", name="Files").click()
+
+
 def test_each_button_gives_a_file(visit: Open, tmp_path: Path) -> None:
-    page = ready(visit())
+    page = ready(visit("?step=1"))
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     settled(page, step="3")
     for button, name, holds in FILES:
+        if "file" in button or "CSV" in button:
+            files(page)
         with page.expect_download() as given:
             page.get_by_role("button", name=button).click()
         assert given.value.suggested_filename == name
@@ -260,8 +322,8 @@ def at_the_view(page: Page, step: int) -> None:
 
 
 def test_the_view_is_there_again_after_the_gpu_page(visit: Open) -> None:
-    page = ready(visit())
-    page.get_by_label("Thread x", exact=True).fill("1")
+    page = ready(visit("?step=1"))
+    setting(page, "Thread x").fill("1")
     page.keyboard.press("Enter")
     settled(page, tx="1")
     page.locator(".st-key-scene").click(position={"x": 5, "y": 5})
@@ -276,11 +338,90 @@ def test_the_view_is_there_again_after_the_gpu_page(visit: Open) -> None:
     until(page, "Step 3 of")
     assert focus(page) == (0, 0, 1, 0)
     page.wait_for_timeout(3500)  # until an address before is no longer one that is left behind
-    for thread, step in (("1", "2"), ("1", ""), ("", "")):
-        page.go_back()
-        settled(page, tx=thread, step=step)
-        expect(page.get_by_label("Thread x", exact=True)).to_have_value(thread or "0")
-        page.locator(".st-key-scene", has_text=f"Thread ({thread or 0}, 0)").first.wait_for()
+    page.go_back()  # past the choice of the thread; its steps are no entries of the history
+    settled(page, tx="", step="1")
+    expect(setting(page, "Thread x")).to_have_value("0")
+    page.locator(".st-key-scene", has_text="Thread (0, 0)").first.wait_for()
+
+
+def test_back_undoes_one_choice_at_a_time(visit: Open) -> None:
+    page = ready(visit("?step=1"))
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    settled(page, step="4")
+    page.get_by_role("button", name="What if").click()
+    page.get_by_text("Pad the tile of B").click()
+    settled(page, edits="pad", step="4")
+    page.keyboard.press("ArrowRight")
+    settled(page, edits="pad", step="5")
+    page.get_by_role("combobox", name="Kernel").click()
+    page.get_by_role("option").filter(has_text="Padded").click()
+    settled(page, kernel="padded", edits="", step="15")
+    page.wait_for_timeout(3500)  # until an address before is no longer one that is left behind
+    page.go_back()
+    settled(page, kernel="", edits="pad", step="5")
+    until(page, "Step 5 of")
+    page.go_back()
+    settled(page, edits="", step="4")
+    until(page, "Step 4 of")
+    page.go_forward()
+    settled(page, edits="pad", step="5")
+    until(page, "Step 5 of")
+
+
+def test_a_what_if_keeps_the_place_in_the_story(visit: Open) -> None:
+    page = ready(visit("?M=16&N=16&K=16&TILE=8&step=60"))
+    title = page.locator(".st-key-scene .gtitle").text_content() or ""
+    page.get_by_role("button", name="What if").click()
+    page.get_by_text("Remove the second barrier").click()
+    settled(page, edits="second-barrier", step="59")  # one barrier less before it
+    opened(page, "What if", "Remove the first barrier")
+    page.get_by_text("Remove the first barrier").click()
+    settled(page, edits="first-barrier.second-barrier", step="57")  # and two
+    found = page.locator(".st-key-scene .gtitle").text_content() or ""
+    assert found.split(" · ")[1:4] == title.split(" · ")[1:4]
+
+
+def test_a_preset_says_what_to_look_at(visit: Open) -> None:
+    page = ready(visit("?step=1"))
+    for preset in presets()[:2]:
+        page.get_by_role("button", name="Presets").click()
+        page.get_by_role("button", name=preset.name, exact=True).click()
+        expect(page.locator(".st-key-sentence")).to_have_text(preset.text)
+        expect(page.get_by_role("button", name=preset.name, exact=True)).to_be_hidden()
+        settled(page, **to_query(preset.view))
+    page.get_by_role("combobox", name="Kernel").click()
+    page.get_by_role("option").filter(has_text="Padded").click()
+    expect(page.locator(".st-key-sentence")).to_have_text(catalogue()["padded"].teaches)
+
+
+def test_a_list_that_opens_after_other_runs_shows_the_view(visit: Open) -> None:
+    page = ready(visit("?schedule=ascending&inputs=counting&TILE=8&M=9&tx=3&edits=pad"))
+    page.get_by_role("button", name="Presets").click()
+    expect(page.get_by_role("button", name="Both barriers", exact=True)).to_be_visible()
+    page.wait_for_timeout(1000)  # until its run has ended
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(1000)
+    for label, value in (("M", "9"), ("Thread x", "3"), ("TILE", "8")):
+        assert setting(page, label).input_value() == value
+    page.keyboard.press("Escape")
+    assert opened(page, "What if", "Pad the tile of B").is_checked()
+    for label, value in (("The block's warps run", "Warp by warp"), ("A and B hold", "1, 2, 3, …")):
+        expect(page.get_by_role("combobox", name=label)).to_have_value(value)
+    settled(page, schedule="ascending", inputs="counting", TILE="8", M="9", tx="3", edits="pad")
+
+
+def test_a_what_if_closes_its_list_and_says_what_it_did(visit: Open) -> None:
+    page = ready(visit("?step=18&K=9"))
+    pad = next(switch.edit for switch in SWITCHES if switch.edit.key == "pad")
+    usual = catalogue()["tiled"].teaches
+    box = page.get_by_text(pad.label)
+    for text, edits in ((pad.help_text, "pad"), (usual, "")):
+        page.get_by_role("button", name="What if").click()
+        box.click()
+        settled(page, edits=edits)
+        expect(box).to_be_hidden()
+        expect(page.locator(".st-key-sentence")).to_have_text(text)
 
 
 def test_a_step_is_kept_that_was_made_just_before_the_gpu_page(visit: Open) -> None:
@@ -305,32 +446,51 @@ def test_a_link_to_the_gpu_page_holds_a_view(address: str, chromium: Browser) ->
 
 
 def test_presenting_leaves_only_the_scene(visit: Open) -> None:
-    page = ready(visit())
-    plot = page.locator(".st-key-scene .js-plotly-plot")
+    page = ready(visit("?step=1"))
+    plot = page.locator(".st-key-scene .js-plotly-plot[data-ready]")
 
-    def width() -> float:
+    def size() -> tuple[float, float]:
         box = plot.bounding_box()
         assert box is not None
-        return box["width"]
+        return box["width"], box["height"]
 
-    small = width()
-    page.keyboard.press("p")
-    for hidden in (".stSidebar", ".stAppHeader", ".st-key-keys"):
-        expect(page.locator(hidden).first).to_be_hidden()
-    page.wait_for_timeout(500)
-    assert width() > small * 1.05
-    page.keyboard.press("ArrowRight")
-    until(page, "Step 2 of")
-    page.keyboard.press("Escape")
-    expect(page.locator(".stSidebar").first).to_be_visible()
-    page.wait_for_timeout(500)
-    assert abs(width() - small) < 1
+    small = size()
+    page.evaluate(
+        """() => {
+          window.sizes = [];
+          new MutationObserver(() => {
+            const plots = document.querySelectorAll('.stepper .plot[data-ready]');
+            for (const { layout: { width, height } } of plots) {
+              const size = `${width}x${height}`;
+              if (window.sizes.at(-1) !== size) window.sizes.push(size);
+            }
+          }).observe(document.querySelector('.stepper'),
+            { subtree: true, attributeFilter: ['data-ready'] });
+        }"""
+    )
+    for leave in ("Escape", "p", "button"):
+        page.keyboard.press("p")
+        for hidden in (".stAppHeader", ".st-key-controls", ".stepper .bar"):
+            expect(page.locator(hidden).first).to_be_hidden()
+        page.wait_for_timeout(1000)  # until the figure for the whole window has come
+        assert size() == (1280, 720)
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowLeft")
+        if leave == "button":
+            page.get_by_role("button", name="Leave the presentation").click()
+        else:
+            page.keyboard.press(leave)
+        expect(page.locator(".st-key-controls").first).to_be_visible()
+        page.wait_for_timeout(1000)
+        assert size() == pytest.approx(small, abs=1)
+    sizes = page.evaluate("window.sizes")
+    assert sizes == [sizes[0], sizes[1]] * 3, "each time one figure is drawn"
 
 
 def test_a_key_is_one_step_after_any_number_of_changes(visit: Open) -> None:
-    page = ready(visit())
+    page = ready(visit("?step=1"))
     for thread in ("1", "2"):
-        page.get_by_label("Thread x", exact=True).fill(thread)
+        setting(page, "Thread x").fill(thread)
         page.keyboard.press("Enter")
         settled(page, tx=thread)
         page.locator(".st-key-scene").click(position={"x": 5, "y": 5})
@@ -348,6 +508,7 @@ def test_garbage_in_a_link_gives_a_sentence_and_a_scene(visit: Open) -> None:
 
 def test_the_animation_of_a_long_recording_has_all_its_pages(visit: Open, tmp_path: Path) -> None:
     page = ready(visit("?M=64&N=64&K=64&TILE=2&step=500"))
+    files(page)
     with page.expect_download() as given:
         page.get_by_role("button", name="Animation, one HTML file").click()
     given.value.save_as(tmp_path / "long.html")

@@ -1,0 +1,585 @@
+"""Whether a figure can be read: the size, place and contrast of every text, as a browser draws it.
+
+    python -m tests.browser.legibility --kernel tiled --m 8 --steps 1,9,23 --presenting --shot a.png
+
+draws the scene of a view, whose parameters are named as in the page's address, prints what cannot
+be read in it, and ends with 1 where there is something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Browser, Page
+from plotly.io.json import to_json_plotly
+from plotly.offline import get_plotlyjs
+
+from simulator import Recording, catalogue, compile_kernel, record, simulate
+from simulator.launch import ravel
+from simulator.observers.findings import Hazard
+from tests.browser import app
+from ui import scene
+from ui.look import Look, Sheet, Stage
+from ui.presets import launch, presets, source
+from ui.view_url import PARAMETERS, View, from_query
+
+WEB = app.ROOT / "ui" / "web"
+DRAW = (WEB / "frames.js", WEB / "plotly_nodes.js")  # what the app shows a step with
+READ = Path(__file__).with_suffix(".js")
+PAGE = (
+    '<!doctype html><meta charset="utf-8"><style>body { margin: 0; overflow: hidden; }'
+    " #stage { transform-origin: top left; } .no-texts svg text { visibility: hidden !important; }"
+    '</style><div id="stage"></div>'
+)
+TOLERANCE = 1.0  # CSS pixels
+INK = 0.75  # of the font size: how high the letters of a line are
+ROUNDING = 0.05  # CSS pixels of a font size
+SHARE = 0.15  # of a text's box: a colour that covers less is not what the text stands on
+TEXT_CONTRAST, MARK_CONTRAST = 4.5, 3.0  # WCAG 2.2, 1.4.3 and 1.4.11
+MARKS = range(0x2500, 0x2800)  # box drawing, blocks, geometric shapes, symbols: not letters
+QUOTED = 48  # characters of a text in a sentence
+
+Rectangle = tuple[float, float, float, float]  # left, top, right, bottom in CSS pixels
+Colour = tuple[float, float, float, float]  # red, green, blue from 0 to 255, alpha from 0 to 1
+
+
+class Kind(StrEnum):
+    """What keeps a text from being read."""
+
+    SMALL = "too small"
+    CLIPPED = "clipped"
+    OVERLAP = "overlapping"
+    CONTRAST = "low contrast"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Minima:
+    """The smallest font size, in CSS pixels, of texts by their role."""
+
+    source: float
+    values: float  # of the current line, beneath it
+    numbers: float  # of the stage
+    sentence: float
+    other: float  # no text is smaller
+
+    def of(self, role: str | None) -> float:
+        """The smallest size for a role, which is the meta of a trace, or its name."""
+        known = role in ("source", "values", "numbers", "sentence")
+        return float(getattr(self, role)) if role and known else self.other
+
+    def scaled(self, factor: float) -> Minima:
+        """The same in a larger room."""
+        return Minima(*(factor * getattr(self, name) for name in self.__slots__))
+
+
+PRESENTING = Minima(source=17, values=17, numbers=20, sentence=22, other=13)  # 1280 x 720
+ORDINARY = Minima(source=14, values=14, numbers=12, sentence=17, other=12)
+PHONE = Minima(source=11, values=11, numbers=11, sentence=11, other=11)
+ALWAYS_THERE = ("source", "sentence")  # roles of texts that every step of a lecture has
+PHONE_WIDTH, CLASSROOM_WIDTH, CLASSROOM_HEIGHT = 480, 1280, 720
+
+
+def minima(look: Look) -> Minima:
+    """The smallest sizes for a look, which grow with a room larger than a classroom's."""
+    if look.width <= PHONE_WIDTH:
+        return PHONE
+    if not look.presenting:
+        return ORDINARY
+    return PRESENTING.scaled(
+        max(1.0, min(look.width / CLASSROOM_WIDTH, look.height / CLASSROOM_HEIGHT))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Letters of one colour and size."""
+
+    text: str
+    size: float  # CSS pixels
+    colour: Colour
+    family: str
+    box: Rectangle
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of text."""
+
+    role: str | None  # the meta of its trace, or its name
+    trace: int | None  # number of its trace in the figure, None for a title or an annotation
+    runs: tuple[Run, ...]
+    start: tuple[float, float]  # x and y of its first letter's or space's baseline
+
+    @property
+    def text(self) -> str:
+        """All letters."""
+        return " ".join(run.text for run in self.runs)
+
+    @property
+    def size(self) -> float:
+        """The font size of most of its letters."""
+        return max(self.runs, key=lambda run: len(run.text)).size
+
+    @property
+    def box(self) -> Rectangle:
+        """What its letters cover: less than their boxes, which have room for accents."""
+        tight = [_tight(run) for run in self.runs]
+        lefts, tops, rights, bottoms = zip(*tight, strict=True)
+        return min(lefts), min(tops), max(rights), max(bottoms)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What keeps texts of one trace from being read at a step."""
+
+    kind: Kind
+    step: str  # the name of the frame, from 0
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.sentence}"
+
+
+class FigurePage:
+    """A page of a browser that has Plotly and draws one figure after another."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        page.set_content(PAGE)
+        reader = "".join(file.read_text("utf-8") for file in (*DRAW, READ))
+        for script in (get_plotlyjs(), reader):
+            page.add_script_tag(content=script)
+        self._names: list[str] = []
+        self.room: Rectangle = (0, 0, 0, 0)
+
+    def draw(self, figure: Mapping[str, Any], look: Look, steps: Sequence[int] = ()) -> None:
+        """Draw a figure as plain data, as large as the look's room allows.
+
+        steps are the numbers, from 0, of those of its frames that show() can show, all if empty.
+        """
+        layout = figure["layout"]
+        scale = look.width / layout["width"]
+        if not (layout.get("meta") or {}).get("tall"):
+            scale = min(scale, look.height / layout["height"])
+        self.room = (0, 0, layout["width"] * scale, layout["height"] * scale)
+        frames = whole_frames(figure, steps)
+        self._names = [frame["name"] for frame in frames]
+        self.page.set_viewport_size(
+            {"width": look.width, "height": max(look.height, round(self.room[3]))}
+        )
+        text = to_json_plotly({"data": figure["data"], "layout": layout, "frames": frames})
+        self.page.evaluate("([text, scale]) => place(JSON.parse(text), scale)", [text, scale])
+
+    def show(self, step: int) -> None:
+        """Show one of the steps."""
+        self.page.evaluate("(n) => show(n)", self._names.index(str(step)))
+
+    def lines(self) -> list[Line]:
+        """Read what is shown."""
+        return [
+            Line(
+                found["role"], found["trace"],
+                tuple(
+                    Run(run["text"], run["size"], _colour(run["fill"], run["alpha"]),
+                        run["family"], tuple(run["box"]))
+                    for run in found["runs"]
+                ),
+                tuple(found["start"]),
+            )
+            for found in self.page.evaluate("() => read()")
+        ]  # fmt: skip
+
+    def picture(self, texts: bool = True) -> np.ndarray[Any, Any]:
+        """What is shown as pixels [height, width, 3], with or without its texts."""
+        self.page.evaluate("(hidden) => hideTexts(hidden)", not texts)
+        data = self.page.screenshot(animations="disabled")
+        self.page.evaluate("() => hideTexts(false)")
+        return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+
+
+def whole_frames(figure: Mapping[str, Any], steps: Sequence[int] = ()) -> list[dict[str, Any]]:
+    """Some of a figure's frames, each with everything that frames change up to it."""
+    texts: dict[int, list[str]] = {}
+    shapes: list[dict[str, Any]] = []
+    found = []
+    for frame in figure["frames"]:
+        for trace, update in zip(frame["traces"], frame["data"], strict=True):
+            texts[trace] = update["text"]
+        changed = frame["layout"].get("shapes", [])
+        shapes = [
+            before | after
+            for before, after in zip(shapes or [{}] * len(changed), changed, strict=True)
+        ]
+        if not steps or int(frame["name"]) in steps:
+            found.append({
+                "name": frame["name"], "traces": list(texts),
+                "data": [{"type": "scatter", "text": text} for text in texts.values()],
+                "layout": frame["layout"] | {"shapes": shapes},
+            })  # fmt: skip
+    return found
+
+
+def find_faults(
+    figure: Mapping[str, Any],
+    look: Look,
+    page: FigurePage,
+    steps: Sequence[int] = (),
+    contrast: bool = True,
+    shots: Path | None = None,
+) -> list[Fault]:
+    """Draw a figure's steps, numbers from 0, and find what cannot be read in them.
+
+    Contrast takes a screenshot a step. shots is a file's name, to which the step's number is added.
+    """
+    page.draw(figure, look, steps)
+    faults: list[Fault] = []
+    numbers = steps or [int(frame["name"]) for frame in figure["frames"]]
+    for step in numbers:
+        page.show(step)
+        lines = page.lines()
+        found = [
+            *small(lines, minima(look)),
+            *clipped(lines, page.room),
+            *overlapping(lines),
+            *(missing(lines) if look.sheet is Sheet.LECTURE else ()),
+            *(low_contrast(lines, page.picture(texts=False)) if contrast else ()),
+        ]
+        faults += [Fault(kind, str(step), sentence) for kind, sentence in found]
+        if shots is not None:
+            file = shots.with_stem(f"{shots.stem}-{step + 1}")
+            Image.fromarray(page.picture()).save(file)
+    return faults
+
+
+Found = Iterator[tuple[Kind, str]]
+
+
+def small(lines: Sequence[Line], least: Minima) -> Found:
+    """Texts that are smaller than their role allows; one sentence for those that are alike."""
+    alike: dict[tuple[int | None, float, float], list[str]] = {}
+    for line in lines:
+        required = least.of(line.role)
+        smallest = min(line.runs, key=lambda run: run.size)
+        for text, size, needed in (
+            (line.text, line.size, required),
+            (smallest.text, smallest.size, least.other),
+        ):
+            if size < needed - ROUNDING:
+                alike.setdefault((line.trace, round(size, 1), needed), []).append(text)
+                break
+    roles = {line.trace: line.role for line in lines}
+    for (trace, size, needed), texts in alike.items():
+        more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
+        yield (
+            Kind.SMALL,
+            f"{_quoted(texts[0])}{more} ({_role(roles[trace], trace)}): {size:g} px "
+            f"where {needed:g} are needed",
+        )
+
+
+def clipped(lines: Sequence[Line], room: Rectangle) -> Found:
+    """Texts beyond the figure's edges, and texts that were cut."""
+    for line in lines:
+        left, top, right, bottom = line.box
+        beyond = {
+            "left": room[0] - left, "top": room[1] - top,
+            "right": right - room[2], "bottom": bottom - room[3],
+        }  # fmt: skip
+        for edge, pixels in beyond.items():
+            if pixels > TOLERANCE:
+                yield (
+                    Kind.CLIPPED,
+                    f"{_quoted(line.text)} ({_role(line.role, line.trace)}) goes {pixels:.0f} px "
+                    f"beyond the {edge} edge",
+                )
+        if line.text.endswith("…"):
+            yield (
+                Kind.CLIPPED,
+                f"{_quoted(line.text, from_end=True)} ({_role(line.role, line.trace)}) was cut",
+            )
+
+
+def overlapping(lines: Sequence[Line]) -> Found:
+    """Pairs of texts that cover one another."""
+    merged = merge_layers(lines)
+    if not merged:
+        return
+    boxes = np.array([box for _, box in merged])
+    left, top, right, bottom = boxes.T
+    across = np.minimum(right[:, None], right) - np.maximum(left[:, None], left)
+    down = np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)
+    both = np.triu((across > TOLERANCE) & (down > TOLERANCE), 1)
+    alike: dict[tuple[int | None, int | None], list[tuple[int, int]]] = {}
+    for one, other in np.argwhere(both).tolist():
+        key = merged[one][0].trace, merged[other][0].trace
+        alike.setdefault(key, []).append((one, other))
+    for pairs in alike.values():
+        one, other = pairs[0]
+        first, second = merged[one][0], merged[other][0]
+        more = f" and {len(pairs) - 1} more pairs" if len(pairs) > 1 else ""
+        yield (
+            Kind.OVERLAP,
+            f"{_quoted(first.text)} ({_role(first.role, first.trace)}) and {_quoted(second.text)} "
+            f"({_role(second.role, second.trace)}) share {across[one, other]:.0f} × "
+            f"{down[one, other]:.0f} px at ({max(left[one], left[other]):.0f}, "
+            f"{max(top[one], top[other]):.0f}){more}",
+        )
+
+
+def missing(lines: Sequence[Line]) -> Found:
+    """Roles without a text: were a role never found, no text could be too small for it."""
+    for role in ALWAYS_THERE:
+        if all(line.role != role for line in lines):
+            yield Kind.MISSING, f"no visible text is in a trace whose meta is “{role}”"
+
+
+def merge_layers(lines: Sequence[Line]) -> list[tuple[Line, Rectangle]]:
+    """Lines and their boxes; those of the source that start at one point are one line's colours."""
+    merged: list[tuple[Line, Rectangle]] = []
+    starts: dict[tuple[int, int], int] = {}
+    for line in lines:
+        box = line.box
+        if line.role == "source":
+            start = (round(line.start[0]), round(line.start[1]))
+            if start in starts:
+                first, other = merged[starts[start]]
+                box = (min(box[0], other[0]), min(box[1], other[1]),
+                       max(box[2], other[2]), max(box[3], other[3]))  # fmt: skip
+                merged[starts[start]] = (first, box)
+                continue
+            starts[start] = len(merged)
+        merged.append((line, box))
+    return merged
+
+
+def low_contrast(lines: Sequence[Line], background: np.ndarray[Any, Any]) -> Found:
+    """Texts that stand out too little from what is painted beneath them.
+
+    background is the picture without its texts, [height, width, 3].
+    """
+    height, width = background.shape[:2]
+    codes = background.astype(np.int64) @ (1 << 16, 1 << 8, 1)
+    alike: dict[tuple[int | None, Colour, int], tuple[str, float, int]] = {}
+    for line in lines:
+        for run in line.runs:
+            left, top, right, bottom = (round(edge) for edge in _tight(run))
+            beneath = codes[max(0, top) : min(height, bottom), max(0, left) : min(width, right)]
+            if not beneath.size:
+                continue
+            needed = MARK_CONTRAST if _is_mark(run.text) else TEXT_CONTRAST
+            found, counts = np.unique(beneath, return_counts=True)
+            for code in found[counts >= SHARE * beneath.size].tolist():
+                paper = (code >> 16, code >> 8 & 255, code & 255)
+                ratio = contrast_ratio(_over(run.colour, paper), paper)
+                if ratio < needed:
+                    key = (line.trace, run.colour, code)
+                    _, _, count = alike.get(key, ("", 0, 0))
+                    alike[key] = (run.text, ratio, count + 1)
+    roles = {line.trace: line.role for line in lines}
+    for (trace, colour, code), (text, ratio, count) in alike.items():
+        more = f" and {count - 1} more" if count > 1 else ""
+        yield (
+            Kind.CONTRAST,
+            f"{_quoted(text)}{more} ({_role(roles[trace], trace)}): {_hex(colour)} on "
+            f"#{code:06x} is {ratio:.2f}:1",
+        )
+
+
+def contrast_ratio(one: Sequence[float], other: Sequence[float]) -> float:
+    """The contrast of two colours, red, green and blue from 0 to 255, as WCAG 2.2 defines it.
+
+    >>> contrast_ratio((255, 255, 255), (0, 0, 0))
+    21.0
+    """
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: Sequence[float]) -> float:
+    parts = [value / 255 for value in colour[:3]]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _over(colour: Colour, paper: Sequence[float]) -> tuple[float, ...]:
+    """A colour that lets some of the paper through."""
+    alpha = colour[3]
+    return tuple(alpha * c + (1 - alpha) * p for c, p in zip(colour[:3], paper, strict=True))
+
+
+def _colour(text: str, alpha: float) -> Colour:
+    """A computed colour, rgb(…) or rgba(…)."""
+    red, green, blue, *rest = map(float, text[text.index("(") + 1 : -1].split(","))
+    return red, green, blue, alpha * (rest[0] if rest else 1.0)
+
+
+def _hex(colour: Colour) -> str:
+    alpha = "" if colour[3] == 1 else f" at {colour[3]:.0%}"
+    return "#" + "".join(f"{round(part):02x}" for part in colour[:3]) + alpha
+
+
+def _tight(run: Run) -> Rectangle:
+    left, top, right, bottom = run.box
+    middle, half = (top + bottom) / 2, INK * run.size / 2
+    return left, middle - half, right, middle + half
+
+
+def _is_mark(text: str) -> bool:
+    return all(ord(letter) in MARKS for letter in text)
+
+
+def _quoted(text: str, from_end: bool = False) -> str:
+    if len(text) > QUOTED:
+        text = f"[…]{text[-QUOTED:]}" if from_end else f"{text[:QUOTED]}[…]"
+    return f"“{text}”"
+
+
+def _role(role: str | None, trace: int | None) -> str:
+    return role or ("title or annotation" if trace is None else f"trace {trace}")
+
+
+# A view's figure
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A view's recording, and what a scene of it needs."""
+
+    view: View
+    recording: Recording
+    hazards: tuple[Hazard, ...]
+
+    @classmethod
+    def of(cls, view: View) -> Recorded:
+        """Run a view's block."""
+        entry = catalogue()[view.kernel]
+        kernel = compile_kernel(source(view), entry.kernel, filename=entry.file)
+        hazards = simulate(kernel, launch(view)).hazards if view.edits else ()
+        return cls(view, record(kernel, launch(view), (*view.block, 0), view.schedule), hazards)
+
+    def figure(self, look: Look, steps: range | None = None) -> dict[str, Any]:
+        """Draw it as plain data."""
+        thread = ravel((*self.view.thread, 0), self.recording.launch.block)
+        tile = catalogue()[self.view.kernel].tile(**dict(self.view.defines))
+        return scene.plain(self.recording, thread, look, tile, self.hazards, steps)
+
+    def figures(
+        self, look: Look, steps: Sequence[int]
+    ) -> Iterator[tuple[dict[str, Any], list[int]]]:
+        """Draw the pages that have some steps, each with those of them that it has."""
+        stops = scene.navigation(self.recording)
+        pages: dict[range, list[int]] = {}
+        for step in steps:
+            pages.setdefault(scene.page(stops, step), []).append(step)
+        for page, its_steps in pages.items():
+            yield self.figure(look, page), its_steps
+
+    def steps(self, most: int) -> list[int]:
+        """Steps from 0, at most so many: each source line's last, when its numbers are longest.
+
+        They are on the recording's first and last page, so that only these need to be drawn. Where
+        there are too many lines, the first and last are among those that are chosen.
+        """
+        stops, last_step = scene.navigation(self.recording), len(self.recording.steps) - 1
+        pages = (scene.page(stops, 0), scene.page(stops, last_step))
+        last = {self.recording.steps[i].line: i for page in pages for i in page}
+        numbers = sorted(last.values())
+        if len(numbers) <= most:
+            return numbers
+        return [numbers[round(i * (len(numbers) - 1) / (most - 1))] for i in range(most)]
+
+
+@contextmanager
+def figure_page(browser: Browser, scheme: str = "light") -> Iterator[FigurePage]:
+    """Open a page that draws figures."""
+    page = browser.new_page(color_scheme="dark" if scheme == "dark" else "light")
+    try:
+        yield FigurePage(page)
+    finally:
+        page.close()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the faults of a view's scene; 1 where there are some."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.browser.legibility", description=__doc__, allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--preset", help="how a preset's name begins: start from its view")
+    parser.add_argument(
+        "--width", type=int, default=CLASSROOM_WIDTH, help="of the room, CSS pixels"
+    )
+    parser.add_argument("--height", type=int, default=CLASSROOM_HEIGHT, help="likewise")
+    parser.add_argument("--presenting", action="store_true")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    parser.add_argument("--sheet", choices=[*Sheet], default=Sheet.LECTURE)
+    parser.add_argument("--stage", choices=[*Stage])
+    parser.add_argument("--steps", help="numbers from 1, such as 1,9,23; else one for each line")
+    parser.add_argument("--most", type=int, default=12, help="how many steps, without --steps")
+    parser.add_argument(
+        "--shot", type=Path, help="a PNG file; the step's number is added to its name"
+    )
+    options, others = parser.parse_known_args(arguments)
+    try:
+        recorded = Recorded.of(_view(options.preset, others))
+    except ValueError as error:
+        parser.error(str(error))
+    look = Look(
+        options.theme, Sheet(options.sheet), Stage(options.stage) if options.stage else None,
+        options.width, options.height, options.presenting,
+    )  # fmt: skip
+    steps = recorded.steps(options.most)
+    if options.steps:
+        last = len(recorded.recording.steps)
+        steps = [min(max(1, int(number)), last) - 1 for number in options.steps.split(",")]
+    with app.browser() as browser, figure_page(browser) as page:
+        faults = [
+            fault
+            for figure, its_steps in recorded.figures(look, steps)
+            for fault in find_faults(figure, look, page, its_steps, shots=options.shot)
+        ]
+    for fault in faults:
+        print(f"step {int(fault.step) + 1}, {fault}")
+    checked = ", ".join(str(step + 1) for step in steps)
+    print(f"{len(faults)} faults at steps {checked} of {len(recorded.recording.steps)}")
+    return 1 if faults else 0
+
+
+def _view(preset: str | None, others: Sequence[str]) -> View:
+    """The view that `--name value` pairs describe, beginning with a preset's.
+
+    Raises ValueError for what a view does not have.
+    """
+    if preset:
+        views = [one.view for one in presets() if one.name.lower().startswith(preset.lower())]
+        if not views:
+            raise ValueError(f"No preset begins with {preset!r}.")
+        return views[0]
+    if len(others) % 2 or not all(name.startswith("--") for name in others[::2]):
+        raise ValueError(f"Not pairs of --name and value: {' '.join(others)}.")
+    query = {
+        name.removeprefix("--"): text for name, text in zip(others[::2], others[1::2], strict=True)
+    }
+    entry = catalogue().get(query.get("kernel", "tiled"))
+    names = {name.lower(): name for name in (*PARAMETERS, *(entry.defines if entry else ()))}
+    view, notices = from_query({names.get(n.lower(), n): text for n, text in query.items()})
+    if notices:
+        raise ValueError(" ".join(notices))
+    return view
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,114 @@
+"""axe-core finds nothing serious on any page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Contexts, Open, load
+from tests.browser.scene import ready
+
+pytestmark = pytest.mark.browser
+
+SERIOUS = ("serious", "critical")
+# Elements that Streamlit alone writes, which no setting of it changes: the selector, the rule that
+# axe-core does not apply to them, and why.
+EXCLUDED: tuple[tuple[str, str, str], ...] = ()
+
+
+def lecture(page: Page) -> None:
+    ready(page)
+
+
+def overview(page: Page) -> None:
+    page.keyboard.press("o")
+    expect(page.get_by_role("button", name="overview")).to_have_attribute("aria-pressed", "true")
+    ready(page)
+
+
+def presenting(page: Page) -> None:
+    page.keyboard.press("p")
+    expect(page.locator(".stSidebar").first).to_be_hidden()
+
+
+def presets_open(page: Page) -> None:
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Presets").click()
+    expect(page.get_by_role("button", name="Both barriers", exact=True)).to_be_visible()
+
+
+def an_edit(page: Page) -> None:
+    ready(page).get_by_role("button", name="What if").click()
+    page.get_by_text("What the edit changed").click()
+    expect(page.get_by_test_id("stCode")).to_be_visible()
+
+
+def gpu_page(page: Page) -> None:
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+
+PAGES = {  # an address, and what is done there, one after another
+    "step": ("", (lecture, presenting, presets_open)),
+    "overview": ("", (lecture, overview)),
+    "edit": ("/?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", (an_edit,)),
+    "gpu": ("/compare", (gpu_page,)),
+}
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core finds: the rule, the element and the reason of each serious violation."""
+    results: dict[str, Any] = Axe().run(page, options={"resultTypes": ["violations"]}).response
+    assert results["passes"], "axe-core has looked at nothing"
+    return [
+        f"{rule['id']} ({rule['impact']}): {node['target'][-1]}: {node['html'][:120]}: "
+        + "; ".join(check["message"] for check in (*node["any"], *node["all"], *node["none"]))
+        for rule in results["violations"]
+        if rule["impact"] in SERIOUS
+        for node in rule["nodes"]
+        if not is_excluded(page, rule["id"], node["target"][-1])
+    ]
+
+
+def is_excluded(page: Page, rule: str, target: str) -> bool:
+    element = page.locator(target).first
+    return any(
+        rule == excluded and element.evaluate("(one, its) => one.matches(its)", selector)
+        for selector, excluded, _ in EXCLUDED
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        ("step", "light"),
+        ("gpu", "dark"),
+        *(
+            pytest.param(name, scheme, marks=pytest.mark.deep)
+            for name in PAGES
+            for scheme in ("light", "dark")
+            if (name, scheme) not in (("step", "light"), ("gpu", "dark"))
+        ),
+    ],
+)
+def test_a_page_has_no_serious_violation(
+    address: str, chromium: Browser, contexts: Contexts, name: str, scheme: str
+) -> None:
+    path, states = PAGES[name]
+    # Streamlit looks for its server beneath /compare first, and writes an error of 404.
+    page = load(chromium, contexts, address + path, scheme=scheme).page
+    found = {}
+    for state in states:
+        state(page)
+        found[state.__name__] = violations(page)
+    page.close()
+    assert found == {name: [] for name in found}
+
+
+def test_a_violation_is_found(visit: Open) -> None:
+    page = ready(visit("?step=1"))
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<button id=nameless></button>')")
+    assert [one for one in violations(page) if "#nameless" in one]

@@ -1,0 +1,144 @@
+"""The room that a page leaves the scene: reported, remembered, and used on a phone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.scene import ready, settled, until, where
+
+pytestmark = pytest.mark.browser
+
+# Moves a finger over the picture.
+SWIPE = """
+([dx, dy]) => {
+  const picture = document.querySelector('.stepper .picture');
+  const [x, y] = [200, 500];
+  const send = (type, x, y) => picture.dispatchEvent(new PointerEvent(type, {
+    pointerType: 'touch', pointerId: 7, isPrimary: true, bubbles: true, clientX: x, clientY: y }));
+  send('pointerdown', x, y);
+  send('pointermove', x + dx, y + dy);
+  send('pointerup', x + dx, y + dy);
+}
+"""
+
+
+def figure(page: Page) -> tuple[int, int]:
+    width, height = page.evaluate(
+        "(() => { const { width, height } = document.querySelector("
+        "'.stepper .plot[data-ready]').layout; return [width, height]; })()"
+    )
+    return width, height
+
+
+@pytest.mark.parametrize(
+    ("width", "height"), [(1280, 720), pytest.param(1920, 1080, marks=pytest.mark.deep)]
+)
+def test_the_figure_is_laid_out_for_its_room(visit: Open, width: int, height: int) -> None:
+    page = ready(visit("?step=18", width, height))
+    page.wait_for_function(
+        """() => {
+          const stage = document.querySelector('.stepper .stage').getBoundingClientRect();
+          const { width, height } = document.querySelector('.stepper .plot[data-ready]').layout;
+          return width <= stage.width && stage.width < width + 40
+            && height <= stage.height && stage.height < height + 40;
+        }"""
+    )
+    page.wait_for_timeout(1000)
+    drawn = figure(page)
+    top = page.evaluate("document.querySelector('.stepper .stage').getBoundingClientRect().top")
+    assert top <= 150
+    [cookie] = [one for one in page.context.cookies() if one["name"] == "tilewise_room"]
+    assert cookie["value"] == f"{drawn[0]}x{drawn[1]}"
+    again = ready(visit("?step=18", width, height))
+    assert figure(again) == drawn, "the first figure of the next visit"
+    assert where(again)[0] == 18
+
+
+def test_a_first_visit_is_laid_out_for_its_room_at_once(visit: Open) -> None:
+    page = ready(visit("?step=18", 1400, 860))  # a window that no other test opens
+    first = figure(page)
+    page.wait_for_timeout(1500)
+    assert figure(page) == first
+    assert first[0] > 1240, "the room is no guess"
+
+
+def test_another_window_is_another_room(visit: Open) -> None:
+    page = ready(visit("?step=18"))
+    page.wait_for_timeout(1000)
+    before = figure(page)
+    page.keyboard.press("ArrowRight")
+    page.set_viewport_size({"width": 1600, "height": 900})
+    page.wait_for_function(
+        "(before) => document.querySelector('.stepper .plot[data-ready]').layout.width > before",
+        arg=before[0],
+    )
+    until(page, "Step 19 of")
+    assert figure(page)[1] > before[1]
+
+
+def test_a_finger_steps_and_the_page_scrolls(visit: Open) -> None:
+    page = ready(visit("?step=18", 390, 844))
+    page.wait_for_timeout(1000)
+    for dx, dy, step in ((-90, 5, 19), (-90, -20, 20), (90, 0, 19), (10, 200, 19), (-60, 50, 19)):
+        page.evaluate(SWIPE, [dx, dy])
+        assert where(page)[0] == step, (dx, dy)
+    style = "getComputedStyle(document.querySelector('.stepper .stage')).touchAction"
+    assert page.evaluate(style) == "pan-y"
+    scrolled = "(() => { const one = document.querySelector('.stMain');"
+    assert page.evaluate(f"{scrolled} return one.scrollHeight > one.clientHeight; }})()")
+    assert page.evaluate(f"{scrolled} return one.scrollWidth <= one.clientWidth; }})()")
+    for name in ("Statement back", "Statement forward", "Next barrier", "Play or pause"):
+        box = page.get_by_role("button", name=name).bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= 40, name
+    expect(page.get_by_role("button", name="Part forward")).to_be_hidden()
+
+
+def test_a_phones_controls_leave_the_scene_its_room(visit: Open) -> None:
+    page = ready(visit("?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", 390, 844))
+    rows = set()
+    for name in ("Presets", "What if", "Settings", "Files", "hazards"):
+        box = page.get_by_role("button", name=name).bounding_box()
+        assert box is not None, "an icon has a name"
+        rows.add(box["y"])
+    assert len(rows) == 1
+    sentence = page.locator(".st-key-sentence p")
+
+    def lines() -> float:
+        return float(sentence.evaluate("(one) => one.clientHeight / 18"))
+
+    assert lines() <= 2
+    assert page.evaluate("document.querySelector('.stage').getBoundingClientRect().top") <= 200
+    sentence.evaluate("(one) => { one.textContent = one.textContent.repeat(3); }")
+    assert lines() == 2
+    sentence.click()
+    assert lines() > 2
+    page.get_by_role("button", name="Expand sidebar").click()
+    expect(page.get_by_role("link", name="GPU")).to_be_visible()
+
+
+def test_the_first_tab_leads_to_the_scene(visit: Open) -> None:
+    page = ready(visit("?step=1"))
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the scene")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#scene")).to_be_focused()
+    assert page.get_by_role("heading", level=1).count() == 1
+
+
+def test_the_sheet_and_the_stage_are_in_the_address(visit: Open) -> None:
+    page = ready(visit("?step=20"))
+    page.keyboard.press("o")
+    settled(page, view="overview", step="20")
+    page.keyboard.press("o")
+    settled(page, view="", step="20")
+    page.get_by_label("Stage").select_option("banks")
+    settled(page, stage="banks", step="20")
+    page.keyboard.press("s")
+    settled(page, stage="", step="20")
+    page.keyboard.press("s")
+    settled(page, stage="product", step="20")  # which step 20 is shown on
+    page.keyboard.press("ArrowRight")
+    until(page, "Step 21 of")
