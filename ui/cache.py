@@ -103,12 +103,22 @@ def _cached_figure(view: View, look: Look, first: int, end: int) -> bytes:
 
 def _draw(view: View, look: Look, steps: range) -> dict[str, Any]:
     """Draw the scene of a view at some steps: "data", "layout", "frames"."""
+    figure = load_drawing(view, look).plain(steps)
+    figure["layout"]["meta"]["scene"] = figure_id(view, look)
+    return figure
+
+
+def load_drawing(view: View, look: Look) -> scene.Drawing:
+    """Arrange the scene of a view, in the look that its page has."""
+    return _cached_drawing(_figure_key(view), look)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _cached_drawing(view: View, look: Look) -> scene.Drawing:
     recording = load_recording(recording_key(view))
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
     thread = ravel((*view.thread, 0), recording.launch.block)
-    figure = scene.plain(recording, thread, look, tile, load_report(view).hazards, steps)
-    figure["layout"]["meta"]["scene"] = figure_id(view, look)
-    return figure
+    return scene.draw(recording, thread, look, tile, load_report(view).hazards)
 
 
 def load_figure(view: View, look: Look, steps: range) -> bytes:
@@ -161,11 +171,8 @@ def build_animation(view: View, look: Look) -> io.BytesIO:
 
 def _build_animation(view: View, look: Look) -> io.BytesIO:
     release_downloads()
-    recording, entry = load_recording(recording_key(view)), catalogue()[view.kernel]
-    figure = scene.streamed(
-        recording, ravel((*view.thread, 0), recording.launch.block), look,
-        entry.tile(**dict(view.defines)), load_report(view).hazards,
-    )  # fmt: skip
+    entry = catalogue()[view.kernel]
+    figure = load_drawing(view, look).streamed()
     figure.layout.meta |= {"scene": figure_id(view, look)}
     file = io.BytesIO()
     for piece in export.html(figure, load_navigation(recording_key(view)), entry.title):

@@ -58,9 +58,10 @@ def show(
     launch = presets.launch(view)
     recording = record(compiled, launch, (*view.block, 0), view.schedule)
     look = Look(sheet=view.sheet, stage=view.stage, width=width, height=height)
-    figure = scene.streamed(
+    drawing = scene.draw(
         recording, ravel((*view.thread, 0), launch.block), look,
         entry.tile(**dict(view.defines)), simulate(compiled, launch).hazards,
     )  # fmt: skip
+    figure = drawing.streamed()
     pieces = export.html(figure, scene.navigation(recording), entry.title, view.step)
     return Animation(kernel, len(recording.steps), "".join(pieces), height + TOOLBAR)

@@ -22,7 +22,7 @@ from ui.panels.canvas import SANS, Shape, Trace
 from ui.scene_model import SceneModel, build_scene_model
 from ui.sheet import Sheet
 
-PAGE = 180  # steps of a figure: two tiles of 16 at 64x64, and well under a megabyte
+PAGE = 90  # steps of a figure: more are drawn while these are watched
 SHAPE_ATTRIBUTES = ("path", "line", "fillcolor")  # those that may change between steps
 
 
@@ -41,113 +41,68 @@ class Scene(go.Figure):  # type: ignore[misc]  # Plotly has no types
         return {**super().to_dict(), "frames": self._frames}
 
 
-def figure(
+def draw(
     recording: Recording,
     thread: int,
     look: Look = Look(),  # noqa: B008  # frozen
     tile: tuple[int, int, int] | None = None,
     hazards: tuple[Hazard, ...] = (),
-    steps: range | None = None,
-) -> Scene:
-    """Draw the scene of a recorded block with a focused thread, at the first of some steps.
+) -> Drawing:
+    """Arrange the scene of a recorded block with a focused thread.
 
-    thread is linear in the block, tile and hazards as for the scene model. steps are those of a
-    page, or None for the whole recording. Each has a frame, named by the step's number from 0, with
-    the step's title, changed shapes and changed traces. The first frame has everything that may
-    change. layout.meta's "first" is the number of the first frame's step, its "timeline" the
-    pixels that the timeline of all steps covers.
+    thread is linear in the block, tile and hazards as for the scene model.
     """
-    return Scene(plain(recording, thread, look, tile, hazards, steps))
-
-
-def plain(
-    recording: Recording,
-    thread: int,
-    look: Look = Look(),  # noqa: B008  # frozen
-    tile: tuple[int, int, int] | None = None,
-    hazards: tuple[Hazard, ...] = (),
-    steps: range | None = None,
-) -> dict[str, Any]:
-    """Draw the same figure as plain data: "data", "layout", "frames"."""
-    drawing = Drawing.build(recording, thread, look, tile, hazards, steps)
-    shapes = [drawing.shapes(step) for step in drawing.steps]
-    return drawing.first_picture() | {
-        "frames": list(drawing.frames(shapes, _varying_attributes(shapes)))
-    }
-
-
-def streamed(
-    recording: Recording,
-    thread: int,
-    look: Look = Look(),  # noqa: B008  # frozen
-    tile: tuple[int, int, int] | None = None,
-    hazards: tuple[Hazard, ...] = (),
-    steps: range | None = None,
-) -> Scene:
-    """Draw the same figure, its frames an iterator that builds each frame when it is requested.
-
-    All frames of a long recording would occupy hundreds of megabytes. Shapes are drawn twice,
-    because the first frame needs to know which attributes change in any frame.
-    """
-    drawing = Drawing.build(recording, thread, look, tile, hazards, steps)
-    varying = _varying_attributes(map(drawing.shapes, drawing.steps))
-    frames = drawing.frames(map(drawing.shapes, drawing.steps), varying)
-    return Scene(drawing.first_picture() | {"frames": frames})
-
-
-def hit(
-    recording: Recording,
-    thread: int,
-    look: Look,
-    tile: tuple[int, int, int] | None,
-    step_number: int,
-    x: float,
-    y: float,
-) -> Hit | None:
-    """What stands at a place of the figure, in pixels, at a step; None where nothing is to click.
-
-    The other arguments are figure()'s.
-    """
-    steps = range(step_number, step_number + 1)
-    drawing = Drawing.build(recording, thread, look, tile, (), steps)
-    found = (panel.hit(drawing.steps[0], x, y) for panel in drawing.sheet.panels)
-    return next((one for one in found if one is not None), None)
-
-
-def stage_at(recording: Recording, thread: int, look: Look, step_number: int) -> Stage | None:
-    """The stage that the lecture shows at a step; None in the overview, which has none."""
-    steps = range(step_number, step_number + 1)
-    drawing = Drawing.build(recording, thread, look, None, (), steps)
-    sheet = drawing.sheet
-    return sheet.stage_of(drawing.steps[0]) if isinstance(sheet, LectureSheet) else None
+    model = build_scene_model(recording, thread, tile, hazards)
+    kind = LectureSheet if look.sheet is SheetKind.LECTURE else OverviewSheet
+    return Drawing(model, PALETTES[look.theme], kind(model, look))
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The data from which the frames of some steps are drawn."""
+    """A scene that is arranged, of which any steps can be drawn.
+
+    Each step has a frame, named by the step's number from 0, with the step's title, changed shapes
+    and changed traces. The first frame has everything that may change. layout.meta's "first" is the
+    number of the first frame's step, its "timeline" the pixels that the timeline of all steps
+    covers.
+    """
 
     model: SceneModel
     palette: Palette
     sheet: Sheet
-    steps: tuple[Step, ...]
 
-    @classmethod
-    def build(
-        cls,
-        recording: Recording,
-        thread: int,
-        look: Look,
-        tile: tuple[int, int, int] | None,
-        hazards: tuple[Hazard, ...],
-        steps: range | None,
-    ) -> Drawing:
-        """Read a recording and build its panels; the arguments are those of figure()."""
-        palette = PALETTES[look.theme]
-        model = build_scene_model(recording, thread, tile, hazards)
-        numbers = range(len(recording.steps)) if steps is None else steps
-        drawn_steps = recording.steps[numbers.start : numbers.stop]
-        kind = LectureSheet if look.sheet is SheetKind.LECTURE else OverviewSheet
-        return cls(model, palette, kind(model, look), drawn_steps)
+    def plain(self, steps: range | None = None) -> dict[str, Any]:
+        """Draw some steps, or all, as plain data: "data", "layout", "frames"."""
+        drawn = self._steps(steps)
+        shapes = [self.shapes(step) for step in drawn]
+        frames = self._frames(drawn, shapes, _varying_attributes(shapes))
+        return self._first_picture(drawn[0]) | {"frames": list(frames)}
+
+    def streamed(self) -> Scene:
+        """Draw all steps as a figure whose frames are built when they are requested.
+
+        All frames of a long recording would occupy hundreds of megabytes. Shapes are drawn twice,
+        because the first frame needs to know which attributes change in any frame.
+        """
+        drawn = self._steps(None)
+        varying = _varying_attributes(map(self.shapes, drawn))
+        frames = self._frames(drawn, map(self.shapes, drawn), varying)
+        return Scene(self._first_picture(drawn[0]) | {"frames": frames})
+
+    def hit(self, step_number: int, x: float, y: float) -> Hit | None:
+        """What stands at a place of the figure, in pixels, at a step; None if nothing to click."""
+        step = self.model.recording.steps[step_number]
+        found = (panel.hit(step, x, y) for panel in self.sheet.panels)
+        return next((one for one in found if one is not None), None)
+
+    def stage_at(self, step_number: int) -> Stage | None:
+        """The stage that the lecture shows at a step; None in the overview, which has none."""
+        step = self.model.recording.steps[step_number]
+        return self.sheet.stage_of(step) if isinstance(self.sheet, LectureSheet) else None
+
+    def _steps(self, steps: range | None) -> tuple[Step, ...]:
+        every = self.model.recording.steps
+        return every if steps is None else every[steps.start : steps.stop]
 
     def static(self) -> list[Trace]:
         """The traces that are the same at every step."""
@@ -161,9 +116,8 @@ class Drawing:
         """All shapes at a step."""
         return [shape for panel in self.sheet.panels for shape in panel.shapes(step)]
 
-    def first_picture(self) -> dict[str, Any]:
-        """Draw the first step: "data" and "layout"."""
-        first = self.steps[0]
+    def _first_picture(self, first: Step) -> dict[str, Any]:
+        """Draw a step: "data" and "layout"."""
         layout = _layout(self.sheet, self.palette, self.sheet.title(first), self.shapes(first))
         area = self.sheet.timeline
         meta = {
@@ -175,15 +129,18 @@ class Drawing:
         }  # fmt: skip
         return {"data": self.static() + self.changing(first), "layout": layout | {"meta": meta}}
 
-    def frames(
-        self, shapes: Iterable[list[Shape]], varying: list[tuple[str, ...]]
+    def _frames(
+        self,
+        steps: Iterable[Step],
+        shapes: Iterable[list[Shape]],
+        varying: list[tuple[str, ...]],
     ) -> Iterator[dict[str, Any]]:
         """Build the frame of each step, in order.
 
         shapes has the shapes of each step; varying has, for each shape, the attributes that change.
         """
         offset, previous = len(self.static()), None
-        for step, step_shapes in zip(self.steps, shapes, strict=True):
+        for step, step_shapes in zip(steps, shapes, strict=True):
             traces = self.changing(step)
             changed = [
                 i

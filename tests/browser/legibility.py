@@ -474,7 +474,7 @@ class Recorded:
         """Draw it as plain data."""
         thread = ravel((*self.view.thread, 0), self.recording.launch.block)
         tile = catalogue()[self.view.kernel].tile(**dict(self.view.defines))
-        return scene.plain(self.recording, thread, look, tile, self.hazards, steps)
+        return scene.draw(self.recording, thread, look, tile, self.hazards).plain(steps)
 
     def figures(
         self, look: Look, steps: Sequence[int]

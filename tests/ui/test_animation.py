@@ -90,7 +90,7 @@ def test_frames_come_one_after_another() -> None:
     assert len(recording.steps) == LONG_STEPS
     tracemalloc.start()
     try:
-        count = sum(1 for _ in scene.streamed(recording, 0).to_dict()["frames"])
+        count = sum(1 for _ in scene.draw(recording, 0).streamed().to_dict()["frames"])
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -131,7 +131,7 @@ def frames_of(content: str) -> list[tuple[str, str, dict[int, list[str]], list[d
 def test_a_file_is_written_frame_by_frame_and_holds_them_all() -> None:
     view = View(M=4, N=4, K=4, defines=(("TILE", 2),))
     recording = record(compile_kernel(source(view), "tiled"), launch(view))
-    whole, stops = scene.figure(recording, 0), scene.navigation(recording)
+    whole, stops = scene.Scene(scene.draw(recording, 0).plain()), scene.navigation(recording)
     content = "".join(export.html(whole, stops, "Tiled"))
     assert frames_of(content) == [
         (
@@ -141,7 +141,7 @@ def test_a_file_is_written_frame_by_frame_and_holds_them_all() -> None:
         )
         for frame in whole.to_dict()["frames"]
     ]  # fmt: skip
-    assert content == "".join(export.html(scene.streamed(recording, 0), stops, "Tiled"))
+    assert content == "".join(export.html(scene.draw(recording, 0).streamed(), stops, "Tiled"))
     assert content.count("<script>") == content.count("</script>")
     assert not re.search(r"<script[^>]+src=", content), "the file needs nothing beside it"
 
@@ -255,7 +255,7 @@ def test_buttons_slider_and_space_do_the_same(page: Page, tmp_path: Path) -> Non
 def test_the_scene_itself_steps_forward_and_back(page: Page, tmp_path: Path, theme: str) -> None:
     view = View(M=4, N=4, K=4, defines=(("TILE", 2),))
     recording = record(compile_kernel(source(view), "tiled"), launch(view))
-    figure = scene.figure(recording, 0, Look(theme))
+    figure = scene.draw(recording, 0, Look(theme)).streamed()
     content = "".join(export.html(figure, scene.navigation(recording), "Tiled"))
     opened(page, tmp_path, content)
     first = state(page)

@@ -54,7 +54,7 @@ def focus(name: str) -> int:
 
 @functools.cache
 def plain(name: str, sheet: Sheet, steps: range | None = None) -> dict[str, Any]:
-    return scene.plain(recorded(name), focus(name), Look(sheet=sheet), steps=steps)
+    return scene.draw(recorded(name), focus(name), Look(sheet=sheet)).plain(steps)
 
 
 def panels(name: str, sheet: Sheet) -> list[Panel]:
@@ -213,7 +213,7 @@ def test_pages_hold_each_step_once_and_are_neither_long_nor_many(name: str) -> N
 
 def test_a_long_recordings_pages_begin_with_outer_iterations() -> None:
     outer = boundaries(recorded("long"), "outer")
-    assert len(pages("long")) == 3
+    assert len(pages("long")) == len(recorded("long").steps) // scene.PAGE + 1
     assert all(page.start in outer for page in pages("long"))
 
 
@@ -285,8 +285,9 @@ def test_a_figure_can_show_another_pages_frames(
 @EACH
 def test_what_an_overview_sends_is_under_a_megabyte(name: str) -> None:
     look = Look(sheet=Sheet.OVERVIEW)
+    drawing = scene.draw(recorded(name), focus(name), look)
     for page in pages(name):
-        sent = scene.figure(recorded(name), focus(name), look, steps=page).to_json()
+        sent = scene.Scene(drawing.plain(page)).to_json()
         assert len(sent.encode()) < MEGABYTE, page
         assert json.loads(sent)["frames"][0]["name"] == str(page.start)
 
@@ -300,11 +301,11 @@ def test_plotly_takes_every_frame_as_it_is(name: str, theme: str, sheet: Sheet) 
     hazards = simulate(kernel, launch(view)).hazards
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
     asked = (recorded(name), focus(name), Look(theme, sheet), tile, hazards)
-    checked = json.loads(go.Figure(scene.plain(*asked), skip_invalid=False).to_json())
+    checked = json.loads(go.Figure(scene.draw(*asked).plain(), skip_invalid=False).to_json())
     for frame in checked["frames"]:  # Plotly leaves out what is empty
         frame.setdefault("data", [])
         frame.setdefault("traces", [])
-    sent = scene.figure(*asked).to_json()
+    sent = scene.Scene(scene.draw(*asked).plain()).to_json()
     assert json.loads(sent) == checked
     assert any("⚠" in frame["layout"]["title"]["text"] for frame in checked["frames"]) == bool(
         hazards

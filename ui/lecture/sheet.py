@@ -101,6 +101,7 @@ class LectureSheet:
         reader = ArrayReader(model)
         boards = Boards(model, reader)
         stages = Stages(model, boards, look.stage)
+        self._key_width = key = key_width(model, letters)
         copy = CopyStage(model, palette, letters, areas, reader, stages)
         self.panels: list[Panel] = [
             SourceWindow(model, palette, letters, areas),
@@ -117,7 +118,7 @@ class LectureSheet:
             OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas)),
             SentencePanel(model, palette, letters, areas),
             LedgerPanel(model, palette, letters, areas),
-            LectureTimeline(model, palette, letters, areas),
+            LectureTimeline(model, palette, letters, areas, key),
         ]  # fmt: skip
         self._model, self._stages = model, stages
         self.size = (areas.width, areas.height)
@@ -146,7 +147,7 @@ class LectureSheet:
             texts.insert(1, f"⚠ {hazards[0]}")
         room = self.areas.width - 2 * self.areas.heading[0]
         if not self.areas.tall:
-            room -= key_width(model, self.letters)
+            room -= self._key_width
         while text_width(" · ".join(texts), self.letters.heading) > room and len(texts) > 1:
             texts.pop()
         return " · ".join([f"<b>{texts[0]}</b>", *texts[1:]])

@@ -23,14 +23,16 @@ BAND = 0.28  # of a small letter: the row of the iterations' colours
 class LectureTimeline:
     """One column a step, the iterations' colours above, and a mark at the step."""
 
-    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
+    def __init__(
+        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, key: float
+    ) -> None:
         self._model, self._palette, self._letters = model, palette, letters
         self._box = areas.timeline
         self._count = max(1, len(model.recording.steps))
         self._width = self._box.width / self._count
         self._top = self._box.top + 2.2 * BAND * letters.small
         self._heading = areas.heading[1]
-        self._key_left = None if areas.tall else areas.width - key_width(model, letters)
+        self._key_left = None if areas.tall else areas.width - key
         self._hazards = [i for i, bad in enumerate(steps_with_hazards(model)) if bad]
 
     def static(self) -> list[Trace]:

@@ -15,11 +15,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from simulator import LaunchError, Report, SourceError, catalogue
 from simulator.catalogue import Entry
-from simulator.launch import ravel
 from ui import export, presets, scene
 from ui.cache import (
     build_animation,
     figure_id,
+    load_drawing,
     load_figure,
     load_frames,
     load_navigation,
@@ -594,10 +594,8 @@ def choose_look(view: View, name: str, value: str) -> View:
 
 def shown_stage(view: View) -> Stage | None:
     """The stage that the view's step is shown on."""
-    recording = load_recording(recording_key(view))
-    thread = ravel((*view.thread, 0), recording.launch.block)
-    step = min(view.step, len(recording.steps) - 1)
-    return scene.stage_at(recording, thread, current_look(view), step)
+    steps = load_recording(recording_key(view)).steps
+    return load_drawing(view, current_look(view)).stage_at(min(view.step, len(steps) - 1))
 
 
 def handle_click(x: float, y: float, step: int) -> None:
@@ -606,9 +604,7 @@ def handle_click(x: float, y: float, step: int) -> None:
     view: View = state["view"]
     recording = load_recording(recording_key(view))
     view = replace(view, step=min(max(int(step), 0), len(recording.steps) - 1))
-    thread = ravel((*view.thread, 0), recording.launch.block)
-    tile = catalogue()[view.kernel].tile(**dict(view.defines))
-    hit = scene.hit(recording, thread, current_look(view), tile, view.step, float(x), float(y))
+    hit = load_drawing(view, current_look(view)).hit(view.step, float(x), float(y))
     clicked = view if hit is None else follow_click(view, hit)
     if is_same_but_step(clicked, view):
         if clicked.step != view.step:

@@ -36,10 +36,10 @@ def draw(view: View, look: Look) -> int:
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
     stops = scene.navigation(recording)
     thread = view.thread[0] + view.thread[1] * recording.launch.block[0]
-    drawn = 0
+    drawing, drawn = scene.draw(recording, thread, look, tile, hazards), 0
     while drawn < stops["steps"]:
         page = scene.page(stops, drawn)
-        figure = scene.plain(recording, thread, look, tile, hazards, page)
+        figure = drawing.plain(page)
         layout = figure["layout"]
         if look.width >= 700 and look.sheet is Sheet.LECTURE:
             assert (layout["width"], layout["height"]) == (look.width, look.height)
