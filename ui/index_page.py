@@ -1,11 +1,16 @@
-"""Streamlit's page, sent with two scripts that run before its own.
+"""Streamlit's page, sent with two scripts that run before its own, and what it loads late early.
 
-One tells Python the room of a first visit, see ui/web/first_room.js. The other keeps the requests
-of a direct link, such as /compare, from failing: Streamlit's script looks for its server beneath
-the page's address first, at /compare/_stcore/health, and finds it one folder up only after that
-answered "404 Not Found" (issue 7074 of streamlit/streamlit). It asks nowhere else when
+One script tells Python the room of a first visit, see ui/web/first_room.js. The other keeps the
+requests of a direct link, such as /compare, from failing: Streamlit's script looks for its server
+beneath the page's address first, at /compare/_stcore/health, and finds it one folder up only after
+that answered "404 Not Found" (issue 7074 of streamlit/streamlit). It asks nowhere else when
 `window.__streamlit` names the server's address. Should a later release know that name no longer, it
 looks around as before.
+
+Streamlit's script loads the modules of a page's elements when the first message with one has come,
+and then the browser needs half a second for Plotly's. Here it loads them from the start, and runs
+Plotly's while the server draws. Should a later release name its files otherwise, they are loaded
+late as before.
 """
 
 from __future__ import annotations
@@ -28,6 +33,9 @@ SERVER_ADDRESS = (
 )
 
 
+MODULES = ("Html", "Selectbox", "BidiComponent", "PlotlyChart")  # the last one is run early, too
+
+
 def routes(pages: Iterable[str]) -> list[Route]:
     """A route for each page, named as in its address, "" for the first; none without index.html.
 
@@ -44,6 +52,21 @@ def send_index(_: Request) -> HTMLResponse:
     """Streamlit's index.html with the scripts, which must come before its own."""
     index = INDEX.read_text(encoding="utf-8")
     scripts = f"{SERVER_ADDRESS}<script>{read_web('first_room.js')}</script>"
+    index = index.replace("<head>", f"<head>{scripts}", 1)
     return HTMLResponse(
-        index.replace("<head>", f"<head>{scripts}", 1), headers={"Cache-Control": "no-cache"}
+        index.replace("</head>", f"{early_modules()}</head>", 1),
+        headers={"Cache-Control": "no-cache"},
     )
+
+
+def early_modules() -> str:
+    """The elements that load Streamlit's modules; none for a file that this release lacks."""
+    folder = INDEX.parent / "static" / "js"
+    found = [f"./static/js/{file.name}" for name in MODULES for file in folder.glob(f"{name}.*.js")]
+    links = [f'<link rel="modulepreload" crossorigin href="{file}">' for file in found]
+    run = "".join(
+        f'<script type="module">requestIdleCallback?.(() => import("{file}"))</script>'
+        for file in found
+        if "PlotlyChart" in file
+    )
+    return "".join(links) + run
