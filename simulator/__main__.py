@@ -9,7 +9,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, NoReturn
@@ -23,7 +23,12 @@ from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3
 from simulator.machine.schedule import SCHEDULES
 from simulator.observers.findings import Hazard, Witness
 
-ARRAY_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u32": np.uint32}
+ARRAY_TYPES: Mapping[str, type[np.number[Any]]] = {
+    "f32": np.float32, "f64": np.float64, "f16": np.float16, "i32": np.int32, "u32": np.uint32,
+    "i8": np.int8, "u8": np.uint8, "i16": np.int16, "u16": np.uint16, "i64": np.int64,
+    "u64": np.uint64,
+}  # fmt: skip
+TYPE_NAMES = "|".join(ARRAY_TYPES)
 TOO_LARGE = "This kernel or launch is too large for this machine. Make it smaller."
 MAX_SOURCE_BYTES = 2**20
 
@@ -94,15 +99,17 @@ def build_parser() -> Parser:
     parser.add_argument(
         "--seconds", metavar="S", type=float, help="stop a run that takes longer than this"
     )
-    parser.add_argument("--inputs", metavar="IN.npz", help="arrays by parameter name")
+    parser.add_argument(
+        "--inputs", metavar="IN.npz", help="arrays by name of parameter or variable"
+    )
     parser.add_argument("--outputs", metavar="OUT.npz", help="all arrays after the launch")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
         "arguments",
         metavar="ARG",
         nargs="*",
-        help="in parameter order: an array of random values (f32:64x64, f64:…, i32:…) or a "
-        "scalar (i32=64, u32=64, f32=1.5)",
+        help="in parameter order: an array of random values (f32:64x64, f16:…, i64:…) or a "
+        "scalar (i32=64, u8=64, f32=1.5)",
     )
     return parser
 
@@ -158,11 +165,12 @@ def build_arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, An
     """
     values: dict[str, Any] = dict(read_arrays(options.inputs)) if options.inputs else {}
     names = [parameter.name for parameter in kernel.parameters]
+    known = [*names, *(each.variable.name for each in kernel.globals)]
     for name in values:
-        if name not in names:
+        if name not in known:
             raise UsageError(
                 f"{options.inputs} holds {format_name(name)}, which is no parameter of "
-                f"{kernel.name} ({list_names(names)})."
+                f"{kernel.name} ({list_names(known)})."
             )
     texts = list(options.arguments)
     missing = names
@@ -190,10 +198,11 @@ def build_argument(name: str, text: str, random: np.random.Generator, used_bytes
     if array is not None:
         dtype, shape = array
         if dtype.kind == "f":
-            return random.standard_normal(shape, dtype=dtype)
+            wide = np.dtype(np.float32) if dtype.itemsize < 4 else dtype
+            return random.standard_normal(shape, dtype=wide).astype(dtype, copy=False)
         low = 0 if dtype.kind == "u" else -100
         return random.integers(low, 101, shape, dtype=dtype)
-    number = re.fullmatch(r"(f32|f64|i32|u32)=(\S+)", text)
+    number = re.fullmatch(rf"({TYPE_NAMES})=(\S+)", text)
     if number:
         dtype = np.dtype(ARRAY_TYPES[number[1]])
         try:
@@ -212,7 +221,7 @@ def parse_array(
     name: str, text: str, used_bytes: int
 ) -> tuple[np.dtype[Any], tuple[int, ...]] | None:
     """Type and shape of an ARG that asks for an array, None for another ARG."""
-    array = re.fullmatch(r"(f32|f64|i32|u32):([1-9]\d{0,9}(?:x[1-9]\d{0,9}){0,7})", text)
+    array = re.fullmatch(rf"({TYPE_NAMES}):([1-9]\d{{0,9}}(?:x[1-9]\d{{0,9}}){{0,7}})", text)
     if not array:
         return None
     dtype = np.dtype(ARRAY_TYPES[array[1]])
@@ -233,6 +242,7 @@ def report_as_json(kernel: Kernel, report: Report) -> dict[str, Any]:
         "kernel": kernel.name,
         "counters": dict(report.counters),
         "lines": {str(line): dict(counts) for line, counts in report.lines.items()},
+        "notes": list(report.notes),
         "hazards": [hazard_as_json(hazard) for hazard in report.hazards],
         "warnings": list(kernel.warnings),
         "seconds": report.seconds,
@@ -284,6 +294,7 @@ def report_as_text(kernel: Kernel, report: Report) -> str:
     for name, count in report.counters.items():
         lines.append(f"  {name:<{width}}  {count:>14,}")
     lines += (f"warning: {warning}" for warning in kernel.warnings)
+    lines += (f"note: {note}" for note in report.notes)
     if not report.hazards:
         lines.append("no hazards")
     for hazard in report.hazards:

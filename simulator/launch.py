@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import Array, Pointer, Scalar
+from simulator.language.ctype import Array, ArrayOf, Pointer, Scalar
 from simulator.language.errors import LaunchError, list_names
-from simulator.language.tree import Kernel
+from simulator.language.tree import GlobalVariable, Kernel, MemorySpace
 
 Dim3 = tuple[int, int, int]  # x, y, z
 
@@ -28,12 +28,13 @@ class Launch:
     """One launch of a kernel.
 
     An argument for a pointer is a NumPy array of any shape, taken row by row, and never written:
-    the simulator works on a copy. An argument for a scalar is a number.
+    the simulator works on a copy. An argument for a scalar is a number. A __device__ or
+    __constant__ variable may have one, too: an array of as many elements, or a number.
     """
 
     grid: Dim3  # blocks
     block: Dim3  # threads
-    arguments: Mapping[str, Any]  # by parameter name
+    arguments: Mapping[str, Any]  # by the name of the parameter or variable
     shared_bytes: int = 0  # of dynamic shared memory, for an extern __shared__ array
 
     @property
@@ -83,7 +84,10 @@ def ravel(index: Dim3, sizes: Dim3) -> int:
 
 
 def check(kernel: Kernel, launch: Launch) -> dict[str, Any]:
-    """The arguments by parameter name, each an array or a NumPy scalar of its C type.
+    """The arguments by name, each an array or a NumPy scalar of its C type.
+
+    Those of __device__ and __constant__ variables are arrays; what is not given has the text's
+    first values, or zeros.
 
     A contiguous array is the caller's, not a copy, and must not be written. Raises LaunchError
     for a launch that no GPU accepts, or that the simulator has no memory for.
@@ -123,8 +127,15 @@ def check(kernel: Kernel, launch: Launch) -> dict[str, Any]:
 def _arguments(kernel: Kernel, values: Mapping[str, Any]) -> dict[str, Any]:
     """The launch's values as arrays and NumPy scalars of the parameters' types."""
     names = [parameter.name for parameter in kernel.parameters]
+    variables = [known.variable.name for known in kernel.globals]
+    for name in variables:
+        if name in names:
+            raise LaunchError(
+                f"{name} is the name of a parameter and of a variable outside the kernel; give "
+                "one of them another."
+            )
     missing = [name for name in names if name not in values]
-    extra = [name for name in values if name not in names]
+    extra = [name for name in values if name not in names and name not in variables]
     if missing or extra:
         raise LaunchError(
             f"Kernel {kernel.name} takes the parameters {list_names(names) or '(none)'}; "
@@ -153,6 +164,10 @@ def _arguments(kernel: Kernel, values: Mapping[str, Any]) -> dict[str, Any]:
                     f"Parameter {parameter.name} has type {other}; "
                     "a launch takes pointers and numbers."
                 )
+    for known in kernel.globals:
+        array = _variable(known, values)
+        arguments[known.variable.name] = array
+        total += array.nbytes
     if total > BUDGET_BYTES:
         raise LaunchError(
             f"The arrays take {total / 2**20:,.0f} MiB; the simulator takes up to "
@@ -173,6 +188,42 @@ def _array(name: str, ctype: Pointer, value: Any) -> Array:
             f"Parameter {name} is {ctype}: its array must hold {element.dtype}, not {value.dtype}."
         )
     return np.ascontiguousarray(value)
+
+
+def _variable(known: GlobalVariable, values: Mapping[str, Any]) -> Array:
+    """The cells of a __device__ or __constant__ variable: the launch's, or the text's."""
+    name, first, ctype = known.variable.name, known.first, known.variable.ctype
+    assert isinstance(ctype, ArrayOf)
+    if name not in values:
+        return np.asarray(first)
+    value = values[name]
+    if not known.is_array and isinstance(ctype.innermost, Scalar):
+        single = value.reshape(()) if isinstance(value, np.ndarray) and value.size == 1 else value
+        return np.full(1, _scalar(name, ctype.innermost, single))
+    kind = f"{ctype if known.is_array else ctype.innermost}"
+    if not isinstance(value, np.ndarray):
+        raise LaunchError(f"{name} is {kind}: give an array, not {value!r}.")
+    if value.dtype != first.dtype:
+        raise LaunchError(
+            f"{name} is {kind}: its array must hold {first.dtype}, not {value.dtype}."
+        )
+    if value.size != first.size:
+        raise LaunchError(
+            f"{name} is {kind} and holds {first.size:,} numbers; the array has {value.size:,}."
+        )
+    return np.ascontiguousarray(value).reshape(first.shape)
+
+
+def unset_constants(kernel: Kernel, launch: Launch) -> tuple[str, ...]:
+    """A sentence for each __constant__ variable that neither the text nor the launch sets."""
+    return tuple(
+        f"{known.variable.name} is __constant__ and was never set: it is read as zeros. Host code "
+        "sets it by cudaMemcpyToSymbol; here the launch does, by its name."
+        for known in kernel.globals
+        if known.space is MemorySpace.CONSTANT
+        and not known.has_first
+        and known.variable.name not in launch.arguments
+    )
 
 
 def _scalar(name: str, ctype: Scalar, value: Any) -> Any:

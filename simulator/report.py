@@ -10,7 +10,7 @@ import numpy as np
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
-from simulator.launch import Launch
+from simulator.launch import Launch, unset_constants
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.observers.counters import Counters
@@ -32,7 +32,8 @@ class Report:
     lines: Mapping[int, Mapping[str, int]]  # by line of the text: FIELDS and IDEAL_FIELDS
     hazards: tuple[Hazard, ...]  # in the order in which they were first seen
     seconds: float  # that the simulation itself took, without the search for witnesses
-    arrays: Mapping[str, Array]  # the global arrays afterwards, by parameter name
+    arrays: Mapping[str, Array]  # the arrays in global memory afterwards, by name
+    notes: tuple[str, ...] = ()  # sentences on what may be wrong and is no hazard
 
 
 def simulate(
@@ -74,12 +75,14 @@ def simulate(
         hazards=found,
         seconds=machine.seconds,
         arrays=machine.results(),
+        notes=unset_constants(kernel, launch),
     )
 
 
 def _check_memory(kernel: Kernel, launch: Launch) -> None:
     """Raise LaunchError where the arrays and the shadows of those written take too much memory."""
-    arrays = {n: a for n, a in launch.arguments.items() if isinstance(a, np.ndarray)}
+    arrays = {known.variable.name: known.first for known in kernel.globals}
+    arrays |= {n: a for n, a in launch.arguments.items() if isinstance(a, np.ndarray)}
     written = sum(arrays[name].size for name in written_parameters(kernel) if name in arrays)
     needed = COPIES * sum(array.nbytes for array in arrays.values()) + CELL_BYTES * written
     if needed > MEMORY_BYTES:

@@ -157,6 +157,7 @@ def _library() -> Any:
         ("clang_EvalResult_getAsDouble", ctypes.c_double, [ctypes.c_void_p]),
         ("clang_EvalResult_dispose", None, [ctypes.c_void_p]),
         ("clang_getCursorUnaryOperatorKind", ctypes.c_int, [cindex.Cursor]),
+        ("clang_Cursor_getVarDeclInitializer", cindex.Cursor, [cindex.Cursor]),
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -166,6 +167,15 @@ def _library() -> Any:
 def unary_operator(cursor: Any) -> str:
     """The operator of a UNARY_OPERATOR cursor, as UNARY_OPERATORS names it."""
     return UNARY_OPERATORS.get(_library().clang_getCursorUnaryOperatorKind(cursor), "?")
+
+
+def initializer_of(cursor: Any) -> Any:
+    """The initializer of a variable's declaration, or None."""
+    found = _library().clang_Cursor_getVarDeclInitializer(cursor)
+    if cindex.conf.lib.clang_Cursor_isNull(found):
+        return None
+    found._tu = cursor._tu  # as the bindings' own functions do: it keeps the text in memory
+    return found
 
 
 def constant(cursor: Any) -> int | float | None:

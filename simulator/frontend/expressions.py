@@ -8,7 +8,8 @@ from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
 
-from simulator.frontend.clang import has_child, span_of, unary_operator
+from simulator.frontend.clang import constant, has_child, span_of, unary_operator
+from simulator.frontend.globals import is_global
 from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.types import convert, literal, lower_type, only_child, zero
 from simulator.language import ctype
@@ -152,15 +153,23 @@ class Expressions:
         if has_child(declaration, CursorKind.CUDASHARED_ATTR):  # declared outside the kernel
             self._symbols.declare_shared(declaration, span)
             return self._name(cursor, span)
+        if declaration.spelling in BUILTINS:  # the whole of it, as in uint3 t = threadIdx;
+            return _whole_builtin(declaration.spelling, lower_type(cursor.type, span), span)
         if declaration.spelling == "warpSize":
             return Builtin(ctype.INT, span, "warpSize", "")
         if declaration.kind == CursorKind.ENUM_CONSTANT_DECL:
             return Literal(ctype.INT, span, ctype.INT.dtype.type(declaration.enum_value))
-        if declaration.kind == CursorKind.VAR_DECL and declaration.type.is_const_qualified():
+        is_constant = (
+            declaration.kind == CursorKind.VAR_DECL and declaration.type.is_const_qualified()
+        )
+        if is_constant and constant(cursor) is not None:
             return literal(cursor, span)
+        if is_global(declaration):
+            self._symbols.declare_global(declaration, span)
+            return self._name(cursor, span)
         raise SourceError(
-            f"'{cursor.spelling}' is a {_qualifier(declaration)}variable outside the kernel; only "
-            "constants are taken from there. Pass it as a parameter.",
+            f"'{cursor.spelling}' is a variable of the host: a kernel cannot read it. Write "
+            "__device__ or __constant__ before it, or pass it as a parameter.",
             span,
         )
 
@@ -272,11 +281,10 @@ def as_sum(expression: Expression) -> Expression:
             return expression
 
 
-def _qualifier(declaration: Any) -> str:
-    """The memory space qualifier of a variable outside the kernel, with a space behind it."""
-    if has_child(declaration, CursorKind.CUDACONSTANT_ATTR):
-        return "__constant__ "
-    return "__device__ " if has_child(declaration, CursorKind.CUDADEVICE_ATTR) else ""
+def _whole_builtin(name: str, target: CType, span: Span) -> Expression:
+    """All three components of threadIdx, blockIdx, blockDim or gridDim as one value."""
+    axes = tuple(Builtin(ctype.UINT, span, name, axis) for axis in "xyz")
+    return Call(target, span, f"make_{target}", axes)
 
 
 def _without_decay(cursor: Any) -> Any:

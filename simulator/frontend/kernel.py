@@ -97,6 +97,7 @@ def _lower(
         text=text,
         parameters=tuple(parameters),
         shared=symbols.shared,
+        globals=symbols.globals,
         body=body,
         template=template,
         contractions=contractions,

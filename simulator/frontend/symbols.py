@@ -8,6 +8,7 @@ from typing import Any
 from clang.cindex import CursorKind, StorageClass
 
 from simulator.frontend.clang import descendants, span_of, unary_operator
+from simulator.frontend.globals import lower_global
 from simulator.frontend.types import lower_type, parameter_type, zero
 from simulator.language import ctype
 from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Vector
@@ -17,6 +18,7 @@ from simulator.language.tree import (
     Declare,
     Dereference,
     Expression,
+    GlobalVariable,
     Index,
     Load,
     MemorySpace,
@@ -38,6 +40,7 @@ class SymbolTable:
     def __init__(self, text: str) -> None:
         self._symbols: dict[int, Variable | Expression] = {}
         self._shared: dict[int, Variable] = {}
+        self._globals: list[GlobalVariable] = []
         self._takes_addresses = ADDRESS_OF.search(text) is not None
         self._addressed: set[int] = set()  # declarations whose address is taken
 
@@ -45,6 +48,11 @@ class SymbolTable:
     def shared(self) -> tuple[Variable, ...]:
         """The shared arrays, in the order of their first declaration."""
         return tuple(self._shared.values())
+
+    @property
+    def globals(self) -> tuple[GlobalVariable, ...]:
+        """The __device__ and __constant__ variables, in the order of their first use."""
+        return tuple(self._globals)
 
     def find(self, declaration: Any) -> Variable | Expression | None:
         """The variable or lvalue that a declaration's name means; None if it is not known."""
@@ -97,6 +105,18 @@ class SymbolTable:
             raise SourceError(f"A shared variable of type {lowered} is not supported.", span)
         self._shared[cursor.hash] = declaration.variable
         return declaration
+
+    def declare_global(self, cursor: Any, span: Span) -> None:
+        """Declare a __device__ or __constant__ variable at its first use, which is at `span`."""
+        found = lower_global(cursor, span)
+        self._globals.append(found)
+        variable, array = found.variable, found.variable.ctype
+        assert isinstance(array, ArrayOf)
+        if found.is_array:
+            self.bind(cursor, variable)
+            return
+        name, first = Name(array, span, variable), zero(ctype.INT, span)
+        self.bind(cursor, Index(array.element, span, name, first))
 
     def declare_reference(self, cursor: Any, lvalue: Expression, span: Span) -> Declare | None:
         """Bind a reference to an lvalue, evaluated once.

@@ -21,7 +21,6 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"std|thrust|cub|cuda", "C++ libraries are left out"),
         (r"curand\w*", "random numbers on the device are left out; pass them in an array"),
         (r"clock(?:64)?|__nanosleep|__globaltimer|__clock\w*", "there is no clock here"),
-        (r"__managed__", "managed variables are left out; pass an array as a parameter"),
         (r"__shfl(?:_up|_down|_xor)?|__any|__all|__ballot", "CUDA has it no longer; use "
          "the one that ends in _sync"),
         (r"__syncthreads_\w+|__activemask|__match_\w+|__reduce_\w+|atomic\w+|__threadfence_system",

@@ -24,11 +24,14 @@ class MemorySpace(StrEnum):
     PARAMETER = "parameter"  # the kernel's parameters, the same for all threads
     LOCAL = "local"  # a thread's arrays
     SHARED = "shared"  # a block's arrays
-    GLOBAL = "global"  # the launch's arrays, which parameters point to
+    GLOBAL = "global"  # the launch's arrays, which parameters point to, and __device__ variables
+    CONSTANT = "constant"  # __constant__ variables: a kernel reads them
 
 
 # Those that hold arrays, which accesses are made to.
-ArraySpace = typing.Literal[MemorySpace.LOCAL, MemorySpace.SHARED, MemorySpace.GLOBAL]
+ArraySpace = typing.Literal[
+    MemorySpace.LOCAL, MemorySpace.SHARED, MemorySpace.GLOBAL, MemorySpace.CONSTANT
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,14 +46,35 @@ class Variable:
 
     @property
     def in_register(self) -> bool:
-        """Whether it has no address: it is not in local or shared memory."""
+        """Whether it has no address: it is in no memory that arrays are in."""
         match self.space:
             case MemorySpace.REGISTER | MemorySpace.PARAMETER:
                 return True
-            case MemorySpace.LOCAL | MemorySpace.SHARED | MemorySpace.GLOBAL:
+            case MemorySpace.LOCAL | MemorySpace.SHARED:
+                return False
+            case MemorySpace.GLOBAL | MemorySpace.CONSTANT:
                 return False
             case _:
                 typing.assert_never(self.space)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GlobalVariable:
+    """A __device__ or __constant__ variable outside the kernel: one for all threads of the grid.
+
+    A launch may set it like an argument, by its name, as host code does by cudaMemcpyToSymbol.
+    """
+
+    variable: Variable  # an array, of one cell for what is declared without [ ]
+    is_array: bool  # whether it is declared with [ ]
+    first: Any  # a NumPy array of its first values: zeros where the text gives none
+    has_first: bool  # whether the text gives any
+
+    @property
+    def space(self) -> ArraySpace:
+        """Global memory for a __device__ variable, constant memory for a __constant__ one."""
+        is_constant = self.variable.space is MemorySpace.CONSTANT
+        return MemorySpace.CONSTANT if is_constant else MemorySpace.GLOBAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -391,6 +415,7 @@ class Kernel:
     parameters: tuple[Variable, ...]  # in the order of the declaration
     shared: tuple[Variable, ...]  # its shared arrays, in the order of their declarations
     body: Sequence
+    globals: tuple[GlobalVariable, ...] = ()  # the __device__ and __constant__ variables it uses
     template: tuple[str, ...] = ()  # a template kernel's arguments, as the text would have them
     contractions: Contractions = field(default_factory=Contractions)
     warnings: tuple[str, ...] = ()  # sentences: the compiler's, and sums that may be contracted

@@ -24,11 +24,11 @@ WIDE = 2**62  # int64 offsets are less than this, so that the sum of two of them
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Buffer:
-    """One array: a kernel's argument, a block's shared array, or a local array of each thread.
+    """One array: a launch's, a block's shared array, or a local array of each thread.
 
-    A global array has one instance. A shared array has one for each block of the chunk, one after
-    another. The instances of a local array, one for each lane, are interleaved: element c of lane l
-    is element c * lanes + l of cells.
+    An array in global or constant memory has one instance. A shared array has one for each block of
+    the chunk, one after another. The instances of a local array, one for each lane, are
+    interleaved: element c of lane l is element c * lanes + l of cells.
     """
 
     name: str
@@ -139,12 +139,14 @@ def _as_int64(offsets: Array) -> Array:
     return offsets.astype(np.int64) if fits else offsets
 
 
-def global_buffer(name: str, array: Array, element: Scalar) -> Buffer:
-    """A copy of an argument's array as global memory."""
+def global_buffer(
+    name: str, array: Array, element: Scalar, space: ArraySpace = MemorySpace.GLOBAL
+) -> Buffer:
+    """A copy of an argument's array as global memory, or as constant memory."""
     size = array.nbytes
     data = np.zeros(max(ARRAY_ALIGNMENT, align_up(size)), np.uint8)
     data[:size] = array.reshape(-1).view(np.uint8)
-    return Buffer(name, MemorySpace.GLOBAL, element, array.shape, size, 0, data)
+    return Buffer(name, space, element, array.shape, size, 0, data)
 
 
 def shared_buffer(

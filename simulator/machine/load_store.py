@@ -179,6 +179,8 @@ class Memory:
             or pattern.buffer is not address.buffer
         ):
             _refuse_reinterpretation(address.buffer, element_of(ctype), lvalue)
+            if kind is not AccessKind.LOAD:
+                _refuse_constant(address.buffer, lvalue)
             pattern = group.memo[slot] = _build_pattern(group, address, ctype)
         if not (
             pattern.aligned
@@ -307,7 +309,7 @@ def _build_pattern(group: Group, address: Address, ctype: CType) -> Pattern:
         case MemorySpace.SHARED:  # each block has its own instance
             origin = group.block_indices * (buffer.stride // size)
             index = origin if index is None else index + origin
-        case MemorySpace.GLOBAL:
+        case MemorySpace.GLOBAL | MemorySpace.CONSTANT:
             pass
         case _:
             assert_never(buffer.space)
@@ -367,6 +369,16 @@ def _zero_outside(group: Group, allowed: Mask, values: Any) -> Any:
     if allowed is NONE:
         return zero
     return np.where(as_array(allowed, group.lanes), values, zero)
+
+
+def _refuse_constant(buffer: Buffer, lvalue: Expression) -> None:
+    """SourceError if a buffer is in constant memory: a store there ends the kernel on a GPU."""
+    if buffer.space is MemorySpace.CONSTANT:
+        raise SourceError(
+            f"{buffer.name} is in constant memory, which a kernel can only read. Make it "
+            "__device__ to write to it.",
+            lvalue.span,
+        )
 
 
 def _refuse_reinterpretation(buffer: Buffer, element: Scalar, lvalue: Expression) -> None:

@@ -54,7 +54,7 @@ class Machine:
         self.observers = list(observers)
         self.schedule = Schedule(schedule)  # a plain "descending" is taken too
         self.arguments = check(kernel, launch)  # by parameter name
-        self.buffers: dict[str, Buffer] = {}  # copies of the global arrays, by parameter name
+        self.buffers: dict[str, Buffer] = {}  # copies of the launch's arrays, by name
         for parameter in kernel.parameters:
             if isinstance(parameter.ctype, Pointer):
                 self.buffers[parameter.name] = global_buffer(
@@ -62,6 +62,12 @@ class Machine:
                     self.arguments[parameter.name],
                     element_of(parameter.ctype.target),
                 )
+        self._globals: dict[Variable, Address] = {}  # where __device__ and __constant__ ones start
+        for known in kernel.globals:
+            name, array = known.variable.name, self.arguments[known.variable.name]
+            element = element_of(known.variable.ctype)
+            buffer = self.buffers[name] = global_buffer(name, array, element, known.space)
+            self._globals[known.variable] = Address(buffer, None, 0)
         self.seconds = 0.0  # that run() took
         self._random = np.random.default_rng(seed)
         self._program = Program(kernel, self.observers)
@@ -86,8 +92,12 @@ class Machine:
         self.seconds = time.perf_counter() - begin
 
     def results(self) -> dict[str, Array]:
-        """A copy of every global array after the run, by parameter name."""
-        return {name: buffer.contents() for name, buffer in self.buffers.items()}
+        """A copy of every array in global memory after the run, by its name."""
+        return {
+            name: buffer.contents()
+            for name, buffer in self.buffers.items()
+            if buffer.space is MemorySpace.GLOBAL
+        }
 
     # Chunks ------------------------------------------------------------------------------------
 
@@ -142,6 +152,7 @@ class Machine:
                 deadline=self._deadline,
             )
             group.arrays.update(arrays)
+            group.arrays.update(self._globals)
             group.shared = {variable.name: a.buffer for variable, a in arrays.items()}
             for parameter in self.kernel.parameters:
                 slot = self._program.frame_slots[parameter]

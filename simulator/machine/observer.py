@@ -190,7 +190,7 @@ class Observer:
     """
 
     def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
-        """Called once, before anything runs; buffers are the global arrays by parameter name."""
+        """Called once, before anything runs; buffers are the launch's arrays by name."""
 
     def on_chunk(self, groups: list[Group]) -> None:
         """Called before each chunk of blocks runs.

@@ -53,6 +53,8 @@ class Counters(Observer):
         space = access.buffer.space
         if space is MemorySpace.LOCAL or access.kind is AccessKind.ATOMIC:
             return  # the hardware counts atomics apart, as neither loads nor stores
+        if space is MemorySpace.CONSTANT:
+            return  # a cache of its own serves it: neither sectors nor wavefronts
         cost = _cost(access)
         line = access.lvalue.span.line
         counts = self._lines.get(line)

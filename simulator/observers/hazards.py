@@ -87,7 +87,7 @@ class Hazards(Observer):
         shadow = self._shadows.get(buffer)
         if shadow is None:
             match buffer.space:
-                case MemorySpace.GLOBAL:  # one that no thread writes
+                case MemorySpace.GLOBAL | MemorySpace.CONSTANT:  # one that no thread writes
                     return
                 case MemorySpace.SHARED | MemorySpace.LOCAL:
                     pass
@@ -477,7 +477,7 @@ def _cell_index(buffer: Buffer, cell: int, lanes: int = 1) -> tuple[int, ...]:
             cell %= buffer.stride // buffer.element.size
         case MemorySpace.LOCAL:
             cell //= lanes
-        case MemorySpace.GLOBAL:
+        case MemorySpace.GLOBAL | MemorySpace.CONSTANT:
             pass
         case _:
             assert_never(buffer.space)

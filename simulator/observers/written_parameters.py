@@ -1,4 +1,4 @@
-"""Which of a kernel's parameters it may write through: only those arrays need a shadow."""
+"""Which of a launch's arrays a kernel may write to: only those need a shadow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ WRITING_FUNCTIONS = ATOMIC_FUNCTIONS | {ASYNC_COPY}
 
 
 def written_parameters(kernel: Kernel) -> set[str]:
-    """The names of the parameters that are written through; all of them if a pointer is copied."""
+    """The names of the parameters that are written through, and of the __device__ variables.
+
+    All of them if a pointer is copied.
+    """
+    in_global = {
+        known.variable.name
+        for known in kernel.globals
+        if known.variable.space is MemorySpace.GLOBAL
+    }
     found: set[str] = set()
     for statement in walk(kernel.body):
         for expression in expressions_of(statement):
@@ -30,8 +38,8 @@ def written_parameters(kernel: Kernel) -> set[str]:
                     continue
                 root = _root_variable(target)
                 if root is None or root.space is MemorySpace.REGISTER:
-                    return {parameter.name for parameter in kernel.parameters}
-                if root.space is MemorySpace.PARAMETER:
+                    return {parameter.name for parameter in kernel.parameters} | in_global
+                if root.space in (MemorySpace.PARAMETER, MemorySpace.GLOBAL):
                     found.add(root.name)
     return found
 

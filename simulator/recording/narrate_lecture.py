@@ -39,11 +39,14 @@ SPACES = {
     MemorySpace.GLOBAL: "global memory",
     MemorySpace.SHARED: "shared memory",
     MemorySpace.LOCAL: "its registers",
+    MemorySpace.CONSTANT: "constant memory",
 }
 
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-FARTHEST_FIRST = (MemorySpace.GLOBAL, MemorySpace.SHARED, MemorySpace.LOCAL)
+FARTHEST_FIRST = (
+    MemorySpace.GLOBAL, MemorySpace.SHARED, MemorySpace.CONSTANT, MemorySpace.LOCAL
+)  # fmt: skip
 CALLS = {
     "__pipeline_commit": ("closes a group of copies, which it can wait for",),
     "__pipeline_wait_prior": ("waits until its copies have arrived",),

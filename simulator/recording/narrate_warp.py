@@ -32,6 +32,7 @@ def warp_sentence(recording: Recording, step: Step, warp: int) -> str:
     if condition is not None:
         clauses.append(condition)
     clauses += [_describe_request(request) for request in requests(recording, step, warp)]
+    clauses += _describe_constants(step, warp, size)
     return f"Warp {warp}: {'; '.join(clauses)}."
 
 
@@ -73,6 +74,25 @@ def _describe_request(request: Request) -> str:
     if request.degree > 1:
         text += f", {request.degree}-way bank conflict"
     return text + _describe_broadcast(request)
+
+
+def _describe_constants(step: Step, warp: int, size: int) -> list[str]:
+    """What reads of constant memory cost: a pass for each distinct address of the warp.
+
+    (CUDA C++ Programming Guide, device memory accesses, constant memory.)
+    """
+    lanes, found = _lanes(warp, size), []
+    for access in step.accesses:
+        active = (access.active & access.in_bounds)[lanes]
+        if access.space is MemorySpace.CONSTANT and active.any():
+            addresses = np.unique(access.offsets[lanes][active]).size
+            cost = (
+                "one address for all (broadcast)"
+                if addresses == 1
+                else (f"{addresses} addresses of constant memory, one after another")
+            )
+            found.append(f"{VERBS[access.kind]} {access.name}: {cost}")
+    return found
 
 
 def _describe_broadcast(request: Request) -> str:

@@ -150,6 +150,8 @@ class Recorder(Observer):
                 self._mark_cells(self._stored, access)
             case MemorySpace.LOCAL:
                 self._last_writes[buffer] = access
+            case MemorySpace.CONSTANT:
+                raise AssertionError("a kernel has written to constant memory")
             case _:
                 assert_never(buffer.space)
 

@@ -113,7 +113,7 @@ def _is_requested(space: ArraySpace) -> bool:
     match space:
         case MemorySpace.SHARED | MemorySpace.GLOBAL:
             return True
-        case MemorySpace.LOCAL:
+        case MemorySpace.LOCAL | MemorySpace.CONSTANT:
             return False
         case _:
             assert_never(space)
