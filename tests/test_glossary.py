@@ -45,6 +45,7 @@ def test_every_kind_of_hazard_is_defined(kind: HazardKind) -> None:
     name = kind.replace("out-of-bounds", "out-of-bounds access")
     name = name.replace("uninitialized-read", "uninitialized read")
     name = name.replace("misaligned", "misaligned access").replace("divergent-", "divergent ")
+    name = name.replace("wrong-mask", "wrong mask").replace("absent-lane", "absent lane")
     assert {name, f"{name} race"} & DEFINITIONS.keys()
 
 

@@ -52,10 +52,6 @@ extern const __device__ uint3 blockIdx;
 extern const __device__ dim3 blockDim;
 extern const __device__ dim3 gridDim;
 extern const __device__ int warpSize;
-extern "C" __device__ void __syncthreads();
-__device__ void __syncwarp(unsigned int = 0xffffffff);
-__device__ void __threadfence();
-__device__ void __threadfence_block();
 #define TILEWISE_ONE(N)                                                                       \
     __device__ float N##f(float);                                                             \
     __device__ float N(float);                                                                \
@@ -110,25 +106,6 @@ __device__ int __float_as_int(float);
 __device__ float __uint_as_float(unsigned int);
 __device__ unsigned int __float_as_uint(float);
 template <typename tilewise_T> __device__ tilewise_T __ldg(const tilewise_T*);
-#define TILEWISE_SHUFFLE(T)                                                                   \
-    __device__ T __shfl_sync(unsigned int, T, int, int = 32);                                 \
-    __device__ T __shfl_up_sync(unsigned int, T, unsigned int, int = 32);                     \
-    __device__ T __shfl_down_sync(unsigned int, T, unsigned int, int = 32);                   \
-    __device__ T __shfl_xor_sync(unsigned int, T, int, int = 32);
-TILEWISE_SHUFFLE(int) TILEWISE_SHUFFLE(unsigned int) TILEWISE_SHUFFLE(float)
-TILEWISE_SHUFFLE(double) TILEWISE_SHUFFLE(long) TILEWISE_SHUFFLE(unsigned long)
-__device__ int __any_sync(unsigned int, int);
-__device__ int __all_sync(unsigned int, int);
-__device__ unsigned int __ballot_sync(unsigned int, int);
-#define TILEWISE_ATOMIC(T)                                                                    \
-    __device__ T atomicAdd(T*, T); __device__ T atomicExch(T*, T);
-#define TILEWISE_INTEGER_ATOMIC(T)                                                            \
-    TILEWISE_ATOMIC(T)                                                                        \
-    __device__ T atomicSub(T*, T); __device__ T atomicMax(T*, T); __device__ T atomicMin(T*, T); \
-    __device__ T atomicAnd(T*, T); __device__ T atomicOr(T*, T); __device__ T atomicXor(T*, T);  \
-    __device__ T atomicCAS(T*, T, T);
-TILEWISE_ATOMIC(float) TILEWISE_ATOMIC(double)
-TILEWISE_INTEGER_ATOMIC(int) TILEWISE_INTEGER_ATOMIC(unsigned int)
 __device__ void __pipeline_memcpy_async(void*, const void*, size_t, size_t = 0);
 __device__ void __pipeline_commit();
 __device__ void __pipeline_wait_prior(size_t);

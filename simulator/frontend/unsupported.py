@@ -23,8 +23,7 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"clock(?:64)?|__nanosleep|__globaltimer|__clock\w*", "there is no clock here"),
         (r"__shfl(?:_up|_down|_xor)?|__any|__all|__ballot", "CUDA has it no longer; use "
          "the one that ends in _sync"),
-        (r"__syncthreads_\w+|__activemask|__match_\w+|__reduce_\w+|atomic\w+|__threadfence_system",
-         "this function is left out"),
+        (r"__match_\w+|__reduce_\w+|atomic\w+", "CUDA has no function of this name"),
         (r"(?:u?(?:char|short|long|longlong)|longlong)[1-4]", "only short vectors of float, "
          "double, int and uint are taken"),
     )

@@ -16,17 +16,26 @@ ARITHMETIC_FUNCTIONS = OF_BOTH_WIDTHS | {f"{name}f" for name in OF_BOTH_WIDTHS} 
     "__int_as_float", "__uint_as_float", "__float_as_int", "__float_as_uint",
 }  # fmt: skip
 
-ATOMIC_FUNCTIONS = frozenset({
+ATOMIC_OPERATIONS = frozenset({
     "atomicAdd", "atomicSub", "atomicMax", "atomicMin", "atomicAnd", "atomicOr", "atomicXor",
-    "atomicExch", "atomicCAS",
+    "atomicExch", "atomicInc", "atomicDec", "atomicCAS",
 })  # fmt: skip
 
-WARP_FUNCTIONS = frozenset({
-    "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync", "__any_sync",
-    "__all_sync", "__ballot_sync", "__syncwarp",
-})  # fmt: skip
+# Each operation, and that which is atomic for the threads of the block, or of the whole system.
+ATOMIC_SCOPES = ("", "_block", "_system")
+ATOMIC_FUNCTIONS = frozenset(
+    f"{operation}{scope}" for operation in ATOMIC_OPERATIONS for scope in ATOMIC_SCOPES
+)
 
-FENCES = frozenset({"__threadfence", "__threadfence_block"})
+SHUFFLES = frozenset({"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"})
+VOTES = frozenset({"__any_sync", "__all_sync", "__ballot_sync"})
+MATCHES = frozenset({"__match_any_sync", "__match_all_sync"})
+REDUCTIONS = frozenset(
+    f"__reduce_{operation}_sync" for operation in ("add", "min", "max", "and", "or", "xor")
+)
+WARP_FUNCTIONS = SHUFFLES | VOTES | MATCHES | REDUCTIONS | {"__syncwarp", "__activemask"}
+
+FENCES = frozenset({"__threadfence", "__threadfence_block", "__threadfence_system"})
 
 ASYNC_COPY = "__pipeline_memcpy_async"
 ASYNC_COPY_FUNCTIONS = frozenset({ASYNC_COPY, "__pipeline_commit", "__pipeline_wait_prior"})

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, Protocol
 
-from simulator.language.tree import Barrier, Expression
+from simulator.language.tree import Barrier, Call, Expression
 from simulator.machine.buffers import Address
 from simulator.machine.group import Group
 from simulator.machine.load_store import Memory
 from simulator.machine.masks import Mask
+from simulator.machine.observer import Observer
 
 # An expression's closure gives its value: one number where all lanes agree, else an array [lanes];
 # a tuple of these for a short vector; an Address for a pointer. Lanes that are not active hold
@@ -38,11 +39,19 @@ class ExpressionCompiler(Protocol):
     def memory(self) -> Memory:
         """Loads and stores."""
 
+    @property
+    def observers(self) -> Sequence[Observer]:
+        """Whom calls notify of what they do."""
+
     def compile(self, expression: Expression) -> Closure:
         """The closure that gives an expression's value."""
 
     def memo_slot(self) -> int:
         """A fresh index into Group.memo."""
+
+
+# How a call of one of CUDA's functions is compiled.
+CompileCall = Callable[[Call, ExpressionCompiler], Closure]
 
 
 def remember(group: Group, slot: int, function: Any, left: Any, right: Any) -> Any:

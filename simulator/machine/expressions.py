@@ -63,6 +63,7 @@ class Evaluator:
         """frame_slots numbers the kernel's variables, compile_function compiles its functions."""
         self._compile_function = compile_function
         self._contractions = contractions
+        self._observers = observers
         self._on_evaluation = callbacks(observers, "on_evaluation")
         self._addresses = Addresses(self, splits_indices=not self._on_evaluation)
         self._registers = Registers(frame_slots, observers, self)
@@ -73,6 +74,11 @@ class Evaluator:
     def memory(self) -> Memory:
         """Loads and stores."""
         return self._memory
+
+    @property
+    def observers(self) -> Sequence[Observer]:
+        """Whom calls notify of what they do."""
+        return self._observers
 
     def memo_slot(self) -> int:
         """A fresh index into Group.memo."""

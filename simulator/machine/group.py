@@ -14,6 +14,7 @@ from simulator.language.tree import Barrier, Expression, Loop, Variable
 from simulator.launch import WARP_SIZE, Launch, unravel
 from simulator.machine.buffers import Address, Buffer
 from simulator.machine.masks import NONE, Mask
+from simulator.machine.warp_syncs import WarpSyncs
 
 
 @dataclass(slots=True, eq=False)
@@ -61,6 +62,7 @@ class Group:
         self.warp_numbers = np.add.outer(  # int [lanes], the warp within the group
             np.arange(blocks.size) * warps, in_block // WARP_SIZE
         ).reshape(-1)
+        self.warp_positions: Array | None = None  # int [lanes]; see warp_masks.positions
         self.thread_numbers: Array | None = None  # int [lanes] over the grid; set by observers
         self._builtins: dict[tuple[str, str], Any] = {}
 
@@ -95,7 +97,7 @@ class Group:
         self.interval: Any = 0  # barriers passed by the block: one number, or int [lanes]
 
         # Counts and limits.
-        self.warp_syncs = 0  # calls of __syncwarp()
+        self.warp_syncs = WarpSyncs()  # calls of __syncwarp()
         self.clock = 0  # accesses so far; counted by observers
         self.deadline = deadline  # time.perf_counter() at which a loop is stopped; None for never
 

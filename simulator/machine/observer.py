@@ -33,7 +33,7 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import Span
-from simulator.language.tree import Barrier, Expression, Kernel, MemorySpace, Statement
+from simulator.language.tree import Barrier, Call, Expression, Kernel, MemorySpace, Statement
 from simulator.launch import WARP_SIZE, Launch
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
@@ -53,6 +53,14 @@ class FaultReason(StrEnum):
 
     OUT_OF_BOUNDS = "out-of-bounds"
     MISALIGNED = "misaligned"
+
+
+class WarpFaultReason(StrEnum):
+    """What is wrong with a call of a warp function, so that its result is undefined."""
+
+    UNNAMED_LANE = "unnamed-lane"  # the mask does not name the lane that calls
+    MISSING_LANE = "missing-lane"  # the mask names a lane that does not arrive with it
+    ABSENT_SOURCE = "absent-source"  # a shuffle reads from a lane that is not there
 
 
 class StepKind(StrEnum):
@@ -182,6 +190,21 @@ class Fault:
     lvalue: Expression
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class WarpFault:
+    """Lanes whose call of a warp function has an undefined result.
+
+    A lane is joined with the lanes that arrive with its mask, and reads its own value where
+    another lane's is not there; execution goes on.
+    """
+
+    reason: WarpFaultReason
+    group: Group
+    call: Call
+    lanes: Array  # bool [lanes], which lanes are wrong
+    others: Array  # int [lanes], 0 to 31: the lane of its warp that each is wrong about
+
+
 class Observer:
     """Base of all observers: methods that the machine calls, each of which does nothing.
 
@@ -216,6 +239,9 @@ class Observer:
 
         on_access follows if other lanes of the same access are active.
         """
+
+    def on_warp_fault(self, fault: WarpFault) -> None:
+        """Called when lanes call a warp function with a wrong mask, or read a lane not there."""
 
     def on_unset(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """Called when lanes of a group read a variable before it has a value.

@@ -9,7 +9,7 @@ from enum import StrEnum
 from simulator.language.tree import MemorySpace
 from simulator.launch import Dim3
 from simulator.machine.group import Group
-from simulator.machine.observer import AccessKind
+from simulator.machine.observer import AccessKind, WarpFaultReason
 
 Number = float | str  # a value; its name ("nan", "inf", "-inf") where it is not finite
 
@@ -24,6 +24,8 @@ class HazardKind(StrEnum):
     OUT_OF_BOUNDS = "out-of-bounds"
     MISALIGNED = "misaligned"
     DIVERGENT_BARRIER = "divergent-barrier"
+    WRONG_MASK = "wrong-mask"
+    ABSENT_LANE = "absent-lane"
 
 
 # Of each kind of race the first and the second access, in the order that the author of the kernel
@@ -32,6 +34,13 @@ RACES: Mapping[HazardKind, tuple[AccessKind, AccessKind]] = {
     HazardKind.READ_AFTER_WRITE: (AccessKind.STORE, AccessKind.LOAD),
     HazardKind.WRITE_AFTER_READ: (AccessKind.LOAD, AccessKind.STORE),
     HazardKind.WRITE_AFTER_WRITE: (AccessKind.STORE, AccessKind.STORE),
+}
+
+
+WARP_FAULT_KINDS: Mapping[WarpFaultReason, HazardKind] = {
+    WarpFaultReason.UNNAMED_LANE: HazardKind.WRONG_MASK,
+    WarpFaultReason.MISSING_LANE: HazardKind.WRONG_MASK,
+    WarpFaultReason.ABSENT_SOURCE: HazardKind.ABSENT_LANE,
 }
 
 

@@ -13,8 +13,15 @@ from simulator.language.tree import Barrier, Expression, Kernel, MemorySpace
 from simulator.launch import WARP_SIZE, Dim3, Launch, unravel
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
-from simulator.machine.observer import Access, AccessKind, Fault, Observer
-from simulator.observers.findings import RACES, Example, Hazard, HazardKind, loop_iterations
+from simulator.machine.observer import Access, AccessKind, Fault, Observer, WarpFault
+from simulator.observers.findings import (
+    RACES,
+    WARP_FAULT_KINDS,
+    Example,
+    Hazard,
+    HazardKind,
+    loop_iterations,
+)
 from simulator.observers.messages import (
     fault_message,
     format_cell,
@@ -22,6 +29,7 @@ from simulator.observers.messages import (
     race_message,
     unset_cell_message,
     unset_variable_message,
+    warp_fault_message,
 )
 from simulator.observers.races import Relation, is_race
 from simulator.observers.shadow import (
@@ -44,6 +52,7 @@ class CellAccesses:
     access: Access
     shadow: Shadow  # of the access's buffer
     cells: Array  # int [n], entries of the shadow's arrays
+    lanes: Array  # int [n], the lane of the access's group that touches each cell
     threads: Array  # int [n], the thread that touches each cell, numbered over the grid
     interval: Any  # int, or int [n]: the barrier interval of each thread's block
     warp_syncs: int  # how often the threads' warps had passed __syncwarp()
@@ -126,6 +135,15 @@ class Hazards(Observer):
             int(fault.lanes.sum()),
             _example_of_lane(fault.group, lane, cell=None),
         )
+
+    def on_warp_fault(self, fault: WarpFault) -> None:
+        """A warp function is called with a wrong mask, or reads from a lane that is not there."""
+        kind, line = WARP_FAULT_KINDS[fault.reason], fault.call.span.line
+        lane = int(fault.lanes.argmax())
+        example = _example_of_lane(fault.group, lane, None)
+        message = warp_fault_message(fault, lane)
+        hazard = Hazard(kind, (line,), None, None, message, int(fault.lanes.sum()), example)
+        self._add((kind, fault.reason, line), hazard)
 
     def on_unset(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """A variable is read before it has a value."""
@@ -218,7 +236,7 @@ class Hazards(Observer):
         shadow.event[cells] = self._events
         if len(self._store_positions) < MAX_READS:
             self._store_positions[self._events] = program_position(access)
-        shadow.warp_syncs[cells] = group.warp_syncs
+        shadow.warp_syncs[cells] = group.warp_syncs.count
         shadow.atomic[cells] = access.kind is AccessKind.ATOMIC
         shadow.wrote = True
 
@@ -236,7 +254,9 @@ class Hazards(Observer):
                     candidates = (shadow.interval.take(cells) == interval) & after
                     if candidates.any():
                         threads = _thread_numbers(read.access.group)[lanes]
-                        remembered = _remembered_accesses(read, shadow, cells, interval, threads)
+                        remembered = _remembered_accesses(
+                            read, shadow, cells, lanes, interval, threads
+                        )
                         self._compare_with_writes(remembered, candidates)
             shadow.reads.clear()
             shadow.wrote = False
@@ -368,9 +388,10 @@ def _current_accesses(
         access=access,
         shadow=shadow,
         cells=cells,
+        lanes=group.lane_numbers[lanes],
         threads=threads,
         interval=_select(group.interval, lanes),
-        warp_syncs=group.warp_syncs,
+        warp_syncs=group.warp_syncs.count,
         clock=group.clock,
         position=program_position(access),
         copied=copied,
@@ -378,13 +399,14 @@ def _current_accesses(
 
 
 def _remembered_accesses(
-    read: Read, shadow: Shadow, cells: Array, interval: Any, threads: Array
+    read: Read, shadow: Shadow, cells: Array, lanes: Any, interval: Any, threads: Array
 ) -> CellAccesses:
     """A read that was remembered, as its group stood when it was made."""
     return CellAccesses(
         access=read.access,
         shadow=shadow,
         cells=cells,
+        lanes=read.access.group.lane_numbers[lanes],
         threads=threads,
         interval=interval,
         warp_syncs=read.warp_syncs,
@@ -399,13 +421,19 @@ def _relation_to_writes(accesses: CellAccesses) -> Relation:
     block_threads = accesses.access.group.launch.threads
     writers = shadow.writer.take(cells)
     same_block = writers // block_threads == threads // block_threads
+    ordered_in_warp = accesses.access.group.warp_syncs.order(
+        shadow.warp_syncs.take(cells),
+        accesses.warp_syncs,
+        accesses.lanes,
+        writers % block_threads % WARP_SIZE,
+    )
     warps, writer_warps = (t % block_threads // WARP_SIZE for t in (threads, writers))
     return Relation(
         same_thread=writers == threads,
         same_warp=same_block & (writer_warps == warps),
         same_block=same_block,
         same_interval=shadow.interval.take(cells) == accesses.interval,
-        same_warp_interval=shadow.warp_syncs.take(cells) == accesses.warp_syncs,
+        same_warp_interval=~ordered_in_warp,
         during_copy=accesses.copied,
     )
 

@@ -8,7 +8,13 @@ from typing import assert_never
 from simulator.language.tree import MemorySpace
 from simulator.launch import Dim3
 from simulator.machine.buffers import Buffer
-from simulator.machine.observer import AccessKind, Fault, FaultReason
+from simulator.machine.observer import (
+    AccessKind,
+    Fault,
+    FaultReason,
+    WarpFault,
+    WarpFaultReason,
+)
 from simulator.machine.schedule import Schedule
 from simulator.number_format import format_number
 from simulator.observers.findings import RACES, Example, HazardKind, Witness
@@ -76,6 +82,28 @@ def fault_message(fault: Fault, lane: int) -> str:
             assert_never(fault.reason)
     subject = _line_and_thread(fault.lvalue.span.line, *fault.group.thread_of(lane))
     return f"{subject} {VERBS[fault.kind]} {target}; the access is dropped."
+
+
+def warp_fault_message(fault: WarpFault, lane: int) -> str:
+    """A warp function whose result is undefined for one lane of a group."""
+    name, group = fault.call.function, fault.group
+    subject = _line_and_thread(fault.call.span.line, *group.thread_of(lane))
+    own, other = int(group.warp_lanes[lane]), int(fault.others[lane])
+    match fault.reason:
+        case WarpFaultReason.UNNAMED_LANE:
+            return f"{subject} calls {name} with a mask that does not name it, lane {own}."
+        case WarpFaultReason.MISSING_LANE:
+            return (
+                f"{subject} waits in {name} for lane {other}, which its mask names, and which "
+                "does not come here with the same mask."
+            )
+        case WarpFaultReason.ABSENT_SOURCE:
+            return (
+                f"{subject} takes the value of lane {other} by {name}, and that lane does not "
+                "take part: the value is undefined."
+            )
+        case _:
+            assert_never(fault.reason)
 
 
 def unset_variable_message(line: int, block: Dim3, thread: Dim3, name: str) -> str:

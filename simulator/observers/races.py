@@ -16,7 +16,7 @@ class Relation:
     same_warp: Any  # the threads belong to one warp of one block
     same_block: Any  # the threads belong to one block
     same_interval: Any  # no barrier of the block stands between them, if the block is one
-    same_warp_interval: Any  # no __syncwarp() stands between them, if the warp is one
+    same_warp_interval: Any  # no __syncwarp() of both stands between them, if the warp is one
     during_copy: Any = False  # one of them is an asynchronous copy that is not yet waited for
 
 

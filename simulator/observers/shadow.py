@@ -76,7 +76,7 @@ class Shadow:
             self.reads[key] = Read(
                 access,
                 group.interval,
-                group.warp_syncs,
+                group.warp_syncs.count,
                 group.clock,
                 event,
                 program_position(access),

@@ -245,6 +245,8 @@ def _find_read_difference(
             | HazardKind.OUT_OF_BOUNDS
             | HazardKind.MISALIGNED
             | HazardKind.DIVERGENT_BARRIER
+            | HazardKind.WRONG_MASK
+            | HazardKind.ABSENT_LANE
         ):
             return None  # no race, which is all that an order of warps decides
         case _:

@@ -49,6 +49,8 @@ def _write_target(expression: Expression) -> Expression | None:
     match expression:
         case Call(function=function, arguments=arguments) if function in WRITING_FUNCTIONS:
             return arguments[0]
+        case Call(function="__match_all_sync", arguments=arguments):
+            return arguments[-1]  # where its flag goes
         case Assign(lvalue=lvalue) | Increment(lvalue=lvalue) if not isinstance(lvalue, Name):
             return lvalue
         case _:

@@ -106,7 +106,7 @@ TABLE: dict[str, tuple[str, Any]] = {
     "asynchronous copy, two in flight": (
         "__shared__ int4 s[2][4]; if (i < 4) { for (int j = 0; j < 2; ++j) {"
         " __pipeline_memcpy_async(&s[j][i], reinterpret_cast<int4*>(x) + 4 * j + i, 16);"
-        " __pipeline_commit(); } __syncwarp(); __pipeline_wait_prior(1); x[i] = s[0][i].y;"
+        " __pipeline_commit(); } __syncwarp(0xf); __pipeline_wait_prior(1); x[i] = s[0][i].y;"
         " __pipeline_wait_prior(0); x[i] += s[1][i].z; }",
         np.where(I < 4, 4 * I + 1 + 16 + 4 * I + 2, I)),
     "warpSize and gridDim": ("x[i] = warpSize + gridDim.x * 100 + blockDim.x;", np.full(32, 164)),

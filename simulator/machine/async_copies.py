@@ -1,0 +1,95 @@
+"""Asynchronous copies to shared memory: they begin, are committed as batches and waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from simulator.language.ctype import VECTORS, CType, Pointer
+from simulator.language.errors import SourceError
+from simulator.language.tree import Call, Dereference, Literal, MemorySpace
+from simulator.language.visit import strip_casts
+from simulator.machine.buffers import element_of
+from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
+from simulator.machine.group import Group
+from simulator.machine.masks import Mask
+
+
+def _copy(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Loads at once; stores to shared memory when the batch of the copy is waited for."""
+    target, source, size, *rest = (strip_casts(argument) for argument in call.arguments)
+    zero_fill = rest and not (isinstance(rest[0], Literal) and not rest[0].value)
+    if not isinstance(size, Literal) or int(size.value) not in (4, 8, 16) or zero_fill:
+        raise SourceError(
+            "__pipeline_memcpy_async takes 4, 8 or 16 bytes, known before the launch, and no "
+            "zero-fill here.",
+            call.span,
+        )
+    assert isinstance(target.ctype, Pointer)
+    element = element_of(target.ctype.target)
+    count = int(size.value) // element.size
+    ctype: CType = element
+    if count > 1:
+        name = {"unsigned int": "uint"}.get(element.name, element.name) + str(count)
+        if name not in VECTORS:
+            raise SourceError(f"A copy of {count} {element} at once is not supported.", call.span)
+        ctype = VECTORS[name]
+    to, origin = compiler.compile(target), compiler.compile(source)
+    memory, load_slot, store_slot = compiler.memory, compiler.memo_slot(), compiler.memo_slot()
+    stored = Dereference(ctype, target.span, target)
+    loaded = Dereference(ctype, source.span, source, copied=True)
+
+    def copy(group: Group, mask: Mask) -> Any:
+        address = to(group, mask)
+        if address.buffer.space is MemorySpace.LOCAL:
+            raise SourceError(
+                "__pipeline_memcpy_async copies to shared memory, and "
+                f"{address.buffer.name} is an array of each thread's own.",
+                call.span,
+            )
+        values = memory.load(group, mask, origin(group, mask), ctype, loaded, load_slot)
+        memory.begin_store(group, mask, address, ctype, stored, store_slot)
+
+        def store() -> None:
+            memory.store(group, mask, address, ctype, stored, store_slot, values)
+
+        group.uncommitted.append(store)
+        return np.int32(0)
+
+    return copy
+
+
+def _commit(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Makes a batch of the copies since the last commit."""
+
+    def commit(group: Group, mask: Mask) -> Any:
+        group.committed.append(group.uncommitted)
+        group.uncommitted = []
+        return np.int32(0)
+
+    return commit
+
+
+def _wait(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Completes the oldest batches, all but as many as the argument says."""
+    number = strip_casts(call.arguments[0])
+    if not isinstance(number, Literal):
+        raise SourceError(f"{call.function} takes a number known before the launch.", call.span)
+    unfinished = int(number.value)
+
+    def wait(group: Group, mask: Mask) -> Any:
+        while len(group.committed) > unfinished:
+            for store in group.committed.pop(0):
+                store()
+        return np.int32(0)
+
+    return wait
+
+
+ASYNC_COPIES: Mapping[str, CompileCall] = {
+    "__pipeline_memcpy_async": _copy,
+    "__pipeline_commit": _commit,
+    "__pipeline_wait_prior": _wait,
+}

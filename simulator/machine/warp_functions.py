@@ -1,0 +1,202 @@
+"""What lanes of a warp do together: shuffles, votes, matches, reductions and __syncwarp().
+
+Each joins the lanes that its mask names; warp_masks.py reports those that are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from simulator.language.ctype import INT, Array, Pointer
+from simulator.language.errors import SourceError
+from simulator.language.functions import MATCHES, REDUCTIONS, SHUFFLES, VOTES
+from simulator.language.tree import Call, Dereference
+from simulator.launch import WARP_SIZE
+from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
+from simulator.machine.group import Group
+from simulator.machine.masks import Mask
+from simulator.machine.observer import WarpFaultReason
+from simulator.machine.warp_masks import (
+    FULL,
+    WarpMasks,
+    active_bits,
+    by_lane,
+    by_warp,
+    pack,
+    unpack,
+)
+
+LOW_BITS = WARP_SIZE - 1  # of a shuffle's offset and width, which the hardware looks at
+
+
+def _sources(mode: str, lane: Array, amount: Any, width: Any) -> tuple[Array, Array]:
+    """The lane of the warp that each lane [lanes] reads from, and whether that is in its segment.
+
+    width is lanes a segment. See PTX ISA, shfl.
+    """
+    segment = lane // width * width
+    match mode:
+        case "__shfl_up_sync":
+            source = lane - (amount & LOW_BITS)
+            return source, source >= segment
+        case "__shfl_down_sync":
+            source = lane + (amount & LOW_BITS)
+            return source, source < segment + width
+        case "__shfl_xor_sync":
+            source = lane ^ (amount & LOW_BITS)
+            return source, source < segment + width
+        case _:
+            source = segment + amount % width
+            return source, np.ones(lane.shape, np.bool_)
+
+
+def _shuffle(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Gives another lane's value; a lane's own if the other is outside its segment or warp."""
+    named, value, amount, *rest = (compiler.compile(argument) for argument in call.arguments)
+    width = rest[0] if rest else None
+    masks = WarpMasks(call, compiler)
+
+    def shuffle(group: Group, mask: Mask) -> Any:
+        peers = masks.peers(group, mask, named(group, mask))
+        values = by_warp(group, value(group, mask), 0)
+        by = group.spread(amount(group, mask)).astype(np.int64)
+        segment: Any = WARP_SIZE
+        if width is not None:
+            segment = np.clip(group.spread(width(group, mask)).astype(np.int64), 1, WARP_SIZE)
+        lane = group.warp_lanes
+        source, inside = _sources(call.function, lane, by, segment)
+        source = np.where(inside & (source >= 0) & (source < WARP_SIZE), source, lane)
+        if peers is not None:
+            source = _present_sources(group, mask, masks, peers, source)
+        return values.reshape(-1)[group.warp_numbers * WARP_SIZE + source]
+
+    return shuffle
+
+
+def _present_sources(
+    group: Group, mask: Mask, masks: WarpMasks, peers: Array, source: Array
+) -> Array:
+    """The lanes to read from, a lane's own where the other is not there, which is reported."""
+    absent = (peers >> source.astype(np.uint32)) & np.uint32(1) == 0
+    masks.report(WarpFaultReason.ABSENT_SOURCE, group, absent & (peers != 0), source)
+    return np.where(absent, group.warp_lanes, source)
+
+
+def _vote(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Gives whether any or all lanes of the mask hold, or a bit for each that does."""
+    named, predicate = (compiler.compile(argument) for argument in call.arguments)
+    masks = WarpMasks(call, compiler)
+
+    def vote(group: Group, mask: Mask) -> Any:
+        peers = masks.peers(group, mask, named(group, mask))
+        holds = by_warp(group, group.spread(predicate(group, mask)) != 0, False)
+        bits, joined = by_lane(group, pack(holds)), FULL if peers is None else peers
+        match call.function:
+            case "__any_sync":
+                return (bits & joined != 0).astype(np.int32)
+            case "__all_sync":
+                return (bits & joined == joined).astype(np.int32)
+            case _:
+                return bits & joined
+
+    return vote
+
+
+def _joined(group: Group, peers: Array | None) -> Array:
+    """Which lanes are joined: bool [warps, 32, 32], of each lane which of its warp."""
+    everyone = np.full(group.lanes, FULL, np.uint32) if peers is None else peers
+    return unpack(by_warp(group, everyone, 0))
+
+
+def _match(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Gives the lanes of the mask that have a lane's value; or the mask, if all have one value."""
+    named, value, *rest = (compiler.compile(argument) for argument in call.arguments)
+    masks = WarpMasks(call, compiler)
+    store = _store_flag(call, compiler) if rest else None
+
+    def match(group: Group, mask: Mask) -> Any:
+        peers = masks.peers(group, mask, named(group, mask))
+        values = group.spread(value(group, mask))
+        bits = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
+        table = by_warp(group, bits, 0)
+        joined = _joined(group, peers)
+        same = (table[:, :, None] == table[:, None, :]) & joined
+        if store is None:
+            return by_lane(group, pack(same))
+        alike = (same == joined).all(axis=-1)
+        store(group, mask, by_lane(group, alike).astype(np.int32))
+        return by_lane(group, np.where(alike, pack(joined), np.uint32(0)))
+
+    return match
+
+
+def _store_flag(call: Call, compiler: ExpressionCompiler) -> Callable[[Group, Mask, Array], None]:
+    """Stores an int [lanes] where a call's last argument points to."""
+    pointer = call.arguments[-1]
+    if not isinstance(pointer.ctype, Pointer):
+        raise SourceError(f"{call.function} takes a pointer to an int.", pointer.span)
+    address, memory, slot = compiler.compile(pointer), compiler.memory, compiler.memo_slot()
+    lvalue = Dereference(INT, pointer.span, pointer)
+
+    def store(group: Group, mask: Mask, flags: Array) -> None:
+        memory.store(group, mask, address(group, mask), INT, lvalue, slot, flags)
+
+    return store
+
+
+# Of each reduction the function, and what it starts from for a type's dtype.
+REDUCERS: Mapping[str, tuple[Any, Callable[[Any], Any]]] = {
+    "__reduce_add_sync": (np.add, lambda dtype: dtype.type(0)),
+    "__reduce_min_sync": (np.minimum, lambda dtype: dtype.type(np.iinfo(dtype).max)),
+    "__reduce_max_sync": (np.maximum, lambda dtype: dtype.type(np.iinfo(dtype).min)),
+    "__reduce_and_sync": (np.bitwise_and, lambda dtype: ~dtype.type(0)),
+    "__reduce_or_sync": (np.bitwise_or, lambda dtype: dtype.type(0)),
+    "__reduce_xor_sync": (np.bitwise_xor, lambda dtype: dtype.type(0)),
+}
+
+
+def _reduce(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Gives every lane of the mask the sum, least, … of their whole numbers."""
+    named, value = (compiler.compile(argument) for argument in call.arguments)
+    masks = WarpMasks(call, compiler)
+    function, identity = REDUCERS[call.function]
+
+    def reduce(group: Group, mask: Mask) -> Any:
+        peers = masks.peers(group, mask, named(group, mask))
+        values = group.spread(value(group, mask))
+        start = identity(values.dtype)
+        table = by_warp(group, values, start)
+        chosen = np.where(_joined(group, peers), table[:, None, :], start)
+        return by_lane(group, function.reduce(chosen, axis=-1, dtype=values.dtype))
+
+    return reduce
+
+
+def _syncwarp(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Notes the call, which orders the accesses of the lanes of its mask."""
+    (named,) = [compiler.compile(a) for a in call.arguments] or [lambda group, mask: FULL]
+    masks = WarpMasks(call, compiler)
+
+    def sync(group: Group, mask: Mask) -> Any:
+        group.warp_syncs.add(masks.peers(group, mask, named(group, mask)))
+        return np.int32(0)
+
+    return sync
+
+
+def _active_mask(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Gives a bit for each lane that is active."""
+    return active_bits
+
+
+WARP_CALLS: Mapping[str, CompileCall] = {
+    **dict.fromkeys(SHUFFLES, _shuffle),
+    **dict.fromkeys(VOTES, _vote),
+    **dict.fromkeys(MATCHES, _match),
+    **dict.fromkeys(REDUCTIONS, _reduce),
+    "__syncwarp": _syncwarp,
+    "__activemask": _active_mask,
+}

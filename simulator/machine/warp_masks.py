@@ -1,0 +1,133 @@
+"""Which lanes of a warp a warp function joins, by its mask, and what is wrong with a mask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simulator.language.ctype import Array
+from simulator.language.tree import Call
+from simulator.launch import WARP_SIZE
+from simulator.machine.closures import ExpressionCompiler
+from simulator.machine.group import Group
+from simulator.machine.masks import ALL, Mask, as_array
+from simulator.machine.observer import WarpFault, WarpFaultReason, callbacks
+
+FULL = np.uint32(0xFFFFFFFF)
+BITS = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)  # uint32 [32], a bit for each lane
+
+
+def positions(group: Group) -> Array:
+    """Where each lane stands in an array [warps, 32] laid flat: int [lanes]."""
+    if group.warp_positions is None:
+        group.warp_positions = group.warp_numbers * WARP_SIZE + group.warp_lanes
+    return group.warp_positions
+
+
+def by_warp(group: Group, values: Any, missing: Any) -> Array:
+    """Values [lanes] as [warps, 32], with `missing` for lanes that a partial warp lacks."""
+    values = group.spread(values)
+    whole: Array
+    warps = int(group.warp_numbers[-1]) + 1
+    if group.lanes == warps * WARP_SIZE:
+        whole = values
+    else:
+        whole = np.full(warps * WARP_SIZE, missing, values.dtype)
+        whole[positions(group)] = values
+    return whole.reshape(warps, WARP_SIZE)
+
+
+def by_lane(group: Group, values: Array) -> Array:
+    """Values [warps, 32] as [lanes]; or values [warps], for each lane that of its warp."""
+    if values.ndim == 1:
+        values = np.repeat(values[:, None], WARP_SIZE, axis=1)
+    lanes: Array = values.reshape(-1)[positions(group)]
+    return lanes
+
+
+def pack(chosen: Array) -> Array:
+    """A bit for each lane: bool [..., 32] as uint32 [...].
+
+    >>> pack(np.arange(32) < 4)
+    np.uint32(15)
+    """
+    bits: Array = np.where(chosen, BITS, np.uint32(0)).sum(axis=-1, dtype=np.uint32)
+    return bits
+
+
+def unpack(bits: Array) -> Array:
+    """uint32 [...] as bool [..., 32]."""
+    chosen: Array = (bits[..., None] & BITS) != 0
+    return chosen
+
+
+def active_bits(group: Group, mask: Mask) -> Array:
+    """The active lanes of each lane's warp, a bit each: uint32 [lanes]."""
+    return by_lane(group, pack(by_warp(group, as_array(mask, group.lanes), False)))
+
+
+class WarpMasks:
+    """Finds the lanes that calls of one warp function join; reports wrong masks to observers."""
+
+    def __init__(self, call: Call, compiler: ExpressionCompiler) -> None:
+        self._call = call
+        self._on_fault = callbacks(compiler.observers, "on_warp_fault")
+        self._slot = compiler.memo_slot()
+
+    def peers(self, group: Group, mask: Mask, named: Any) -> Array | None:
+        """The lanes that arrive with each lane, itself among them: uint32 [lanes], a bit each.
+
+        named is the mask argument, one number or [lanes]. Gives None where all 32 lanes of every
+        warp arrive with a full mask.
+        """
+        memo = group.memo[self._slot]
+        returned = group.returns[0]
+        peers: Array | None
+        if memo is not None and memo[0] is mask and memo[1] is named and memo[2] is returned:
+            peers, faults = memo[3]
+        else:
+            peers, faults = _find_peers(group, mask, named)
+            group.memo[self._slot] = (mask, named, returned, (peers, faults))
+        for reason, lanes, others in faults:
+            self.report(reason, group, lanes, others)
+        return peers
+
+    def report(self, reason: WarpFaultReason, group: Group, lanes: Array, others: Array) -> None:
+        """Notify observers of lanes (bool [lanes]), each with another lane of its warp."""
+        if self._on_fault and lanes.any():
+            fault = WarpFault(reason, group, self._call, lanes, others)
+            for notify in self._on_fault:
+                notify(fault)
+
+
+def _find_peers(
+    group: Group, mask: Mask, named: Any
+) -> tuple[Array | None, list[tuple[WarpFaultReason, Array, Array]]]:
+    """The peers of each lane, and what is wrong: the reason, lanes, and a lane for each."""
+    complete = group.threads.size % WARP_SIZE == 0
+    uniform = np.ndim(named) == 0
+    if mask is ALL and complete and uniform and named == FULL:
+        return None, []
+    active = as_array(mask, group.lanes)
+    names = group.spread(named).astype(np.uint32)
+    present = active_bits(group, mask)
+    if uniform:
+        peers = names & present
+    else:  # lanes that arrive with the same mask
+        table, arrived = by_warp(group, names, 0), by_warp(group, active, False)
+        same = (table[:, :, None] == table[:, None, :]) & arrived[:, None, :]
+        peers = names & by_lane(group, pack(same))
+    own = BITS[group.warp_lanes]
+    peers = np.where(active, peers | own, np.uint32(0))
+    unnamed = active & (names & own == 0)
+    started = active_bits(group, ALL) & ~active_bits(group, group.returns[0])
+    lacking = np.where(active, names & started & ~peers, np.uint32(0))
+    missing = np.log2(np.maximum(lacking & -lacking, 1)).astype(np.int64)  # the first of them
+    faults = [
+        (WarpFaultReason.UNNAMED_LANE, unnamed, group.warp_lanes),
+        (WarpFaultReason.MISSING_LANE, lacking != 0, missing),
+    ]
+    if complete and (peers == FULL).all():
+        return None, []
+    return peers, [fault for fault in faults if fault[1].any()]
