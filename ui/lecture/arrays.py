@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,27 +120,26 @@ class ArrayReader:
     def longest(self, array: ArrayName) -> int:
         """Letters of the longest number that the array ever holds."""
         if array not in self._longest:
-            steps = self._model.recording.steps
-            if array.space is MemorySpace.GLOBAL and array.name not in steps[-1].outputs:
-                steps = steps[:1]  # nothing writes it
-            snapshots = distinct_snapshots(self.values_object(step, array) for step in steps)
+            snapshots = distinct_snapshots(self._snapshots(array))
             distinct = np.unique(np.concatenate([np.asarray(s).reshape(-1) for s in snapshots]))
             if distinct.size > 4096:  # enough to find the longest: the ends, and some between
                 distinct = distinct[:: distinct.size // 4096]
             self._longest[array] = max(len(number(value)) for value in distinct.tolist())
         return self._longest[array]
 
-    def values_object(self, step: Step, array: ArrayName) -> Array:
-        """The snapshot itself, which steps share while it does not change."""
+    def _snapshots(self, array: ArrayName) -> Iterable[Array]:
+        """What the array holds step by step; steps share it while it does not change."""
+        recording, name = self._model.recording, array.name
         match array.space:
             case MemorySpace.SHARED:
-                return step.shared[array.name]
+                return (step.shared[name] for step in recording.steps)
             case MemorySpace.LOCAL:
-                return self._local_values(array.name)[step.number]
+                return self._local_values(name)
             case _:
-                return step.outputs.get(
-                    array.name, np.asarray(self._model.recording.arguments[array.name])
-                )
+                argument = np.asarray(recording.arguments[name])
+                if name not in recording.steps[-1].outputs:  # nothing writes it
+                    return [argument]
+                return (step.outputs.get(name, argument) for step in recording.steps)
 
     def iterations(self, step: Step, array: ArrayName) -> Array:
         """The tile, counted along K, of the value in each cell; -1 for none.
