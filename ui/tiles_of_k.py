@@ -211,8 +211,8 @@ class _StoredTiles:
         """The tile of what each thread stores: int [T].
 
         It comes from the load of the same step or, when copies are waited for, from the oldest.
-        Threads that load nothing store the zeros beyond a matrix's edge, which belong to the tile
-        that the others load.
+        Threads that load nothing while others do store the zeros beyond a matrix's edge, which are
+        of no tile.
         """
         loads = self._next_copy(store) if _waits(step.statement) else self._loads
         tiles = np.full(store.active.size, NONE)
@@ -221,9 +221,8 @@ class _StoredTiles:
             cells = access.offsets[threads] // access.element_bytes
             columns = self._columns[access.name]
             tiles[threads] = _tile_of(access.name, cells, columns, self._depth)
-        is_known = tiles != NONE
-        others = int(tiles[is_known][0]) if is_known.any() else self._carried[step.number]
-        tiles[~is_known] = others
+        if not (tiles != NONE).any():
+            tiles[:] = self._carried[step.number]
         return tiles
 
     def _next_copy(self, store: StepAccess) -> list[StepAccess]:

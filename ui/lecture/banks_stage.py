@@ -13,7 +13,7 @@ from simulator.recording.requests import Request
 from ui.hit import Hit
 from ui.lecture.arrays import ArrayReader
 from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, fit, markup
+from ui.lecture.letters import Letters, fit, markup, text_width
 from ui.lecture.stages import Stages
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
@@ -23,6 +23,7 @@ from ui.sheet import Rectangle
 
 VERBS = {AccessKind.LOAD: "reads", AccessKind.STORE: "writes", AccessKind.ATOMIC: "updates"}
 TALLEST = 2.4  # of a small letter, a wavefront's row
+MIDDLE = 18  # the bank around which it stands how many are idle
 LINES = 5  # of words beside the maps
 
 
@@ -45,6 +46,9 @@ class BanksStage:
             stage.bottom - 1.5 * letters.small,
         )  # fmt: skip
         self._bank = self._chart.width / BANKS
+        self._middle = (
+            self._chart.left + MIDDLE * self._bank, (self._chart.top + self._chart.bottom) / 2
+        )  # fmt: skip
 
     def matches(self, step: Step) -> bool:
         """Whether the stage can show a step: any."""
@@ -77,6 +81,8 @@ class BanksStage:
                   palette.faint, family=SANS),
             words([(chart.left - 0.5 * letters.small, y) for y, _ in numbers],
                   [text for _, text in numbers], letters.small, palette.faint, "middle left", SANS),
+            words([self._middle], [self._idle(request)], letters.number, palette.ink,
+                  family=SANS),
         ]  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:
@@ -118,6 +124,17 @@ class BanksStage:
         return min(
             TALLEST * self._letters.small, self._chart.height / max(1, request.wavefront_count)
         )
+
+    def _idle(self, request: Request | None) -> str:
+        """What a conflict costs, where no mark stands behind the words."""
+        if request is None or request.degree < 2:
+            return ""
+        used = np.unique(request.words[request.words >= 0] % BANKS)
+        text = f"{BANKS - used.size} banks idle"
+        half = (0.5 * text_width(text, self._letters.number) + self._letters.small) / self._bank
+        is_free = not ((used > MIDDLE - half - 1) & (used < MIDDLE + half)).any()
+        low = self._chart.top + self._level(request) * request.wavefront_count
+        return text if is_free and low > self._middle[1] + self._letters.number else ""
 
     def _marks(self, request: Request, level: float) -> tuple[str, str]:
         """A mark for each word in its bank's column and its wavefront's row; the thread's own."""
@@ -183,12 +200,11 @@ class BanksStage:
         banks = np.unique(words_ % BANKS)
         if request.degree > 1:
             cost = f"{request.degree}-way bank conflict, {turns}."
-            each = f"bank {banks[0]}, which serves them" if banks.size == 1 else (
-                f"{banks.size} banks, which serve them"
-            )  # fmt: skip
+            where = f"bank {banks[0]}" if banks.size == 1 else f"{banks.size} banks"
+            serve = "serves" if banks.size == 1 else "serve"
             why: tuple[str, ...] = (
-                f"Its {words_.size} words are in {each} one after another.",
-                f"{words_.size} words in {banks.size} banks, one after another.",
+                f"Its {words_.size} words are in {where}, which {serve} them one after another.",
+                f"{words_.size} words in {where}, one after another.",
             )
         else:
             cost = f"no conflict, {turns}."
