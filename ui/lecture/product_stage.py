@@ -20,7 +20,7 @@ from ui.lecture.window import Content, Window, chosen
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, number, outline, words
 from ui.panels.threads import values_by_step
-from ui.scene_model import SceneModel, distinct_snapshots, outer_iteration
+from ui.scene_model import SceneModel, distinct_snapshots, iteration, outer_iteration
 from ui.sheet import Rectangle
 
 MOST = 8  # rows or columns of a window
@@ -253,10 +253,12 @@ class ProductStage:
         touched: Iterable[int] = ()
         if factor.array is None:
             return self._register_content(factor, step, start)
-        if step is product:
-            access = self._boards.factor_access(self._board, step, number_)
+        if step is product or iteration(self._model, step, self._model.inner) is not None:
+            access = self._boards.factor_access(self._board, product, number_)
             if access is not None:
                 touched, focused = self._touched(access, factor)
+        if step is not product:  # between two products nothing is read
+            touched = ()
         return Content(
             factor.array, shape, start, self._reader.texts(step, factor.array),
             self._reader.iterations(step, factor.array),

@@ -99,6 +99,19 @@ def check_focus(lecture: Lecture, step: Step) -> float:
     return after
 
 
+def test_between_two_products_the_cells_of_the_next_are_lit() -> None:
+    lecture = of_query(M=8, N=8, K=8, TILE=4)
+    loop = lecture.steps_of("for (int k")
+    followed = 0
+    for step in loop:
+        after = lecture.steps[step.number + 1 : step.number + 3]
+        product = next((s for s in after if PRODUCT.search(lecture.line(s))), None)
+        if product is not None:
+            assert focus_boxes(lecture, step) == focus_boxes(lecture, product), step.number
+            followed += 1
+    assert followed == 2 * 2 * 4  # to begin or count, and to compare, before each product
+
+
 @EACH
 def test_every_sum_that_is_shown_is_the_recorded_one(number: int) -> None:
     lecture = of_size(number, PINNED)
