@@ -12,6 +12,7 @@ import numpy as np
 from simulator import Recording, Step
 from simulator.language.ctype import Array
 from simulator.language.tree import Barrier, Loop, MemorySpace
+from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.observers.findings import Hazard
 from simulator.recording.navigation import Position, positions
@@ -184,6 +185,17 @@ def _phase(step: Step, inner: Loop | None) -> Phase:
     if within or (kinds and inner is None):
         return Phase.COMPUTE
     return Phase.OTHER
+
+
+def warp_alone(model: SceneModel, step: Step) -> int | None:
+    """The warp that runs a step while the block's others are elsewhere in the kernel.
+
+    None where all warps go together: then their first step has all threads.
+    """
+    if model.recording.steps[0].active.all():
+        return None
+    warps = np.unique(np.flatnonzero(step.active) // WARP_SIZE)
+    return int(warps[0]) if warps.size == 1 else None
 
 
 def outer_iteration(model: SceneModel, step: Step) -> int | None:

@@ -30,6 +30,7 @@ from ui.scene_model import (
     iteration,
     loaded_tile,
     multiplied_tile,
+    warp_alone,
 )
 from ui.sheet import Heading, Panel
 
@@ -134,6 +135,8 @@ class LectureSheet:
         """Where we are: step, tile, k, line, hazards; as much as has room."""
         model = self._model
         texts = [f"Step {step.number + 1} of {len(model.recording.steps)}"]
+        warp = warp_alone(model, step)
+        texts += [] if warp is None else [f"warp {warp}"]
         texts += self._tile_words(step)
         values = {entry.loop: entry for entry in step.loops}
         for loop in (model.outer, model.inner):

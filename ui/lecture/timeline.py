@@ -14,7 +14,7 @@ from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, colour_scale, outline, words
 from ui.panels.paths import box, px
 from ui.panels.timeline import PHASES, steps_with_hazards
-from ui.scene_model import Phase, SceneModel, multiplied_tile
+from ui.scene_model import Phase, SceneModel, multiplied_tile, warp_alone
 
 BUTTON = 52  # pixels in the corner, for the button that ends a presentation
 BAND = 0.28  # of a small letter: the row of the iterations' colours
@@ -93,29 +93,31 @@ class LectureTimeline:
         return [phase for phase in PHASES if phase in phases and phase is not Phase.OTHER]
 
     def _names(self, turns: list[int | None]) -> tuple[list[tuple[float, float]], list[str]]:
-        """A name above each iteration; only as many as have room."""
-        small = self._letters.small
-        noun = "tile" if self._model.inner is not None else "iteration"
+        """A name above each iteration, and its warp's if it runs alone; as many as have room."""
+        small, model = self._letters.small, self._model
+        noun = "tile" if model.inner is not None else "iteration"
+        runs = [
+            (turn, warp_alone(model, step))
+            for turn, step in zip(turns, model.recording.steps, strict=True)
+        ]
         points, names = [], []
         free = self._box.left
-        for turn, steps in itertools.groupby(range(len(turns)), key=lambda i: turns[i]):
-            x = self._box.left + next(steps) * self._width
+        for (turn, warp), numbers in itertools.groupby(range(len(runs)), key=runs.__getitem__):
+            steps = list(numbers)
+            x = self._box.left + steps[0] * self._width
             if turn is None or x < free:
                 continue
-            for name in (f"{noun} {turn + 1}", str(turn + 1)):
-                width = text_width(name, small)
-                room = self._iteration_width(turns, turn)
-                if width + 6 <= room or name == str(turn + 1):
-                    break
+            short, name = str(turn + 1), f"{noun} {turn + 1}"
+            longest = [] if warp is None else [f"warp {warp}: {name}", f"warp {warp}"]
+            room = len(steps) * self._width - 6
+            name = next((n for n in (*longest, name) if text_width(n, small) <= room), short)
+            width = text_width(name, small)
             if x + width > self._box.right:
                 continue
             points.append((x, self._box.top - 0.75 * small))
             names.append(name)
             free = x + width + small
         return points, names
-
-    def _iteration_width(self, turns: list[int | None], turn: int) -> float:
-        return turns.count(turn) * self._width
 
     def _row(self, values: list[int], colours: list[str], top: float, low: float) -> Trace:
         return {

@@ -18,6 +18,7 @@ from ui.hit import Hit
 from ui.lecture.maps import MapsPanel
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.threads_stage import ThreadsStage
+from ui.lecture.timeline import LectureTimeline
 from ui.look import Look, Sheet, Stage
 from ui.overview import OverviewSheet
 from ui.panels.canvas import SPACE
@@ -237,3 +238,23 @@ def test_the_sentence_the_ledger_and_the_timeline_are_no_hits() -> None:
         for x in np.linspace(area.left, area.right - 1, 20):
             for y in np.linspace(area.top, area.bottom - 1, 5):
                 assert lecture.hit(lecture.steps[14], float(x), float(y)) is None
+
+
+def test_a_warp_that_runs_alone_is_named() -> None:
+    lecture = of_query(M=16, N=16, K=16, TILE=8, schedule="ascending", edits="first-barrier")
+    names = [
+        text
+        for trace in lecture.panel(LectureTimeline).static()
+        for text in trace.get("text", ())
+        if "tile" in text
+    ]
+    assert names == ["warp 0: tile 1", "warp 1: tile 1", "warp 0: tile 2", "warp 1: tile 2"]
+    for step in lecture.steps:
+        warps = {int(thread) // 32 for thread in np.flatnonzero(step.active)}
+        named = re.findall(r" · warp (\d+)", lecture.sheet.title(step))
+        assert named == [str(warp) for warp in warps if len(warps) == 1], step.number
+
+
+def test_warps_that_go_together_are_not_named() -> None:
+    lecture = of_query(M=16, N=16, K=16, TILE=8)
+    assert not any("warp" in lecture.sheet.title(step) for step in lecture.steps)
