@@ -14,9 +14,11 @@ from simulator.frontend.source import set_defines
 from simulator.frontend.statements import Statements
 from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.template import instantiate
+from simulator.language.ctype import size_of
 from simulator.language.errors import SourceError, list_names
-from simulator.language.tree import Kernel, MemorySpace
+from simulator.language.tree import Kernel, MemorySpace, Variable
 
+MAX_STATIC_SHARED_BYTES = 48 * 1024  # of a kernel's __shared__ arrays, as ptxas takes them
 USE = "tilewise_use"  # a function, added to the text, that names a template kernel's instance
 
 
@@ -91,6 +93,7 @@ def _lower(
             body = statements.body(child, None)
     if body is None:
         raise SourceError(f"The kernel {cursor.spelling} has no body.", span_of(cursor))
+    _check_static_shared(symbols.shared)
     contractions, doubts = contract(body)
     return Kernel(
         name=cursor.spelling,
@@ -103,3 +106,18 @@ def _lower(
         contractions=contractions,
         warnings=warnings + doubts,
     )
+
+
+def _check_static_shared(arrays: tuple[Variable, ...]) -> None:
+    """Raise SourceError for more static shared memory than nvcc's assembler takes."""
+    static = [array for array in arrays if not array.dynamic]
+    total = sum(size_of(array.ctype) for array in static)
+    if total > MAX_STATIC_SHARED_BYTES:
+        largest = max(static, key=lambda array: size_of(array.ctype))
+        raise SourceError(
+            f"The kernel uses too much shared data: its __shared__ arrays take {total:,} bytes, "
+            f"and nvcc takes {MAX_STATIC_SHARED_BYTES:,} (48 KB). Make {largest.name} smaller, or "
+            f"declare it as extern __shared__ {largest.ctype.innermost} {largest.name}[] and give "
+            "its bytes at the launch.",
+            largest.span,
+        )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from simulator.language.ctype import CType, Scalar, align_up
+from simulator.language.ctype import ArrayOf, CType, Scalar, Vector, align_up
 from simulator.language.errors import Span
 
 
@@ -434,6 +434,23 @@ class Kernel:
         return offsets
 
     @property
+    def shared_memories(self) -> tuple[Variable, ...]:
+        """The shared arrays, of all extern ones only one: they are names of the same memory.
+
+        That is the one with the smallest elements, in which accesses by any name can be counted.
+        """
+        dynamic = [array for array in self.shared if array.dynamic]
+        others = set(dynamic) - {min(dynamic, key=_element_bytes, default=None)}
+        return tuple(array for array in self.shared if array not in others)
+
+    @property
     def static_shared_bytes(self) -> int:
         """Bytes of the static shared arrays, each rounded up to a multiple of 16."""
         return sum(align_up(array.ctype.size) for array in self.shared if not array.dynamic)
+
+
+def _element_bytes(array: Variable) -> int:
+    """Bytes of an array's element, of short vectors their component's."""
+    assert isinstance(array.ctype, ArrayOf)
+    innermost = array.ctype.innermost
+    return innermost.element.size if isinstance(innermost, Vector) else innermost.size

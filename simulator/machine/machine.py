@@ -153,7 +153,7 @@ class Machine:
             )
             group.arrays.update(arrays)
             group.arrays.update(self._globals)
-            group.shared = {variable.name: a.buffer for variable, a in arrays.items()}
+            group.shared = {address.buffer.name: address.buffer for address in arrays.values()}
             for parameter in self.kernel.parameters:
                 slot = self._program.frame_slots[parameter]
                 group.frame[slot] = self._parameter_value(parameter)
@@ -162,14 +162,23 @@ class Machine:
         return groups
 
     def _shared_arrays(self, blocks: int) -> dict[Variable, Address]:
-        """Where the shared arrays of a number of blocks start, all of them new."""
-        arrays: dict[Variable, Address] = {}
-        for variable, offset in self.kernel.shared_offsets.items():
+        """Where the shared arrays of a number of blocks start, all of them new.
+
+        All extern arrays are one memory, whatever their names and types.
+        """
+        offsets, buffers = self.kernel.shared_offsets, {}
+        dynamic: Buffer | None = None
+        for variable in self.kernel.shared_memories:
             assert isinstance(variable.ctype, ArrayOf)
             dynamic_bytes = self.launch.shared_bytes if variable.dynamic else None
-            buffer = shared_buffer(variable.name, variable.ctype, offset, blocks, dynamic_bytes)
-            arrays[variable] = Address(buffer, None, 0)
-        return arrays
+            buffers[variable] = buffer = shared_buffer(
+                variable.name, variable.ctype, offsets[variable], blocks, dynamic_bytes
+            )
+            dynamic = buffer if variable.dynamic else dynamic
+        return {
+            variable: Address(buffers.get(variable) or dynamic, None, 0)
+            for variable in self.kernel.shared
+        }
 
     def _parameter_value(self, parameter: Variable) -> Any:
         if isinstance(parameter.ctype, Pointer):

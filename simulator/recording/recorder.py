@@ -74,7 +74,9 @@ def record(
         name: value.copy() if isinstance(value, np.ndarray) else value
         for name, value in machine.arguments.items()
     }
-    return Recording(kernel, launch, arguments, block, tuple(recorder.steps), kernel.shared)
+    return Recording(
+        kernel, launch, arguments, block, tuple(recorder.steps), kernel.shared_memories
+    )
 
 
 class Recorder(Observer):

@@ -116,4 +116,4 @@ class Recording:
     arguments: Mapping[str, Array]  # by parameter name, as they were before the launch
     block: Dim3  # x, y, z in the grid
     steps: tuple[Step, ...]
-    shared: tuple[Variable, ...]  # the shared arrays that the kernel declares
+    shared: tuple[Variable, ...]  # Kernel.shared_memories
