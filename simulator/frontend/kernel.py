@@ -14,7 +14,7 @@ from simulator.frontend.source import set_defines
 from simulator.frontend.statements import Statements
 from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.template import instantiate
-from simulator.language.ctype import size_of
+from simulator.language.ctype import ArrayOf, size_of
 from simulator.language.errors import SourceError, list_names
 from simulator.language.tree import Kernel, MemorySpace, Variable
 
@@ -114,6 +114,7 @@ def _check_static_shared(arrays: tuple[Variable, ...]) -> None:
     total = sum(size_of(array.ctype) for array in static)
     if total > MAX_STATIC_SHARED_BYTES:
         largest = max(static, key=lambda array: size_of(array.ctype))
+        assert isinstance(largest.ctype, ArrayOf)
         raise SourceError(
             f"The kernel uses too much shared data: its __shared__ arrays take {total:,} bytes, "
             f"and nvcc takes {MAX_STATIC_SHARED_BYTES:,} (48 KB). Make {largest.name} smaller, or "

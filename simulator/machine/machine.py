@@ -166,17 +166,18 @@ class Machine:
 
         All extern arrays are one memory, whatever their names and types.
         """
-        offsets, buffers = self.kernel.shared_offsets, {}
-        dynamic: Buffer | None = None
+        offsets = self.kernel.shared_offsets
+        buffers: dict[Variable, Buffer] = {}
+        dynamic: list[Buffer] = []  # one, or none
         for variable in self.kernel.shared_memories:
             assert isinstance(variable.ctype, ArrayOf)
             dynamic_bytes = self.launch.shared_bytes if variable.dynamic else None
             buffers[variable] = buffer = shared_buffer(
                 variable.name, variable.ctype, offsets[variable], blocks, dynamic_bytes
             )
-            dynamic = buffer if variable.dynamic else dynamic
+            dynamic += [buffer] if variable.dynamic else []
         return {
-            variable: Address(buffers.get(variable) or dynamic, None, 0)
+            variable: Address(dynamic[0] if variable.dynamic else buffers[variable], None, 0)
             for variable in self.kernel.shared
         }
 
