@@ -117,9 +117,9 @@ TEXTS = {
                             "line 3, column 1: This loop has run"),
     # Gigabytes.
     "shared gigabyte": (kernel("__shared__ float s[1 << 28]; s[0] = 1; x[0] = s[0];"),
-                        "1,073,741,824 bytes of shared memory"),
+                        "1,073,741,824 bytes"),
     "shared terabytes": (kernel("__shared__ float s[1ll << 40]; s[0] = 1; x[0] = s[0];"),
-                         "bytes of shared memory"),
+                         "too much shared data"),
     "local gigabyte": (kernel("float s[1 << 28]; s[0] = 1; x[0] = s[0];"), "32,768 MiB"),
     "a list of a million": (kernel("float s[1000000] = {1}; x[0] = s[0];"), "4,096 first values"),
 }  # fmt: skip
