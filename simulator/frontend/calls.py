@@ -13,7 +13,11 @@ from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.types import convert, literal, lower_type, parameter_type
 from simulator.language import ctype
 from simulator.language.errors import SourceError, Span
-from simulator.language.functions import ARITHMETIC_FUNCTIONS, INTRINSICS
+from simulator.language.functions import (
+    ARITHMETIC_FUNCTIONS,
+    INTRINSICS,
+    OF_THE_RESULTS_TYPE,
+)
 from simulator.language.tree import (
     Assign,
     Barrier,
@@ -25,6 +29,7 @@ from simulator.language.tree import (
     Expression,
     Function,
     Inlined,
+    Literal,
     Load,
     MemorySpace,
     Name,
@@ -64,8 +69,11 @@ class Calls:
         values = self._statements.expressions
         children = list(cursor.get_children())
         name = cursor.spelling
-        if name in ctype.VECTORS and len(children) == 1:
-            return values.value(children[0])  # a copy
+        if name in ctype.VECTORS:
+            return self._constructed(ctype.VECTORS[name], children, span)
+        if name == "operator uint3" and children:  # of dim3
+            (dimensions,) = children[0].get_children()
+            return convert(values.value(dimensions), ctype.VECTORS["uint3"], span)
         if name == "operator=" and len(children) == 3:
             lvalue = values.lvalue(children[0])
             value = values.value(children[2])
@@ -80,12 +88,26 @@ class Calls:
         written = [argument for argument in cursor.get_arguments() if not _is_default(argument)]
         arguments = tuple(values.value(argument) for argument in written)
         result = lower_type(cursor.type, span)
+        if name in OF_THE_RESULTS_TYPE:  # sqrt(2), max(1, 2u)
+            arguments = tuple(convert(argument, result, argument.span) for argument in arguments)
         if name == "__ldg":
             return Load(result, span, Dereference(result, span, arguments[0]))
         makes_vector = name.startswith("make_") and name.removeprefix("make_") in ctype.VECTORS
         if makes_vector or name in INTRINSICS or name in ARITHMETIC_FUNCTIONS:
             return Call(result, span, name, arguments)
         raise SourceError(f"The function {name or 'called here'} is not supported.", span)
+
+    def _constructed(self, vector: ctype.Vector, children: list[Any], span: Span) -> Expression:
+        """A short vector that a constructor makes: a copy of another, or dim3(x, y, z)."""
+        values = self._statements.expressions
+        given = [values.value(child) for child in children if not _is_default(child)]
+        if len(given) == 1 and isinstance(given[0].ctype, ctype.Vector):
+            return convert(given[0], vector, span)
+        components = [convert(value, vector.element, span) for value in given]
+        first = ctype.UINT.dtype.type(1 if vector.name == "dim3" else 0)
+        rest = convert(Literal(ctype.UINT, span, first), vector.element, span)
+        components += [rest] * (vector.length - len(components))
+        return Call(vector, span, f"make_{vector.name}", tuple(components))
 
     def definition(self, cursor: Any) -> Any:
         """The called function's definition in the text, or None for one of CUDA's own."""

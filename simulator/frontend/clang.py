@@ -18,6 +18,7 @@ from simulator.frontend.unsupported import unsupported_message
 from simulator.language.errors import SourceError, Span
 
 PRELUDE = Path(__file__).with_name("prelude.cuh")
+MATH = Path(__file__).with_name("math.cuh")
 COOPERATION = Path(__file__).with_name("cooperation.cuh")
 
 # The target is Linux on every platform, where nvcc's long has 64 bits.
@@ -29,7 +30,7 @@ ARGUMENTS = (
     "-Wno-unused-but-set-variable", "-Wno-unused-variable", "-ferror-limit=20",
     "-fbracket-depth=256", "-ftemplate-depth=64", "-fconstexpr-depth=64",
     "-fconstexpr-steps=100000",
-    "-include", str(PRELUDE), "-include", str(COOPERATION),
+    "-include", str(PRELUDE), "-include", str(MATH), "-include", str(COOPERATION),
 )  # fmt: skip
 
 # CXUnaryOperatorKind, from clang-c/Index.h; the Python bindings have no enumeration of it.

@@ -67,6 +67,10 @@ def convert(value: Expression, target: CType, span: Span, explicit: bool = False
     match value.ctype, target:
         case (Scalar(), Scalar()) | (Pointer(), Pointer()):
             return Cast(target, span, value, explicit)
+        case Vector() as given, Vector() if given.length == target.length and (
+            given.element == target.element
+        ):
+            return Cast(target, span, value, explicit)  # uint3 and dim3
         case Pointer(), Scalar(name="bool"):
             return Literal(ctype.BOOL, span, ctype.BOOL.dtype.type(True))
         case source, _:

@@ -9,6 +9,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+WIDEST_ACCESS = 16  # bytes that one instruction moves a lane
 ARRAY_ALIGNMENT = 16  # bytes: arrays start at multiples of it, enough for most vector types
 
 
@@ -42,11 +43,14 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """A short vector such as float4: components x, y, z, w, one behind another in memory."""
+    """A short vector such as float4: components x, y, z, w, one behind another in memory.
+
+    dim3 is one of them: uint3 with another name.
+    """
 
     name: str  # as CUDA has it
     element: Scalar  # the type of a component
-    length: int  # components, 2 to 4
+    length: int  # components, 1 to 4
 
     @property
     def size(self) -> int:
@@ -55,8 +59,12 @@ class Vector:
 
     @property
     def alignment(self) -> int:
-        """Bytes an address must be a multiple of (CUDA C++ Programming Guide, built-in vectors)."""
-        return self.element.size if self.length == 3 else self.size
+        """Bytes an address must be a multiple of (CUDA C++ Programming Guide, built-in vectors).
+
+        >>> VECTORS["short4"].alignment, VECTORS["double4"].alignment, VECTORS["char3"].alignment
+        (8, 16, 1)
+        """
+        return self.element.size if self.length in (1, 3) else min(self.size, WIDEST_ACCESS)
 
     def __str__(self) -> str:
         """The C name."""
@@ -142,9 +150,13 @@ DOUBLE = Scalar("double", np.dtype(np.float64), 7)
 
 VECTORS: dict[str, Vector] = {
     f"{prefix}{n}": Vector(f"{prefix}{n}", element, n)
-    for prefix, element in (("float", FLOAT), ("double", DOUBLE), ("int", INT), ("uint", UINT))
-    for n in (2, 3, 4)
-}
+    for prefix, element in (
+        ("float", FLOAT), ("double", DOUBLE), ("char", SCHAR), ("uchar", UCHAR), ("short", SHORT),
+        ("ushort", USHORT), ("int", INT), ("uint", UINT), ("long", LONG), ("ulong", ULONG),
+        ("longlong", LONGLONG), ("ulonglong", ULONGLONG),
+    )
+    for n in (1, 2, 3, 4)
+} | {"dim3": Vector("dim3", UINT, 3)}  # fmt: skip
 
 
 def size_of(ctype: CType) -> int:
@@ -192,8 +204,9 @@ def common(left: Scalar, right: Scalar) -> Scalar:
 def convert(value: Any, target: Scalar) -> Any:
     """A NumPy scalar or array, of any shape, as another arithmetic type.
 
-    Integers wrap at the target's width. A float out of an integer's range saturates and NaN gives
-    zero, as the GPU's cvt instruction does (PTX ISA, cvt); C leaves both undefined.
+    Integers wrap at the target's width. A float out of an integer's range saturates; NaN gives
+    zero, or the highest bit alone where either side has 64 bits. So does the GPU's cvt instruction
+    (PTX ISA, cvt); C leaves both undefined.
 
     >>> convert(np.array([3.9, -3.9, 1e10, np.nan], np.float32), INT).tolist()
     [3, -3, 2147483647, 0]
@@ -217,4 +230,7 @@ def _float_to_integer(value: Any, target: Scalar) -> Any:
     low = wide <= float(limits.min)
     safe = np.where(high | low | np.isnan(wide), 0.0, wide).astype(target.dtype)
     result = np.where(high, limits.max, np.where(low, limits.min, safe)).astype(target.dtype)
+    if target.size == 8 or value.dtype.itemsize == 8:
+        highest_bit = limits.min if target.dtype.kind == "i" else limits.max // 2 + 1
+        result = np.where(np.isnan(wide), target.dtype.type(highest_bit), result)
     return result if np.ndim(value) else target.dtype.type(result)

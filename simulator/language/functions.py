@@ -2,18 +2,72 @@
 
 from __future__ import annotations
 
-# These names are the functions of double; those of float have an f behind (CUDA Math API).
+# These names are the functions of double; those of float have an f behind (CUDA Math API). Their
+# arguments have the type of their result.
 OF_BOTH_WIDTHS = frozenset({
-    "sqrt", "rsqrt", "cbrt", "fabs", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc",
-    "rint", "round", "fmin", "fmax", "fmod", "pow", "atan2", "hypot", "copysign", "fdim",
+    "sqrt", "rsqrt", "cbrt", "rcbrt", "fabs", "exp", "exp2", "exp10", "expm1", "log", "log2",
+    "log10", "log1p", "logb", "sin", "cos", "tan", "sinpi", "cospi", "asin", "acos", "atan",
+    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "trunc", "rint",
+    "nearbyint", "round", "erf", "erfc", "erfinv", "normcdf", "lgamma", "tgamma", "fmin", "fmax",
+    "fmod", "remainder", "pow", "atan2", "hypot", "rhypot", "copysign", "fdim", "nextafter",
 })  # fmt: skip
 
-ARITHMETIC_FUNCTIONS = OF_BOTH_WIDTHS | {f"{name}f" for name in OF_BOTH_WIDTHS} | {
-    "fmaf", "fma", "__fmaf_rn", "__fma_rn", "__fadd_rn", "__fsub_rn", "__fmul_rn", "__fdiv_rn",
-    "__fdividef", "__dadd_rn", "__dmul_rn", "__expf", "__logf", "__sinf", "__cosf", "isnan",
-    "isinf", "abs", "min", "max", "__popc", "__clz", "__ffs", "__mul24", "__umul24",
-    "__int_as_float", "__uint_as_float", "__float_as_int", "__float_as_uint",
+# The same of mixed types: whole numbers among their arguments, or as their result.
+WITH_WHOLE_NUMBERS = frozenset({
+    "ilogb", "ldexp", "scalbn", "lrint", "llrint", "lround", "llround",
+})  # fmt: skip
+
+ORDERS = frozenset({
+    "min", "max", "umin", "umax", "llmin", "llmax", "ullmin", "ullmax", "abs", "labs", "llabs",
+})  # fmt: skip
+
+FLOAT_FUNCTIONS = frozenset({
+    "fmaf", "fma", "norm3d", "norm3df", "norm4d", "norm4df", "rnorm3d", "rnorm3df", "fdividef",
+    "__fdividef", "__powf", "__expf", "__exp10f", "__logf", "__log2f", "__log10f", "__sinf",
+    "__cosf", "__tanf", "__tanhf", "__saturatef", "__frsqrt_rn", "isnan", "isinf", "isfinite",
+    "signbit",
+})  # fmt: skip
+
+BIT_FUNCTIONS = frozenset({
+    "__popc", "__popcll", "__clz", "__clzll", "__ffs", "__ffsll", "__brev", "__brevll",
+    "__byte_perm", "__funnelshift_l", "__funnelshift_lc", "__funnelshift_r", "__funnelshift_rc",
+    "__mulhi", "__umulhi", "__mul64hi", "__umul64hi", "__mul24", "__umul24", "__sad", "__usad",
+    "__hadd", "__uhadd", "__rhadd", "__urhadd", "__dp4a", "__int_as_float", "__uint_as_float",
+    "__float_as_int", "__float_as_uint", "__double_as_longlong", "__longlong_as_double",
+    "__hiloint2double", "__double2hiint", "__double2loint",
+})  # fmt: skip
+
+ROUNDING_MODES = ("rn", "rz", "ru", "rd")  # to nearest, toward zero, up and down
+ROUNDED_OPERATIONS = frozenset({
+    *(f"__{width}{name}" for width in "fd" for name in ("add", "sub", "mul", "div", "sqrt", "rcp")),
+    "__fmaf", "__fma",
+    *(f"__{source}2{target}" for source in ("float", "double")
+      for target in ("int", "uint", "ll", "ull")),
+    *(f"__{source}2float" for source in ("int", "uint", "ll", "ull", "double")),
+    "__ll2double", "__ull2double",
+})  # fmt: skip
+ROUNDED_FUNCTIONS = frozenset(
+    f"{operation}_{mode}" for operation in ROUNDED_OPERATIONS for mode in ROUNDING_MODES
+) | {"__int2double_rn", "__uint2double_rn"}
+
+ARITHMETIC_FUNCTIONS = (
+    OF_BOTH_WIDTHS
+    | {f"{name}f" for name in OF_BOTH_WIDTHS}
+    | WITH_WHOLE_NUMBERS
+    | {f"{name}f" for name in WITH_WHOLE_NUMBERS}
+    | ORDERS
+    | FLOAT_FUNCTIONS
+    | BIT_FUNCTIONS
+    | ROUNDED_FUNCTIONS
+)
+
+# Those whose arguments all have the type of their result, whatever types the call gives them.
+OF_THE_RESULTS_TYPE = OF_BOTH_WIDTHS | ORDERS
+
+# Those that give results through pointers: the position of the first such argument.
+OUTPUT_FUNCTIONS = {
+    "sincosf": 1, "sincos": 1, "sincospif": 1, "sincospi": 1, "__sincosf": 1, "frexpf": 1,
+    "frexp": 1, "modff": 1, "modf": 1,
 }  # fmt: skip
 
 ATOMIC_OPERATIONS = frozenset({
@@ -40,4 +94,6 @@ FENCES = frozenset({"__threadfence", "__threadfence_block", "__threadfence_syste
 ASYNC_COPY = "__pipeline_memcpy_async"
 ASYNC_COPY_FUNCTIONS = frozenset({ASYNC_COPY, "__pipeline_commit", "__pipeline_wait_prior"})
 
-INTRINSICS = ATOMIC_FUNCTIONS | WARP_FUNCTIONS | FENCES | ASYNC_COPY_FUNCTIONS
+INTRINSICS = (
+    ATOMIC_FUNCTIONS | WARP_FUNCTIONS | FENCES | ASYNC_COPY_FUNCTIONS | OUTPUT_FUNCTIONS.keys()
+)

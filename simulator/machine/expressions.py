@@ -35,10 +35,11 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import in_register
 from simulator.machine.addresses import Addresses
-from simulator.machine.arithmetic import BINARY, FUNCTIONS, UNARY
+from simulator.machine.arithmetic import BINARY, UNARY
 from simulator.machine.buffers import Address, wrap_offsets
 from simulator.machine.closures import Closure, Run, Update, remember
 from simulator.machine.fma import contracted_sum, contracted_update, remembered_product
+from simulator.machine.functions import FUNCTIONS
 from simulator.machine.group import Group
 from simulator.machine.intrinsics import INTRINSICS
 from simulator.machine.load_store import Memory

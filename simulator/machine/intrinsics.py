@@ -14,6 +14,7 @@ from simulator.machine.atomics import ATOMICS
 from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask
+from simulator.machine.output_functions import OUTPUT_CALLS
 from simulator.machine.warp_functions import WARP_CALLS
 
 
@@ -31,4 +32,5 @@ INTRINSICS: Mapping[str, CompileCall] = {
     **WARP_CALLS,
     **dict.fromkeys(FENCES, _fence),
     **ASYNC_COPIES,
+    **OUTPUT_CALLS,
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.language.ctype import Array
+from simulator.language.ctype import WIDEST_ACCESS, Array
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 
@@ -21,13 +21,15 @@ def instructions(width: int, size: int) -> tuple[tuple[int, int], ...]:
     """The instructions that move `width` bytes of elements of `size`: (first byte, bytes) of each.
 
     It is one, except for a vector of three: no instruction moves 12 or 24 bytes (PTX ISA, ld), so
-    that each component has its own.
+    that each component has its own; and for 32 bytes, which are two of 16.
 
-    >>> instructions(16, 4), instructions(12, 4)
-    (((0, 16),), ((0, 4), (4, 4), (8, 4)))
+    >>> instructions(16, 4), instructions(12, 4), instructions(32, 8)
+    (((0, 16),), ((0, 4), (4, 4), (8, 4)), ((0, 16), (16, 16)))
     """
     if width & (width - 1):
         return tuple((first, size) for first in range(0, width, size))
+    if width > WIDEST_ACCESS:
+        return tuple((first, WIDEST_ACCESS) for first in range(0, width, WIDEST_ACCESS))
     return ((0, width),)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.language.functions import ASYNC_COPY, ATOMIC_FUNCTIONS
+from simulator.language.functions import ASYNC_COPY, ATOMIC_FUNCTIONS, OUTPUT_FUNCTIONS
 from simulator.language.tree import (
     Assign,
     Call,
@@ -33,28 +33,28 @@ def written_parameters(kernel: Kernel) -> set[str]:
     for statement in walk(kernel.body):
         for expression in expressions_of(statement):
             for subexpression in subexpressions(expression):
-                target = _write_target(subexpression)
-                if target is None:
-                    continue
-                root = _root_variable(target)
-                if root is None or root.space is MemorySpace.REGISTER:
-                    return {parameter.name for parameter in kernel.parameters} | in_global
-                if root.space in (MemorySpace.PARAMETER, MemorySpace.GLOBAL):
-                    found.add(root.name)
+                for target in _write_targets(subexpression):
+                    root = _root_variable(target)
+                    if root is None or root.space is MemorySpace.REGISTER:
+                        return {parameter.name for parameter in kernel.parameters} | in_global
+                    if root.space in (MemorySpace.PARAMETER, MemorySpace.GLOBAL):
+                        found.add(root.name)
     return found
 
 
-def _write_target(expression: Expression) -> Expression | None:
-    """The pointer or lvalue that an expression writes through, None if it writes no memory."""
+def _write_targets(expression: Expression) -> tuple[Expression, ...]:
+    """The pointers or lvalues that an expression writes through, () if it writes no memory."""
     match expression:
         case Call(function=function, arguments=arguments) if function in WRITING_FUNCTIONS:
-            return arguments[0]
+            return arguments[:1]
         case Call(function="__match_all_sync", arguments=arguments):
-            return arguments[-1]  # where its flag goes
+            return arguments[-1:]  # where its flag goes
+        case Call(function=function, arguments=arguments) if function in OUTPUT_FUNCTIONS:
+            return arguments[OUTPUT_FUNCTIONS[function] :]
         case Assign(lvalue=lvalue) | Increment(lvalue=lvalue) if not isinstance(lvalue, Name):
-            return lvalue
+            return (lvalue,)
         case _:
-            return None
+            return ()
 
 
 def _root_variable(lvalue: Expression) -> Variable | None:
