@@ -118,7 +118,9 @@ def _cached_drawing(view: View, look: Look) -> scene.Drawing:
     recording = load_recording(recording_key(view))
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
     thread = ravel((*view.thread, 0), recording.launch.block)
-    return scene.draw(recording, thread, look, tile, load_report(view).hazards)
+    return scene.draw(
+        recording, thread, look, tile, load_report(view).hazards, presets.changes(view)
+    )
 
 
 def load_figure(view: View, look: Look, steps: range) -> bytes:

@@ -61,6 +61,7 @@ def show(
     drawing = scene.draw(
         recording, ravel((*view.thread, 0), launch.block), look,
         entry.tile(**dict(view.defines)), simulate(compiled, launch).hazards,
+        presets.changes(view),
     )  # fmt: skip
     figure = drawing.streamed()
     pieces = export.html(figure, scene.navigation(recording), entry.title, view.step)

@@ -26,6 +26,8 @@ class Palette:
     focus: str  # text and outline of the focused thread; as text not on tiles nor on done
     focus_fill: str  # its cell
     current_line: str  # of the source
+    removed: str  # a line of the source that a what-if replaces
+    added: str  # what it puts there
     keyword: str  # in the source
     number: str  # likewise
     comment: str  # likewise
@@ -49,6 +51,8 @@ LIGHT = Palette(
     focus="#ad3f00",
     focus_fill="#fddac0",
     current_line="#ffe08a",
+    removed="#fbe4e2",
+    added="#dcf3e2",
     keyword="#7a3e9d",
     number="#0a6b4f",
     comment="#55606f",
@@ -71,6 +75,8 @@ DARK = Palette(
     focus="#ff8f52",
     focus_fill="#672f0c",
     current_line="#4a3d0c",
+    removed="#42202a",
+    added="#123420",
     keyword="#dcb6f7",
     number="#7fdcb8",
     comment="#a4afc0",

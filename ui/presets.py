@@ -13,7 +13,7 @@ import numpy as np
 from simulator.catalogue import catalogue
 from simulator.launch import Launch
 from ui.view_url import View, from_query
-from ui.what_if import apply_edits, with_element_type
+from ui.what_if import Change, apply_edits, diff_lines, with_element_type
 
 FILE = Path(__file__).resolve().parent.parent / "assets" / "presets.toml"
 SMALLEST_VALUE, LARGEST_VALUE = 0, 9  # of A and B: small, for mental arithmetic
@@ -47,7 +47,16 @@ def _parse_view(table: dict[str, Any]) -> View:
 
 def source(view: View) -> str:
     """The source of the view's kernel, its macros defined and its edits applied."""
-    return apply_edits(catalogue()[view.kernel].source(**dict(view.defines)), view.edits)
+    return apply_edits(_unedited(view), view.edits)
+
+
+def changes(view: View) -> tuple[Change, ...]:
+    """The lines of source(view) that its edits changed."""
+    return diff_lines(_unedited(view), source(view))
+
+
+def _unedited(view: View) -> str:
+    return catalogue()[view.kernel].source(**dict(view.defines))
 
 
 def inputs(view: View) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from ui.palette import PALETTES, Palette
 from ui.panels.canvas import SANS, Shape, Trace
 from ui.scene_model import SceneModel, build_scene_model
 from ui.sheet import Sheet
+from ui.what_if import Change
 
 PAGE = 90  # steps of a figure: more are drawn while these are watched
 SHAPE_ATTRIBUTES = ("path", "line", "fillcolor")  # those that may change between steps
@@ -47,12 +48,13 @@ def draw(
     look: Look = Look(),  # noqa: B008  # frozen
     tile: tuple[int, int, int] | None = None,
     hazards: tuple[Hazard, ...] = (),
+    changes: tuple[Change, ...] = (),
 ) -> Drawing:
     """Arrange the scene of a recorded block with a focused thread.
 
-    thread is linear in the block, tile and hazards as for the scene model.
+    thread is linear in the block; tile, hazards and changes as for the scene model.
     """
-    model = build_scene_model(recording, thread, tile, hazards)
+    model = build_scene_model(recording, thread, tile, hazards, changes)
     kind = LectureSheet if look.sheet is SheetKind.LECTURE else OverviewSheet
     return Drawing(model, PALETTES[look.theme], kind(model, look))
 

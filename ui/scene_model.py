@@ -19,6 +19,7 @@ from simulator.recording.navigation import Position, positions
 from simulator.recording.recording import StepAccess
 from ui.tiles_of_k import TilesOfK, number_tiles, tiles_of_matrices, tiles_of_shared
 from ui.unordered_cells import find_unordered_cells
+from ui.what_if import Change
 
 
 class Phase(StrEnum):
@@ -52,6 +53,7 @@ class SceneModel:
     # the position of the loops around it
     iterations: int  # outer iterations that the block runs; 1 without an outer loop
     tiles_of_k: TilesOfK | None  # None for a kernel without tiles, or whose sums are not understood
+    changes: tuple[Change, ...]  # lines that a what-if changed
 
     @property
     def tile_count(self) -> int:
@@ -69,6 +71,7 @@ def build_scene_model(
     thread: int,
     tile: tuple[int, int, int] | None = None,
     hazards: tuple[Hazard, ...] = (),
+    changes: tuple[Change, ...] = (),
 ) -> SceneModel:
     """Derive from a recording, once, all that the panels of the scene need of it."""
     outer = _most_frequent_loop(recording, None)
@@ -95,6 +98,7 @@ def build_scene_model(
         iteration_counts=_iteration_counts(step_positions),
         iterations=_count_iterations(step_positions, outer),
         tiles_of_k=tiles_of_k,
+        changes=changes,
     )  # fmt: skip
 
 

@@ -19,9 +19,25 @@ MAX_BARRIERS = 5  # a source with more has no switches for its barriers
 
 BARRIER = re.compile(r"^[ \t]*(__syncthreads\(\);)[ \t]*$", re.MULTILINE)
 REMOVED = re.compile(r"^[ \t]*(// __syncthreads\(\); removed)$", re.MULTILINE)
-TILE_OF_B = re.compile(r"\b(__shared__ (?:float|double) Bs\[(\w+)\])\[\2\];")
+TILE_OF_B = re.compile(r"\b(__shared__ (?:volatile )?(?:float|double) Bs\[(\w+)\])\[\2\];")
+PADDED_TILE = re.compile(r"(\bBs\[(\w+)\]\[\2 \+ )1\];")
+TILES = re.compile(r"\b__shared__ (?=(?:float|double) [AB]s\[)")
 ROW_OF_B = re.compile(r"\bBs\[ty\]\[tx\](?= = )")
 COLUMN_OF_B = re.compile(r"\bBs\[k\]\[tx\]")
+INNER_PRODUCT = re.compile(
+    r"(?<=\n)([ \t]*for \(int k = 0; k < \w+; \+\+k\)\n[ \t]*)(acc \+= As[^;\n]*;)$", re.MULTILINE
+)
+INNER_BARRIER = re.compile(r"\{ acc [^{}\n]*; __syncthreads\(\); \}")
+LOAD_OF_TILE = re.compile(
+    r"\b([AB]s\[[^]\n]*\]\[[^]\n]*\] = )([^;?\n]*) \? ([AB]\[[^]\n]*\]) : 0\.0f?;"
+)
+GUARDED_LOAD = re.compile(r"\bif \([^;{}\n]*\) (?=[AB]s\[)")
+STORE_OF_TILE = re.compile(
+    r"^([ \t]*)(?=(?:if \([^;{}\n]*\) )?[AB]s\[[^]\n]*\]\[[^]\n]*\] = [^;\n]*\b[AB]\[)",
+    re.MULTILINE,
+)
+STORE_GUARD = re.compile(r"^([ \t]*)(if \(row < M && col < N\))( \{)?$", re.MULTILINE)
+THREADS = re.compile(r"\b(int tx = threadIdx\.)x(;\s*int ty = threadIdx\.)y;")
 FLOAT = re.compile(r"\bfloat\b")
 DOUBLE = re.compile(r"\bdouble\b")
 NUMBER = r"(?<![\w.])((?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)"
@@ -136,7 +152,8 @@ def _barrier_remover(number: int, least: int, most: int) -> Callable[[str], str 
         code = blank_comments(text)
         active, removed = list(BARRIER.finditer(code)), list(REMOVED.finditer(text))
         count = len(active) + len(removed)
-        if code.count("__syncthreads") != len(active) or not least <= count <= most:
+        others = len(INNER_BARRIER.findall(code))
+        if code.count("__syncthreads") != len(active) + others or not least <= count <= most:
             return None
         # A barrier that is already removed still counts, so that the others keep their numbers.
         match = sorted((*active, *removed), key=re.Match.start)[number]
@@ -147,9 +164,16 @@ def _barrier_remover(number: int, least: int, most: int) -> Callable[[str], str 
     return apply
 
 
+def _changed(
+    text: str, pattern: re.Pattern[str], new: Callable[[re.Match[str]], str]
+) -> str | None:
+    """Replace each match outside comments; None where there is none."""
+    changed = _replace_matches(text, pattern, new)
+    return changed if changed != text else None
+
+
 def _pad_tile(text: str) -> str | None:
-    padded = _replace_matches(text, TILE_OF_B, lambda match: f"{match[1]}[{match[2]} + 1];")
-    return padded if padded != text else None
+    return _changed(text, TILE_OF_B, lambda match: f"{match[1]}[{match[2]} + 1];")
 
 
 def _transpose_tile(text: str) -> str | None:
@@ -160,6 +184,53 @@ def _transpose_tile(text: str) -> str | None:
         return None
     text = _replace_matches(text, ROW_OF_B, lambda _: "Bs[tx][ty]")
     return _replace_matches(text, COLUMN_OF_B, lambda _: "Bs[tx][k]")
+
+
+def _pad_more(text: str) -> str | None:
+    return _changed(text, PADDED_TILE, lambda match: f"{match[1]}2];")
+
+
+def _wait_after_each_product(text: str) -> str | None:
+    return _changed(
+        text, INNER_PRODUCT, lambda match: f"{match[1]}{{ {match[2]} __syncthreads(); }}"
+    )
+
+
+def _load_and_store_beyond_edges(text: str) -> str | None:
+    """Take the conditions from the loads of tiles and from the store into C."""
+    text_of = "// {} removed".format
+    guards = len(STORE_GUARD.findall(blank_comments(text)))
+    if guards != 1:
+        return None
+    text = _replace_matches(
+        text, STORE_GUARD,
+        lambda match: f"{match[1]}{'{  ' if match[3] else ''}{text_of(match[2])}",
+    )  # fmt: skip
+    text = _replace_matches(text, GUARDED_LOAD, lambda _: "")
+    return _replace_matches(text, LOAD_OF_TILE, lambda match: f"{match[1]}{match[3]};")
+
+
+def _leave_cells_beyond_edges(text: str) -> str | None:
+    return _changed(text, LOAD_OF_TILE, lambda match: f"if ({match[2]}) {match[1]}{match[3]};")
+
+
+def _swap_threads(text: str) -> str | None:
+    """Exchange x and y of a block that is a square."""
+    if not re.search(r"\bBs\[(\w+)\]\[\1(?: \+ \d)?\];", blank_comments(text)):
+        return None
+    return _changed(text, THREADS, lambda match: f"{match[1]}y{match[2]}x;")
+
+
+def _load_twice(text: str) -> str | None:
+    return _changed(
+        text, STORE_OF_TILE, lambda match: f"{match[1]}for (int twice = 0; twice < 2; ++twice) "
+    )
+
+
+def _make_tiles_volatile(text: str) -> str | None:
+    if SINGLE_TYPE_ONLY.search(blank_comments(text)):
+        return None
+    return _changed(text, TILES, lambda match: f"{match[0]}volatile ")
 
 
 def _use_double(text: str) -> str | None:
@@ -220,6 +291,51 @@ SWITCHES = (
     ),
     Switch(
         Edit(
+            "inner-barrier",
+            "A barrier after each product",
+            "The sums stay right, but the threads wait for one another TILE + 2 times a tile in "
+            "place of twice.",
+        ),
+        _wait_after_each_product,
+    ),
+    Switch(
+        Edit(
+            "bounds",
+            "No bounds check",
+            "Where tiles do not divide the sizes, threads beyond an edge load and store all the "
+            "same: the next row's numbers, or memory that is no part of a matrix.",
+        ),
+        _load_and_store_beyond_edges,
+    ),
+    Switch(
+        Edit(
+            "zero-fill",
+            "No zero fill",
+            "Cells of a tile beyond an edge keep what they held, nothing yet or the tile before, "
+            "and the sums add its products.",
+        ),
+        _leave_cells_beyond_edges,
+    ),
+    Switch(
+        Edit(
+            "swap",
+            "Swap x and y of the threads",
+            "A warp's threads then follow a column in place of a row: their accesses to global "
+            "memory no longer coalesce, and those to shared memory meet in few banks.",
+        ),
+        _swap_threads,
+    ),
+    Switch(
+        Edit(
+            "load-twice",
+            "Load each tile twice",
+            "The sums stay the same, but every tile is fetched from global memory twice, and half "
+            "of what tiles save is lost.",
+        ),
+        _load_twice,
+    ),
+    Switch(
+        Edit(
             "pad",
             "Pad the tile of B",
             "One unused element at the end of each row of Bs shifts the rows against one another, "
@@ -229,12 +345,30 @@ SWITCHES = (
     ),
     Switch(
         Edit(
+            "pad-more",
+            "One more column of padding",
+            "The rows of Bs are then an even number of words apart, in every second bank: with "
+            "TILE 32 a warp's reads of a column conflict two by two.",
+        ),
+        _pad_more,
+    ),
+    Switch(
+        Edit(
             "transpose",
             "Transpose the tile of B",
             "Bs is stored with its rows and columns exchanged, so that both tiles are read along "
             "k, and a warp's reads of Bs meet in few banks.",
         ),
         _transpose_tile,
+    ),
+    Switch(
+        Edit(
+            "volatile",
+            "Volatile tiles",
+            "The compiler must read shared memory wherever the text does: the sums stay the same, "
+            "and a GPU's counters come near the simulator's.",
+        ),
+        _make_tiles_volatile,
     ),
     Switch(
         Edit(

@@ -30,7 +30,7 @@ from simulator.observers.findings import Hazard
 from tests.browser import app
 from ui import scene
 from ui.look import Look, Sheet, Stage
-from ui.presets import launch, presets, source
+from ui.presets import changes, launch, presets, source
 from ui.view_url import PARAMETERS, View, from_query
 
 WEB = app.ROOT / "ui" / "web"
@@ -474,7 +474,9 @@ class Recorded:
         """Draw it as plain data."""
         thread = ravel((*self.view.thread, 0), self.recording.launch.block)
         tile = catalogue()[self.view.kernel].tile(**dict(self.view.defines))
-        return scene.draw(self.recording, thread, look, tile, self.hazards).plain(steps)
+        return scene.draw(
+            self.recording, thread, look, tile, self.hazards, changes(self.view)
+        ).plain(steps)
 
     def figures(
         self, look: Look, steps: Sequence[int]

@@ -17,13 +17,14 @@ TOLD_APART = 10.0  # CIEDE2000: fills that an outline or a number tells apart as
 VISIONS = (None, "protan", "deutan", "tritan")
 THEMES = pytest.mark.parametrize("theme", PALETTES)
 
+CHANGED = ("removed", "added")
 # Each text colour, and what it stands on. A colour of several is each of them.
 GROUNDS = {
-    "ink": ("paper", "cell", "idle", "done", "tiles", "current_line", "focus_fill"),
+    "ink": ("paper", "cell", "idle", "done", "tiles", "current_line", "focus_fill", *CHANGED),
     "faint": ("paper", "cell", "idle", "done", "current_line", "focus_fill"),
-    "keyword": ("paper", "cell", "current_line"),
-    "number": ("paper", "cell", "current_line"),
-    "comment": ("paper", "cell", "current_line"),
+    "keyword": ("paper", "cell", "current_line", *CHANGED),
+    "number": ("paper", "cell", "current_line", *CHANGED),
+    "comment": ("paper", "cell", "current_line", *CHANGED),
     "focus": ("paper", "cell", "idle", "current_line", "focus_fill"),
     "tile_edges": ("paper", "cell"),  # names of tiles, and marks in small maps
 }

@@ -145,7 +145,8 @@ def test_every_kernel_opens_by_its_name_alone(name: str) -> None:
          "There is no such block in a grid of 2 × 2; the scene shows block (0, 1)."),
         ({"edits": "pad.nonsense"}, {"edits": ("pad",)}, "There is no edit “nonsense”, only "
          "first-barrier, second-barrier, third-barrier, fourth-barrier, fifth-barrier, barrier, "
-         "pad, transpose, double, float; it is left out."),
+         "inner-barrier, bounds, zero-fill, swap, load-twice, pad, pad-more, transpose, volatile, "
+         "double, float; it is left out."),
         ({"edits": "float"}, {}, "This kernel has nothing for float to change; it is left out."),
         ({"step": "0"}, {}, "The first step is step 1; the scene begins there."),
         ({"step": "-7"}, {}, "The first step is step 1; the scene begins there."),

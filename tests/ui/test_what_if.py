@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pytest
 
-from simulator import Report, catalogue, compile_kernel, simulate
+from simulator import Report, catalogue, compile_kernel, record, simulate
 from simulator.frontend.lexer import blank_comments
+from simulator.language.tree import Barrier
 from ui.what_if import (
     SWITCHES,
     Change,
@@ -21,27 +22,33 @@ from ui.what_if import (
 )
 
 SIZES = [(8, 8, 8), (1, 1, 1), (5, 9, 7), (13, 3, 18)]
+SQUARE = "first-barrier second-barrier inner-barrier bounds zero-fill swap load-twice"
 OFFERED = {
-    "uncoalesced": "double",
-    "naive": "double",
-    "tiled": "first-barrier second-barrier pad transpose double",
-    "tiled_double": "first-barrier second-barrier pad transpose float",
-    "transposed": "first-barrier second-barrier pad double",
-    "padded": "first-barrier second-barrier double",
-    "swizzled": "first-barrier second-barrier pad double",
-    "rows": "first-barrier second-barrier double",
-    "registers": "first-barrier second-barrier double",
+    "uncoalesced": "bounds double",
+    "naive": "bounds double",
+    "tiled": f"{SQUARE} pad transpose volatile double",
+    "tiled_double": f"{SQUARE} pad transpose volatile float",
+    "transposed": f"{SQUARE} pad volatile double",
+    "padded": f"{SQUARE} pad-more volatile double",
+    "swizzled": f"{SQUARE} pad volatile double",
+    "rows": "first-barrier second-barrier bounds zero-fill load-twice volatile double",
+    "registers": "first-barrier second-barrier bounds zero-fill load-twice volatile double",
     "vectors": "first-barrier second-barrier",
     "pipelined": "barrier",
     "warptiles": "first-barrier second-barrier third-barrier fourth-barrier fifth-barrier",
 }
-BARRIERS = [edit.edit.key for edit in SWITCHES if edit.edit.key.endswith("barrier")]
+BARRIERS = [
+    edit.edit.key
+    for edit in SWITCHES
+    if edit.edit.key.endswith("barrier") and edit.edit.key != "inner-barrier"
+]
+EDGES = ["bounds", "zero-fill"]  # of harm where a tile does not divide a size
 HARMLESS = [
     (name, combination)
     for name, keys in OFFERED.items()
     for count in range(1, 4)
     for combination in itertools.combinations(
-        [key for key in keys.split() if key not in BARRIERS], count
+        [key for key in keys.split() if key not in BARRIERS + EDGES], count
     )
 ]
 BROKEN = [
@@ -123,6 +130,54 @@ def test_an_edit_that_keeps_the_kernel_right_gives_numpys_product(
         if not {"double", "float"} & set(keys):
             wanted = catalogue()[name].element
         assert report.arrays["C"].dtype == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [(name, key) for name, keys in OFFERED.items() for key in keys.split() if key in EDGES],
+)
+def test_an_edit_of_the_edges_harms_only_where_there_are_some(name: str, key: str) -> None:
+    report, product = run(name, [key], 64, 64, 64)
+    assert np.array_equal(report.arrays["C"], product)
+    assert not report.hazards
+    report, _ = run(name, [key], 13, 9, 18)
+    kinds = {str(hazard.kind) for hazard in report.hazards}
+    assert ("out-of-bounds" if key == "bounds" else "uninitialized-read") in kinds
+
+
+def counters(name: str, keys: Collection[str], tile: int) -> Mapping[str, int]:
+    """An edited kernel's counters at 64 x 64 x 64."""
+    entry, ones = catalogue()[name], np.ones((64, 64))
+    arguments = {"A": ones, "B": ones, "C": 0 * ones, "M": 64, "N": 64, "K": 64}
+    kernel = compile_kernel(apply_edits(entry.source(TILE=tile), keys), entry.kernel)
+    return simulate(kernel, entry.launch(arguments, TILE=tile)).counters
+
+
+def test_a_barrier_after_each_product_is_waited_for_tile_and_two_times_a_tile() -> None:
+    text = apply_edits(catalogue()["tiled"].source(TILE=4), ["inner-barrier"])
+    ones = np.ones((8, 8))
+    arguments = {"A": ones, "B": ones, "C": 0 * ones, "M": 8, "N": 8, "K": 8}
+    launch = catalogue()["tiled"].launch(arguments, TILE=4)
+    steps = record(compile_kernel(text, "tiled"), launch).steps
+    assert sum(isinstance(step.statement, Barrier) for step in steps) == 2 * (4 + 2)
+
+
+def test_tiles_that_are_loaded_twice_cost_twice_the_loads() -> None:
+    once, twice = (counters("tiled", keys, 16) for keys in ([], ["load-twice"]))
+    assert twice["global_load_sectors"] == 2 * once["global_load_sectors"]
+    assert twice["shared_load_wavefronts"] == once["shared_load_wavefronts"]
+
+
+def test_swapped_threads_do_not_coalesce() -> None:
+    straight, swapped = (counters("tiled", keys, 16) for keys in ([], ["swap"]))
+    assert swapped["global_load_sectors"] > 2 * straight["global_load_sectors"]
+    assert swapped["shared_load_wavefronts"] > straight["shared_load_wavefronts"]
+
+
+def test_a_second_column_of_padding_brings_conflicts_back() -> None:
+    one, two = (counters("padded", keys, 32) for keys in ([], ["pad-more"]))
+    reads = one["shared_load_requests"] // 2  # half of them are of Bs
+    assert two["shared_load_wavefronts"] == one["shared_load_wavefronts"] + reads
 
 
 @pytest.mark.parametrize(("name", "key"), BROKEN)

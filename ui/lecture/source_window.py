@@ -16,6 +16,7 @@ from ui.panels.canvas import CLEAR, MONO, Shape, Trace, outline, words
 from ui.panels.paths import box
 from ui.panels.source import COLOURS, highlight
 from ui.scene_model import SceneModel, iteration
+from ui.what_if import Change
 
 MARGIN = 1.3  # letters, from the left edge to the code: the loops' bars stand there
 BEFORE = 3  # lines that stay visible above the current line, where there are any
@@ -29,6 +30,7 @@ class Row:
     """A row of the source: a line, or a piece of one that is too long for the window."""
 
     line: int  # number in the text, from 1
+    sign: str  # "+" for a line that a what-if changed, "-" for what it was before, else ""
     layers: tuple[str, ...]  # its text in each of COLOURS, with spaces where another's stands
 
 
@@ -44,7 +46,7 @@ class SourceWindow:
         letter = MONO_WIDTH * letters.source
         self._columns = int((self._box.right - self._code) / letter)
         self._value_columns = int((self._box.right - self._code) / (MONO_WIDTH * letters.values))
-        self._rows = _rows(model.recording.kernel.text, self._columns)
+        self._rows = _rows(model.recording.kernel.text, model.changes, self._columns)
         self._first_row = {row.line: i for i, row in reversed(list(enumerate(self._rows)))}
         self._last_row = {row.line: i for i, row in enumerate(self._rows)}
         self._starts = self._window_starts()
@@ -110,8 +112,9 @@ class SourceWindow:
         palette = self._palette
         shown = self._shown(step)
         current = [
-            i for i, row in enumerate(shown) if isinstance(row, Row) and row.line == step.line
-        ]
+            i for i, row in enumerate(shown)
+            if isinstance(row, Row) and row.line == step.line and row.sign != "-"
+        ]  # fmt: skip
         path = ""
         if current:
             path = box(self._code - 4, self._top(current[0]), self._box.right,
@@ -121,6 +124,10 @@ class SourceWindow:
             top, low = self._top(current[0]), self._top(current[-1] + 1)
             edge = box(self._box.right - 4, top, self._box.right, low)
         shapes = [
+            *(
+                outline(self._boxes(shown, sign), palette.line, 0, colour, "below")
+                for sign, colour in (("-", palette.removed), ("+", palette.added))
+            ),
             outline(path, palette.focus, 0, palette.current_line, "below"),
             outline(edge, palette.focus, 0, palette.focus, "below"),
         ]
@@ -130,6 +137,14 @@ class SourceWindow:
             colour = palette.tile_edge(turn[0] if turn else 0) if not offset else palette.focus
             shapes.append(outline(path, colour, 0, colour if path else CLEAR))
         return shapes
+
+    def _boxes(self, shown: list[Row | str | None], sign: str) -> str:
+        """A box behind each row with a sign."""
+        return "".join(
+            box(self._code - 4, self._top(i), self._box.right, self._top(i + 1))
+            for i, row in enumerate(shown)
+            if isinstance(row, Row) and row.sign == sign
+        )
 
     def _bar(self, loop: Loop, shown: list[Row | str | None], offset: float) -> str:
         """A bar beside a loop's rows, as far as they are shown."""
@@ -163,26 +178,48 @@ def _bold(text: str) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _rows(text: str, columns: int) -> tuple[Row, ...]:
-    """The text's rows from the first line that is neither comment nor empty."""
+def _rows(text: str, changes: tuple[Change, ...], columns: int) -> tuple[Row, ...]:
+    """The text's rows from the first line that is neither comment nor empty.
+
+    A line that a what-if changed stands below what it was before; both have their sign.
+    """
     lines = text.rstrip().split("\n")
     first = next(
         (i for i, line in enumerate(lines) if line.strip() and not line.startswith("//")), 0
     )
-    lines = [line.replace("\t", "    ").rstrip() for line in lines[first:]]
-    rows = []
-    for number, pieces in enumerate(highlight(lines), first + 1):
-        letters = [(letter, colour) for colour, part in pieces for letter in part]
-        for row in _wrap_letters(letters, columns):
-            layers = tuple(
-                html.escape(
-                    "".join(letter if colour == layer else " " for letter, colour in row).rstrip(),
-                    quote=False,
-                )
-                for layer in COLOURS
-            )
-            rows.append(Row(number, layers))
+    before = {change.line: change.old for change in changes if change.old is not None}
+    rows: list[Row] = []
+    for number, pieces in enumerate(highlight([_plain(line) for line in lines[first:]]), first + 1):
+        old = before.get(number)
+        if old is None:
+            rows += _rows_of_line(number, "", pieces, columns)
+        else:
+            rows += _rows_of_line(number, "-", highlight([_plain(old)])[0], columns)
+            rows += _rows_of_line(number, "+", pieces, columns)
     return tuple(rows)
+
+
+def _plain(line: str) -> str:
+    return line.replace("\t", "    ").rstrip()
+
+
+def _rows_of_line(number: int, sign: str, pieces: list[tuple[str, str]], columns: int) -> list[Row]:
+    """One line, its pieces as highlight() has them, with its sign where it is indented."""
+    letters = [(letter, colour) for colour, part in pieces for letter in part]
+    wrapped = _wrap_letters(letters, columns)
+    if sign and wrapped[0][:1] == [(" ", "plain")]:
+        wrapped[0] = [(sign, "plain"), *wrapped[0][1:]]
+    rows = []
+    for row in wrapped:
+        layers = tuple(
+            html.escape(
+                "".join(letter if colour == layer else " " for letter, colour in row).rstrip(),
+                quote=False,
+            )
+            for layer in COLOURS
+        )
+        rows.append(Row(number, sign, layers))
+    return rows
 
 
 def _wrap_letters(letters: list[tuple[str, str]], columns: int) -> list[list[tuple[str, str]]]:

@@ -44,7 +44,7 @@ from ui.view_url import (
     to_query,
     usual_step,
 )
-from ui.what_if import SWITCHES, Edit, applicable_edits, diff_lines, with_element_type
+from ui.what_if import SWITCHES, Edit, applicable_edits, with_element_type
 
 SIZES = {
     "M": "rows of A and C", "N": "columns of B and C", "K": "columns of A and rows of B",
@@ -482,8 +482,7 @@ def draw_hazards(report: Report) -> None:
 
 def draw_changed_lines(view: View) -> None:
     """Draw the lines that the edits changed."""
-    original = catalogue()[view.kernel].source(**dict(view.defines))
-    changed = diff_lines(original, presets.source(view))
+    changed = presets.changes(view)
     if not changed:
         return
     with st.expander("What the edit changed", expanded=False):

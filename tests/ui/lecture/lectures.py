@@ -15,7 +15,7 @@ from ui.hit import Hit
 from ui.lecture.sheet import LectureSheet, OnStage
 from ui.look import Look
 from ui.panels.canvas import SPACE, Shape
-from ui.presets import launch, source
+from ui.presets import changes, launch, source
 from ui.scene_model import SceneModel, build_scene_model
 from ui.sheet import Panel as AnyPanel
 from ui.view_url import View, from_query
@@ -104,7 +104,7 @@ def of_view(view: View, look: Look = Look(), thread: int | None = None) -> Lectu
     if thread is None:
         thread = view.thread[0] + view.thread[1] * recording.launch.block[0]
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
-    model = build_scene_model(recording, thread, tile)
+    model = build_scene_model(recording, thread, tile, (), changes(view))
     return Lecture(model, look, LectureSheet(model, look))
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import html
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 import pytest
 
 from simulator import Launch, Step, compile_kernel, narrate, record
-from tests.ui.lecture.lectures import Lecture, of_size, spread
+from tests.ui.lecture.lectures import Lecture, centre, of_query, of_size, seen, spread
 from tests.ui.scene_models import EACH
+from ui.hit import Hit
 from ui.lecture.letters import wrap
 from ui.lecture.sentence import SentencePanel
 from ui.lecture.sheet import LectureSheet
 from ui.lecture.source_window import SourceWindow
 from ui.look import Look
+from ui.palette import PALETTES
 from ui.panels.canvas import SPACE
 from ui.scene_model import build_scene_model
 
@@ -101,3 +104,34 @@ def test_the_values_under_the_line_are_a_wording_of_the_narration(number: int) -
         assert " ".join(rows) in (wordings or ("",))
         found += bool(rows)
     assert found >= 3
+
+
+def test_a_what_if_shows_what_a_line_was_above_what_it_is() -> None:
+    lecture = of_query(edits="first-barrier.pad", TILE=4)
+    window = lecture.panel(SourceWindow)
+    [step, *_] = lecture.steps_of("acc += As")
+    rows = [row for row in window._rows if row.sign]
+    texts = ["".join(max(letters) for letters in zip_longest(*row.layers, fillvalue=" "))
+             for row in rows]  # fmt: skip
+    assert [(row.sign, text[1:].strip()) for row, text in zip(rows, texts, strict=True)] == [
+        ("-", "__shared__ float Bs[TILE][TILE];"),
+        ("+", "__shared__ float Bs[TILE][TILE + 1];"),
+        ("-", "__syncthreads();"),
+        ("+", "// __syncthreads(); removed"),
+    ]
+    removed, added = window.shapes(step)[:2]
+    assert removed["fillcolor"] == PALETTES["light"].removed
+    assert len(seen(removed)) == len(seen(added)) == 1  # the barrier's; Bs is above the window
+    [old], [new] = seen(removed), seen(added)
+    assert old[3] == new[1]  # one right above the other
+    line = rows[-1].line
+    assert window.hit(step, *centre(old)) == window.hit(step, *centre(new)) == Hit("line", line)
+
+
+def test_the_current_line_is_the_new_one() -> None:
+    lecture = of_query(edits="zero-fill", TILE=4)
+    window = lecture.panel(SourceWindow)
+    for step in lecture.steps_of("if (row < M && a_col < K) As"):
+        _, added, current = window.shapes(step)[:3]
+        [box] = seen(current)
+        assert any(box[1] == other[1] for other in seen(added))
