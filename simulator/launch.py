@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import Array, ArrayOf, Pointer, Scalar
-from simulator.language.errors import LaunchError, list_names
+from simulator.language.ctype import Array, ArrayOf, Pointer, Scalar, Struct, parts
+from simulator.language.errors import MAX_NAMES, LaunchError, list_names
 from simulator.language.tree import GlobalVariable, Kernel, MemorySpace
 
 Dim3 = tuple[int, int, int]  # x, y, z
@@ -20,6 +20,7 @@ MAX_BLOCK: Dim3 = (1024, 1024, 64)  # threads (the same table)
 MAX_GRID: Dim3 = (2**31 - 1, 65535, 65535)  # blocks (the same table)
 MAX_SHARED_BYTES = 227 * 1024  # of a block of compute capability 9.0, the largest there is
 MAX_GRID_THREADS = 2**26  # of a simulated launch: four for each element of a 4096 x 4096 matrix
+MAX_NUMBERS = 4_096  # of an array within a structured type that are compared
 BUDGET_BYTES = 256 * 2**20  # the host memory that a simulated launch's arrays may take
 
 
@@ -28,8 +29,11 @@ class Launch:
     """One launch of a kernel.
 
     An argument for a pointer is a NumPy array of any shape, taken row by row, and never written:
-    the simulator works on a copy. An argument for a scalar is a number. A __device__ or
-    __constant__ variable may have one, too: an array of as many elements, or a number.
+    the simulator works on a copy. An argument for a scalar is a number. One for a struct is a
+    mapping from its members to theirs, or a scalar of a structured type; for a pointer to structs
+    it is an array of a structured type with C's layout, as np.dtype(..., align=True) has. A
+    __device__ or __constant__ variable may have one, too: an array of as many elements, or a
+    number.
     """
 
     grid: Dim3  # blocks
@@ -126,6 +130,7 @@ def check(kernel: Kernel, launch: Launch) -> dict[str, Any]:
 
 def _arguments(kernel: Kernel, values: Mapping[str, Any]) -> dict[str, Any]:
     """The launch's values as arrays and NumPy scalars of the parameters' types."""
+    values = flatten_arguments(kernel, values)
     names = [parameter.name for parameter in kernel.parameters]
     variables = [known.variable.name for known in kernel.globals]
     for name in variables:
@@ -176,8 +181,74 @@ def _arguments(kernel: Kernel, values: Mapping[str, Any]) -> dict[str, Any]:
     return arguments
 
 
+def flatten_arguments(kernel: Kernel, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values by the kernel's parameters, those of a struct by its members.
+
+    A struct is given as a mapping from its members to their values, or as a NumPy scalar of a
+    structured type: {"A": {"width": 4, "elements": array}} gives "A.width" and "A.elements".
+    """
+    names = {parameter.name for parameter in kernel.parameters}
+    flat: dict[str, Any] = {}
+    pending = list(values.items())[::-1]
+    while pending:
+        name, value = pending.pop()
+        if name in names:
+            flat[name] = value
+        elif isinstance(value, Mapping):
+            pending += [(f"{name}.{key}", inner) for key, inner in value.items()][::-1]
+        elif getattr(value, "dtype", None) is not None and value.dtype.names and not value.ndim:
+            pending += [(f"{name}.{key}", value[key]) for key in value.dtype.names][::-1]
+        elif f"{name}[0]" in names and np.ndim(value):
+            pending += [(f"{name}[{i}]", inner) for i, inner in enumerate(value)][::-1]
+        else:
+            flat[name] = value
+    return flat
+
+
+def _struct_array(name: str, ctype: Pointer, struct: Struct, value: Any) -> Array:
+    """An argument's array, if its elements lie as the struct's."""
+    numbers = [(part.offset, part.scalar.dtype) for part in parts(struct)]
+    if isinstance(value, np.ndarray):
+        if value.dtype.names is None:
+            plain = value.dtype == struct.cell.dtype
+            packed = len(numbers) * struct.cell.size == struct.size
+            if plain and packed and value.nbytes % struct.size == 0:
+                return np.ascontiguousarray(value)
+        elif _dtype_numbers(value.dtype) == numbers and value.dtype.itemsize == struct.size:
+            return np.ascontiguousarray(value)
+    fields = ", ".join(
+        f"{part.scalar.dtype} at byte {part.offset} ({part.name[1:]})"
+        for part in parts(struct)[:MAX_NAMES]
+    )
+    raise LaunchError(
+        f"Parameter {name} is {ctype}: give an array of a structured type of {struct.size} bytes "
+        f"with {fields}, as np.dtype([...], align=True) makes it."
+    )
+
+
+def _dtype_numbers(dtype: np.dtype[Any], offset: int = 0) -> list[tuple[int, np.dtype[Any]]]:
+    """The offset and type of each number in a structured type of NumPy."""
+    if dtype.names is not None:
+        assert dtype.fields is not None
+        found = []
+        for name in dtype.names:
+            inner, at = dtype.fields[name][:2]
+            found += _dtype_numbers(inner, offset + at)
+        return sorted(found, key=lambda number: number[0])
+    if dtype.subdtype is not None:
+        inner, shape = dtype.subdtype
+        count = int(np.prod(shape, dtype=np.int64))
+        found = []
+        for i in range(min(count, MAX_NUMBERS)):
+            found += _dtype_numbers(inner, offset + i * inner.itemsize)
+        return found
+    return [(offset, dtype)]
+
+
 def _array(name: str, ctype: Pointer, value: Any) -> Array:
     target = ctype.target
+    if isinstance(target, Struct):
+        return _struct_array(name, ctype, target, value)
     element = getattr(target, "element", target)
     if not isinstance(element, Scalar):
         raise LaunchError(f"Parameter {name} is {ctype}; a launch takes pointers to numbers.")

@@ -10,7 +10,7 @@ import numpy as np
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
-from simulator.launch import Launch, unset_constants
+from simulator.launch import Launch, flatten_arguments, unset_constants
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.observers.counters import Counters
@@ -75,14 +75,15 @@ def simulate(
         hazards=found,
         seconds=machine.seconds,
         arrays=machine.results(),
-        notes=(*unset_constants(kernel, launch), *hazards.notes),
+        notes=unset_constants(kernel, launch),
     )
 
 
 def _check_memory(kernel: Kernel, launch: Launch) -> None:
     """Raise LaunchError where the arrays and the shadows of those written take too much memory."""
+    arguments = flatten_arguments(kernel, launch.arguments)
     arrays = {known.variable.name: known.first for known in kernel.globals}
-    arrays |= {n: a for n, a in launch.arguments.items() if isinstance(a, np.ndarray)}
+    arrays |= {n: a for n, a in arguments.items() if isinstance(a, np.ndarray)}
     written = sum(arrays[name].size for name in written_parameters(kernel) if name in arrays)
     needed = COPIES * sum(array.nbytes for array in arrays.values()) + CELL_BYTES * written
     if needed > MEMORY_BYTES:

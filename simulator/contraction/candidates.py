@@ -28,10 +28,12 @@ from simulator.language.tree import (
     Builtin,
     Call,
     Cast,
+    Comma,
     Conditional,
     Declare,
     Dereference,
     Expression,
+    FieldOf,
     Function,
     If,
     Increment,
@@ -179,6 +181,9 @@ class CandidateWalk:
                 return known._replace(negated=not known.negated)
             case Cast(operand=operand, ctype=ctype):
                 return values.cast(ctype, self._value(operand))
+            case Comma(first=first, second=second):
+                self._address(first)
+                return self._value(second, consumer)
             case Call():
                 self._walk_operands(expression)
                 values.store()
@@ -281,6 +286,8 @@ class CandidateWalk:
                 return ("index", self._address(base), self._value(index).key)
             case Member(base=base, position=position):
                 return ("member", self._address(base), position)
+            case FieldOf(base=base, offset=offset):
+                return ("field", self._address(base), offset)
             case Dereference(pointer=pointer):
                 return ("dereference", self._value(pointer).key)
             case Name(variable=variable):
@@ -305,7 +312,7 @@ def _is_unrolled(loop: Loop) -> bool:
 
 def _local_array(lvalue: Expression) -> Variable | None:
     """The thread's local array that an lvalue is a cell of, else None."""
-    while isinstance(lvalue, (Index, Member)):
+    while isinstance(lvalue, (Index, Member, FieldOf)):
         lvalue = lvalue.base
     if isinstance(lvalue, Name) and lvalue.variable.space is MemorySpace.LOCAL:
         return lvalue.variable

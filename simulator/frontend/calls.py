@@ -5,12 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Protocol
 
-from clang.cindex import CursorKind, TypeKind
+from clang.cindex import CursorKind
 
-from simulator.frontend.clang import has_child, span_of
+from simulator.frontend.clang import body_of, has_child, span_of
 from simulator.frontend.expressions import LVALUES, Expressions
-from simulator.frontend.symbols import SymbolTable
-from simulator.frontend.types import convert, literal, lower_type, parameter_type
+from simulator.frontend.records import Place, Record, declare, in_memory, merge, point_to
+from simulator.frontend.references import Reference
+from simulator.frontend.structs import Structs
+from simulator.frontend.symbols import Closure, Symbol, SymbolTable
+from simulator.frontend.types import (
+    convert,
+    is_lambda,
+    is_struct,
+    literal,
+    lower_struct,
+    lower_type,
+    parameter_type,
+    referred_type,
+)
 from simulator.language import ctype
 from simulator.language.errors import SourceError, Span
 from simulator.language.functions import (
@@ -23,6 +35,7 @@ from simulator.language.tree import (
     Barrier,
     Call,
     Cast,
+    Comma,
     Declare,
     Dereference,
     Evaluate,
@@ -33,11 +46,23 @@ from simulator.language.tree import (
     Load,
     MemorySpace,
     Name,
+    Return,
     Sequence,
     Statement,
     Variable,
 )
-from simulator.language.visit import strip_casts, walk
+from simulator.language.visit import in_register, strip_casts, walk
+
+FUNCTIONS = (
+    CursorKind.FUNCTION_DECL,
+    CursorKind.CXX_METHOD,
+    CursorKind.CONVERSION_FUNCTION,
+)
+
+# What a function's return statements assign: a number, a struct, or what its reference refers to.
+Result = Variable | Record | Reference | None
+
+Argument = Expression | Record | Closure
 
 MAX_CALLS = 32  # functions that call one another, one within the other
 
@@ -50,7 +75,12 @@ class StatementLowering(Protocol):
         """Lowers a call's arguments."""
         ...
 
-    def body(self, cursor: Any, result: Variable | None) -> Sequence:
+    @property
+    def structs(self) -> Structs:
+        """Lowers arguments and results of struct type."""
+        ...
+
+    def body(self, cursor: Any, result: Result) -> Sequence:
         """A function's body; its return statements assign `result`."""
         ...
 
@@ -65,7 +95,7 @@ class Calls:
         self._running: list[int] = []  # hashes of the functions being inlined, outermost first
 
     def expression(self, cursor: Any, span: Span) -> Expression:
-        """A call, as an expression."""
+        """A call, as an expression: a value, or an lvalue if it gives a reference."""
         values = self._statements.expressions
         children = list(cursor.get_children())
         name = cursor.spelling
@@ -74,15 +104,23 @@ class Calls:
         if name == "operator uint3" and children:  # of dim3
             (dimensions,) = children[0].get_children()
             return convert(values.value(dimensions), ctype.VECTORS["uint3"], span)
+        definition = self.definition(cursor)
+        if definition is not None:
+            function, place = self.invoke(cursor, definition, span)
+            if isinstance(place, Expression) and not in_register(place):
+                return place
+            if isinstance(place, Expression):  # a reference to a variable in a register
+                if not _has_effects(function):
+                    return replace(place, span=span)
+                first = Inlined(ctype.VOID, span, function)
+                return Comma(place.ctype, span, first, Load(place.ctype, span, place))
+            if function.result is None:
+                return Inlined(ctype.VOID, span, function)
+            return Inlined(function.result.ctype, span, function)
         if name == "operator=" and len(children) == 3:
             lvalue = values.lvalue(children[0])
             value = values.value(children[2])
             return Assign(lvalue.ctype, span, lvalue, "", value, lvalue.ctype)
-        definition = self.definition(cursor)
-        if definition is not None:
-            function = self.function(cursor, definition, span)
-            result = ctype.VOID if function.result is None else function.result.ctype
-            return Inlined(result, span, function)
         if name.startswith("__builtin_"):
             return literal(cursor, span)  # INFINITY and NAN are calls that clang folds
         written = [argument for argument in cursor.get_arguments() if not _is_default(argument)]
@@ -112,15 +150,67 @@ class Calls:
     def definition(self, cursor: Any) -> Any:
         """The called function's definition in the text, or None for one of CUDA's own."""
         called = cursor.referenced
-        if called is None or called.kind != CursorKind.FUNCTION_DECL:
+        if called is None or called.kind not in FUNCTIONS:
             return None
         definition = called.get_definition()
         if definition is None or definition.location.file is None:
             return None
-        return definition if definition.location.file.name == self._filename else None
+        if definition.location.file.name != self._filename:
+            return None
+        if called.kind != CursorKind.FUNCTION_DECL and body_of(definition) is None:
+            return None  # what the compiler makes
+        return definition
 
-    def function(self, cursor: Any, definition: Any, span: Span) -> Function:
-        """The called function's body with its parameters bound to this call's arguments."""
+    def invoke(
+        self, cursor: Any, definition: Any, span: Span, target: Record | None = None
+    ) -> tuple[Function, Place | None]:
+        """The called function's body with its parameters bound to this call's arguments.
+
+        Behind it stands where its result is, if that is a struct or a reference. The struct is
+        `target`, if that is given; so is the object of a constructor.
+        """
+        name = definition.spelling
+        self._check_callable(definition, span)
+        arguments, before, this = self._object(cursor, definition, target)
+        # All arguments are lowered before any is bound: one may call this function itself.
+        parameters = [c for c in definition.get_children() if c.kind == CursorKind.PARM_DECL]
+        given = [
+            (parameter, self._argument(parameter, argument))
+            for parameter, argument in zip(parameters, arguments, strict=False)
+        ]
+        given += [
+            (parameter, self._argument(parameter, None)) for parameter in parameters[len(given) :]
+        ]
+        for parameter, argument in given:
+            before += self._bind(parameter, argument)
+        result, declarations = self._result(definition, target, span)
+        outer_this, outer_captures = self._symbols.this, self._enter_lambda(cursor)
+        if this is not None:
+            self._symbols.this = this
+        self._running.append(definition.hash)
+        try:
+            members: list[Statement] = []
+            if definition.kind == CursorKind.CONSTRUCTOR:
+                assert target is not None
+                members = self._statements.structs.member_initializers(definition, target, span)
+            body = self._statements.body(body_of(definition), result)
+        finally:
+            self._running.pop()
+            self._symbols.this = outer_this
+            for declaration, symbol in outer_captures:
+                self._symbols.restore(declaration, symbol)
+        if members:
+            body = Sequence(body.span, (*members, *body.statements))
+        variable = result if isinstance(result, Variable) else None
+        function = Function(span, name, (*declarations, *before), body, variable)
+        if isinstance(result, Record):
+            return function, result
+        if isinstance(result, Reference):
+            return result.called(function, span)
+        return function, None
+
+    def _check_callable(self, definition: Any, span: Span) -> None:
+        """Raise SourceError for a function that cannot be inlined here."""
         name = definition.spelling
         if definition.hash in self._running:
             raise SourceError(f"{name} calls itself: recursion is not supported.", span)
@@ -128,56 +218,130 @@ class Calls:
             raise SourceError(f"Calls nest more than {MAX_CALLS} deep here.", span)
         if has_child(definition, CursorKind.CUDAGLOBAL_ATTR):
             raise SourceError(f"{name} is a kernel: a kernel cannot call one here.", span)
-        if not has_child(definition, CursorKind.CUDADEVICE_ATTR):
+        is_free = definition.kind == CursorKind.FUNCTION_DECL
+        if is_free and not has_child(definition, CursorKind.CUDADEVICE_ATTR):
             raise SourceError(f"{name} is a host function; write __device__ before it.", span)
-        parameters = [c for c in definition.get_children() if c.kind == CursorKind.PARM_DECL]
-        bodies = [c for c in definition.get_children() if c.kind == CursorKind.COMPOUND_STMT]
-        if not bodies:
+        if body_of(definition) is None:
             raise SourceError(f"{name} is not supported: it is a template or has no body.", span)
-        # All arguments are lowered before any is bound: one may call this function itself.
-        arguments = [
-            (parameter, self._argument(parameter, argument))
-            for parameter, argument in zip(parameters, cursor.get_arguments(), strict=False)
-        ]
-        declarations = [self._bind(parameter, argument) for parameter, argument in arguments]
-        returned = lower_type(definition.result_type, span)
-        result = None
-        if not isinstance(returned, ctype.Void):
-            result = Variable(name, returned, MemorySpace.REGISTER, span_of(definition))
-        self._running.append(definition.hash)
-        try:
-            body = self._statements.body(bodies[0], result)
-        finally:
-            self._running.pop()
-        declared = tuple(declare for declare in declarations if declare is not None)
-        return Function(span, name, declared, body, result)
 
-    def _argument(self, parameter: Any, argument: Any) -> Expression:
+    def _object(
+        self, cursor: Any, definition: Any, target: Record | None
+    ) -> tuple[list[Any], list[Statement], Place | None]:
+        """A call's arguments, and its object with the statements that come before the call."""
+        arguments = list(cursor.get_arguments()) if cursor.kind == CursorKind.CALL_EXPR else []
+        if definition.kind == CursorKind.CONSTRUCTOR:
+            return arguments, [], target
+        if definition.kind == CursorKind.FUNCTION_DECL or definition.is_static_method():
+            return arguments, [], None
+        structs = self._statements.structs
+        callee = _without_wrapping(next(iter(cursor.get_children())))
+        if callee.kind == CursorKind.MEMBER_REF_EXPR:
+            record = structs.object_of(callee, span_of(callee))
+        else:
+            first = arguments.pop(0)
+            if is_lambda(first.type):
+                return arguments, [], None
+            record = structs.record(first)
+        before = list(record.setup)
+        record = replace(record, setup=())
+        if record.lvalue is None or isinstance(record.lvalue, Name):
+            return arguments, before, record
+        declared, stable = point_to(record.lvalue, "this")
+        return arguments, [*before, declared], in_memory(stable)
+
+    def _argument(self, parameter: Any, argument: Any) -> Argument:
         """A call's argument, or the parameter's default: a value of the parameter's type.
 
-        For a reference, it is the lvalue to bind it to.
+        For a reference, it is the lvalue to bind it to; for a struct, where its members are.
         """
-        values = self._statements.expressions
-        if _is_default(argument):
+        values, structs = self._statements.expressions, self._statements.structs
+        if argument is None or _is_default(argument):
             argument = [c for c in parameter.get_children() if c.kind.is_expression()][-1]
         span = span_of(argument)
-        if parameter.type.get_canonical().kind != TypeKind.LVALUEREFERENCE:
+        referred = referred_type(parameter.type)
+        if is_lambda(referred or parameter.type):
+            return values.closure(argument)
+        if is_struct(referred or parameter.type):
+            if referred is not None:
+                record = structs.record(argument)
+                return record if record.lvalue is None or record.setup else record.lvalue
+            struct = lower_struct(parameter.type.get_canonical(), span)
+            record, declarations = declare(parameter.spelling, struct, span_of(parameter))
+            setup = merge(declarations, structs.initialize(record, argument))
+            return replace(record, setup=tuple(setup))
+        if referred is None:
             return convert(values.value(argument), parameter_type(parameter.type, span), span)
         lvalue = values.expression(argument)
         if isinstance(lvalue, LVALUES):
             return lvalue
-        target = lower_type(parameter.type.get_canonical().get_pointee(), span)
-        return convert(lvalue, target, span)
+        return convert(lvalue, lower_type(referred, span), span)
 
-    def _bind(self, parameter: Any, argument: Expression) -> Declare | None:
-        """Declare a parameter with its argument; None for a reference that needs no statement."""
-        reference = parameter.type.get_canonical().kind == TypeKind.LVALUEREFERENCE
-        if reference and isinstance(argument, LVALUES):
-            return self._symbols.declare_reference(parameter, argument, argument.span)
+    def _bind(self, parameter: Any, argument: Argument) -> list[Statement]:
+        """Bind a parameter to its argument: the statements that this takes."""
+        if isinstance(argument, Closure):
+            self._symbols.bind(parameter, argument)
+            return []
+        if isinstance(argument, Record):
+            self._symbols.bind(parameter, replace(argument, setup=()))
+            return list(argument.setup)
+        if referred_type(parameter.type) is not None and isinstance(argument, LVALUES):
+            declared = self._symbols.declare_reference(parameter, argument, argument.span)
+            return [] if declared is None else [declared]
         span = span_of(parameter)
+        if self._symbols.is_addressed(parameter) and not isinstance(argument.ctype, ctype.Pointer):
+            memory = MemorySpace.LOCAL
+            return [self._symbols.declare_in_memory(parameter, argument.ctype, memory, argument)]
         variable = Variable(parameter.spelling, argument.ctype, MemorySpace.REGISTER, span)
         self._symbols.bind(parameter, variable)
-        return Declare(argument.span, variable, argument)
+        return [Declare(argument.span, variable, argument)]
+
+    def _result(
+        self, definition: Any, target: Record | None, span: Span
+    ) -> tuple[Result, list[Declare]]:
+        """What a function's return statements assign, and its declaration where it needs one."""
+        if definition.kind == CursorKind.CONSTRUCTOR:
+            return None, []
+        returned, name = definition.result_type, definition.spelling
+        referred = referred_type(returned)
+        if referred is not None:
+            return Reference(name, lower_type(referred, span), span_of(definition)), []
+        if is_struct(returned):
+            if target is not None:
+                return target, []
+            struct = lower_struct(returned.get_canonical(), span)
+            return declare(name, struct, span_of(definition))
+        lowered = lower_type(returned, span)
+        if isinstance(lowered, ctype.Void):
+            return None, []
+        return Variable(name, lowered, MemorySpace.REGISTER, span_of(definition)), []
+
+    def _enter_lambda(self, cursor: Any) -> list[tuple[Any, Symbol | None]]:
+        """Bind what a called lambda has captured; gives what these names meant before."""
+        arguments = list(cursor.get_arguments()) if cursor.kind == CursorKind.CALL_EXPR else []
+        if not arguments or cursor.spelling != "operator()" or not is_lambda(arguments[0].type):
+            return []
+        closure = self._statements.expressions.closure(arguments[0])
+        before = []
+        for declaration, symbol in closure.captured:
+            before.append((declaration, self._symbols.find(declaration)))
+            self._symbols.bind(declaration, symbol)
+        return before
+
+
+def _has_effects(function: Function) -> bool:
+    """Whether a call does anything but declare its parameters and return."""
+    return any(
+        not isinstance(inner, (Function, Sequence, Declare, Return)) for inner in walk(function)
+    )
+
+
+def _without_wrapping(cursor: Any) -> Any:
+    while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
+        children = list(cursor.get_children())
+        if len(children) != 1:
+            break
+        (cursor,) = children
+    return cursor
 
 
 def _is_default(argument: Any) -> bool:
@@ -200,7 +364,7 @@ def hoist_call(statement: Statement) -> Statement:
             after = replace(statement, expression=replace(assign, value=_with_result(value)))
         case _:
             return statement
-    return Sequence(statement.span, (call, after))
+    return Sequence(statement.span, (call, after), opens_scope=False)
 
 
 def _called_with_barrier(value: Expression) -> Function | None:

@@ -41,6 +41,8 @@ UNARY_OPERATORS = {
 
 FUNCTIONS = (CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE)
 
+CLASSES = (CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.CLASS_TEMPLATE)
+
 INTEGER_RESULT, FLOAT_RESULT = 1, 2  # CXEvalResultKind, from clang-c/Index.h
 
 
@@ -131,6 +133,18 @@ def descendants(cursor: Any) -> Iterator[Any]:
 def has_child(cursor: Any, kind: CursorKind) -> bool:
     """Whether a cursor has a direct child of a kind, such as the attribute __shared__."""
     return any(child.kind == kind for child in cursor.get_children())
+
+
+def body_of(function: Any) -> Any:
+    """The body that the text gives a function; None for one that the compiler makes."""
+    parent = function.semantic_parent
+    in_class = parent is not None and parent.kind in CLASSES
+    if in_class and (
+        function.is_default_method() or function.location.offset == parent.location.offset
+    ):
+        return None
+    bodies = [c for c in function.get_children() if c.kind == CursorKind.COMPOUND_STMT]
+    return bodies[-1] if bodies else None
 
 
 def span_of(cursor: Any) -> Span:

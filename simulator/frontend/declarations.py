@@ -1,104 +1,159 @@
-"""Lowers declarations within a kernel: shared variables, references, arrays and scalars."""
+"""Lowers declarations within a kernel: shared variables, references, arrays, structs, scalars."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from clang.cindex import CursorKind, StorageClass, TypeKind
+from clang.cindex import CursorKind, StorageClass
 
 from simulator.frontend.calls import hoist_call
-from simulator.frontend.clang import has_child, span_of
-from simulator.frontend.expressions import Expressions
+from simulator.frontend.clang import has_child, initializer_of, span_of
+from simulator.frontend.expressions import LVALUES
+from simulator.frontend.initializers import first_value
+from simulator.frontend.lambdas import declare_closure
+from simulator.frontend.records import declare, in_memory, merge
+from simulator.frontend.structs import Structs
 from simulator.frontend.symbols import SymbolTable
-from simulator.frontend.types import convert, lower_type, zero
+from simulator.frontend.types import (
+    constructs_nothing,
+    is_lambda,
+    is_struct,
+    lower_struct,
+    lower_type,
+    referred_type,
+)
 from simulator.language.ctype import ArrayOf, Pointer, Scalar, Vector
 from simulator.language.errors import SourceError, Span
-from simulator.language.tree import Declare, Expression, MemorySpace, Sequence, Statement
+from simulator.language.tree import (
+    Declare,
+    Index,
+    MemorySpace,
+    Name,
+    Sequence,
+    Statement,
+    Variable,
+)
 
-MAX_CELLS = 4_096  # of an array with an initializer list
+# What declares no variable: clang has resolved the names and checked the assertions.
+TYPES = frozenset(
+    {
+        CursorKind.TYPEDEF_DECL,
+        CursorKind.TYPE_ALIAS_DECL,
+        CursorKind.STATIC_ASSERT,
+        CursorKind.ENUM_DECL,
+        CursorKind.STRUCT_DECL,
+        CursorKind.CLASS_DECL,
+        CursorKind.USING_DECLARATION,
+        CursorKind.USING_DIRECTIVE,
+        CursorKind.NAMESPACE_ALIAS,
+    }
+)
 
 
 class Declarations:
-    """Lowers the declarations of one kernel, whose initializers `expressions` lowers."""
+    """Lowers the declarations of one kernel, whose initializers `structs` lowers."""
 
-    def __init__(self, symbols: SymbolTable, expressions: Expressions) -> None:
+    def __init__(self, symbols: SymbolTable, structs: Structs) -> None:
         self._symbols = symbols
-        self._expressions = expressions
+        self._structs = structs
 
     def lower(self, cursor: Any) -> Statement:
         """The declaration of one variable or type."""
         span = span_of(cursor)
-        if cursor.kind in (CursorKind.TYPEDEF_DECL, CursorKind.TYPE_ALIAS_DECL):
-            return Sequence(span, ())  # clang resolves the types
+        if cursor.kind in TYPES:
+            return Sequence(span, ())
+        if cursor.kind == CursorKind.UNEXPOSED_DECL and cursor.spelling.startswith("["):
+            raise SourceError(
+                "A structured binding is not supported; name the struct and write its members.",
+                span,
+            )
         if cursor.kind != CursorKind.VAR_DECL:
-            raise SourceError("This kind of declaration is not supported inside a kernel.", span)
+            what = cursor.kind.name.removesuffix("_DECL").replace("_", " ").lower()
+            raise SourceError(f"This declaration ({what}) is not supported inside a kernel.", span)
         if has_child(cursor, CursorKind.CUDASHARED_ATTR):
             return self._symbols.declare_shared(cursor, span)
         _check_static(cursor, span)
-        initializers = [child for child in cursor.get_children() if child.kind.is_expression()]
-        if cursor.type.get_canonical().kind == TypeKind.LVALUEREFERENCE:
-            return self._reference(cursor, initializers[-1], span)
+        initializer = initializer_of(cursor)
+        referred = referred_type(cursor.type)
+        if is_lambda(referred or cursor.type):
+            statements = declare_closure(self._symbols, cursor, span)
+            return Sequence(span, tuple(statements), opens_scope=False)
+        if referred is not None:
+            return self._reference(cursor, referred, initializer, span)
+        if is_struct(cursor.type):
+            return self._struct(cursor, initializer, span)
         match lower_type(cursor.type, span):
             case ArrayOf() as array:
-                return self._array(cursor, array, initializers, span)
+                return self._array(cursor, array, initializer, span)
             case (Scalar() | Vector() | Pointer()) as lowered:
-                return self._variable(cursor, lowered, initializers, span)
+                return self._variable(cursor, lowered, initializer, span)
             case lowered:
                 raise SourceError(f"A variable of type {lowered} is not supported.", span)
 
-    def _reference(self, cursor: Any, initializer: Any, span: Span) -> Statement:
-        lvalue = self._expressions.lvalue(initializer)
+    def _reference(self, cursor: Any, referred: Any, initializer: Any, span: Span) -> Statement:
+        """A reference: another name, or a pointer that is dereferenced at each use."""
+        setup: tuple[Statement, ...] = ()
+        if is_struct(referred):
+            record = self._structs.record(initializer)
+            if record.lvalue is None:
+                self._symbols.bind(cursor, record)
+                return Sequence(span, record.setup, opens_scope=False)
+            lvalue, setup = record.lvalue, record.setup
+        else:
+            lowered = self._structs.expressions.expression(initializer)
+            if not isinstance(lowered, LVALUES):  # const float& r = a + b;
+                return self._temporary(cursor, referred, initializer, span)
+            lvalue = lowered
         pointer = self._symbols.declare_reference(cursor, lvalue, span)
-        return Sequence(span, ()) if pointer is None else pointer
+        declared = () if pointer is None else (pointer,)
+        return Sequence(span, (*setup, *declared), opens_scope=False)
 
-    def _array(self, cursor: Any, array: ArrayOf, initializers: list[Any], span: Span) -> Statement:
+    def _temporary(self, cursor: Any, referred: Any, initializer: Any, span: Span) -> Statement:
+        """A reference to a value, which lives as long as the reference."""
+        lowered = lower_type(referred, span)
+        value = first_value(self._structs.expressions, lowered, initializer)
+        variable = Variable(cursor.spelling, lowered, MemorySpace.REGISTER, span)
+        self._symbols.bind(cursor, variable)
+        return hoist_call(Declare(span, variable, value))
+
+    def _array(self, cursor: Any, array: ArrayOf, initializer: Any, span: Span) -> Statement:
         """An array in local memory, with its cells' values if it has an initializer list."""
         if isinstance(array.innermost, Pointer):
             raise SourceError("An array of pointers is not supported.", span)
         if not array.size:
             raise SourceError(f"The array {cursor.spelling} has no cells.", span)
-        if any(child.kind == CursorKind.STRING_LITERAL for child in initializers):
-            raise SourceError("A string is not supported; give the array numbers.", span)
-        inner = [_without_cleanups(child) for child in initializers]
-        lists = [child for child in inner if child.kind == CursorKind.INIT_LIST_EXPR]
-        if lists and array.size > MAX_CELLS * array.innermost.size:
-            raise SourceError(
-                f"An array with more than {MAX_CELLS:,} first values is not supported; give "
-                "them in a loop.",
-                span,
-            )
-        cells = tuple(self._cells(lists[0], array)) if lists else None
-        return Declare(span, self._symbols.declare(cursor, MemorySpace.LOCAL), cells=cells)
+        declared = Declare(span, self._symbols.declare(cursor, MemorySpace.LOCAL))
+        if initializer is None or constructs_nothing(initializer):
+            return declared
+        name = Name(array, span, declared.variable)
+        statements = self._structs.initialize(name, initializer)
+        merged = merge([declared], statements)
+        return merged[0] if len(merged) == 1 else Sequence(span, tuple(merged), opens_scope=False)
 
-    def _cells(self, initializer_list: Any, array: ArrayOf) -> list[Expression]:
-        """The values of all cells, row by row, zero where the initializer list has none."""
-        span = span_of(initializer_list)
-        cells: list[Expression] = []
-        for child in initializer_list.get_children():
-            if isinstance(array.element, ArrayOf):
-                if child.kind != CursorKind.INIT_LIST_EXPR:
-                    raise SourceError("Write this row in braces of its own.", span_of(child))
-                cells += self._cells(child, array.element)
-            else:
-                cells.append(convert(self._expressions.value(child), array.element, span))
-        missing = array.size // array.innermost.size - len(cells)
-        return cells + [zero(array.innermost, span)] * missing
+    def _struct(self, cursor: Any, initializer: Any, span: Span) -> Statement:
+        """A struct: a variable for each member, or local memory if its address is taken."""
+        struct = lower_struct(cursor.type.get_canonical(), span)
+        if self._symbols.is_addressed(cursor):
+            declared = self._symbols.declare_in_memory(cursor, struct, MemorySpace.LOCAL, None)
+            lvalue = self._symbols.find(cursor)
+            assert isinstance(lvalue, Index)
+            record, declarations = in_memory(lvalue), [declared]
+        else:
+            record, declarations = declare(cursor.spelling, struct, span)
+            self._symbols.bind(cursor, record)
+        statements = [] if initializer is None else self._structs.initialize(record, initializer)
+        return Sequence(span, tuple(merge(declarations, statements)), opens_scope=False)
 
     def _variable(
-        self,
-        cursor: Any,
-        lowered: Scalar | Vector | Pointer,
-        initializers: list[Any],
-        span: Span,
+        self, cursor: Any, lowered: Scalar | Vector | Pointer, initializer: Any, span: Span
     ) -> Statement:
         """A variable in a register, or in local memory if its address is taken."""
         value = None
-        if initializers and not any(_is_default_constructor(child) for child in initializers):
-            value = convert(self._expressions.value(initializers[-1]), lowered, span)
+        if initializer is not None and not constructs_nothing(initializer):
+            value = first_value(self._structs.expressions, lowered, initializer)
         if self._symbols.is_addressed(cursor) and not isinstance(lowered, Pointer):
             return self._symbols.declare_in_memory(cursor, lowered, MemorySpace.LOCAL, value)
-        variable = self._symbols.declare(cursor, MemorySpace.REGISTER)
-        return hoist_call(Declare(span, variable, value))
+        return hoist_call(Declare(span, self._symbols.declare(cursor, MemorySpace.REGISTER), value))
 
 
 def _check_static(cursor: Any, span: Span) -> None:
@@ -108,18 +163,3 @@ def _check_static(cursor: Any, span: Span) -> None:
             "threads of the grid. Pass an array as a parameter.",
             span,
         )
-
-
-def _is_default_constructor(initializer: Any) -> bool:
-    """Whether an initializer is the call that clang adds to float4 v;, which sets no value."""
-    return initializer.kind == CursorKind.CALL_EXPR and not list(initializer.get_children())
-
-
-def _without_cleanups(cursor: Any) -> Any:
-    """The initializer within the node that clang puts around one with temporaries."""
-    while cursor.kind == CursorKind.UNEXPOSED_EXPR:
-        children = list(cursor.get_children())
-        if len(children) != 1:
-            break
-        (cursor,) = children
-    return cursor

@@ -10,8 +10,17 @@ from clang.cindex import CursorKind, TypeKind
 
 from simulator.frontend.clang import constant, has_child, span_of, unary_operator
 from simulator.frontend.globals import is_global
-from simulator.frontend.symbols import SymbolTable
-from simulator.frontend.types import convert, literal, lower_type, only_child, zero
+from simulator.frontend.lambdas import closure_of
+from simulator.frontend.records import Place, Record, as_record
+from simulator.frontend.symbols import Closure, SymbolTable
+from simulator.frontend.types import (
+    convert,
+    is_member_of_struct,
+    literal,
+    lower_type,
+    only_child,
+    zero,
+)
 from simulator.language import ctype
 from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Vector
 from simulator.language.errors import SourceError, Span
@@ -25,6 +34,7 @@ from simulator.language.tree import (
     Conditional,
     Dereference,
     Expression,
+    FieldOf,
     Increment,
     Index,
     Literal,
@@ -41,7 +51,7 @@ ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^"})
 SHIFTS = frozenset({"<<", ">>"})
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 MAX_DEPTH = 150  # expressions within expressions; Python's stack takes no more
-LVALUES = (Name, Index, Dereference, Member)
+LVALUES = (Name, Index, Dereference, Member, FieldOf)
 CASTS = frozenset(
     {
         CursorKind.CSTYLE_CAST_EXPR,
@@ -65,11 +75,18 @@ CONSTANTS = frozenset(
 class Expressions:
     """Lowers the expressions of one kernel.
 
-    symbols knows what names mean; lower_call lowers a call expression with its span.
+    symbols knows what names mean; lower_call lowers a call expression with its span, lower_member
+    finds a struct's member.
     """
 
-    def __init__(self, symbols: SymbolTable, lower_call: Callable[[Any, Span], Expression]) -> None:
+    def __init__(
+        self,
+        symbols: SymbolTable,
+        lower_call: Callable[[Any, Span], Expression],
+        lower_member: Callable[[Any, Span], Place],
+    ) -> None:
         self._symbols = symbols
+        self._lower_member = lower_member
         self._depth = 0
         self._lower: Mapping[CursorKind, Callable[[Any, Span], Expression]] = {
             CursorKind.DECL_REF_EXPR: self._name,
@@ -81,6 +98,7 @@ class Expressions:
             CursorKind.CONDITIONAL_OPERATOR: self._conditional,
             CursorKind.CALL_EXPR: lower_call,
             CursorKind.INIT_LIST_EXPR: self._initializer_list,
+            CursorKind.CXX_THIS_EXPR: self._this,
         }
 
     def value(self, cursor: Any) -> Expression:
@@ -93,6 +111,10 @@ class Expressions:
         if isinstance(lvalue, LVALUES):
             return lvalue
         raise SourceError("This is no place to store to.", span_of(cursor))
+
+    def closure(self, cursor: Any) -> Closure:
+        """The lambda that an expression is."""
+        return closure_of(self._symbols, cursor)
 
     def expression(self, cursor: Any) -> Expression:
         """An expression as it is: an lvalue, or a value."""
@@ -148,6 +170,10 @@ class Expressions:
         symbol = self._symbols.find(declaration)
         if isinstance(symbol, Variable):
             return Name(symbol.ctype, span, symbol)
+        if isinstance(symbol, Closure):
+            raise SourceError("A lambda can be called, or passed to a template function.", span)
+        if isinstance(symbol, Record):
+            return _address_of_record(symbol, cursor.spelling, span)
         if symbol is not None:
             return replace(symbol, span=span)  # a node of its own for each use
         if has_child(declaration, CursorKind.CUDASHARED_ATTR):  # declared outside the kernel
@@ -173,7 +199,16 @@ class Expressions:
             span,
         )
 
+    def _this(self, cursor: Any, span: Span) -> Expression:
+        if self._symbols.this is None:
+            raise SourceError("There is no object here.", span)
+        lvalue = _address_of_record(as_record(self._symbols.this), "*this", span)
+        return AddressOf(Pointer(lvalue.ctype), span, lvalue)
+
     def _member(self, cursor: Any, span: Span) -> Expression:
+        if is_member_of_struct(cursor):
+            place = self._lower_member(cursor, span)
+            return _address_of_record(place, cursor.spelling, span)
         base = only_child(cursor)
         while base.kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR):
             base = only_child(base)
@@ -266,6 +301,19 @@ class Expressions:
     def _conditional(self, cursor: Any, span: Span) -> Expression:
         condition, yes, no = (self.value(child) for child in cursor.get_children())
         return Conditional(yes.ctype, span, condition, yes, no)
+
+
+def _address_of_record(place: Place, name: str, span: Span) -> Expression:
+    """The lvalue of a struct, which must be in memory; or the place itself, if it is no struct."""
+    if not isinstance(place, Record):
+        return place
+    if place.lvalue is None or place.setup:
+        raise SourceError(
+            f"{name} is in registers, a variable for each of its members, and has no address "
+            "here; make it an array of one.",
+            span,
+        )
+    return replace(place.lvalue, span=span)
 
 
 def as_sum(expression: Expression) -> Expression:

@@ -6,13 +6,16 @@ from typing import Any
 
 from clang.cindex import CursorKind
 
-from simulator.frontend.calls import Calls, has_barrier, hoist_call
+from simulator.frontend.calls import Calls, Result, has_barrier, hoist_call
 from simulator.frontend.clang import constant, span_of
 from simulator.frontend.declarations import Declarations
 from simulator.frontend.expressions import Expressions, as_sum
 from simulator.frontend.lexer import blank_comments
+from simulator.frontend.records import Place, Record
+from simulator.frontend.references import Reference
+from simulator.frontend.structs import Structs
 from simulator.frontend.symbols import SymbolTable
-from simulator.frontend.types import convert
+from simulator.frontend.types import convert, is_struct
 from simulator.language import ctype
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import (
@@ -29,7 +32,6 @@ from simulator.language.tree import (
     Sequence,
     Statement,
     Switch,
-    Variable,
 )
 
 CASE_CHILDREN = 2  # of a case label: its value and the statement behind it
@@ -45,9 +47,10 @@ class Statements:
         self._text = text
         self._symbols = symbols
         self._calls = Calls(filename, symbols, self)
-        self._expressions = Expressions(symbols, self._calls.expression)
-        self._declarations = Declarations(symbols, self._expressions)
-        self._result: Variable | None = None  # what the current function's return assigns
+        self._expressions = Expressions(symbols, self._calls.expression, self._member)
+        self._structs = Structs(symbols, self._expressions, self._calls)
+        self._declarations = Declarations(symbols, self._structs)
+        self._result: Result = None  # what the current function's return assigns
         self._depth = 0
         self._count = 0
 
@@ -56,7 +59,15 @@ class Statements:
         """Lowers the kernel's expressions."""
         return self._expressions
 
-    def body(self, cursor: Any, result: Variable | None) -> Sequence:
+    @property
+    def structs(self) -> Structs:
+        """Lowers the kernel's expressions of struct type."""
+        return self._structs
+
+    def _member(self, cursor: Any, span: Span) -> Place:
+        return self._structs.member(cursor, span)
+
+    def body(self, cursor: Any, result: Result) -> Sequence:
         """A function's body; its return statements assign `result`."""
         self._symbols.find_addressed(cursor)
         outer, self._result = self._result, result
@@ -91,7 +102,7 @@ class Statements:
                 declarations = [self._declarations.lower(child) for child in children]
                 if len(declarations) == 1:
                     return declarations[0]
-                return Sequence(span, tuple(declarations))
+                return Sequence(span, tuple(declarations), opens_scope=False)
             case CursorKind.IF_STMT:
                 return self._if(children, span)
             case CursorKind.FOR_STMT:
@@ -120,12 +131,20 @@ class Statements:
             case CursorKind.CALL_EXPR if cursor.spelling == "__syncthreads":
                 return Barrier(span)
             case CursorKind.CALL_EXPR if self._calls.definition(cursor) is not None:
-                return self._calls.function(cursor, self._calls.definition(cursor), span)
+                return self._call(cursor, span)
+            case kind if kind.is_expression() and is_struct(cursor.type):
+                return self._structs.statement(cursor, span)
             case kind if kind.is_expression():
                 return hoist_call(Evaluate(span, as_sum(self._expressions.value(cursor))))
             case kind:
                 what = kind.name.removesuffix("_STMT").replace("_", " ").lower()
                 raise SourceError(f"This kind of statement ({what}) is not supported.", span)
+
+    def _call(self, cursor: Any, span: Span) -> Statement:
+        """A call of a function of the text, as a statement."""
+        definition = self._calls.definition(cursor)
+        function, _ = self._calls.invoke(cursor, definition, span)
+        return function
 
     def _sequence(self, cursor: Any) -> Sequence:
         statements = tuple(self._statement(child) for child in cursor.get_children())
@@ -173,9 +192,23 @@ class Statements:
 
     def _return(self, children: list[Any], span: Span) -> Statement:
         """A return, behind the assignment of its value to the function's result."""
-        if not children or self._result is None:
+        if not children:
             return Return(span)
+        if self._result is None:
+            return Sequence(
+                span, (Evaluate(span, self._expressions.value(children[0])), Return(span))
+            )
         result = self._result
+        if isinstance(result, Record):
+            return Sequence(span, (*self._structs.initialize(result, children[0]), Return(span)))
+        if isinstance(result, Reference):
+            is_record = is_struct(children[0].type)
+            place: Place = (
+                self._structs.record(children[0])
+                if is_record
+                else self._expressions.lvalue(children[0])
+            )
+            return Sequence(span, (*result.give(place, span), Return(span)))
         lvalue = Name(result.ctype, span, result)
         value = convert(self._expressions.value(children[0]), result.ctype, span)
         assign = Evaluate(span, Assign(result.ctype, span, lvalue, "", value, result.ctype))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
-from clang.cindex import CursorKind, StorageClass
+from clang.cindex import CursorKind, StorageClass, TypeKind
 
 from simulator.frontend.clang import descendants, span_of, unary_operator
 from simulator.frontend.globals import lower_global
+from simulator.frontend.records import Place, Record
 from simulator.frontend.types import lower_type, parameter_type, zero
 from simulator.language import ctype
-from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Vector
+from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Struct, Vector
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import (
     AddressOf,
@@ -30,15 +32,28 @@ from simulator.language.visit import in_register
 ADDRESS_OF = re.compile(r"(?<!&)&(?!&)")  # every address-of operator matches, other text may
 
 
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A lambda: the variables that it has copied, each declaration with its copy."""
+
+    captured: tuple[tuple[Any, Symbol], ...]
+
+
+# What a declaration's name means.
+Symbol = Variable | Expression | Record | Closure
+
+
 class SymbolTable:
     """The variables of a kernel and of the functions it calls.
 
     A declaration's name means a Variable, or an lvalue: for a reference, what it refers to; for a
-    scalar in memory, the only cell of an array. Declarations are found by their clang hash.
+    scalar in memory, the only cell of an array; or the members of a struct, or a lambda.
+    Declarations are found by their clang hash.
     """
 
     def __init__(self, text: str) -> None:
-        self._symbols: dict[int, Variable | Expression] = {}
+        self._symbols: dict[int, Symbol] = {}
+        self.this: Place | None = None  # the object of the method that is being lowered
         self._shared: dict[int, Variable] = {}
         self._globals: list[GlobalVariable] = []
         self._takes_addresses = ADDRESS_OF.search(text) is not None
@@ -54,13 +69,20 @@ class SymbolTable:
         """The __device__ and __constant__ variables, in the order of their first use."""
         return tuple(self._globals)
 
-    def find(self, declaration: Any) -> Variable | Expression | None:
-        """The variable or lvalue that a declaration's name means; None if it is not known."""
+    def find(self, declaration: Any) -> Symbol | None:
+        """What a declaration's name means; None if it is not known."""
         return self._symbols.get(declaration.hash)
 
-    def bind(self, declaration: Any, symbol: Variable | Expression) -> None:
+    def bind(self, declaration: Any, symbol: Symbol) -> None:
         """Define what a declaration's name means."""
         self._symbols[declaration.hash] = symbol
+
+    def restore(self, declaration: Any, symbol: Symbol | None) -> None:
+        """Define what a declaration's name means; None for what it meant before any bind."""
+        if symbol is None:
+            self._symbols.pop(declaration.hash, None)
+        else:
+            self._symbols[declaration.hash] = symbol
 
     def declare(self, cursor: Any, space: MemorySpace) -> Variable:
         """A new variable for a declaration."""
@@ -95,7 +117,7 @@ class SymbolTable:
         if known is not None:
             return Declare(span, known)
         lowered = lower_type(cursor.type, span)
-        if isinstance(lowered, (Scalar, Vector)):
+        if isinstance(lowered, (Scalar, Vector, Struct)):
             declaration = self.declare_in_memory(cursor, lowered, MemorySpace.SHARED, None)
         elif isinstance(lowered, ArrayOf) and not isinstance(lowered.innermost, Pointer):
             if isinstance(lowered.element, ArrayOf) and not lowered.element.size:
@@ -140,9 +162,20 @@ class SymbolTable:
         for cursor in descendants(body):
             if cursor.kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) == "&":
                 for child in cursor.get_children():
-                    if child.kind == CursorKind.DECL_REF_EXPR:
-                        self._addressed.add(child.referenced.hash)
+                    root = _root(child)
+                    if root.kind == CursorKind.DECL_REF_EXPR and root.referenced is not None:
+                        self._addressed.add(root.referenced.hash)
 
     def is_addressed(self, cursor: Any) -> bool:
         """Whether a variable's address is taken in a body that find_addressed has seen."""
         return cursor.hash in self._addressed
+
+
+def _root(cursor: Any) -> Any:
+    """The struct of which an expression such as p.x or p.position.x is a member, or itself."""
+    while cursor.kind in (CursorKind.MEMBER_REF_EXPR, CursorKind.PAREN_EXPR):
+        children = [child for child in cursor.get_children() if child.kind.is_expression()]
+        if len(children) != 1 or children[0].type.get_canonical().kind == TypeKind.POINTER:
+            break
+        (cursor,) = children
+    return cursor

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clang.cindex import TypeKind
+from clang.cindex import CursorKind, TypeKind
 
 from simulator.frontend.clang import constant, span_of
 from simulator.language import ctype
-from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Vector
+from simulator.language.ctype import ArrayOf, CType, Field, Pointer, Scalar, Struct, Vector
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import Call, Cast, Expression, Literal
+
+MAX_STRUCT_BYTES = 65_536  # of one struct
+METHODS = (CursorKind.CXX_METHOD, CursorKind.DESTRUCTOR, CursorKind.CONVERSION_FUNCTION)
 
 SCALAR_KINDS: Mapping[TypeKind, Scalar] = {
     TypeKind.BOOL: ctype.BOOL,
@@ -31,8 +34,11 @@ SCALAR_KINDS: Mapping[TypeKind, Scalar] = {
 }
 
 
-def lower_type(clang_type: Any, span: Span) -> CType:
-    """A clang type as a CType; raises SourceError, at `span`, for an unsupported one."""
+def lower_type(clang_type: Any, span: Span, within: tuple[str, ...] = ()) -> CType:
+    """A clang type as a CType; raises SourceError, at `span`, for an unsupported one.
+
+    within are the names of the structs of which it is a member's type, outermost first.
+    """
     canonical = clang_type.get_canonical()
     kind = canonical.kind
     if kind in SCALAR_KINDS:
@@ -41,17 +47,129 @@ def lower_type(clang_type: Any, span: Span) -> CType:
         case TypeKind.VOID:
             return ctype.VOID
         case TypeKind.POINTER:
-            return Pointer(lower_type(canonical.get_pointee(), span))
+            return Pointer(lower_type(canonical.get_pointee(), span, within))
         case TypeKind.CONSTANTARRAY:
-            return ArrayOf(lower_type(canonical.element_type, span), int(canonical.element_count))
+            element = lower_type(canonical.element_type, span, within)
+            return ArrayOf(element, int(canonical.element_count))
         case TypeKind.INCOMPLETEARRAY:
-            return ArrayOf(lower_type(canonical.element_type, span), 0)
+            return ArrayOf(lower_type(canonical.element_type, span, within), 0)
         case TypeKind.RECORD if canonical.get_declaration().spelling in ctype.VECTORS:
             return ctype.VECTORS[canonical.get_declaration().spelling]
+        case TypeKind.RECORD:
+            return lower_struct(canonical, span, within)
         case TypeKind.ENUM:
-            return ctype.INT
+            return lower_type(canonical.get_declaration().enum_type, span)
+        case TypeKind.LVALUEREFERENCE | TypeKind.RVALUEREFERENCE:
+            raise SourceError("A reference as a member is not supported; use a pointer.", span)
         case _:
             raise SourceError(f"The type {clang_type.spelling} is not supported.", span)
+
+
+def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> Struct:
+    """A struct's or class's clang type as a Struct; raises SourceError for an unsupported one."""
+    declaration, name = canonical.get_declaration(), canonical.spelling
+    if name in within:
+        raise SourceError(
+            f"{name} holds a pointer to its own kind: linked structures are not supported; use an "
+            "array and indices into it.",
+            span,
+        )
+    if declaration.kind == CursorKind.UNION_DECL:
+        raise SourceError(
+            f"{name} is a union, which is not supported; use a struct, and __float_as_int() and "
+            "its kind to see a number's bits.",
+            span,
+        )
+    if is_lambda(canonical):
+        raise SourceError("A lambda is called here, or passed to a template function.", span)
+    base = _base_of(declaration, span)
+    fields: list[Field] = []
+    if base is not None:
+        fields += lower_struct(base.type.get_canonical(), span, within).fields
+    for field in canonical.get_fields():
+        if field.is_bitfield() or not field.spelling:
+            kind = "A bit-field" if field.is_bitfield() else "A member without a name"
+            raise SourceError(f"{kind} (of {name}) is not supported.", span)
+        member = lower_type(field.type, span, (*within, name))
+        fields.append(Field(field.spelling, member, field.get_field_offsetof() // 8))
+    size = canonical.get_size()
+    if size < 0:
+        raise SourceError(f"The type {name} is not complete here.", span)
+    if size > MAX_STRUCT_BYTES:
+        raise SourceError(f"{name} has {size:,} bytes; make its arrays parameters.", span)
+    return Struct(name, tuple(fields), size, canonical.get_align())
+
+
+def _base_of(declaration: Any, span: Span) -> Any:
+    """A struct's only base, None without one; raises SourceError for virtual or several bases."""
+    pattern = declaration.specialized_template or declaration
+    bases = []
+    for child in pattern.get_children():
+        if child.kind == CursorKind.CXX_BASE_SPECIFIER:
+            bases.append(child)
+        if child.kind in METHODS and child.is_virtual_method():
+            raise SourceError(
+                f"{declaration.spelling} has a virtual function ({child.spelling}), which is not "
+                "supported; make the function a template over the class instead.",
+                span,
+            )
+    if len(bases) > 1 or any(base.is_virtual_base() for base in bases):
+        raise SourceError(
+            f"{declaration.spelling} has several bases or a virtual one, which is not supported; "
+            "make them members.",
+            span,
+        )
+    return bases[0] if bases else None
+
+
+def is_struct(clang_type: Any) -> bool:
+    """Whether a type is a struct or class of the text, and neither a short vector nor a lambda."""
+    canonical = clang_type.get_canonical()
+    return (
+        canonical.kind == TypeKind.RECORD
+        and canonical.get_declaration().spelling not in ctype.VECTORS
+        and not is_lambda(canonical)
+    )
+
+
+def is_lambda(clang_type: Any) -> bool:
+    """Whether a type is that of a lambda expression."""
+    canonical = clang_type.get_canonical()
+    return canonical.kind == TypeKind.RECORD and "(lambda at " in canonical.spelling
+
+
+def is_member_of_struct(cursor: Any) -> bool:
+    """Whether a MEMBER_REF_EXPR is about a struct of the text, not a component of a vector."""
+    children = [child for child in cursor.get_children() if child.kind.is_expression()]
+    if not children:
+        return True  # a member of the method's own object
+    base = children[0].type.get_canonical()
+    return is_struct(base.get_pointee() if base.kind == TypeKind.POINTER else base)
+
+
+def constructs_nothing(initializer: Any) -> bool:
+    """Whether an initializer is the call that clang adds to float4 v;, which sets no value."""
+    return (
+        initializer.kind == CursorKind.CALL_EXPR
+        and not list(initializer.get_children())
+        and not is_struct(innermost(initializer.type))
+    )
+
+
+def innermost(clang_type: Any) -> Any:
+    """The element type of an array of any dimensions, or a type that is no array, itself."""
+    canonical = clang_type.get_canonical()
+    while canonical.kind == TypeKind.CONSTANTARRAY:
+        canonical = canonical.element_type.get_canonical()
+    return canonical
+
+
+def referred_type(clang_type: Any) -> Any:
+    """The type that a reference refers to; None for a type that is no reference."""
+    canonical = clang_type.get_canonical()
+    if canonical.kind in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE):
+        return canonical.get_pointee()
+    return None
 
 
 def parameter_type(clang_type: Any, span: Span) -> CType:

@@ -116,6 +116,58 @@ class ArrayOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Field:
+    """A member of a struct, of its base or of its own."""
+
+    name: str
+    ctype: CType
+    offset: int  # bytes from the struct's start
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A struct or class: its fields lie as C lays them out, in the order of their offsets."""
+
+    name: str
+    fields: tuple[Field, ...]
+    size: int  # bytes, with padding
+    alignment: int  # bytes that an address is a multiple of
+
+    def field(self, name: str) -> Field:
+        """The field of a name; raises KeyError if there is none."""
+        for field in self.fields:
+            if field.name == name:
+                return field
+        raise KeyError(name)
+
+    @property
+    def cell(self) -> Scalar:
+        """The type of the cells that memory of this struct is divided into.
+
+        It is that of all its numbers, where they have one type; else an unsigned integer as small
+        as the smallest of them.
+        """
+        scalars = {part.scalar for part in parts(self)}
+        if len(scalars) == 1:
+            return scalars.pop()
+        size = min((scalar.size for scalar in scalars), default=1)
+        return {1: UCHAR, 2: USHORT, 4: UINT, 8: ULONG}[size]
+
+    def __str__(self) -> str:
+        """The C++ name."""
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One number within a value of some type."""
+
+    name: str  # as C writes it behind the value: ".position.x", "[1]"; "" for a number itself
+    scalar: Scalar
+    offset: int  # bytes from the value's start
+
+
+@dataclass(frozen=True, slots=True)
 class Void:
     """No value."""
 
@@ -129,7 +181,7 @@ class Void:
         return "void"
 
 
-CType = Scalar | Vector | Pointer | ArrayOf | Void
+CType = Scalar | Vector | Pointer | ArrayOf | Struct | Void
 
 VOID = Void()
 BOOL = Scalar("bool", np.dtype(np.bool_), 0)
@@ -162,6 +214,37 @@ VECTORS: dict[str, Vector] = {
 def size_of(ctype: CType) -> int:
     """Bytes of one value."""
     return ctype.size
+
+
+def parts(ctype: CType, name: str = "", offset: int = 0) -> list[Part]:
+    """All numbers within a value, in the order of their offsets; a pointer counts as one.
+
+    >>> [(part.name, part.offset) for part in parts(VECTORS["float2"])]
+    [('.x', 0), ('.y', 4)]
+    """
+    match ctype:
+        case Scalar():
+            return [Part(name, ctype, offset)]
+        case Vector(element=element, length=length):
+            axes = "xyzw"[:length]
+            return [
+                Part(f"{name}.{axis}", element, offset + i * element.size)
+                for i, axis in enumerate(axes)
+            ]
+        case ArrayOf(element=element, length=length):
+            found = []
+            for i in range(length):
+                found += parts(element, f"{name}[{i}]", offset + i * size_of(element))
+            return found
+        case Struct(fields=fields):
+            found = []
+            for field in fields:
+                found += parts(field.ctype, f"{name}.{field.name}", offset + field.offset)
+            return found
+        case Pointer():
+            return [Part(name, ULONG, offset)]
+        case Void():
+            return []
 
 
 def align_up(size: int, alignment: int = ARRAY_ALIGNMENT) -> int:

@@ -47,20 +47,25 @@ def _visit(
             if variable.space is not MemorySpace.SHARED:
                 visible = (*visible, variable)
             found[statement] = visible
-        case Sequence(statements=statements):
+        case Sequence(statements=statements, opens_scope=opens_scope):
             inside = visible
             for inner in statements:
                 inside = _visit(inner, inside, found)
-            if all(isinstance(inner, (Declare, Function)) for inner in statements):
-                return inside  # int a = f(), b; declares in the scope around it
+            if not opens_scope:
+                return inside
         case Switch(body=statements):
             found[statement] = inside = visible
             for inner in statements:
                 inside = _visit(inner, inside, found)
         case Function(parameters=parameters, body=body, result=result):
+            inside = ()
             for parameter in parameters:
-                found[parameter] = (*visible, parameter.variable)
-            inside = tuple(parameter.variable for parameter in parameters)
+                if isinstance(parameter, Declare):
+                    found[parameter] = (*visible, *inside, parameter.variable)
+                    if parameter.variable.space is not MemorySpace.SHARED:
+                        inside = (*inside, parameter.variable)
+                else:
+                    _visit(parameter, (*visible, *inside), found)
             _visit(body, inside if result is None else (*inside, result), found)
         case If(yes=yes, no=no):
             found[statement] = visible

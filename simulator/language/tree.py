@@ -136,6 +136,17 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FieldOf:
+    """An lvalue: a member of a struct in memory. Those of one in registers are variables."""
+
+    ctype: CType
+    span: Span
+    base: Expression  # an lvalue of a struct's type
+    name: str
+    offset: int  # bytes from the struct's start
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Load:
     """The value of an lvalue."""
 
@@ -262,8 +273,8 @@ class Inlined:
 
 
 Expression = (
-    Literal | Builtin | Name | Index | Dereference | Member | Load | AddressOf | Cast | Unary
-    | Binary | Logical | Conditional | Comma | Assign | Increment | Call | Inlined
+    Literal | Builtin | Name | Index | Dereference | Member | FieldOf | Load | AddressOf | Cast
+    | Unary | Binary | Logical | Conditional | Comma | Assign | Increment | Call | Inlined
 )  # fmt: skip
 
 
@@ -298,6 +309,7 @@ class Sequence:
 
     span: Span
     statements: tuple[Statement, ...]
+    opens_scope: bool = True  # False where its declarations belong to the scope around it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -373,7 +385,8 @@ class Function:
 
     span: Span  # of the call
     name: str
-    parameters: tuple[Declare, ...]  # with the call's arguments as values; executed first
+    # What declares its parameters, with the call's arguments as values; executed first.
+    parameters: tuple[Statement, ...]
     body: Sequence
     result: Variable | None  # what its return statements assign; None for void
 

@@ -22,6 +22,7 @@ from simulator.language.tree import (
     Dereference,
     Evaluate,
     Expression,
+    FieldOf,
     Function,
     If,
     Increment,
@@ -52,7 +53,7 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
             return ()
         case Index(base=first, index=second) | Comma(first=first, second=second):
             return (first, second)
-        case Dereference(pointer=only) | Member(base=only) | Load(lvalue=only):
+        case Dereference(pointer=only) | Member(base=only) | FieldOf(base=only) | Load(lvalue=only):
             return (only,)
         case AddressOf(lvalue=only) | Increment(lvalue=only):
             return (only,)
@@ -188,7 +189,7 @@ def in_register(lvalue: Expression) -> bool:
             return variable.in_register
         case Member(base=base):
             return not isinstance(base, (Index, Dereference)) and in_register(base)
-        case Index() | Dereference():
+        case Index() | Dereference() | FieldOf():
             return False
         case _:
             return True  # an expression's value

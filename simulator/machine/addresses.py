@@ -14,6 +14,7 @@ from simulator.language.tree import (
     Cast,
     Dereference,
     Expression,
+    FieldOf,
     Index,
     Member,
     Name,
@@ -65,6 +66,14 @@ class Addresses:
                     return Address(address.buffer, address.lane_offsets, address.base + shift)
 
                 return member
+            case FieldOf(base=base, offset=offset):
+                struct = self.address(base)
+
+                def field(group: Group, mask: Mask) -> Address:
+                    address = struct(group, mask)
+                    return Address(address.buffer, address.lane_offsets, address.base + offset)
+
+                return field
             case _:
                 raise SourceError("This has no address.", lvalue.span)
 

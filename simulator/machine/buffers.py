@@ -13,8 +13,10 @@ from simulator.language.ctype import (
     ArrayOf,
     CType,
     Scalar,
+    Struct,
     Vector,
     align_up,
+    parts,
 )
 from simulator.language.tree import ArraySpace, MemorySpace
 
@@ -28,17 +30,21 @@ class Buffer:
 
     An array in global or constant memory has one instance. A shared array has one for each block of
     the chunk, one after another. The instances of a local array, one for each lane, are
-    interleaved: element c of lane l is element c * lanes + l of cells.
+    interleaved: element c of lane l is element c * lanes + l of cells; those of structs with
+    numbers of several sizes follow one another.
     """
 
     name: str
     space: ArraySpace
-    element: Scalar  # of short vectors: their component
+    element: Scalar  # of short vectors: their component; of structs: Struct.cell
     shape: tuple[int, ...]  # of an instance, in elements
     size: int  # bytes of an instance: what a thread may touch
-    stride: int  # bytes from a shared array's instance to the next; else 0
+    # Bytes from a shared array's instance to the next, or to that of the next lane of a local array
+    # that is not interleaved; else 0.
+    stride: int
     data: Array  # uint8, all instances
     offset: int = 0  # bytes, of a shared array in its block's shared memory
+    members: tuple[str, ...] = ()  # of structs: the name of each cell of one, such as ".x"
     cells: Array = field(init=False)  # data as elements: the view that almost every access uses
 
     def __post_init__(self) -> None:
@@ -51,6 +57,10 @@ class Buffer:
 
     def contents(self, instance: int = 0) -> Array:
         """A copy of one instance in its shape; of a local array, all of them: [*shape, lanes]."""
+        if self.space is MemorySpace.LOCAL and self.stride:
+            lanes = self.data.reshape(-1, self.stride)[:, : self.size].copy()
+            cells = lanes.view(self.element.dtype).T
+            return cells.reshape(*self.shape, -1).copy()
         if self.space is MemorySpace.LOCAL:
             return self.cells.reshape(*self.shape, -1).copy()
         start = instance * self.stride
@@ -140,13 +150,30 @@ def _as_int64(offsets: Array) -> Array:
 
 
 def global_buffer(
-    name: str, array: Array, element: Scalar, space: ArraySpace = MemorySpace.GLOBAL
+    name: str, array: Array, target: CType, space: ArraySpace = MemorySpace.GLOBAL
 ) -> Buffer:
-    """A copy of an argument's array as global memory, or as constant memory."""
-    size = array.nbytes
+    """A copy of an argument's array as global or constant memory; target is its elements' type."""
+    size, element = array.nbytes, element_of(target)
     data = np.zeros(max(ARRAY_ALIGNMENT, align_up(size)), np.uint8)
     data[:size] = array.reshape(-1).view(np.uint8)
-    return Buffer(name, space, element, array.shape, size, 0, data)
+    shape, members = array.shape, member_names(target)
+    if array.dtype.names is not None:
+        shape = (*shape, len(members))
+    return Buffer(name, space, element, shape, size, 0, data, members=members)
+
+
+def member_names(ctype: CType) -> tuple[str, ...]:
+    """The name of each cell of a struct (".x"; "" for padding); () for a type of another kind."""
+    if isinstance(ctype, ArrayOf):
+        return member_names(ctype.innermost)
+    if not isinstance(ctype, Struct):
+        return ()
+    names = [""] * (ctype.size // ctype.cell.size)
+    for part in parts(ctype):
+        first = part.offset // ctype.cell.size
+        count = max(1, part.scalar.size // ctype.cell.size)
+        names[first : first + count] = [part.name] * count
+    return tuple(names)
 
 
 def shared_buffer(
@@ -162,26 +189,41 @@ def shared_buffer(
     if dynamic_bytes is not None:
         inner = int(np.prod(shape[1:], dtype=np.int64)) * ctype.innermost.size
         shape = (dynamic_bytes // inner, *shape[1:])
-    if isinstance(ctype.innermost, Vector):
-        shape = (*shape, ctype.innermost.length)
+    if isinstance(ctype.innermost, (Vector, Struct)):
+        shape = (*shape, ctype.innermost.size // element.size)
     size = int(np.prod(shape, dtype=np.int64)) * element.size
     stride = max(ARRAY_ALIGNMENT, align_up(size))
     data = np.zeros(stride * blocks, np.uint8)
-    return Buffer(name, MemorySpace.SHARED, element, shape, size, stride, data, offset)
+    members = member_names(ctype)
+    return Buffer(name, MemorySpace.SHARED, element, shape, size, stride, data, offset, members)
 
 
 def local_buffer(name: str, ctype: ArrayOf, lanes: int) -> Buffer:
     """A local array of each of `lanes` threads, all zeros."""
     element = element_of(ctype.innermost)
     shape = ctype.shape
-    if isinstance(ctype.innermost, Vector):
-        shape = (*shape, ctype.innermost.length)
-    data = np.zeros(ctype.size * lanes, np.uint8)
-    return Buffer(name, MemorySpace.LOCAL, element, shape, ctype.size, 0, data)
+    members = member_names(ctype)
+    if isinstance(ctype.innermost, (Vector, Struct)):
+        shape = (*shape, ctype.innermost.size // element.size)
+    stride = 0
+    if isinstance(ctype.innermost, Struct):
+        mixed = any(part.scalar.size != element.size for part in parts(ctype.innermost))
+        stride = align_up(ctype.size) if mixed else 0
+    data = np.zeros((stride or ctype.size) * lanes, np.uint8)
+    return Buffer(
+        name=name,
+        space=MemorySpace.LOCAL,
+        element=element,
+        shape=shape,
+        size=ctype.size,
+        stride=stride,
+        data=data,
+        members=members,
+    )
 
 
 def element_of(ctype: CType) -> Scalar:
-    """The arithmetic type of the cells of memory of this type: of a short vector its component."""
+    """The arithmetic type of the cells that memory of this type is divided into."""
     match ctype:
         case Scalar():
             return ctype
@@ -189,5 +231,7 @@ def element_of(ctype: CType) -> Scalar:
             return ctype.element
         case ArrayOf():
             return element_of(ctype.innermost)
+        case Struct():
+            return ctype.cell
         case _:
             raise TypeError(f"{ctype} has no elements")

@@ -38,7 +38,6 @@ class Memory:
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._on_access = callbacks(observers, "on_access")
-        self._on_store = callbacks(observers, "on_store")
         self._on_fault = callbacks(observers, "on_fault")
         self._on_copy = callbacks(observers, "on_copy")
 
@@ -85,18 +84,14 @@ class Memory:
         pattern, _, allowed, index = located
         if allowed is NONE:
             return
-        access: Access | None = None
-        if self._on_access or self._on_store:
-            access = _build_access(AccessKind.STORE, group, located, ctype, values, lvalue)
-            for notify in self._on_store:
-                notify(access)
         cells = pattern.buffer.view(element_of(ctype).dtype)
         if isinstance(ctype, Vector):
             for i, component in enumerate(values):
                 _scatter(group, cells, index, i * pattern.step, pattern, allowed, component)
         else:
             _scatter(group, cells, index, 0, pattern, allowed, values)
-        if access is not None:
+        if self._on_access:
+            access = _build_access(AccessKind.STORE, group, located, ctype, values, lvalue)
             for notify in self._on_access:
                 notify(access)
 
@@ -307,6 +302,9 @@ def _build_pattern(group: Group, address: Address, ctype: CType) -> Pattern:
     index = None if lane_offsets is None else lane_offsets // size
     step = 1
     match buffer.space:
+        case MemorySpace.LOCAL if buffer.stride:  # each lane has its own instance
+            origin = group.lane_numbers * (buffer.stride // size)
+            index = origin if index is None else index + origin
         case MemorySpace.LOCAL:  # element c of lane l is element c * lanes + l of the buffer
             step = group.lanes
             if index is not None:
@@ -391,7 +389,8 @@ def _refuse_reinterpretation(buffer: Buffer, element: Scalar, lvalue: Expression
 
     The bytes of a lane's neighbouring cells do not lie side by side there.
     """
-    if buffer.space is MemorySpace.LOCAL and element.size != buffer.element.size:
+    interleaved = buffer.space is MemorySpace.LOCAL and not buffer.stride
+    if interleaved and element.size != buffer.element.size:
         raise SourceError(
             f"{buffer.name} holds {buffer.element}; reading it as {element} in registers is not "
             "supported.",

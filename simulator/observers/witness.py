@@ -19,7 +19,7 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError, Span
-from simulator.language.tree import Kernel
+from simulator.language.tree import Kernel, MemorySpace
 from simulator.launch import Dim3, Launch, ravel, unravel
 from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Observer
@@ -198,7 +198,12 @@ def _run(
     machine = Machine(kernel, launch, [reads], order.schedule, order.seed, seconds)
     for block in order.blocks:
         machine.run(np.array([block]))
-    return Outcome(order, machine.results(), reads.found)
+    arrays = {
+        name: buffer.contents()
+        for name, buffer in machine.buffers.items()
+        if buffer.space is MemorySpace.GLOBAL
+    }
+    return Outcome(order, arrays, reads.found)
 
 
 def _is_settled(hazard: Hazard) -> bool:

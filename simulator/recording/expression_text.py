@@ -15,6 +15,7 @@ from simulator.language.tree import (
     Conditional,
     Dereference,
     Expression,
+    FieldOf,
     Index,
     Literal,
     Load,
@@ -95,6 +96,8 @@ class ExpressionFormatter:
                 return shown[1:] if shown.startswith("&") else f"*({self.lvalue(pointer)})"
             case Member(base=base, position=position):
                 return f"{self.lvalue(base)}.{'xyzw'[position]}"
+            case FieldOf(base=base, name=name):
+                return f"{self.lvalue(base)}.{name}"
             case Load(lvalue=inner) | AddressOf(lvalue=inner):
                 return self.lvalue(inner)
             case Cast(operand=operand):

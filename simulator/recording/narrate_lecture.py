@@ -6,7 +6,7 @@ for.
 
 from __future__ import annotations
 
-from simulator.language.ctype import ArrayOf, Scalar
+from simulator.language.ctype import ArrayOf, Scalar, Struct, parts
 from simulator.language.tree import (
     Assign,
     Barrier,
@@ -18,10 +18,13 @@ from simulator.language.tree import (
     Declare,
     Evaluate,
     Expression,
+    FieldOf,
     If,
     Increment,
+    Index,
     Load,
     Loop,
+    Member,
     MemorySpace,
     Name,
     Return,
@@ -326,7 +329,7 @@ def _describe_expression(formatter: ExpressionFormatter, expression: Expression)
             return _describe_store(formatter, value, store)
         case _ if store is not None and load is not None and store.space is not load.space:
             return _describe_copy(formatter, load, store)
-        case Assign(lvalue=Name(variable=variable), value=value):
+        case Assign(lvalue=Name(variable=variable), operator="", value=value):
             return _describe_register(formatter, variable.name, value)
         case _:
             wordings = _expression_values(formatter, expression)
@@ -416,6 +419,11 @@ def _pair(step: Step, thread: int) -> tuple[StepAccess | None, StepAccess | None
 
 def _cell(recording: Recording, access: StepAccess, thread: int) -> str:
     """The cell that a thread accesses: As[1][3], or A[11] of a global array."""
+    struct = _struct_around(access.expression)
+    if struct is not None:
+        number, offset = divmod(int(access.offsets[thread]), struct.size)
+        names = {part.offset: part.name for part in reversed(parts(struct))}
+        return f"{access.name}[{number}]{names.get(offset, '')}"
     index = int(access.offsets[thread]) // access.element_bytes
     shape = _shape(recording, access)
     if shape is None:
@@ -425,6 +433,16 @@ def _cell(recording: Recording, access: StepAccess, thread: int) -> str:
         index, rest = divmod(index, size)
         indices.append(rest)
     return access.name + "".join(f"[{i}]" for i in reversed(indices))
+
+
+def _struct_around(lvalue: Expression) -> Struct | None:
+    """The struct of which an lvalue in memory is a member, or a part of one; None for others."""
+    found = None
+    while isinstance(lvalue, (FieldOf, Index, Member)):
+        lvalue = lvalue.base
+        if isinstance(lvalue.ctype, Struct):
+            found = lvalue.ctype
+    return found
 
 
 def _shape(recording: Recording, access: StepAccess) -> tuple[int, ...] | None:

@@ -1,0 +1,247 @@
+"""Structs of a thread's own: one variable for each member, or an lvalue in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from simulator.frontend.types import zero
+from simulator.language import ctype
+from simulator.language.ctype import ArrayOf, CType, Pointer, Struct
+from simulator.language.errors import Span
+from simulator.language.tree import (
+    AddressOf,
+    Assign,
+    Call,
+    Declare,
+    Dereference,
+    Evaluate,
+    Expression,
+    FieldOf,
+    Function,
+    Increment,
+    Index,
+    Inlined,
+    Literal,
+    Load,
+    MemorySpace,
+    Name,
+    Statement,
+    Variable,
+)
+from simulator.language.tree import Sequence as Block
+from simulator.language.visit import in_register, subexpressions
+
+LVALUES = (Name, Index, Dereference, FieldOf)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """A struct: where each of its members is.
+
+    A struct whose address nothing takes is no variable of its own: each of its members is one
+    (compilers call that scalar replacement). One in memory has members at its own address.
+    """
+
+    ctype: Struct
+    span: Span
+    members: Mapping[str, Place]
+    setup: tuple[Statement, ...] = ()  # run once, before any member is read
+    lvalue: Expression | None = None  # where it is in memory; None for one in registers
+
+
+# Where a value is: an lvalue, or the members of a struct.
+Place = Expression | Record
+
+
+def in_memory(lvalue: Expression) -> Record:
+    """The struct that an lvalue in memory is."""
+    struct = lvalue.ctype
+    assert isinstance(struct, Struct)
+    members: dict[str, Place] = {}
+    for field in struct.fields:
+        member = FieldOf(field.ctype, lvalue.span, lvalue, field.name, field.offset)
+        members[field.name] = in_memory(member) if isinstance(field.ctype, Struct) else member
+    return Record(struct, lvalue.span, members, lvalue=lvalue)
+
+
+def as_record(place: Place) -> Record:
+    """A place that holds a struct, as the members of that struct."""
+    return place if isinstance(place, Record) else in_memory(place)
+
+
+def declare(name: str, struct: Struct, span: Span) -> tuple[Record, list[Declare]]:
+    """A new struct in registers, and the declarations of its members: name.x, name.y."""
+    members: dict[str, Place] = {}
+    declarations: list[Declare] = []
+    for field in struct.fields:
+        full = f"{name}.{field.name}"
+        if isinstance(field.ctype, Struct):
+            members[field.name], inner = declare(full, field.ctype, span)
+            declarations += inner
+            continue
+        is_array = isinstance(field.ctype, ArrayOf)
+        space = MemorySpace.LOCAL if is_array else MemorySpace.REGISTER
+        variable = Variable(full, field.ctype, space, span)
+        members[field.name] = Name(field.ctype, span, variable)
+        declarations.append(Declare(span, variable))
+    return Record(struct, span, members), declarations
+
+
+def as_base(record: Record, base: Struct) -> Record:
+    """The part of a struct that its base declares."""
+    members = {field.name: record.members[field.name] for field in base.fields}
+    return replace(record, ctype=base, members=members, lvalue=None)
+
+
+def leaves(place: Place) -> Iterator[Expression]:
+    """The lvalues of all numbers, short vectors and pointers of a place, in the order of memory."""
+    if isinstance(place, Record):
+        for field in place.ctype.fields:
+            yield from leaves(place.members[field.name])
+        return
+    match place.ctype:
+        case ArrayOf(length=length):
+            for i in range(length):
+                yield from leaves(element(place, i))
+        case Struct():
+            yield from leaves(in_memory(place))
+        case _:
+            yield place
+
+
+def elements(array: Expression) -> list[Expression]:
+    """The lvalues of an array's elements, those of an array of arrays row by row."""
+    if not isinstance(array.ctype, ArrayOf):
+        return [array]
+    found = []
+    for number in range(array.ctype.length):
+        found += elements(element(array, number))
+    return found
+
+
+def element(array: Expression, number: int) -> Expression:
+    """The lvalue of an array's element of a number."""
+    assert isinstance(array.ctype, ArrayOf)
+    index = Literal(ctype.INT, array.span, ctype.INT.dtype.type(number))
+    return Index(array.ctype.element, array.span, array, index)
+
+
+def assign(lvalue: Expression, value: Expression, span: Span) -> Statement:
+    """The statement lvalue = value."""
+    return Evaluate(span, Assign(lvalue.ctype, span, lvalue, "", value, lvalue.ctype))
+
+
+def copy(target: Place, source: Place, span: Span) -> list[Statement]:
+    """The statements that copy a struct, member by member."""
+    setup: list[Statement] = [*source.setup] if isinstance(source, Record) else []
+    ends: list[Place] = []
+    for place in (source, target):
+        if isinstance(place, Record) or _is_repeatable(place):
+            ends.append(place)
+        else:
+            declared, stable = point_to(place, "address")
+            setup.append(declared)
+            ends.append(stable)
+    for origin, destination in zip(leaves(ends[0]), leaves(ends[1]), strict=True):
+        origin, destination = replace(origin, span=span), replace(destination, span=span)
+        setup.append(assign(destination, Load(origin.ctype, span, origin), span))
+    return setup
+
+
+def clear(place: Place, span: Span) -> list[Statement]:
+    """The statements that set all numbers of a place to zero."""
+    return [
+        assign(replace(leaf, span=span), zero(leaf.ctype, span), span) for leaf in leaves(place)
+    ]
+
+
+def point_to(lvalue: Expression, name: str) -> tuple[Declare, Expression]:
+    """The declaration of a pointer to an lvalue in memory, and the lvalue through it."""
+    pointer, span = Pointer(lvalue.ctype), lvalue.span
+    variable = Variable(name, pointer, MemorySpace.REGISTER, span)
+    through = Dereference(lvalue.ctype, span, Load(pointer, span, Name(pointer, span, variable)))
+    return Declare(span, variable, AddressOf(pointer, span, lvalue)), through
+
+
+def _is_repeatable(lvalue: Expression) -> bool:
+    """Whether to evaluate an lvalue's address for each member costs and changes nothing."""
+    return not any(_changes(inner) or _reads_memory(inner) for inner in subexpressions(lvalue))
+
+
+def _changes(expression: Expression) -> bool:
+    return isinstance(expression, (Assign, Call, Increment, Inlined))
+
+
+def _reads_memory(expression: Expression) -> bool:
+    return isinstance(expression, Load) and not in_register(expression.lvalue)
+
+
+def as_expression(setup: Sequence[Statement], name: str, span: Span) -> Expression:
+    """Statements as an expression without a value."""
+    if len(setup) == 1 and isinstance(setup[0], Function):
+        return Inlined(ctype.VOID, span, setup[0])
+    return Inlined(ctype.VOID, span, Function(span, name, tuple(setup), Block(span, ()), None))
+
+
+def merge(declarations: Sequence[Declare], statements: Sequence[Statement]) -> list[Statement]:
+    """Declarations and the statements behind them, with first values made part of the former."""
+    waiting = {declare.variable: declare for declare in declarations}
+    merged: list[Statement] = []
+    position = 0
+    while position < len(statements):
+        found = _first_values(statements, position, waiting)
+        if found is None:
+            break
+        variable, values = found
+        declaration = waiting.pop(variable)
+        if isinstance(variable.ctype, ArrayOf):
+            merged.append(replace(declaration, cells=values))
+        else:
+            merged.append(replace(declaration, value=values[0]))
+        position += len(values)
+    return [*merged, *waiting.values(), *statements[position:]]
+
+
+def _first_values(
+    statements: Sequence[Statement], position: int, waiting: Mapping[Variable, Declare]
+) -> tuple[Variable, tuple[Expression, ...]] | None:
+    """The variable that statements from a position on give all its values, and these."""
+    first = _assigned(statements[position])
+    if first is None or first[0] not in waiting:
+        return None
+    variable = first[0]
+    count = 1
+    if isinstance(variable.ctype, ArrayOf):
+        if isinstance(variable.ctype.innermost, Struct):
+            return None
+        count = variable.ctype.size // variable.ctype.innermost.size
+    values = []
+    for statement in statements[position : position + count]:
+        found = _assigned(statement)
+        if found is None or found[0] is not variable:
+            return None
+        values.append(found[1])
+    return (variable, tuple(values)) if len(values) == count else None
+
+
+def _assigned(statement: Statement) -> tuple[Variable, Expression] | None:
+    """The variable, or the array a cell of which, a statement assigns, and the value."""
+    match statement:
+        case Evaluate(expression=Assign(operator="", lvalue=lvalue, value=value)):
+            while isinstance(lvalue, Index) and isinstance(lvalue.index, Literal):
+                lvalue = lvalue.base
+            return (lvalue.variable, value) if isinstance(lvalue, Name) else None
+        case _:
+            return None
+
+
+def cells_of(target: CType) -> int:
+    """Numbers, short vectors and pointers in a value of a type."""
+    match target:
+        case ArrayOf(element=inner, length=length):
+            return length * cells_of(inner)
+        case Struct(fields=fields):
+            return sum(cells_of(field.ctype) for field in fields)
+        case _:
+            return 1
