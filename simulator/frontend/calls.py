@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from clang.cindex import CursorKind
 
 from simulator.frontend.clang import body_of, has_child, span_of
+from simulator.frontend.cooperative_groups import GroupCalls
 from simulator.frontend.expressions import LVALUES, Expressions
 from simulator.frontend.records import Place, Record, declare, in_memory, merge, point_to
 from simulator.frontend.references import Reference
@@ -92,6 +93,7 @@ class Calls:
         self._filename = filename
         self._symbols = symbols
         self._statements = statements
+        self._groups = GroupCalls(statements)
         self._running: list[int] = []  # hashes of the functions being inlined, outermost first
 
     def expression(self, cursor: Any, span: Span) -> Expression:
@@ -99,6 +101,8 @@ class Calls:
         values = self._statements.expressions
         children = list(cursor.get_children())
         name = cursor.spelling
+        if self._groups.declares(cursor):
+            return self._groups.lower(cursor, span)
         if name in ctype.VECTORS:
             return self._constructed(ctype.VECTORS[name], children, span)
         if name == "operator uint3" and children:  # of dim3
@@ -146,6 +150,10 @@ class Calls:
         rest = convert(Literal(ctype.UINT, span, first), vector.element, span)
         components += [rest] * (vector.length - len(components))
         return Call(vector, span, f"make_{vector.name}", tuple(components))
+
+    def is_barrier(self, cursor: Any, span: Span) -> bool:
+        """Whether a call waits for all threads of the block."""
+        return cursor.spelling == "__syncthreads" or self._groups.waits_for_block(cursor, span)
 
     def definition(self, cursor: Any) -> Any:
         """The called function's definition in the text, or None for one of CUDA's own."""

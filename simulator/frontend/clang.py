@@ -20,6 +20,7 @@ from simulator.language.errors import SourceError, Span
 PRELUDE = Path(__file__).with_name("prelude.cuh")
 MATH = Path(__file__).with_name("math.cuh")
 COOPERATION = Path(__file__).with_name("cooperation.cuh")
+GROUPS = Path(__file__).with_name("cooperative_groups.cuh")
 
 # The target is Linux on every platform, where nvcc's long has 64 bits.
 # With -nostdinc and the two -nocuda flags the parser never opens a file of the host.
@@ -31,6 +32,7 @@ ARGUMENTS = (
     "-fbracket-depth=256", "-ftemplate-depth=64", "-fconstexpr-depth=64",
     "-fconstexpr-steps=100000",
     "-include", str(PRELUDE), "-include", str(MATH), "-include", str(COOPERATION),
+    "-include", str(GROUPS),
 )  # fmt: skip
 
 # CXUnaryOperatorKind, from clang-c/Index.h; the Python bindings have no enumeration of it.
@@ -76,7 +78,7 @@ def _unsupported(diagnostic: Any, text: str) -> tuple[str, Span | None] | None:
     """The message and span of an error about an unsupported name of CUDA's; None for others."""
     unknown_name = re.match(
         r"use of undeclared identifier|unknown type name|expected namespace name|"
-        r"no template named|no member named",
+        r"no template named|no member named|no type named",
         diagnostic.spelling,
     )
     lines = text.split("\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from clang.cindex import CursorKind, StorageClass
@@ -24,6 +25,7 @@ from simulator.frontend.types import (
 )
 from simulator.language.ctype import ArrayOf, Pointer, Scalar, Vector
 from simulator.language.errors import SourceError, Span
+from simulator.language.thread_groups import group_of
 from simulator.language.tree import (
     Declare,
     Index,
@@ -153,7 +155,11 @@ class Declarations:
             value = first_value(self._structs.expressions, lowered, initializer)
         if self._symbols.is_addressed(cursor) and not isinstance(lowered, Pointer):
             return self._symbols.declare_in_memory(cursor, lowered, MemorySpace.LOCAL, value)
-        return hoist_call(Declare(span, self._symbols.declare(cursor, MemorySpace.REGISTER), value))
+        variable = self._symbols.declare(cursor, MemorySpace.REGISTER)
+        if group_of(lowered) and value is not None:  # a thread_group is the group it begins as
+            variable = replace(variable, ctype=value.ctype)
+            self._symbols.bind(cursor, variable)
+        return hoist_call(Declare(span, variable, value))
 
 
 def _check_static(cursor: Any, span: Span) -> None:

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 # Headers that declare only what the prelude declares already, for every kernel.
 KNOWN_HEADERS = frozenset(
     {
-        "assert.h", "cooperative_groups.h", "cuda.h", "cuda_pipeline.h",
+        "assert.h", "cooperative_groups.h", "cooperative_groups/reduce.h",
+        "cooperative_groups/scan.h", "cuda.h", "cuda_pipeline.h",
         "cuda_pipeline_primitives.h", "cuda_runtime.h", "cuda_runtime_api.h",
         "device_launch_parameters.h", "math.h", "cmath", "stdint.h", "cstdint", "stdio.h",
         "cstdio", "stdlib.h", "cstdlib", "float.h", "cfloat", "limits.h", "climits",

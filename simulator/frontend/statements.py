@@ -128,7 +128,7 @@ class Statements:
                 return Sequence(span, ())
             case CursorKind.UNEXPOSED_STMT if len(children) == 1:
                 return self._statement(children[0])  # #pragma unroll around a loop
-            case CursorKind.CALL_EXPR if cursor.spelling == "__syncthreads":
+            case CursorKind.CALL_EXPR if self._calls.is_barrier(cursor, span):
                 return Barrier(span)
             case CursorKind.CALL_EXPR if self._calls.definition(cursor) is not None:
                 return self._call(cursor, span)

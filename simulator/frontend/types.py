@@ -11,6 +11,7 @@ from simulator.frontend.clang import constant, span_of
 from simulator.language import ctype
 from simulator.language.ctype import ArrayOf, CType, Field, Pointer, Scalar, Struct, Vector
 from simulator.language.errors import SourceError, Span
+from simulator.language.thread_groups import ThreadGroup, group_of, group_type, parse_group
 from simulator.language.tree import Call, Cast, Expression, Literal
 
 MAX_STRUCT_BYTES = 65_536  # of one struct
@@ -55,6 +56,8 @@ def lower_type(clang_type: Any, span: Span, within: tuple[str, ...] = ()) -> CTy
             return ArrayOf(lower_type(canonical.element_type, span, within), 0)
         case TypeKind.RECORD if canonical.get_declaration().spelling in ctype.VECTORS:
             return ctype.VECTORS[canonical.get_declaration().spelling]
+        case TypeKind.RECORD if (group := _group(canonical)) is not None:
+            return group_type(group)
         case TypeKind.RECORD:
             return lower_struct(canonical, span, within)
         case TypeKind.ENUM:
@@ -123,11 +126,12 @@ def _base_of(declaration: Any, span: Span) -> Any:
 
 
 def is_struct(clang_type: Any) -> bool:
-    """Whether a type is a struct or class of the text, and neither a short vector nor a lambda."""
+    """Whether a type is a struct or class of the text, no short vector, group or lambda."""
     canonical = clang_type.get_canonical()
     return (
         canonical.kind == TypeKind.RECORD
         and canonical.get_declaration().spelling not in ctype.VECTORS
+        and _group(canonical) is None
         and not is_lambda(canonical)
     )
 
@@ -172,6 +176,12 @@ def referred_type(clang_type: Any) -> Any:
     return None
 
 
+def _group(canonical: Any) -> ThreadGroup | None:
+    """What a type of the namespace cooperative_groups says of a group; None for other types."""
+    name = canonical.spelling.removeprefix("const ")
+    return parse_group(name) if name.startswith("cooperative_groups::") else None
+
+
 def parameter_type(clang_type: Any, span: Span) -> CType:
     """A function parameter's type: an array there is a pointer to its first element."""
     lowered = lower_type(clang_type, span)
@@ -180,8 +190,8 @@ def parameter_type(clang_type: Any, span: Span) -> CType:
 
 def convert(value: Expression, target: CType, span: Span, explicit: bool = False) -> Expression:
     """The value as another type: itself, or within a Cast; SourceError when C has no conversion."""
-    if value.ctype == target:
-        return value
+    if value.ctype == target or (group_of(value.ctype) and group_of(target)):
+        return value  # of a group, which one it is stays known
     match value.ctype, target:
         case (Scalar(), Scalar()) | (Pointer(), Pointer()):
             return Cast(target, span, value, explicit)

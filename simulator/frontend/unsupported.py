@@ -9,8 +9,16 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for names, advice in (
         (r"printf|puts|assert", "leave the line out; every value is there to see, step by step"),
         (r"malloc|free|alloca", "a kernel gets its memory as arrays from the launch"),
-        (r"cooperative_groups|cg|thread_block|grid_group|this_\w+", "cooperative groups are left "
-         "out; use __syncthreads(), __syncwarp() and the __shfl functions"),
+        (r"this_grid|grid_group", "blocks do not wait for each other here; end the kernel there, "
+         "and let a second one go on"),
+        (r"this_(?:cluster|multi_grid)|(?:cluster|multi_grid)_group|cluster_\w+", "groups of "
+         "several blocks are left out; use one block, or global memory between two kernels"),
+        (r"labeled_partition|binary_partition", "use __match_any_sync(mask, label), which gives "
+         "the lanes of a label, as the mask of the __shfl functions"),
+        (r"memcpy_async|wait|wait_prior", "let each thread copy its elements, and wait with "
+         "sync(); or use __pipeline_memcpy_async and __pipeline_wait_prior"),
+        (r"invoke_one\w*|reduce_\w+_async|barrier_\w+|block_tile_memory|scatter|experimental",
+         "this part of cooperative groups is left out"),
         (r"tex\w*|surf\w*|texture\w*|cudaTextureObject_t|cudaSurfaceObject_t|__sampler\w*",
          "textures and surfaces are left out; read the array itself"),
         (r"(?:__)?half2?|nv_bfloat16\w*|__nv_\w+|__h[a-z]\w*|__float2half\w*|__half2float",

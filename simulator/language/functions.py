@@ -89,11 +89,29 @@ REDUCTIONS = frozenset(
 )
 WARP_FUNCTIONS = SHUFFLES | VOTES | MATCHES | REDUCTIONS | {"__syncwarp", "__activemask"}
 
+# Those of cooperative groups, by names of ours: the group is their first argument.
+GROUP_OPERATIONS = ("plus", "less", "greater", "bit_and", "bit_or", "bit_xor")
+GROUP_FUNCTIONS = frozenset({
+    "this_thread_block", "coalesced_threads", "tiled_partition", "thread_block::thread_rank",
+    "thread_block::size", "cg::thread_rank", "cg::size", "cg::meta_group_rank",
+    "cg::meta_group_size", "cg::ballot", "cg::all", "cg::match_any", "cg::shfl", "cg::shfl_up",
+    "cg::shfl_down",
+}) | {
+    f"cg::{function}<{operation}>"
+    for function in ("reduce", "inclusive_scan", "exclusive_scan")
+    for operation in GROUP_OPERATIONS
+}  # fmt: skip
+
 FENCES = frozenset({"__threadfence", "__threadfence_block", "__threadfence_system"})
 
 ASYNC_COPY = "__pipeline_memcpy_async"
 ASYNC_COPY_FUNCTIONS = frozenset({ASYNC_COPY, "__pipeline_commit", "__pipeline_wait_prior"})
 
 INTRINSICS = (
-    ATOMIC_FUNCTIONS | WARP_FUNCTIONS | FENCES | ASYNC_COPY_FUNCTIONS | OUTPUT_FUNCTIONS.keys()
+    ATOMIC_FUNCTIONS
+    | WARP_FUNCTIONS
+    | GROUP_FUNCTIONS
+    | FENCES
+    | ASYNC_COPY_FUNCTIONS
+    | OUTPUT_FUNCTIONS.keys()
 )

@@ -15,6 +15,7 @@ from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask
 from simulator.machine.output_functions import OUTPUT_CALLS
+from simulator.machine.thread_groups import GROUP_CALLS
 from simulator.machine.warp_functions import WARP_CALLS
 
 
@@ -30,6 +31,7 @@ def _fence(call: Call, compiler: ExpressionCompiler) -> Closure:
 INTRINSICS: Mapping[str, CompileCall] = {
     **ATOMICS,
     **WARP_CALLS,
+    **GROUP_CALLS,
     **dict.fromkeys(FENCES, _fence),
     **ASYNC_COPIES,
     **OUTPUT_CALLS,

@@ -13,12 +13,12 @@ import numpy as np
 from simulator.language.ctype import INT, Array, Pointer
 from simulator.language.errors import SourceError
 from simulator.language.functions import MATCHES, REDUCTIONS, SHUFFLES, VOTES
-from simulator.language.tree import Call, Dereference
+from simulator.language.tree import Call, Dereference, Expression, Load, Name, Variable
+from simulator.language.visit import strip_casts
 from simulator.launch import WARP_SIZE
 from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
 from simulator.machine.group import Group
-from simulator.machine.masks import Mask
-from simulator.machine.observer import WarpFaultReason
+from simulator.machine.masks import ALL, Mask, as_array, narrow
 from simulator.machine.warp_masks import (
     FULL,
     WarpMasks,
@@ -57,11 +57,10 @@ def _shuffle(call: Call, compiler: ExpressionCompiler) -> Closure:
     """Gives another lane's value; a lane's own if the other is outside its segment or warp."""
     named, value, amount, *rest = (compiler.compile(argument) for argument in call.arguments)
     width = rest[0] if rest else None
-    masks = WarpMasks(call, compiler)
+    masks, variable = WarpMasks(call, compiler), register_of(call.arguments[1])
 
     def shuffle(group: Group, mask: Mask) -> Any:
-        peers = masks.peers(group, mask, named(group, mask))
-        values = by_warp(group, value(group, mask), 0)
+        masks.peers(group, mask, named(group, mask))
         by = group.spread(amount(group, mask)).astype(np.int64)
         segment: Any = WARP_SIZE
         if width is not None:
@@ -69,20 +68,35 @@ def _shuffle(call: Call, compiler: ExpressionCompiler) -> Closure:
         lane = group.warp_lanes
         source, inside = _sources(call.function, lane, by, segment)
         source = np.where(inside & (source >= 0) & (source < WARP_SIZE), source, lane)
-        if peers is not None:
-            source = _present_sources(group, mask, masks, peers, source)
+        source = np.where(masks.present(group, source), source, lane)
+        values = by_warp(group, value(group, lanes_read(group, mask, source, variable)), 0)
         return values.reshape(-1)[group.warp_numbers * WARP_SIZE + source]
 
     return shuffle
 
 
-def _present_sources(
-    group: Group, mask: Mask, masks: WarpMasks, peers: Array, source: Array
-) -> Array:
-    """The lanes to read from, a lane's own where the other is not there, which is reported."""
-    absent = (peers >> source.astype(np.uint32)) & np.uint32(1) == 0
-    masks.report(WarpFaultReason.ABSENT_SOURCE, group, absent & (peers != 0), source)
-    return np.where(absent, group.warp_lanes, source)
+def register_of(value: Expression) -> Variable | None:
+    """The variable in a register that a value is, None if it is anything else."""
+    match strip_casts(value):
+        case Load(lvalue=Name(variable=variable)) if variable.in_register:
+            return variable
+        case _:
+            return None
+
+
+def lanes_read(group: Group, mask: Mask, source: Array, variable: Variable | None) -> Mask:
+    """The lanes whose value a shuffle takes: all of a mask, or only those that are read from.
+
+    These are told apart where the value is a variable that some lanes have not set, as in
+    `if (lane == 0) n = atomicAdd(…); n = __shfl_sync(…, n, 0)`. source is int [lanes].
+    """
+    assigned = ALL if variable is None else group.assigned_mask[group.slot_of[variable]]
+    if assigned is ALL or assigned is mask:
+        return mask
+    read = np.zeros(group.lanes, np.bool_)
+    active = as_array(mask, group.lanes)
+    read[(group.lane_numbers - group.warp_lanes + source)[active]] = True
+    return narrow(mask, read)
 
 
 def _vote(call: Call, compiler: ExpressionCompiler) -> Closure:
@@ -162,17 +176,24 @@ def _reduce(call: Call, compiler: ExpressionCompiler) -> Closure:
     """Gives every lane of the mask the sum, least, … of their whole numbers."""
     named, value = (compiler.compile(argument) for argument in call.arguments)
     masks = WarpMasks(call, compiler)
-    function, identity = REDUCERS[call.function]
 
     def reduce(group: Group, mask: Mask) -> Any:
         peers = masks.peers(group, mask, named(group, mask))
-        values = group.spread(value(group, mask))
-        start = identity(values.dtype)
-        table = by_warp(group, values, start)
-        chosen = np.where(_joined(group, peers), table[:, None, :], start)
-        return by_lane(group, function.reduce(chosen, axis=-1, dtype=values.dtype))
+        return reduce_lanes(group, peers, group.spread(value(group, mask)), call.function)
 
     return reduce
+
+
+def reduce_lanes(group: Group, peers: Array | None, values: Array, name: str) -> Array:
+    """The whole numbers of each lane's peers (see WarpMasks), joined as the function `name` does.
+
+    values and the result are [lanes].
+    """
+    function, identity = REDUCERS[name]
+    start = identity(values.dtype)
+    table = by_warp(group, values, start)
+    chosen = np.where(_joined(group, peers), table[:, None, :], start)
+    return by_lane(group, function.reduce(chosen, axis=-1, dtype=values.dtype))
 
 
 def _syncwarp(call: Call, compiler: ExpressionCompiler) -> Closure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,11 @@ def unpack(bits: Array) -> Array:
     return chosen
 
 
+def count(bits: Any) -> Any:
+    """How many lanes uint32 [...] has bits for: int64 [...]."""
+    return np.bitwise_count(bits).astype(np.int64)
+
+
 def active_bits(group: Group, mask: Mask) -> Array:
     """The active lanes of each lane's warp, a bit each: uint32 [lanes]."""
     return by_lane(group, pack(by_warp(group, as_array(mask, group.lanes), False)))
@@ -83,15 +89,29 @@ class WarpMasks:
         """
         memo = group.memo[self._slot]
         returned = group.returns[0]
-        peers: Array | None
         if memo is not None and memo[0] is mask and memo[1] is named and memo[2] is returned:
-            peers, faults = memo[3]
+            arrival: Arrival = memo[3]
         else:
-            peers, faults = _find_peers(group, mask, named)
-            group.memo[self._slot] = (mask, named, returned, (peers, faults))
-        for reason, lanes, others in faults:
+            arrival = _find_arrival(group, mask, named)
+            group.memo[self._slot] = (mask, named, returned, arrival)
+        for reason, lanes, others in arrival.faults:
             self.report(reason, group, lanes, others)
-        return peers
+        return arrival.peers
+
+    def present(self, group: Group, source: Array) -> Array:
+        """Whether the lanes that lanes read from (int [lanes], 0 to 31) arrived with them.
+
+        Reports those that did not, but for those that their mask names, which peers() has
+        reported. Lanes that are not active count as present.
+        """
+        arrival: Arrival = group.memo[self._slot][3]
+        if arrival.peers is None or arrival.missing is None:
+            return np.ones(group.lanes, np.bool_)
+        bits = BITS[source]
+        absent: Array = (arrival.peers & bits == 0) & (arrival.peers != 0)
+        unexpected = absent & (arrival.missing & bits == 0)
+        self.report(WarpFaultReason.ABSENT_SOURCE, group, unexpected, source)
+        return ~absent
 
     def report(self, reason: WarpFaultReason, group: Group, lanes: Array, others: Array) -> None:
         """Notify observers of lanes (bool [lanes]), each with another lane of its warp."""
@@ -101,33 +121,39 @@ class WarpMasks:
                 notify(fault)
 
 
-def _find_peers(
-    group: Group, mask: Mask, named: Any
-) -> tuple[Array | None, list[tuple[WarpFaultReason, Array, Array]]]:
-    """The peers of each lane, and what is wrong: the reason, lanes, and a lane for each."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrival:
+    """Which lanes arrive at a call together, and what is wrong."""
+
+    peers: Array | None  # as WarpMasks.peers gives it
+    missing: Array | None  # uint32 [lanes], of each lane those that its mask names in vain
+    # Of each fault the lanes (bool [lanes]), and another lane for each (int [lanes]).
+    faults: tuple[tuple[WarpFaultReason, Array, Array], ...]
+
+
+def _find_arrival(group: Group, mask: Mask, named: Any) -> Arrival:
     complete = group.threads.size % WARP_SIZE == 0
     uniform = np.ndim(named) == 0
     if mask is ALL and complete and uniform and named == FULL:
-        return None, []
+        return Arrival(None, None, ())
     active = as_array(mask, group.lanes)
     names = group.spread(named).astype(np.uint32)
-    present = active_bits(group, mask)
     if uniform:
-        peers = names & present
+        peers = names & active_bits(group, mask)
     else:  # lanes that arrive with the same mask
         table, arrived = by_warp(group, names, 0), by_warp(group, active, False)
         same = (table[:, :, None] == table[:, None, :]) & arrived[:, None, :]
         peers = names & by_lane(group, pack(same))
     own = BITS[group.warp_lanes]
     peers = np.where(active, peers | own, np.uint32(0))
+    if complete and (peers == FULL).all():
+        return Arrival(None, None, ())
     unnamed = active & (names & own == 0)
     started = active_bits(group, ALL) & ~active_bits(group, group.returns[0])
-    lacking = np.where(active, names & started & ~peers, np.uint32(0))
-    missing = np.log2(np.maximum(lacking & -lacking, 1)).astype(np.int64)  # the first of them
-    faults = [
+    missing = np.where(active, names & started & ~peers, np.uint32(0))
+    first = np.log2(np.maximum(missing & -missing, 1)).astype(np.int64)
+    faults = (
         (WarpFaultReason.UNNAMED_LANE, unnamed, group.warp_lanes),
-        (WarpFaultReason.MISSING_LANE, lacking != 0, missing),
-    ]
-    if complete and (peers == FULL).all():
-        return None, []
-    return peers, [fault for fault in faults if fault[1].any()]
+        (WarpFaultReason.MISSING_LANE, missing != 0, first),
+    )
+    return Arrival(peers, missing, tuple(fault for fault in faults if fault[1].any()))

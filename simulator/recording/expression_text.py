@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.language.ctype import Pointer, Void
+from simulator.language.thread_groups import GroupKind, group_of
 from simulator.language.tree import (
     AddressOf,
     Assign,
@@ -78,6 +79,9 @@ class ExpressionFormatter:
         value = self.value(expression)
         if value is None or isinstance(expression.ctype, Void):
             return ""
+        group = group_of(expression.ctype)
+        if group is not None:
+            return "the block" if group.kind is GroupKind.BLOCK else f"{int(value):#x}"
         evaluation = self.evaluations.get(expression)
         array = None if evaluation is None else evaluation.array
         if array is not None and isinstance(expression.ctype, Pointer):

@@ -263,3 +263,12 @@ def test_a_step_tells_what_a_lane_got() -> None:
     text = sentence(recording, step, 1)
     assert text.startswith("Thread (1, 0): w = __shfl_down_sync(")
     assert text.endswith("= 15.")
+
+
+def test_only_lanes_that_are_read_from_need_a_value() -> None:
+    body = "int n; if (i == 4) n = 9; x[i] = __shfl_sync(0xffffffff, n, {});"
+    found, hazards = run(body.format(4), LANE)
+    assert found.tolist() == [9] * 32
+    assert not hazards
+    _, hazards = run(body.format(5), LANE)
+    assert [str(hazard.kind) for hazard in hazards] == ["uninitialized-read"]

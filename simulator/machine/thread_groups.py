@@ -1,0 +1,361 @@
+"""What cooperative groups compute: ranks, votes, shuffles by rank, reductions and scans.
+
+A group's value is the lanes of it, a bit each, which every function here takes as its mask. The
+order of a reduction's operations is that of CUDA's own text (cooperative_groups/details), so that
+floating-point sums have the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from simulator.language.ctype import Array
+from simulator.language.functions import GROUP_OPERATIONS
+from simulator.language.thread_groups import GroupKind, group_of
+from simulator.language.tree import Call, Literal
+from simulator.launch import WARP_SIZE
+from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
+from simulator.machine.group import Group
+from simulator.machine.masks import Mask
+from simulator.machine.warp_functions import lanes_read, reduce_lanes, register_of
+from simulator.machine.warp_masks import (
+    BITS,
+    FULL,
+    WarpMasks,
+    active_bits,
+    by_lane,
+    by_warp,
+    count,
+    pack,
+    unpack,
+)
+
+REDUX_BYTES = 4  # whole numbers up to this size are joined by one instruction, in no order
+# Of each operation that instruction.
+REDUX = {
+    "plus": "add", "less": "min", "greater": "max", "bit_and": "and", "bit_or": "or",
+    "bit_xor": "xor",
+}  # fmt: skip
+OPERATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "plus": np.add,
+    "less": lambda a, b: np.where(b < a, b, a),
+    "greater": lambda a, b: np.where(a < b, b, a),
+    "bit_and": np.bitwise_and,
+    "bit_or": np.bitwise_or,
+    "bit_xor": np.bitwise_xor,
+}
+
+
+# Groups and their sizes --------------------------------------------------------------------------
+
+
+def _this_block(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """All threads of the block: no lanes of a warp in particular."""
+    return lambda group, mask: np.uint32(0)
+
+
+def _active(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """The lanes of the warp that are active."""
+    return active_bits
+
+
+def _tile(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """The lanes of a lane's tile."""
+    width = _number(call, 0)
+    if width == WARP_SIZE:
+        return lambda group, mask: FULL
+    tile = np.uint32((1 << width) - 1)
+    slot = compiler.memo_slot()
+
+    def lanes(group: Group, mask: Mask) -> Any:
+        if group.memo[slot] is None:
+            first = group.warp_lanes // width * width
+            group.memo[slot] = tile << first.astype(np.uint32)
+        return group.memo[slot]
+
+    return lanes
+
+
+def _block_rank(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """A thread's number in its block."""
+    return lambda group, mask: _thread_numbers(group)
+
+
+def _block_size(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """How many threads a block has."""
+    return lambda group, mask: np.uint32(group.launch.threads)
+
+
+def _rank(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """How many lanes of its group come before a lane."""
+    lanes = compiler.compile(call.arguments[0])
+    return lambda group, mask: _ranks(group, lanes(group, mask)).astype(np.uint32)
+
+
+def _size(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """How many lanes a group has."""
+    lanes = compiler.compile(call.arguments[0])
+    return lambda group, mask: count(lanes(group, mask)).astype(np.uint32)
+
+
+def _meta_rank(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Which of its parent's tiles a tile is: of the block's, or of those of a larger tile."""
+    width, parent = _number(call, 0), _number(call, 1)
+
+    def meta_rank(group: Group, mask: Mask) -> Any:
+        within = group.warp_lanes % parent if parent else _thread_numbers(group)
+        return (within // width).astype(np.uint32)
+
+    return meta_rank
+
+
+def _meta_size(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """How many tiles a tile's parent has."""
+    width, parent = _number(call, 0), _number(call, 1)
+    return lambda group, mask: np.uint32(-(-(parent or group.launch.threads) // width))
+
+
+def _number(call: Call, position: int) -> int:
+    """An argument that the frontend has made a constant."""
+    argument = call.arguments[position]
+    assert isinstance(argument, Literal)
+    return int(argument.value)
+
+
+def _thread_numbers(group: Group) -> Array:
+    return np.tile(group.threads, group.block_count).astype(np.uint32)
+
+
+def _ranks(group: Group, lanes: Any) -> Array:
+    """How many of the lanes [lanes] come before each lane: int64 [lanes]."""
+    before = BITS[group.warp_lanes] - np.uint32(1)
+    ranks: Array = count(group.spread(lanes) & before).astype(np.int64)
+    return ranks
+
+
+# Votes and shuffles ------------------------------------------------------------------------------
+
+
+def _ballot(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """A bit for each rank whose predicate holds; or whether that of all ranks does."""
+    lanes, predicate = (compiler.compile(argument) for argument in call.arguments)
+    masks = WarpMasks(call, compiler)
+
+    def ballot(group: Group, mask: Mask) -> Any:
+        members = group.spread(lanes(group, mask))
+        masks.peers(group, mask, members)
+        holds = by_warp(group, group.spread(predicate(group, mask)) != 0, False)
+        chosen = by_lane(group, pack(holds)) & active_bits(group, mask) & members
+        if call.function == "cg::all":  # a lane that has ended does not hold
+            return (chosen == members).astype(np.int32)
+        return _by_rank(members, chosen)
+
+    return ballot
+
+
+def _match(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """A bit for each rank that has a lane's value."""
+    lanes, value = (compiler.compile(argument) for argument in call.arguments)
+    masks = WarpMasks(call, compiler)
+
+    def match(group: Group, mask: Mask) -> Any:
+        members = group.spread(lanes(group, mask))
+        masks.peers(group, mask, members)
+        values = group.spread(value(group, mask))
+        table = by_warp(group, np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}"), 0)
+        same = by_lane(group, pack(table[:, :, None] == table[:, None, :]))
+        return _by_rank(members, same & active_bits(group, mask) & members)
+
+    return match
+
+
+def _by_rank(members: Array, chosen: Array) -> Array:
+    """Lanes as ranks: bit r of uint32 [lanes] is that of the member of rank r."""
+    is_member, is_chosen = unpack(members), unpack(chosen)
+    ranks = np.cumsum(is_member, axis=-1) - 1
+    bits = np.where(is_chosen & is_member, np.uint32(1) << ranks.clip(0).astype(np.uint32), 0)
+    packed: Array = bits.sum(axis=-1, dtype=np.uint32)
+    return packed
+
+
+def _lane_of_rank(members: Array, rank: Array) -> Array:
+    """The lane that has a rank (int64 [lanes]) among members (uint32 [lanes])."""
+    counts = np.cumsum(unpack(members), axis=-1)
+    lanes: Array = (counts == rank[:, None] + 1).argmax(axis=-1)
+    return lanes
+
+
+class Shuffle:
+    """Reads the value of the member of a rank, and reports the lanes that are not there."""
+
+    def __init__(self, call: Call, compiler: ExpressionCompiler) -> None:
+        self._masks = WarpMasks(call, compiler)
+        self._members = compiler.compile(call.arguments[0])
+
+    def members(self, group: Group, mask: Mask) -> tuple[Array, Array, Array]:
+        """Of each lane its group's lanes, the rank in it, and the lanes that are there."""
+        lanes = self._members(group, mask)
+        peers = self._masks.peers(group, mask, lanes)
+        members = group.spread(lanes)
+        there = group.spread(FULL) if peers is None else peers
+        return members, _ranks(group, members), there
+
+    def read(
+        self, group: Group, values: Array, members: Array, rank: Array, there: Array, wanted: Array
+    ) -> Array:
+        """The values [lanes] of the members of some ranks, for the lanes that want one.
+
+        wanted is bool [lanes]; the others get their own value.
+        """
+        return self.take(group, values, self.source(group, members, rank, there, wanted))
+
+    def source(
+        self, group: Group, members: Array, rank: Array, there: Array, wanted: Array
+    ) -> Array:
+        """The lanes, 0 to 31, that `read` reads from: int [lanes]."""
+        source = _lane_of_rank(members, np.where(wanted, rank, 0))
+        source = np.where(wanted & (there != 0), source, group.warp_lanes)
+        return np.where(self._masks.present(group, source), source, group.warp_lanes)
+
+    def take(self, group: Group, values: Array, source: Array) -> Array:
+        """The values [lanes] of some lanes, 0 to 31, of each lane's warp."""
+        table = by_warp(group, values, 0).reshape(-1)
+        read: Array = table[group.warp_numbers * WARP_SIZE + source]
+        return read
+
+
+def _shuffle(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Gives the value of another rank; a lane's own if there is no such rank."""
+    value, amount = (compiler.compile(argument) for argument in call.arguments[1:])
+    shuffle, variable = Shuffle(call, compiler), register_of(call.arguments[1])
+
+    def read(group: Group, mask: Mask) -> Any:
+        members, rank, there = shuffle.members(group, mask)
+        by = group.spread(amount(group, mask)).astype(np.int64)
+        match call.function:
+            case "cg::shfl_up":
+                other = rank - by
+            case "cg::shfl_down":
+                other = rank + by
+            case _:
+                other = by
+        size = count(members)
+        wanted = (other >= 0) & (other < size)
+        source = shuffle.source(group, members, other, there, wanted)
+        values = value(group, lanes_read(group, mask, source, variable))
+        return shuffle.take(group, group.spread(values), source)
+
+    return read
+
+
+# Reductions and scans ----------------------------------------------------------------------------
+
+
+def _reduce(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Gives all lanes of a group their values, joined by an operation."""
+    value = compiler.compile(call.arguments[1])
+    name = _operation(call)
+    shuffle, operation = Shuffle(call, compiler), OPERATIONS[name]
+    group_type = group_of(call.arguments[0].ctype)
+    is_tile = group_type is not None and group_type.kind is GroupKind.TILE
+
+    def reduce(group: Group, mask: Mask) -> Any:
+        members, rank, there = shuffle.members(group, mask)
+        values = group.spread(value(group, mask))
+        if values.dtype.kind in "iu" and values.dtype.itemsize <= REDUX_BYTES:
+            return reduce_lanes(group, there, values, f"__reduce_{REDUX[name]}_sync")
+        size = count(members)
+        if is_tile or (size == WARP_SIZE).all():
+            return _butterfly(group, shuffle, operation, values, (members, rank, there), size)
+        scanned = _scan(group, shuffle, operation, values, (members, rank, there), size)
+        everyone = np.ones(group.lanes, np.bool_)
+        return shuffle.read(group, scanned, members, size - 1, there, everyone)
+
+    return reduce
+
+
+def _butterfly(
+    group: Group,
+    shuffle: Shuffle,
+    operation: Callable[[Any, Any], Any],
+    values: Array,
+    lanes: tuple[Array, Array, Array],
+    size: Array,
+) -> Array:
+    """Each lane joins with the lane whose rank differs in one bit, from the highest bit down."""
+    members, rank, there = lanes
+    distance = int(size[0]) // 2
+    wanted = there != 0
+    while distance:
+        other = shuffle.read(group, values, members, rank ^ distance, there, wanted)
+        values = operation(values, other).astype(values.dtype)
+        distance //= 2
+    return values
+
+
+def _scan(
+    group: Group,
+    shuffle: Shuffle,
+    operation: Callable[[Any, Any], Any],
+    values: Array,
+    lanes: tuple[Array, Array, Array],
+    size: Array,
+) -> Array:
+    """Each lane joins with the lane of half as many ranks before it, then twice as many, …."""
+    members, rank, there = lanes
+    distance = 1
+    while distance < int(size.max()):
+        wanted = (rank >= distance) & (there != 0)
+        other = shuffle.read(group, values, members, rank - distance, there, wanted)
+        values = np.where(wanted, operation(values, other), values).astype(values.dtype)
+        distance *= 2
+    return values
+
+
+def _scan_call(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Gives each lane the values of the ranks up to its own, joined; or of those before it."""
+    value = compiler.compile(call.arguments[1])
+    shuffle, name = Shuffle(call, compiler), _operation(call)
+    exclusive = call.function.startswith("cg::exclusive")
+
+    def scan(group: Group, mask: Mask) -> Any:
+        members, rank, there = lanes = shuffle.members(group, mask)
+        values = group.spread(value(group, mask))
+        size = count(members)
+        joined = _scan(group, shuffle, OPERATIONS[name], values, lanes, size)
+        if not exclusive:
+            return joined
+        if name == "plus" and values.dtype.kind in "iu":
+            return joined - values
+        wanted = (rank > 0) & (there != 0)
+        before = shuffle.read(group, joined, members, rank - 1, there, wanted)
+        return np.where(rank > 0, before, values.dtype.type(0))
+
+    return scan
+
+
+def _operation(call: Call) -> str:
+    """The operation in a name such as cg::reduce<plus>."""
+    return call.function.partition("<")[2].removesuffix(">")
+
+
+GROUP_CALLS: Mapping[str, CompileCall] = {
+    "this_thread_block": _this_block,
+    "coalesced_threads": _active,
+    "tiled_partition": _tile,
+    "thread_block::thread_rank": _block_rank,
+    "thread_block::size": _block_size,
+    "cg::thread_rank": _rank,
+    "cg::size": _size,
+    "cg::meta_group_rank": _meta_rank,
+    "cg::meta_group_size": _meta_size,
+    **dict.fromkeys(("cg::ballot", "cg::all"), _ballot),
+    "cg::match_any": _match,
+    **dict.fromkeys(("cg::shfl", "cg::shfl_up", "cg::shfl_down"), _shuffle),
+    **{f"cg::reduce<{name}>": _reduce for name in GROUP_OPERATIONS},
+    **{f"cg::inclusive_scan<{name}>": _scan_call for name in GROUP_OPERATIONS},
+    **{f"cg::exclusive_scan<{name}>": _scan_call for name in GROUP_OPERATIONS},
+}
