@@ -152,6 +152,9 @@ class CandidateWalk:
                 return values.builtin(name, axis)
             case Load(lvalue=Name(variable=variable)) if variable.in_register:
                 return self._read(variable, consumer)
+            case Load(lvalue=Member() as component) if (whole := _whole_of(component)) is not None:
+                self._read(whole, OTHER_USE)
+                return values.load(expression.ctype, self._address(component))
             case Load(lvalue=lvalue, ctype=ctype):
                 address, array = self._address(lvalue), _local_array(lvalue)
                 if array is not None and isinstance(consumer, SumOperand):
@@ -164,6 +167,8 @@ class CandidateWalk:
                 return self._read(function.result, consumer)
             case Assign(lvalue=Name(variable=variable)) if variable.in_register:
                 return self._assign_register(expression, variable, consumer)
+            case Assign(lvalue=Member() as component) if _whole_of(component) is not None:
+                return self._assign_component(expression, component)
             case Assign():
                 return self._assign_memory(expression)
             case Increment(lvalue=Name(variable=variable)) if variable.in_register:
@@ -243,6 +248,15 @@ class CandidateWalk:
         self._values.store()
         return self._values.unknown() if assign.operator else known
 
+    def _assign_component(self, assign: Assign, component: Member) -> Value:
+        """Walk an assignment to a component of a short vector in registers."""
+        whole = _whole_of(component)
+        assert whole is not None
+        self._read(whole, OTHER_USE)
+        known = self._assign_memory(assign)
+        self._define(whole, None, self._values.unknown())
+        return known
+
     def _assign_register(self, assign: Assign, variable: Variable, consumer: Consumer) -> Value:
         """Walk an assignment to a variable, whose new value `consumer` uses."""
         value: Expression = assign
@@ -308,6 +322,14 @@ def _is_unrolled(loop: Loop) -> bool:
         limits.append(start.value)
     names = [e for limit in limits for e in subexpressions(limit) if isinstance(e, Name)]
     return len(limits) == 2 and all(name.variable is loop.variable for name in names)
+
+
+def _whole_of(component: Member) -> Variable | None:
+    """The short vector in registers that a component belongs to, else None."""
+    base = component.base
+    if isinstance(base, Name) and base.variable.in_register:
+        return base.variable
+    return None
 
 
 def _local_array(lvalue: Expression) -> Variable | None:

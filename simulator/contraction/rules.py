@@ -12,6 +12,9 @@ The rules are those seen in nvcc 13's machine code for sm_90, without -fmad=fals
 - A product that does not change in a loop is computed before the loop, and does not fuse within.
 - A product written twice in one basic block is computed once, and has the uses of both.
 
+Products of half and half2 are contracted later, when the compiler makes machine code: they are not
+computed before a loop, and one written twice is computed twice; the other rules hold for them.
+
 Where a product's sums are in other basic blocks, it depends on what the compiler makes of the
 branches and loops between, on unrolling above all, as it does where a product goes through an
 array in registers: such a sum is not fused here, and a warning names it.
@@ -21,7 +24,7 @@ This file says which expressions are sums and products; contract.py decides whic
 
 from __future__ import annotations
 
-from simulator.language.ctype import CType, Scalar
+from simulator.language.ctype import HALF, CType, Scalar, Vector
 from simulator.language.tree import Assign, Binary, Expression, Literal, Unary
 
 
@@ -38,7 +41,7 @@ def product_of(expression: Expression) -> Binary | None:
             return None if constant else expression
         case Unary(operator="-", operand=Binary() as inner) if product_of(inner) is not None:
             # -(a*b) is (-a)*b, exactly
-            minus = Unary(inner.left.ctype, expression.span, "-", inner.left)  # type: ignore[arg-type]  # a float
+            minus = Unary(inner.left.ctype, expression.span, "-", inner.left)
             return Binary(inner.ctype, inner.span, "*", minus, inner.right)
         case _:
             return None
@@ -62,5 +65,13 @@ def is_product_update(assign: Assign) -> bool:
     )
 
 
+def is_of_half(expression: Binary | Assign) -> bool:
+    """Whether an expression is of half or half2, whose instructions nvcc does not look into."""
+    ctype = expression.ctype
+    return (ctype.element if isinstance(ctype, Vector) else ctype) == HALF
+
+
 def _is_float(ctype: CType) -> bool:
-    return isinstance(ctype, Scalar) and ctype.is_float
+    """Whether a type is a float, or half2."""
+    element = ctype.element if isinstance(ctype, Vector) else ctype
+    return isinstance(element, Scalar) and element.is_float

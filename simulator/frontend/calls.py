@@ -10,6 +10,7 @@ from clang.cindex import CursorKind
 from simulator.frontend.clang import body_of, has_child, span_of
 from simulator.frontend.cooperative_groups import GroupCalls
 from simulator.frontend.expressions import LVALUES, Expressions
+from simulator.frontend.half import COMPOUND, compound_half2, lower_half
 from simulator.frontend.records import Place, Record, declare, in_memory, merge, point_to
 from simulator.frontend.references import Reference
 from simulator.frontend.structs import Structs
@@ -125,6 +126,9 @@ class Calls:
             lvalue = values.lvalue(children[0])
             value = values.value(children[2])
             return Assign(lvalue.ctype, span, lvalue, "", value, lvalue.ctype)
+        if name in COMPOUND and len(children) == 3:
+            lvalue, value = values.lvalue(children[0]), values.value(children[2])
+            return compound_half2(name, lvalue, value, span)
         if name.startswith("__builtin_"):
             return literal(cursor, span)  # INFINITY and NAN are calls that clang folds
         written = [argument for argument in cursor.get_arguments() if not _is_default(argument)]
@@ -132,6 +136,9 @@ class Calls:
         result = lower_type(cursor.type, span)
         if name in OF_THE_RESULTS_TYPE:  # sqrt(2), max(1, 2u)
             arguments = tuple(convert(argument, result, argument.span) for argument in arguments)
+        of_half = lower_half(name, result, arguments, span)
+        if of_half is not None:
+            return of_half
         if name == "__ldg":
             return Load(result, span, Dereference(result, span, arguments[0]))
         makes_vector = name.startswith("make_") and name.removeprefix("make_") in ctype.VECTORS
@@ -142,7 +149,8 @@ class Calls:
     def _constructed(self, vector: ctype.Vector, children: list[Any], span: Span) -> Expression:
         """A short vector that a constructor makes: a copy of another, or dim3(x, y, z)."""
         values = self._statements.expressions
-        given = [values.value(child) for child in children if not _is_default(child)]
+        written = [c for c in children if c.kind.is_expression() and not _is_default(c)]
+        given = [values.value(child) for child in written]
         if len(given) == 1 and isinstance(given[0].ctype, ctype.Vector):
             return convert(given[0], vector, span)
         components = [convert(value, vector.element, span) for value in given]

@@ -19,6 +19,7 @@ from simulator.language.errors import SourceError, Span
 
 PRELUDE = Path(__file__).with_name("prelude.cuh")
 MATH = Path(__file__).with_name("math.cuh")
+HALF = Path(__file__).with_name("half.cuh")
 COOPERATION = Path(__file__).with_name("cooperation.cuh")
 GROUPS = Path(__file__).with_name("cooperative_groups.cuh")
 
@@ -31,8 +32,8 @@ ARGUMENTS = (
     "-Wno-unused-but-set-variable", "-Wno-unused-variable", "-ferror-limit=20",
     "-fbracket-depth=256", "-ftemplate-depth=64", "-fconstexpr-depth=64",
     "-fconstexpr-steps=100000",
-    "-include", str(PRELUDE), "-include", str(MATH), "-include", str(COOPERATION),
-    "-include", str(GROUPS),
+    "-include", str(PRELUDE), "-include", str(MATH), "-include", str(HALF),
+    "-include", str(COOPERATION), "-include", str(GROUPS),
 )  # fmt: skip
 
 # CXUnaryOperatorKind, from clang-c/Index.h; the Python bindings have no enumeration of it.

@@ -10,6 +10,7 @@ from clang.cindex import CursorKind, TypeKind
 
 from simulator.frontend.clang import constant, has_child, span_of, unary_operator
 from simulator.frontend.globals import is_global
+from simulator.frontend.half import check_mixture
 from simulator.frontend.lambdas import closure_of
 from simulator.frontend.records import Place, Record, as_record
 from simulator.frontend.symbols import Closure, SymbolTable
@@ -268,6 +269,7 @@ class Expressions:
         if operator in ("&&", "||"):
             return Logical(ctype.BOOL, span, operator, left, right)
         if operator in ARITHMETIC | SHIFTS | COMPARISONS:
+            check_mixture(operator, left, right, span)
             return Binary(target, span, operator, left, right)
         raise SourceError(f"The operator {operator} is not supported.", span)
 
@@ -276,10 +278,11 @@ class Expressions:
         lvalue, value = self.lvalue(left_cursor), self.value(right_cursor)
         operator = cursor.spelling.removesuffix("=")
         match lvalue.ctype, value.ctype:
+            case Scalar() as left, Scalar() if left == ctype.HALF:
+                compute: CType = left
+                value = convert(value, left, value.span)
             case Scalar() as left, Scalar() as right:
-                compute: CType = (
-                    ctype.promote(left) if operator in SHIFTS else ctype.common(left, right)
-                )
+                compute = ctype.promote(left) if operator in SHIFTS else ctype.common(left, right)
             case Pointer() as pointer, Scalar():
                 compute = pointer
             case left, _:
@@ -300,6 +303,7 @@ class Expressions:
 
     def _conditional(self, cursor: Any, span: Span) -> Expression:
         condition, yes, no = (self.value(child) for child in cursor.get_children())
+        check_mixture("?:", yes, no, span)
         return Conditional(yes.ctype, span, condition, yes, no)
 
 

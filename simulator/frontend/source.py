@@ -13,8 +13,9 @@ from collections.abc import Mapping
 KNOWN_HEADERS = frozenset(
     {
         "assert.h", "cooperative_groups.h", "cooperative_groups/reduce.h",
-        "cooperative_groups/scan.h", "cuda.h", "cuda_pipeline.h",
-        "cuda_pipeline_primitives.h", "cuda_runtime.h", "cuda_runtime_api.h",
+        "cooperative_groups/scan.h", "cuda_fp16.h", "cuda_fp16.hpp", "math_constants.h",
+        "vector_types.h", "vector_functions.h", "inttypes.h", "cinttypes", "cuda.h",
+        "cuda_pipeline.h", "cuda_pipeline_primitives.h", "cuda_runtime.h", "cuda_runtime_api.h",
         "device_launch_parameters.h", "math.h", "cmath", "stdint.h", "cstdint", "stdio.h",
         "cstdio", "stdlib.h", "cstdlib", "float.h", "cfloat", "limits.h", "climits",
     }

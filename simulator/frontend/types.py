@@ -30,6 +30,7 @@ SCALAR_KINDS: Mapping[TypeKind, Scalar] = {
     TypeKind.ULONG: ctype.ULONG,
     TypeKind.LONGLONG: ctype.LONGLONG,
     TypeKind.ULONGLONG: ctype.ULONGLONG,
+    TypeKind.FLOAT16: ctype.HALF,
     TypeKind.FLOAT: ctype.FLOAT,
     TypeKind.DOUBLE: ctype.DOUBLE,
 }

@@ -21,8 +21,8 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "this part of cooperative groups is left out"),
         (r"tex\w*|surf\w*|texture\w*|cudaTextureObject_t|cudaSurfaceObject_t|__sampler\w*",
          "textures and surfaces are left out; read the array itself"),
-        (r"(?:__)?half2?|nv_bfloat16\w*|__nv_\w+|__h[a-z]\w*|__float2half\w*|__half2float",
-         "half precision is left out; use float"),
+        (r"(?:__)?nv_bfloat16\w*|__nv_\w+|\w*bfloat16\w*", "bfloat16 and the formats of 8 bits are "
+         "left out; use half or float"),
         (r"wmma|nvcuda|mma\w*|__mma\w*", "tensor cores are left out"),
         (r"cuda[A-Z]\w*|checkCuda\w*|dim3", "that is host code: give the kernels alone, their "
          "launch is chosen here"),
@@ -32,8 +32,6 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"__shfl(?:_up|_down|_xor)?|__any|__all|__ballot", "CUDA has it no longer; use "
          "the one that ends in _sync"),
         (r"__match_\w+|__reduce_\w+|atomic\w+", "CUDA has no function of this name"),
-        (r"(?:u?(?:char|short|long|longlong)|longlong)[1-4]", "only short vectors of float, "
-         "double, int and uint are taken"),
     )
 )  # fmt: skip
 

@@ -19,7 +19,7 @@ class Scalar:
 
     name: str  # as C has it
     dtype: np.dtype[Any]
-    rank: int  # C++17 [conv.rank]; float and double rank above all integers
+    rank: int  # C++17 [conv.rank]; half, float and double rank above all integers
 
     @property
     def size(self) -> int:
@@ -28,7 +28,7 @@ class Scalar:
 
     @property
     def is_float(self) -> bool:
-        """Whether it is float or double."""
+        """Whether it is half, float or double."""
         return self.dtype.kind == "f"
 
     @property
@@ -196,8 +196,9 @@ LONG = Scalar("long", np.dtype(np.int64), 4)
 ULONG = Scalar("unsigned long", np.dtype(np.uint64), 4)
 LONGLONG = Scalar("long long", np.dtype(np.int64), 5)
 ULONGLONG = Scalar("unsigned long long", np.dtype(np.uint64), 5)
-FLOAT = Scalar("float", np.dtype(np.float32), 6)
-DOUBLE = Scalar("double", np.dtype(np.float64), 7)
+HALF = Scalar("half", np.dtype(np.float16), 6)
+FLOAT = Scalar("float", np.dtype(np.float32), 7)
+DOUBLE = Scalar("double", np.dtype(np.float64), 8)
 
 
 VECTORS: dict[str, Vector] = {
@@ -208,7 +209,7 @@ VECTORS: dict[str, Vector] = {
         ("longlong", LONGLONG), ("ulonglong", ULONGLONG),
     )
     for n in (1, 2, 3, 4)
-} | {"dim3": Vector("dim3", UINT, 3)}  # fmt: skip
+} | {"dim3": Vector("dim3", UINT, 3), "half2": Vector("half2", HALF, 2)}  # fmt: skip
 
 
 def size_of(ctype: CType) -> int:

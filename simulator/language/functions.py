@@ -50,6 +50,28 @@ ROUNDED_FUNCTIONS = frozenset(
     f"{operation}_{mode}" for operation in ROUNDED_OPERATIONS for mode in ROUNDING_MODES
 ) | {"__int2double_rn", "__uint2double_rn"}
 
+HALF_WHOLE_NUMBERS = ("int", "uint", "short", "ushort", "ll", "ull")
+HALF_FUNCTIONS = frozenset({
+    *(f"__h{operation}{two}_{end}" for operation in ("add", "sub", "mul") for two in ("", "2")
+      for end in ("rn", "sat")),
+    *(f"__hfma{two}{end}" for two in ("", "2") for end in ("", "_sat", "_relu")),
+    *(f"__h{name}{two}" for name in ("abs", "max", "min") for two in ("", "2")),
+    "__hmax_nan", "__hmin_nan", "__hmax2_nan", "__hmin2_nan",
+    *(f"{h}{name}" for h in ("h", "h2") for name in (
+        "sqrt", "rsqrt", "rcp", "exp", "exp2", "exp10", "log", "log2", "log10", "sin", "cos",
+        "tanh", "floor", "ceil", "trunc", "rint")),
+    *(f"__h{form}{test}{unordered}{two}" for test in ("eq", "ne", "lt", "le", "gt", "ge")
+      for unordered in ("", "u") for form, two in (("", ""), ("", "2"), ("b", "2"))),
+    "__hisnan", "__hisnan2", "__hisinf", "__half2half2", "__halves2half2", "__float2half2_rn",
+    "__floats2half2_rn", "__float22half2_rn", "__half22float2", "__low2half", "__high2half",
+    "__low2float", "__high2float", "__low2half2", "__high2half2", "__lowhigh2highlow",
+    "__lows2half2", "__highs2half2", "__half_as_short", "__half_as_ushort", "__short_as_half",
+    "__ushort_as_half",
+    *(f"__{source}2half_{mode}" for source in ("float", *HALF_WHOLE_NUMBERS)
+      for mode in ROUNDING_MODES),
+    *(f"__half2{target}_{mode}" for target in HALF_WHOLE_NUMBERS for mode in ROUNDING_MODES),
+})  # fmt: skip
+
 ARITHMETIC_FUNCTIONS = (
     OF_BOTH_WIDTHS
     | {f"{name}f" for name in OF_BOTH_WIDTHS}
@@ -59,6 +81,7 @@ ARITHMETIC_FUNCTIONS = (
     | FLOAT_FUNCTIONS
     | BIT_FUNCTIONS
     | ROUNDED_FUNCTIONS
+    | HALF_FUNCTIONS
 )
 
 # Those whose arguments all have the type of their result, whatever types the call gives them.

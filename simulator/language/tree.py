@@ -178,7 +178,7 @@ class Cast:
 class Unary:
     """An operator before a value."""
 
-    ctype: Scalar
+    ctype: CType
     span: Span
     operator: str  # "-", "+", "~" or "!"
     operand: Expression

@@ -53,6 +53,25 @@ def _count(left: Any, right: Any) -> Any:
     return clamped if np.ndim(right) else clamped[()]
 
 
+def componentwise(function: Function) -> Function:
+    """A function of numbers as one of short vectors, which are tuples of components."""
+
+    def of_components(*operands: Any) -> tuple[Any, ...]:
+        return tuple(function(*each) for each in zip(*operands, strict=True))
+
+    return of_components
+
+
+def negate(value: Any) -> Any:
+    """Minus a number, or each component of a short vector."""
+    return tuple(-component for component in value) if isinstance(value, tuple) else -value
+
+
+def multiply(left: Any, right: Any) -> Any:
+    """The product of two numbers, or of the components of two short vectors."""
+    return componentwise(np.multiply)(left, right) if isinstance(left, tuple) else left * right
+
+
 BINARY: Mapping[str, Function] = {
     "+": np.add,
     "-": np.subtract,
@@ -81,13 +100,29 @@ UNARY: Mapping[str, Function] = {
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:
-    """a * b + c rounded once, in float32 or float64 (IEEE 754-2008, fusedMultiplyAdd).
+    """a * b + c rounded once, in float16, float32 or float64 (IEEE 754-2008, fusedMultiplyAdd).
 
     >>> x = np.float32(1 + 2**-12)
     >>> float(fma(x, x, np.float32(-1))), float(x * x - np.float32(1))
     (0.0004883408546447754, 0.00048828125)
     """
-    return _fma32(a, b, c) if np.result_type(a) == np.float32 else _fma64(a, b, c)
+    if isinstance(a, tuple):  # half2
+        return componentwise(fma)(a, b, c)
+    match np.result_type(a).itemsize:
+        case 2:
+            return _fma16(a, b, c)
+        case 4:
+            return _fma32(a, b, c)
+        case _:
+            return _fma64(a, b, c)
+
+
+def _fma16(a: Any, b: Any, c: Any) -> Any:
+    """The float64 product of two float16 is exact; the sum is rounded to odd, then to float16."""
+    product = np.multiply(a, b, dtype=np.float64)
+    total = np.asarray(_add_to_odd(product, np.asarray(c).astype(np.float64)))
+    scalar = not (np.ndim(a) or np.ndim(b) or np.ndim(c))
+    return (total[0] if scalar else total).astype(np.float16)
 
 
 def _fma32(a: Any, b: Any, c: Any) -> Any:

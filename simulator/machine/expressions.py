@@ -7,7 +7,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from simulator.language.ctype import Pointer, Scalar, convert, size_of
+from simulator.language.ctype import Pointer, Scalar, Vector, convert, size_of
 from simulator.language.errors import SourceError
 from simulator.language.tree import (
     AddressOf,
@@ -36,7 +36,7 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import in_register
 from simulator.machine.addresses import Addresses
-from simulator.machine.arithmetic import BINARY, UNARY
+from simulator.machine.arithmetic import BINARY, UNARY, componentwise
 from simulator.machine.buffers import Address, wrap_offsets
 from simulator.machine.closures import Closure, Run, Update, remember
 from simulator.machine.fma import contracted_sum, contracted_update, remembered_product
@@ -290,6 +290,8 @@ class Evaluator:
 
     def _unary(self, expression: Unary) -> Closure:
         operand, function = self.compile(expression.operand), UNARY[expression.operator]
+        if isinstance(expression.ctype, Vector):
+            function = componentwise(function)
         return lambda group, mask: function(operand(group, mask))
 
     def _binary(self, expression: Binary) -> Closure:
@@ -302,6 +304,8 @@ class Evaluator:
         a, b, function = self.compile(left), self.compile(right), BINARY[operator]
         if expression in self._contractions.earlier:
             return remembered_product(expression, a, b)
+        if isinstance(left.ctype, Vector):
+            function = componentwise(function)
         if not isinstance(left.ctype, Scalar) or left.ctype.is_float:
             return lambda group, mask: function(a(group, mask), b(group, mask))
         slot = self.memo_slot()

@@ -7,7 +7,7 @@ from typing import Any
 
 from simulator.language.ctype import Scalar, convert
 from simulator.language.tree import Assign, Binary, Contraction, Expression
-from simulator.machine.arithmetic import fma
+from simulator.machine.arithmetic import fma, multiply, negate
 from simulator.machine.closures import Closure, ExpressionCompiler, Update
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask
@@ -18,12 +18,12 @@ Factors = Callable[[Group, Mask], tuple[Any, Any]]
 def remembered_product(product: Expression, left: Closure, right: Closure) -> Closure:
     """The closure of a product whose factors a later sum needs."""
 
-    def multiply(group: Group, mask: Mask) -> Any:
+    def remember_factors(group: Group, mask: Mask) -> Any:
         x, y = left(group, mask), right(group, mask)
         group.products[product] = (x, y)
-        return x * y
+        return multiply(x, y)
 
-    return multiply
+    return remember_factors
 
 
 def contracted_sum(sum_: Binary, contraction: Contraction, compiler: ExpressionCompiler) -> Closure:
@@ -40,8 +40,8 @@ def contracted_sum(sum_: Binary, contraction: Contraction, compiler: ExpressionC
         x, y = factors(group, mask)
         z = addend(group, mask)
         if minus and contraction.on_left:
-            return fma(x, y, -z)
-        return fma(-x if minus else x, y, z)
+            return fma(x, y, negate(z))
+        return fma(negate(x) if minus else x, y, z)
 
     return value
 
@@ -64,7 +64,7 @@ def contracted_update(
     def update(group: Group, mask: Mask, old: Closure) -> Any:
         x, y = factors(group, mask)
         addend = convert(old(group, mask), compute)
-        return convert(fma(-x if minus else x, y, addend), target)
+        return convert(fma(negate(x) if minus else x, y, addend), target)
 
     return update
 
@@ -82,7 +82,7 @@ def _old_value_is_product(
         z = addend(group, mask)
         old(group, mask)
         x, y = factors(group, mask)
-        return convert(fma(x, y, -z if minus else z), target)
+        return convert(fma(x, y, negate(z) if minus else z), target)
 
     return update
 
@@ -106,6 +106,6 @@ def _earlier_factors(contraction: Contraction, side: Closure | None) -> Factors:
         if side is not None:
             side(group, mask)
         x, y = group.products[earlier]
-        return (-x if negated else x), y
+        return (negate(x) if negated else x), y
 
     return factors

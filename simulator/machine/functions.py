@@ -17,6 +17,7 @@ import numpy as np
 from simulator.language.ctype import LONG, LONGLONG, Scalar, convert
 from simulator.machine.arithmetic import fma, maximum, minimum
 from simulator.machine.bits import BIT_FUNCTIONS
+from simulator.machine.half import HALF_FUNCTIONS
 from simulator.machine.rounding import ROUNDED_FUNCTIONS
 from simulator.machine.special import (
     error,
@@ -179,6 +180,7 @@ FUNCTIONS: Mapping[str, Function] = {
     **{f"{name}f": function for name, function in _WITH_WHOLE_NUMBERS.items()},
     **BIT_FUNCTIONS,
     **ROUNDED_FUNCTIONS,
+    **HALF_FUNCTIONS,
     "fmaf": fma,
     "fma": fma,
     "norm3d": length,

@@ -68,7 +68,7 @@ TEXTS = {
     "malloc": (kernel("float* p = (float*)malloc(4);"), "malloc is not supported"),
     "a group of the grid": (kernel("auto g = cooperative_groups::this_grid();"),
                             "line 2, column 30: this_grid is not supported"),
-    "half": (kernel("__half h;"), "__half is not supported"),
+    "bfloat16": (kernel("__nv_bfloat16 h;"), "__nv_bfloat16 is not supported"),
     "static": (kernel("static int s; s += 1;"), "A static variable (s) is not supported"),
     "constant memory": (kernel("c[1] = x[0];", "__constant__ float c[4];\n"),
                         "line 3, column 1: c is in constant memory"),

@@ -1,0 +1,90 @@
+"""Lowers the operators of half2, and the functions of cuda_fp16.h that are plain operators.
+
+__hadd, __hsub and __hmul become sums and products like those of the operators: nvcc makes the same
+instructions of both, and fuses them (PTX ISA, add.f16: without .rn it may be contracted).
+"""
+
+from __future__ import annotations
+
+from simulator.language.ctype import HALF, CType, Scalar, Vector
+from simulator.language.errors import SourceError, Span
+from simulator.language.tree import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Expression,
+    Increment,
+    Inlined,
+    Load,
+    Unary,
+)
+from simulator.language.visit import subexpressions
+
+OPERATORS = {
+    "__hadd": "+", "__hsub": "-", "__hmul": "*", "__hdiv": "/", "__hadd2": "+", "__hsub2": "-",
+    "__hmul2": "*", "__h2div": "/", "operator+": "+", "operator-": "-", "operator*": "*",
+    "operator/": "/", "__hneg": "-", "__hneg2": "-",
+}  # fmt: skip
+COMPARISONS = {
+    "operator==": "__hbeq2", "operator!=": "__hbneu2", "operator<": "__hblt2",
+    "operator<=": "__hble2", "operator>": "__hbgt2", "operator>=": "__hbge2",
+}  # fmt: skip
+COMPOUND = {"operator+=": "+", "operator-=": "-", "operator*=": "*", "operator/=": "/"}
+CONVERSIONS = frozenset({"__float2half", "__double2half", "__half2float", "__float2half_rn"})
+
+
+def is_half(ctype: CType) -> bool:
+    """Whether a type is half or half2."""
+    element = ctype.element if isinstance(ctype, Vector) else ctype
+    return element == HALF
+
+
+def lower_half(
+    name: str, result: CType, arguments: tuple[Expression, ...], span: Span
+) -> Expression | None:
+    """A call of one of these functions as an operator; None for any other."""
+    if name in COMPARISONS and arguments and is_half(arguments[0].ctype):
+        return Call(result, span, COMPARISONS[name], arguments)
+    if name in CONVERSIONS and isinstance(result, Scalar):
+        return Cast(result, span, arguments[0], explicit=True)
+    if name not in OPERATORS or not is_half(result):
+        return None
+    operator = OPERATORS[name]
+    if len(arguments) == 1:
+        return Unary(result, span, operator, arguments[0])
+    left, right = arguments
+    return Binary(result, span, operator, left, right)
+
+
+def compound_half2(name: str, lvalue: Expression, value: Expression, span: Span) -> Assign:
+    """lvalue += value of half2, as lvalue = lvalue + value; SourceError for one that has effects.
+
+    The lvalue is evaluated twice.
+    """
+    effects = (Assign, Increment, Call, Inlined)
+    if any(isinstance(part, effects) for part in subexpressions(lvalue)):
+        raise SourceError(f"Write this without {name.removeprefix('operator')}: x = x + y.", span)
+    old = Load(lvalue.ctype, lvalue.span, lvalue)
+    total = Binary(lvalue.ctype, span, COMPOUND[name], old, value)
+    return Assign(lvalue.ctype, span, lvalue, "", total, lvalue.ctype)
+
+
+def check_mixture(operator: str, left: Expression, right: Expression, span: Span) -> None:
+    """SourceError for half with another type: nvcc finds several operators that would fit."""
+    kinds = [_before_conversion(side) for side in (left, right)]
+    halves = [kind == HALF for kind in kinds]
+    if any(halves) and not all(halves):
+        other = kinds[halves.index(False)]
+        raise SourceError(
+            f"nvcc does not take {operator} of half and {other}: write __half2float(…) for the one "
+            "or __float2half(…) for the other.",
+            span,
+        )
+
+
+def _before_conversion(expression: Expression) -> CType:
+    """The type that an operand has in the text, without the conversions that C implies."""
+    while isinstance(expression, Cast) and not expression.explicit:
+        expression = expression.operand
+    return expression.ctype
