@@ -75,7 +75,7 @@ def simulate(
         hazards=found,
         seconds=machine.seconds,
         arrays=machine.results(),
-        notes=unset_constants(kernel, launch),
+        notes=(*unset_constants(kernel, launch), *hazards.notes),
     )
 
 

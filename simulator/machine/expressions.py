@@ -34,7 +34,7 @@ from simulator.language.tree import (
     Unary,
     Variable,
 )
-from simulator.language.visit import in_register
+from simulator.language.visit import in_register, strip_casts
 from simulator.machine.addresses import Addresses
 from simulator.machine.arithmetic import BINARY, UNARY, componentwise
 from simulator.machine.buffers import Address, wrap_offsets
@@ -46,7 +46,7 @@ from simulator.machine.intrinsics import INTRINSICS
 from simulator.machine.load_store import Memory
 from simulator.machine.masks import NONE, Mask, narrow
 from simulator.machine.observer import Observer, callbacks
-from simulator.machine.registers import Registers, blend
+from simulator.machine.registers import PassOn, Registers, blend
 
 
 class Evaluator:
@@ -70,6 +70,8 @@ class Evaluator:
         self._addresses = Addresses(self, splits_indices=not self._on_evaluation)
         self._registers = Registers(frame_slots, observers, self)
         self._memory = Memory(observers)
+        self._copies: set[Expression] = set()  # loads of variables that may be without a value
+        self._results: set[Variable] = set()  # variables that functions return
         self.memo_slots = 0  # used so far
 
     @property
@@ -143,6 +145,8 @@ class Evaluator:
 
     def _load(self, expression: Load) -> Closure:
         lvalue, ctype = expression.lvalue, expression.ctype
+        if expression in self._copies and isinstance(lvalue, Name):
+            return self._registers.read_copied(lvalue)
         if in_register(lvalue):
             return self._registers.read(lvalue)
         address, memory, slot = self._addresses.address(lvalue), self._memory, self.memo_slot()
@@ -158,7 +162,10 @@ class Evaluator:
         if not in_register(expression.lvalue):
             return self._assign_in_memory(expression)
         lvalue = expression.lvalue
-        if not expression.operator:
+        pass_on: PassOn | None = None
+        if not expression.operator and isinstance(lvalue, Name):
+            new_value, pass_on = self.compile_copy(expression.value, lvalue.variable)
+        elif not expression.operator:
             new_value = self.compile(expression.value)
         elif isinstance(expression.compute, Pointer):
             new_value = self._advanced_pointer(expression, expression.compute)
@@ -173,9 +180,26 @@ class Evaluator:
         def assign(group: Group, mask: Mask) -> Any:
             value = new_value(group, mask)
             write(group, mask, value)
+            if pass_on is not None:
+                pass_on(group, mask)
             return value
 
         return assign
+
+    def compile_copy(self, value: Expression, target: Variable) -> tuple[Closure, PassOn | None]:
+        """The closure of a value that a variable in a register gets, and what is called afterwards.
+
+        A variable that is copied as it is may be without a value: then the copy is, too. What a
+        function returns is used by its caller, and must have one.
+        """
+        load = strip_casts(value)
+        if not (isinstance(load, Load) and isinstance(load.lvalue, Name)):
+            return self.compile(value), None
+        source = load.lvalue
+        if not source.variable.in_register or target in self._results:
+            return self.compile(value), None
+        self._copies.add(load)
+        return self.compile(value), self._registers.pass_on_unset(source, target)
 
     def _assign_in_memory(self, expression: Assign) -> Closure:
         lvalue, ctype = expression.lvalue, expression.lvalue.ctype
@@ -401,7 +425,10 @@ class Evaluator:
 
     def _inlined(self, expression: Inlined) -> Closure:
         """A call of a function of the text: run its body, then read its result."""
-        run, result = self._compile_function(expression.function), expression.function.result
+        result = expression.function.result
+        if result is not None:
+            self._results.add(result)
+        run = self._compile_function(expression.function)
         if result is None:
             return run
         read = self._registers.read(Name(result.ctype, expression.span, result))

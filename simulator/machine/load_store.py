@@ -38,6 +38,7 @@ class Memory:
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._on_access = callbacks(observers, "on_access")
+        self._on_store = callbacks(observers, "on_store")
         self._on_fault = callbacks(observers, "on_fault")
         self._on_copy = callbacks(observers, "on_copy")
 
@@ -84,14 +85,18 @@ class Memory:
         pattern, _, allowed, index = located
         if allowed is NONE:
             return
+        access: Access | None = None
+        if self._on_access or self._on_store:
+            access = _build_access(AccessKind.STORE, group, located, ctype, values, lvalue)
+            for notify in self._on_store:
+                notify(access)
         cells = pattern.buffer.view(element_of(ctype).dtype)
         if isinstance(ctype, Vector):
             for i, component in enumerate(values):
                 _scatter(group, cells, index, i * pattern.step, pattern, allowed, component)
         else:
             _scatter(group, cells, index, 0, pattern, allowed, values)
-        if self._on_access:
-            access = _build_access(AccessKind.STORE, group, located, ctype, values, lvalue)
+        if access is not None:
             for notify in self._on_access:
                 notify(access)
 

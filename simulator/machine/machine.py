@@ -10,14 +10,15 @@ import numpy as np
 
 from simulator.language.ctype import Array, ArrayOf, Pointer
 from simulator.language.errors import LaunchError
-from simulator.language.tree import Barrier, Kernel, MemorySpace, Variable
+from simulator.language.tree import Kernel, MemorySpace, Variable
 from simulator.launch import BUDGET_BYTES, WARP_SIZE, Launch, check
 from simulator.machine.buffers import Address, Buffer, global_buffer, shared_buffer
 from simulator.machine.group import Group
-from simulator.machine.masks import ALL, Mask, as_array
+from simulator.machine.masks import ALL
 from simulator.machine.observer import Observer, callbacks
-from simulator.machine.schedule import Schedule, in_order
+from simulator.machine.schedule import Schedule
 from simulator.machine.statements import Program
+from simulator.machine.team import Team
 
 CHUNK_LANES = 8192  # lanes of a group: its arrays then stay in the processor's cache
 
@@ -129,13 +130,9 @@ class Machine:
             notify(groups)
         for group in groups:
             group.code = self._program.start(group)
-        running = groups
-        while running:
-            for group in in_order(running, self.schedule, self._random):
-                _run_to_barrier(group)
-            running = [group for group in running if group.waiting is not None]
-            if running:
-                self._pass_barrier(running, groups)
+        team = Team(groups, self.launch, self.observers)
+        while not team.has_ended:
+            team.run(self.schedule, self._random)
         for notify in callbacks(self.observers, "on_finish"):
             notify(groups)
 
@@ -188,64 +185,3 @@ class Machine:
         if isinstance(parameter.ctype, Pointer):
             return Address(self.buffers[parameter.name], None, 0)
         return self.arguments[parameter.name]
-
-    # Barriers ----------------------------------------------------------------------------------
-
-    def _pass_barrier(self, running: list[Group], groups: list[Group]) -> None:
-        """Release the groups at the earliest barrier, and report threads that did not reach it.
-
-        running are the groups of the chunk that have not ended; each waits at a barrier. In a
-        correct kernel all threads of a block wait at the same one. Where some wait at another, or
-        have ended, the hardware's behaviour is undefined (CUDA C++ Programming Guide,
-        __syncthreads); here the barrier that is first in the text is passed.
-        """
-        waiting = [(group, *group.waiting) for group in running if group.waiting is not None]
-        barrier = min((barrier for _, barrier, _ in waiting), key=lambda barrier: barrier.span)
-        arrived = [(group, mask) for group, at, mask in waiting if at is barrier]
-        passing = [group for group, _ in arrived]
-        complete = len(arrived) == len(groups) and all(mask is ALL for _, mask in arrived)
-        blocks: Array | None = None  # that pass; None for all
-        if not complete:
-            threads = self._arrived_threads(arrived)
-            blocks = np.logical_or.reduce(threads, axis=1)
-            self._report_partial(barrier, passing[0], threads)
-        for notify in callbacks(self.observers, "on_barrier"):
-            notify(barrier, passing)
-        for group in groups:
-            group.interval = _next_interval(group, blocks)
-        for group in passing:
-            group.released = True
-
-    def _arrived_threads(self, arrived: list[tuple[Group, Mask]]) -> Array:
-        """Which threads are among the lanes of groups: bool [B, T], B blocks of T threads."""
-        threads = np.zeros((arrived[0][0].block_count, self.launch.threads), np.bool_)
-        for group, mask in arrived:
-            shape = (group.block_count, group.threads.size)
-            threads[:, group.threads] = as_array(mask, group.lanes).reshape(shape)
-        return threads
-
-    def _report_partial(self, barrier: Barrier, group: Group, arrived: Array) -> None:
-        """Notify observers of blocks of which some threads [B, T] arrived, but not all."""
-        partial = arrived.any(axis=1) & ~arrived.all(axis=1)
-        notifications = callbacks(self.observers, "on_partial_barrier")
-        for block_index in np.flatnonzero(partial):
-            for notify in notifications:
-                notify(barrier, group, int(block_index), arrived[block_index])
-
-
-def _run_to_barrier(group: Group) -> None:
-    """Run a group to its next barrier or its end, unless it waits at a barrier."""
-    if group.waiting is not None and not group.released:
-        return
-    group.released = False
-    assert group.code is not None
-    group.waiting = next(group.code, None)
-
-
-def _next_interval(group: Group, blocks: Array | None) -> Any:
-    """A group's interval after a barrier that the blocks bool [B], or all of them, have passed."""
-    if blocks is None:
-        return group.interval + 1
-    lanes = np.repeat(blocks, group.threads.size).astype(np.int64)
-    interval = group.interval + lanes
-    return int(interval[0]) if (interval == interval[0]).all() else interval

@@ -227,6 +227,12 @@ class Observer:
         An asynchronous copy is a load when it begins, and a store when it is waited for.
         """
 
+    def on_store(self, access: Access) -> None:
+        """Called before each store, while its cells still hold what they held.
+
+        on_access follows, with the same access.
+        """
+
     def on_copy(self, access: Access) -> None:
         """Called when an asynchronous copy begins.
 
@@ -249,6 +255,12 @@ class Observer:
         name is the variable's, lanes int [n], span the place of the read in the text.
         """
 
+    def on_unset_copy(self, group: Group, name: str, lanes: Array, span: Span) -> None:
+        """Called when lanes copy a variable without a value to another, which then has none too.
+
+        The arguments are those of on_unset.
+        """
+
     def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
         """Called before groups pass the barrier that they wait at.
 
@@ -256,12 +268,12 @@ class Observer:
         """
 
     def on_partial_barrier(
-        self, barrier: Barrier, group: Group, block_index: int, arrived: Array
+        self, barrier: Barrier, group: Group, block_index: int, arrived: Array, ended: Array
     ) -> None:
         """Called when only some threads of a block reach a barrier, once for each such block.
 
-        block_index is the block's index in group.blocks; arrived is bool [T], T threads a block.
-        on_barrier follows.
+        block_index is the block's index in group.blocks; arrived is bool [T], T threads a block,
+        and ended bool [T] those that have ended, for which no barrier waits. on_barrier follows.
         """
 
     def on_finish(self, groups: list[Group]) -> None:

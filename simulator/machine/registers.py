@@ -17,6 +17,9 @@ from simulator.machine.group import Group
 from simulator.machine.masks import ALL, NONE, Mask, as_array, union
 from simulator.machine.observer import Observer, callbacks
 
+# What follows a copy of one variable to another, for the lanes of a mask.
+PassOn = Callable[[Group, Mask], None]
+
 
 class Registers:
     """Compiles reads and writes of variables, and of short vectors' components, in registers."""
@@ -30,6 +33,7 @@ class Registers:
         """frame_slots numbers the variables of a frame."""
         self._frame_slots = frame_slots
         self._on_unset = callbacks(observers, "on_unset")
+        self._on_unset_copy = callbacks(observers, "on_unset_copy")
         self._compiler = compiler
 
     def read(self, lvalue: Expression) -> Closure:
@@ -62,6 +66,38 @@ class Registers:
         if lanes.any():
             for notify in self._on_unset:
                 notify(group, variable.name, np.flatnonzero(lanes), span)
+
+    def read_copied(self, source: Name) -> Closure:
+        """The closure that gives a variable's value to another; `pass_on_unset` follows."""
+        slot, ctype, span = self._frame_slots[source.variable], source.ctype, source.span
+
+        def read(group: Group, mask: Mask) -> Any:
+            value = group.frame[slot]
+            return _zero(ctype, span) if value is None else value
+
+        return read
+
+    def pass_on_unset(self, source: Name, target: Variable) -> PassOn:
+        """The closure that leaves a variable unset where what was copied to it has no value.
+
+        A copy decides nothing: it is when the copy is used that a missing value is a fault.
+        """
+        slot, target_slot = self._frame_slots[source.variable], self._frame_slots[target]
+        name, span = source.variable.name, source.span
+
+        def pass_on(group: Group, mask: Mask) -> None:
+            assigned = group.assigned_mask[slot]
+            if assigned is ALL or assigned is mask:
+                return
+            lanes = as_array(mask, group.lanes) & ~as_array(assigned, group.lanes)
+            if not lanes.any():
+                return
+            for notify in self._on_unset_copy:
+                notify(group, name, np.flatnonzero(lanes), span)
+            set_before = as_array(group.assigned_mask[target_slot], group.lanes)
+            group.assigned_mask[target_slot] = set_before & ~lanes
+
+        return pass_on
 
     def write(self, lvalue: Expression) -> Callable[[Group, Mask, Any], None]:
         """The closure that gives an lvalue in registers a new value. SourceError if it is none."""

@@ -162,12 +162,25 @@ class Program:
             return lambda group, mask: mask
         if variable.space is MemorySpace.LOCAL:
             return self._declare_array(statement)
-        value = None if statement.value is None else self._evaluator.compile(statement.value)
+        if statement.value is None:
+            return self._declare_unset(slot)
+        value, pass_on = self._evaluator.compile_copy(statement.value, variable)
 
         def declare(group: Group, mask: Mask) -> Mask:
-            group.frame[slot] = None if value is None else value(group, mask)
+            group.frame[slot] = value(group, mask)
             group.declared_mask[slot] = mask
-            group.assigned_mask[slot] = NONE if value is None else ALL
+            group.assigned_mask[slot] = ALL
+            if pass_on is not None:
+                pass_on(group, mask)
+            return mask
+
+        return declare
+
+    def _declare_unset(self, slot: int) -> Run:
+        def declare(group: Group, mask: Mask) -> Mask:
+            group.frame[slot] = None
+            group.declared_mask[slot] = mask
+            group.assigned_mask[slot] = NONE
             return mask
 
         return declare

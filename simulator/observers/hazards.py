@@ -23,11 +23,14 @@ from simulator.observers.findings import (
     loop_iterations,
 )
 from simulator.observers.messages import (
+    ended_threads_note,
     fault_message,
     format_cell,
     partial_barrier_message,
     race_message,
+    same_value_note,
     unset_cell_message,
+    unset_copy_note,
     unset_variable_message,
     warp_fault_message,
 )
@@ -42,6 +45,7 @@ from simulator.observers.shadow import (
     Shadow,
     program_position,
 )
+from simulator.observers.stored_values import bits_of, last_in_cells, written_bits
 from simulator.observers.written_parameters import written_parameters
 
 
@@ -66,6 +70,7 @@ class Hazards(Observer):
 
     def __init__(self) -> None:
         self._found: dict[Any, Hazard] = {}
+        self._notes: dict[Any, str] = {}  # sentences, by what they are about
         self._shadows: dict[Buffer, Shadow] = {}
         self._written: set[str] = set()  # parameters that the kernel may write through
         self._launch: Launch | None = None
@@ -79,6 +84,11 @@ class Hazards(Observer):
         """Every hazard so far."""
         return tuple(self._found.values())
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what is no fault, but worth a look."""
+        return tuple(self._notes.values())
+
     # Notifications of the machine ------------------------------------------------------------
 
     def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
@@ -91,6 +101,11 @@ class Hazards(Observer):
                 shadow.interval[:] = GIVEN
 
     def on_access(self, access: Access) -> None:
+        """Check a load or an atomic; a store was checked before it was made."""
+        if access.kind is not AccessKind.STORE:
+            self.on_store(access)
+
+    def on_store(self, access: Access) -> None:
         """Check one instruction against what was done to its cells before."""
         buffer = access.buffer
         shadow = self._shadows.get(buffer)
@@ -153,6 +168,12 @@ class Hazards(Observer):
         hazard = Hazard(kind, (span.line,), name, space, message, lanes.size, example)
         self._add((kind, name, span.line), hazard)
 
+    def on_unset_copy(self, group: Group, name: str, lanes: Array, span: Span) -> None:
+        """A variable is copied before it has a value."""
+        block, thread = group.thread_of(int(lanes[0]))
+        note = unset_copy_note(span.line, block, thread, name)
+        self._notes.setdefault(("copy", name, span.line), note)
+
     def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
         """A barrier interval ends."""
         self._end_interval()
@@ -164,14 +185,21 @@ class Hazards(Observer):
             del self._shadows[buffer]
 
     def on_partial_barrier(
-        self, barrier: Barrier, group: Group, block_index: int, arrived: Array
+        self, barrier: Barrier, group: Group, block_index: int, arrived: Array, ended: Array
     ) -> None:
         """Some threads of a block wait at a barrier that others do not reach."""
         assert self._launch is not None
         kind, line = HazardKind.DIVERGENT_BARRIER, barrier.span.line
         block = unravel(int(group.blocks[block_index]), self._launch.grid)
+        present = arrived | ended
+        if present.all():
+            count = int((ended & ~arrived).sum())
+            self._notes.setdefault(
+                ("ended", line), ended_threads_note(line, block, count, ended.size)
+            )
+            return
         waiting, missing = (
-            unravel(int(threads.argmax()), self._launch.block) for threads in (arrived, ~arrived)
+            unravel(int(threads.argmax()), self._launch.block) for threads in (arrived, ~present)
         )
         message = partial_barrier_message(line, block, missing, int(arrived.sum()), arrived.size)
         example = Example(block, waiting, block, missing, None, loop_iterations(group))
@@ -216,12 +244,16 @@ class Hazards(Observer):
             self._check_reader_blocks(access, shadow, cells, threads)
         if candidates is not False and candidates.any():
             current = _current_accesses(access, shadow, cells, lanes, threads)
-            self._compare_with_writes(current, candidates)
+            values = written_bits(access, lanes)
+            same = False if values is None else values == bits_of(access.buffer.cells.take(cells))
+            self._compare_with_writes(current, candidates, same)
         self._note_write(access, shadow, cells, lanes, threads)
         overwritten = shadow.writer.take(cells) != threads
         if overwritten.any():  # two lanes of this very instruction write one cell
             current = _current_accesses(access, shadow, cells, lanes, threads)
-            self._compare_with_writes(current, overwritten)
+            values = written_bits(access, lanes)
+            same = False if values is None else values == last_in_cells(cells, values)
+            self._compare_with_writes(current, overwritten, same)
 
     def _note_write(
         self, access: Access, shadow: Shadow, cells: Array, lanes: Any, threads: Array
@@ -264,14 +296,26 @@ class Hazards(Observer):
 
     # Races -----------------------------------------------------------------------------------
 
-    def _compare_with_writes(self, accesses: CellAccesses, candidates: Array) -> None:
-        """Report those of `candidates` (bool [n]) that race with the last write of their cell."""
+    def _compare_with_writes(
+        self, accesses: CellAccesses, candidates: Array, same_value: Any = False
+    ) -> None:
+        """Report those of `candidates` (bool [n]) that race with the last write of their cell.
+
+        same_value, bool or bool [n], is whether they store what that has written: of no effect,
+        it is worth a note alone, as compute-sanitizer's racecheck grades it.
+        """
         relation, kind = _relation_to_writes(accesses), accesses.access.kind
+        after_atomic = accesses.shadow.atomic.take(accesses.cells)
         races = candidates & np.where(
-            accesses.shadow.atomic.take(accesses.cells),
+            after_atomic,
             is_race(kind, AccessKind.ATOMIC, relation),
             is_race(kind, AccessKind.STORE, relation),
         )
+        if same_value is not False:
+            harmless = races & same_value & ~after_atomic
+            if harmless.any():
+                self._note_same_value(accesses, int(harmless.argmax()))
+                races = races & ~harmless
         if not races.any():
             return
         lines = accesses.shadow.line.take(accesses.cells)
@@ -298,6 +342,19 @@ class Hazards(Observer):
         name = format_cell(access.buffer, index)
         message = race_message(kind, lines, name, example, access_is_first, during_copy)
         self._add_for_array(kind, lines, access.buffer, message, int(races.sum()), example)
+
+    def _note_same_value(self, accesses: CellAccesses, number: int) -> None:
+        """Note that an access (its number) stores what another thread has stored in its cell."""
+        access, cell = accesses.access, int(accesses.cells[number])
+        lines = (int(accesses.shadow.line[cell]), access.lvalue.span.line)
+        key = ("same value", *sorted(lines), access.buffer.name)
+        if key in self._notes:
+            return
+        launch = access.group.launch
+        writers = (int(accesses.shadow.writer[cell]), int(accesses.threads[number]))
+        name = format_cell(access.buffer, _cell_index(access.buffer, cell))
+        places = [_block_and_thread(writer, launch) for writer in writers]
+        self._notes[key] = same_value_note(lines, name, places)
 
     def _precedes_write(self, accesses: CellAccesses, cell: int) -> bool:
         """Whether the author of the kernel meant an access to come before the cell's last write.

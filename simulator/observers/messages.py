@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from simulator.language.tree import MemorySpace
@@ -126,6 +126,34 @@ def partial_barrier_message(
     return (
         f"line {line}: __syncthreads() is reached by only {arrived} of the {threads} threads of "
         f"block {format_index(block)}; thread {format_index(missing)} does not reach it."
+    )
+
+
+def ended_threads_note(line: int, block: Dim3, ended: int, threads: int) -> str:
+    """A barrier that `ended` of a block's threads do not reach because they have ended."""
+    return (
+        f"line {line}: {ended} of the {threads} threads of block {format_index(block)} have ended "
+        "before this __syncthreads(). A GPU does not wait for them, but CUDA asks that all threads "
+        "reach a barrier or none."
+    )
+
+
+def unset_copy_note(line: int, block: Dim3, thread: Dim3, name: str) -> str:
+    """A variable that is copied before it has a value."""
+    return (
+        f"{_line_and_thread(line, block, thread)} copies {name}, which has no value yet; nothing "
+        "depends on it so far."
+    )
+
+
+def same_value_note(lines: tuple[int, int], cell: str, places: Sequence[tuple[Dim3, Dim3]]) -> str:
+    """Two threads, each by block and thread, that store the same value in one cell."""
+    numbers = " and ".join(str(line) for line in sorted(set(lines)))
+    threads = " and ".join(f"{format_index(t)} of block {format_index(b)}" for b, t in places)
+    return (
+        f"{'line' if lines[0] == lines[1] else 'lines'} {numbers}: threads {threads} store the "
+        f"same value in {cell} with nothing that orders them; whichever is last, the value is the "
+        "same."
     )
 
 

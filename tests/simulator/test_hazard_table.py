@@ -61,5 +61,6 @@ def test_the_order_of_the_warps_hides_no_finding(name: str, schedule: str) -> No
     expected = {(found["kind"], tuple(found["lines"])) for found in TABLE[name].get("found", [])}
     found = {(hazard.kind, hazard.lines) for hazard in hazards(TABLE[name], schedule)}
     assert expected <= found
-    # A warp that runs ahead also reads cells that another has not written yet.
-    assert {kind for kind, _ in found - expected} <= {"uninitialized-read"}
+    # A warp that runs ahead also reads cells that another has not written yet; then threads that
+    # otherwise store the same value store different ones.
+    assert {kind for kind, _ in found - expected} <= {"uninitialized-read", "write-after-write"}
