@@ -31,6 +31,7 @@ from ui import export, presets, scene
 from ui.look import Look
 from ui.packed_frames import pack_frames
 from ui.view_url import DEFAULT, View
+from ui.what_if import without_faults
 
 # Animations are built in a single thread. Each occupies a processor for seconds, and the C library
 # does not share freed memory between threads: each further thread would occupy tens of megabytes.
@@ -119,8 +120,20 @@ def _cached_drawing(view: View, look: Look) -> scene.Drawing:
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
     thread = ravel((*view.thread, 0), recording.launch.block)
     return scene.draw(
-        recording, thread, look, tile, load_report(view).hazards, presets.changes(view)
-    )
+        recording, thread, look, tile, load_report(view).hazards, presets.changes(view),
+        _load_right(view),
+    )  # fmt: skip
+
+
+def _load_right(view: View) -> Recording | None:
+    """The recording of a view without the faults of its what-ifs; None if it has none."""
+    edits = without_faults(view.edits)
+    if edits == view.edits:
+        return None
+    try:
+        return load_recording(recording_key(replace(view, edits=edits)))
+    except (SourceError, LaunchError):
+        return None
 
 
 def load_figure(view: View, look: Look, steps: range) -> bytes:

@@ -56,6 +56,15 @@ def corresponding_step(before: Recording, step: int, after: Recording) -> int:
     return next((numbers[place] for place in reversed(places) if place in numbers), 0)
 
 
+def matching_steps(before: Recording, after: Recording) -> list[int | None]:
+    """For each step, the one at the same place of another recording; None if that has none.
+
+    Both recordings are of texts with the same lines; see corresponding_step.
+    """
+    numbers = {place: number for number, place in enumerate(_places(after))}
+    return [numbers.get(place) for place in _places(before)]
+
+
 def _places(recording: Recording) -> Iterator[Place]:
     """The place of each step."""
     counts: Counter[tuple[int, StepKind, tuple[int, ...]]] = Counter()

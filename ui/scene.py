@@ -49,12 +49,13 @@ def draw(
     tile: tuple[int, int, int] | None = None,
     hazards: tuple[Hazard, ...] = (),
     changes: tuple[Change, ...] = (),
+    right: Recording | None = None,
 ) -> Drawing:
     """Arrange the scene of a recorded block with a focused thread.
 
-    thread is linear in the block; tile, hazards and changes as for the scene model.
+    thread is linear in the block; the others are as for the scene model.
     """
-    model = build_scene_model(recording, thread, tile, hazards, changes)
+    model = build_scene_model(recording, thread, tile, hazards, changes, right)
     kind = LectureSheet if look.sheet is SheetKind.LECTURE else OverviewSheet
     return Drawing(model, PALETTES[look.theme], kind(model, look))
 

@@ -17,6 +17,7 @@ from simulator.machine.observer import AccessKind
 from simulator.observers.findings import Hazard
 from simulator.recording.navigation import Position, positions
 from simulator.recording.recording import StepAccess
+from ui.right_values import RightValues
 from ui.tiles_of_k import TilesOfK, number_tiles, tiles_of_matrices, tiles_of_shared
 from ui.unordered_cells import find_unordered_cells
 from ui.what_if import Change
@@ -54,6 +55,7 @@ class SceneModel:
     iterations: int  # outer iterations that the block runs; 1 without an outer loop
     tiles_of_k: TilesOfK | None  # None for a kernel without tiles, or whose sums are not understood
     changes: tuple[Change, ...]  # lines that a what-if changed
+    right: RightValues | None  # for a what-if that makes the kernel wrong
 
     @property
     def tile_count(self) -> int:
@@ -72,8 +74,12 @@ def build_scene_model(
     tile: tuple[int, int, int] | None = None,
     hazards: tuple[Hazard, ...] = (),
     changes: tuple[Change, ...] = (),
+    right: Recording | None = None,
 ) -> SceneModel:
-    """Derive from a recording, once, all that the panels of the scene need of it."""
+    """Derive from a recording, once, all that the panels of the scene need of it.
+
+    right is a recording of the same block in the same order without the fault of a what-if.
+    """
     outer = _most_frequent_loop(recording, None)
     inner = _most_frequent_loop(recording, outer) if outer is not None else None
     step_positions = positions(recording)
@@ -99,6 +105,7 @@ def build_scene_model(
         iterations=_count_iterations(step_positions, outer),
         tiles_of_k=tiles_of_k,
         changes=changes,
+        right=None if right is None else RightValues(recording, right),
     )  # fmt: skip
 
 

@@ -56,6 +56,7 @@ class Edit:
     key: str  # its name in an address
     label: str
     help_text: str  # a sentence: what the edit does
+    is_fault: bool = False  # whether the kernel is wrong with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,12 @@ def apply_edits(text: str, keys: Collection[str]) -> str:
         assert edited is not None, key  # no edit removes what another edit changes
         text = edited
     return text
+
+
+def without_faults(keys: Collection[str]) -> tuple[str, ...]:
+    """The edits that leave a kernel right, in their order."""
+    faults = {switch.edit.key for switch in SWITCHES if switch.edit.is_fault}
+    return tuple(key for key in keys if key not in faults)
 
 
 def diff_lines(before: str, after: str) -> tuple[Change, ...]:
@@ -256,6 +263,7 @@ SWITCHES = (
             "Remove the first barrier",
             "Threads no longer wait until the tiles are filled, and may read cells that another "
             "thread has yet to write.",
+            is_fault=True,
         ),
         _barrier_remover(0, 2, MAX_BARRIERS),
     ),
@@ -265,6 +273,7 @@ SWITCHES = (
             "Remove the second barrier",
             "Threads no longer wait until the tiles have been read, and may overwrite cells that "
             "another thread still needs.",
+            is_fault=True,
         ),
         _barrier_remover(1, 2, MAX_BARRIERS),
     ),
@@ -275,6 +284,7 @@ SWITCHES = (
                 f"Remove the {ordinal} barrier",
                 f"Threads no longer wait for one another where the text has its {ordinal} "
                 "barrier; one that this launch does not come to is not missed.",
+                is_fault=True,
             ),
             _barrier_remover(number, number + 1, MAX_BARRIERS),
         )
@@ -286,6 +296,7 @@ SWITCHES = (
             "Remove the barrier",
             "Threads wait neither until the next tiles are filled nor until the last ones have "
             "been read.",
+            is_fault=True,
         ),
         _barrier_remover(0, 1, 1),
     ),
@@ -304,6 +315,7 @@ SWITCHES = (
             "No bounds check",
             "Where tiles do not divide the sizes, threads beyond an edge load and store all the "
             "same: the next row's numbers, or memory that is no part of a matrix.",
+            is_fault=True,
         ),
         _load_and_store_beyond_edges,
     ),
@@ -313,6 +325,7 @@ SWITCHES = (
             "No zero fill",
             "Cells of a tile beyond an edge keep what they held, nothing yet or the tile before, "
             "and the sums add its products.",
+            is_fault=True,
         ),
         _leave_cells_beyond_edges,
     ),

@@ -13,7 +13,7 @@ import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from ui import scene
 from ui.look import Look, Sheet, Stage
 from ui.presets import changes, launch, presets, source
 from ui.view_url import PARAMETERS, View, from_query
+from ui.what_if import without_faults
 
 WEB = app.ROOT / "ui" / "web"
 DRAW = (WEB / "frames.js", WEB / "plotly_nodes.js")  # what the app shows a step with
@@ -461,6 +462,7 @@ class Recorded:
     view: View
     recording: Recording
     hazards: tuple[Hazard, ...]
+    right: Recording | None  # without the faults of its what-ifs
 
     @classmethod
     def of(cls, view: View) -> Recorded:
@@ -468,14 +470,20 @@ class Recorded:
         entry = catalogue()[view.kernel]
         kernel = compile_kernel(source(view), entry.kernel, filename=entry.file)
         hazards = simulate(kernel, launch(view)).hazards if view.edits else ()
-        return cls(view, record(kernel, launch(view), (*view.block, 0), view.schedule), hazards)
+        recording = record(kernel, launch(view), (*view.block, 0), view.schedule)
+        edits, right = without_faults(view.edits), None
+        if edits != view.edits:
+            text = source(replace(view, edits=edits))
+            kernel = compile_kernel(text, entry.kernel)
+            right = record(kernel, launch(view), (*view.block, 0), view.schedule)
+        return cls(view, recording, hazards, right)
 
     def figure(self, look: Look, steps: range | None = None) -> dict[str, Any]:
         """Draw it as plain data."""
         thread = ravel((*self.view.thread, 0), self.recording.launch.block)
         tile = catalogue()[self.view.kernel].tile(**dict(self.view.defines))
         return scene.draw(
-            self.recording, thread, look, tile, self.hazards, changes(self.view)
+            self.recording, thread, look, tile, self.hazards, changes(self.view), self.right
         ).plain(steps)
 
     def figures(

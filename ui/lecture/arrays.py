@@ -95,6 +95,16 @@ class ArrayReader:
             return None
         return self._model.unordered[step.number].get(array.name)
 
+    def wrong(self, step: Step, array: ArrayName) -> Array | None:
+        """The cells that a run without a what-if's fault does not have: bool, flat; None if none.
+
+        Those of the focused thread's own arrays are not compared.
+        """
+        if self._model.right is None or array.space is MemorySpace.LOCAL:
+            return None
+        right = self._model.right.wrong_cells(step, array.name, array.space)
+        return None if right is None else ~np.isnan(right)
+
     def texts(self, step: Step, array: ArrayName) -> list[str]:
         """The cells' values as texts, flat; empty where nothing was written.
 

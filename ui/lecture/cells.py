@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from ui.lecture.letters import MONO_WIDTH
-from ui.panels.paths import box
+from ui.panels.paths import box, px
 
 GAP = 2  # pixels between neighbours
 LINE_ABOVE = 1.5  # of a number's height, at least, from one row to the next
@@ -58,6 +58,15 @@ class Cells:
     def fill(self, chosen: Array) -> str:
         """The cells where `chosen` [rows, columns] is true, each on its own."""
         return _fill(self, np.ascontiguousarray(chosen, np.bool_).tobytes())
+
+    def corners(self, chosen: Array) -> str:
+        """A triangle in the upper right corner of each cell where `chosen` is true."""
+        side = 0.3 * min(self.width, self.height)
+        path = ""
+        for row, column in np.argwhere(chosen).tolist():
+            x, y = self.left + (column + 1) * self.width - 1, self.top + row * self.height + 1
+            path += f"M{px(x - side)},{px(y)}H{px(x)}V{px(y + side)}Z"
+        return path
 
     def whole(self) -> str:
         """All cells."""

@@ -190,7 +190,7 @@ class CopyStage:
         return Content(
             array, shape, start, texts, iterations, lit, np.zeros(lit.size, np.bool_),
             chosen(shape, own.tolist() if self._stages.subject(step) is step else ()),
-            reader.unordered(step, array), self._pending(array, step),
+            reader.unordered(step, array), reader.wrong(step, array), self._pending(array, step),
         )  # fmt: skip
 
     def _pending(self, array: ArrayName, step: Step) -> list[str] | None:

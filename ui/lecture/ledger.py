@@ -12,8 +12,8 @@ from ui.hit import Hit
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, markup, text_width
 from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, words
-from ui.panels.threads import global_loads, naive_loads
+from ui.panels.canvas import SANS, Shape, Trace, number, words
+from ui.panels.threads import accumulator, global_loads, naive_loads
 from ui.scene_model import SceneModel, follows_products, multiplied_tile
 
 LINE = 1.35  # of a letter
@@ -30,6 +30,7 @@ class LedgerPanel:
         self._count = max(1, int(self._box.height / (LINE * self._size)))
         self._loads = global_loads(model, model.thread)
         self._naive = naive_loads(model, model.thread)
+        self._sum = accumulator(model)
 
     def static(self) -> list[Trace]:
         """Nothing."""
@@ -39,7 +40,8 @@ class LedgerPanel:
         """The entries."""
         lines: list[str] = []
         for wordings in (
-            self._hazard(step), self._algebra(step), self._counts(step), self._sharing(step),
+            self._hazard(step), self._wrong(step), self._algebra(step), self._counts(step),
+            self._sharing(step),
         ):  # fmt: skip
             lines += self._fit(wordings, self._count - len(lines))
         points = [
@@ -94,6 +96,25 @@ class LedgerPanel:
         if count:
             wordings.append(f"<b>⚠ {_cells(count)} shared with no barrier between</b>")
         return tuple(wordings)
+
+    def _wrong(self, step: Step) -> tuple[str, ...]:
+        """How many sums, or cells of C, a run without the fault would not have."""
+        right, variable = self._model.right, self._sum
+        if right is None:
+            return ()
+        stored = right.wrong_cells(step, "C", MemorySpace.GLOBAL)
+        if stored is not None:
+            count = int((~np.isnan(stored)).sum())
+            return (f"<b>⚠ {_cells(count)} of C {'is' if count == 1 else 'are'} wrong</b>",)
+        found = None if variable is None else right.right_sums(step, variable.name)
+        if variable is None or found is None or found.ndim != 1:
+            return ()
+        count, own = int((~np.isnan(found)).sum()), float(found[self._model.thread])
+        many = f"{count} {'sum is' if count == 1 else 'sums are'} wrong"
+        if np.isnan(own):
+            return (f"<b>⚠ {many}</b>",)
+        mine = f"its {variable.name} should be {number(own)}"
+        return (f"<b>⚠ {many}; {mine}</b>", f"<b>⚠ {mine}</b>")
 
     def _algebra(self, step: Step) -> tuple[str, ...]:
         """The block's tile of C as a sum of products, the running term in bold."""

@@ -264,7 +264,7 @@ class ProductStage:
             self._reader.iterations(step, factor.array),
             chosen(shape, self._lit(number_, factor, product)), chosen(shape, touched),
             chosen(shape, focused), self._reader.unordered(step, factor.array),
-            upright=factor.upright,
+            self._reader.wrong(step, factor.array), upright=factor.upright,
         )  # fmt: skip
 
     def _touched(self, access: StepAccess, factor: Factor) -> tuple[Iterable[int], list[int]]:
@@ -323,10 +323,27 @@ class ProductStage:
             cell = cell or ((row, column) if row >= 0 else None)
         if cell is not None:
             focused = chosen(shape, [cell[0] * shape[1] + cell[1]])
+        wrong = self._wrong_sums(step)
         return Content(
             ArrayName(sums.variable.name, sums.variable.space),  # type: ignore[arg-type]
-            shape, start, texts, np.full(len(texts), -1), none, none, focused,
+            shape, start, texts, np.full(len(texts), -1), none, none, focused, wrong=wrong,
         )  # fmt: skip
+
+    def _wrong_sums(self, step: Step) -> Array | None:
+        """The sums that a run without the fault does not have: bool, flat; None for none."""
+        right, sums = self._model.right, self._board.sums
+        found = None if right is None else right.right_sums(step, sums.variable.name)
+        if found is None:
+            return None
+        wrong: Array
+        if sums.own:
+            wrong = ~np.isnan(found[self._model.thread].reshape(-1))
+            return wrong
+        wrong = np.zeros(sums.rows * sums.columns, np.bool_)
+        flat = sums.cells[:, 0] * sums.columns + sums.cells[:, 1]
+        shown = (sums.cells[:, 0] >= 0) & ~np.isnan(found)
+        wrong[flat[shown]] = True
+        return wrong
 
     def _sharing(self, step: Step, content: Content | None) -> str:
         """The sums whose threads read the same cell of a factor as the focused thread."""

@@ -117,7 +117,7 @@ class LectureSheet:
                     BanksStage(model, palette, letters, areas, reader, stages)),
             OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas)),
             OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas)),
-            SentencePanel(model, palette, letters, areas),
+            SentencePanel(model, palette, letters, areas, reader),
             LedgerPanel(model, palette, letters, areas),
             LectureTimeline(model, palette, letters, areas, key),
         ]  # fmt: skip

@@ -34,6 +34,7 @@ class Content:
     touched: Array  # bool, flat: the cells that the block accesses at this step
     focused: Array  # bool, flat: those that the focused thread accesses
     unordered: Array | None = None  # int: the cells that race, or that are read unwritten
+    wrong: Array | None = None  # bool, flat: the cells whose value a right run does not have
     pending: list[str] | None = None  # flat: values on their way into cells that have no text yet
     upright: bool = False  # whether the array, of one dimension, is drawn as a column
 
@@ -67,7 +68,7 @@ class Window:
     def shapes(self, content: Content | None) -> list[Shape]:
         """The cells by iteration, those that stand out, and what is accessed."""
         palette, cells = self._palette, self.cells
-        whole = touched = focused = unordered = ""
+        whole = touched = focused = unordered = wrong = ""
         fills, lights = [("", 0)] * FILLS, [("", 0)] * LIGHTS
         if content is not None:
             inside = self._mask(content, np.ones(content.lit.size, np.bool_))
@@ -82,6 +83,8 @@ class Window:
                 unordered = cells.fill(
                     self._mask(content, chosen(content.shape, content.unordered.tolist()))
                 )
+            if content.wrong is not None:
+                wrong = cells.corners(self._mask(content, content.wrong))
         return [
             outline(whole, palette.line, 0, palette.idle, "below"),
             *(outline(path, palette.line, 0, palette.tiles[i], "below") for path, i in fills),
@@ -89,6 +92,7 @@ class Window:
             outline(touched, palette.ink, 2, layer="below"),
             outline(focused, palette.focus, 4, palette.focus_fill, "below"),
             outline(unordered, palette.focus, 3, dash="dot"),
+            outline(wrong, palette.focus, 0, palette.focus),
         ]
 
     def _by_iteration(self, classes: Array, within: Array, most: int) -> list[tuple[str, int]]:

@@ -1,0 +1,151 @@
+"""What a faulty run should have read: against the run without the fault, and against NumPy."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simulator import Recording, catalogue, compile_kernel, record
+from simulator.language.tree import MemorySpace
+from simulator.machine.observer import AccessKind
+from tests.ui.lecture.lectures import Lecture
+from ui.lecture.ledger import LedgerPanel
+from ui.lecture.sentence import SentencePanel
+from ui.lecture.sheet import LectureSheet
+from ui.look import Look
+from ui.presets import launch, source
+from ui.right_values import Fate, RightValues, WrongRead
+from ui.scene_model import build_scene_model
+from ui.view_url import View, from_query
+from ui.what_if import without_faults
+
+
+def view_of(edits: str, schedule: str = "ascending", **query: Any) -> View:
+    sizes = {"M": 16, "N": 16, "K": 16, "TILE": 8} | query
+    texts = {name: str(value) for name, value in sizes.items()}
+    view, notices = from_query({"edits": edits, "schedule": schedule, **texts})
+    assert not notices
+    return view
+
+
+@functools.cache
+def recorded(view: View) -> Recording:
+    kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
+    return record(kernel, launch(view), (*view.block, 0), view.schedule)
+
+
+@functools.cache
+def compared(view: View) -> RightValues:
+    return RightValues(recorded(view), recorded(replace(view, edits=without_faults(view.edits))))
+
+
+def wrong_reads(view: View) -> list[tuple[int, int, WrongRead]]:
+    """Step, thread and wrong read, of every thread."""
+    recording, right = recorded(view), compared(view)
+    return [
+        (step.number, thread, found)
+        for step in recording.steps
+        for thread in range(recording.launch.threads)
+        if (found := right.wrong_read(step, thread)) is not None
+    ]
+
+
+CASES = [
+    ("first-barrier", "ascending", {}, {Fate.COMING}),
+    ("first-barrier", "descending", {}, {Fate.COMING}),
+    ("second-barrier", "ascending", {}, {Fate.LOST}),
+    ("zero-fill", "lockstep", {"M": 13, "N": 9, "K": 18}, {Fate.NEVER}),
+    ("bounds", "lockstep", {"M": 13, "N": 9, "K": 18}, {Fate.NEVER}),
+]
+
+
+@pytest.mark.parametrize(("edits", "schedule", "query", "fates"), CASES)
+def test_a_wrong_read_has_both_runs_values_and_says_why(
+    edits: str, schedule: str, query: dict[str, int], fates: set[Fate]
+) -> None:
+    view = view_of(edits, schedule, **query)
+    recording, found = recorded(view), wrong_reads(view)
+    assert found
+    assert {wrong.fate for _, _, wrong in found if wrong.writer is not None} == fates
+    for number, thread, wrong in found[:: max(1, len(found) // 40)]:
+        step = recording.steps[number]
+        loads = [
+            access for access in step.accesses
+            if access.kind is AccessKind.LOAD and access.name == wrong.array
+            and access.offsets[thread] == wrong.cell * access.element_bytes
+        ]  # fmt: skip
+        assert any(float(access.values[thread]) == wrong.value for access in loads)
+        assert wrong.value != wrong.right
+        stores = [
+            other.number
+            for other in recording.steps
+            for access in other.accesses
+            if access.kind is AccessKind.STORE and access.name == wrong.array
+            and wrong.writer in access.touched_cells()[1][access.touched_cells()[0] == wrong.cell]
+        ]  # fmt: skip
+        if wrong.fate is Fate.COMING:
+            assert max(stores) > number
+        elif wrong.fate is Fate.LOST:
+            assert min(stores) < number
+
+
+@pytest.mark.parametrize(("edits", "schedule", "query", "fates"), CASES[:-1])
+def test_the_wrong_cells_of_c_are_those_that_numpy_has_otherwise(
+    edits: str, schedule: str, query: dict[str, int], fates: set[Fate]
+) -> None:
+    view = view_of(edits, schedule, **query)
+    recording, right = recorded(view), compared(view)
+    A, B = (np.asarray(recording.arguments[name], np.float64) for name in "AB")
+    product = (A.reshape(view.M, view.K) @ B.reshape(view.K, view.N)).reshape(-1)
+    last = recording.steps[-1]
+    found = right.wrong_cells(last, "C", MemorySpace.GLOBAL)
+    assert found is not None
+    stored = last.stored["C"].reshape(-1)
+    expected = stored & (last.outputs["C"].reshape(-1) != product)
+    assert np.array_equal(~np.isnan(found), expected)
+    assert np.array_equal(found[expected], product[expected])
+
+
+@pytest.mark.parametrize("edits", ["first-barrier", "second-barrier"])
+def test_where_no_order_shows_the_race_nothing_is_wrong(edits: str) -> None:
+    view = view_of(edits, "lockstep")
+    assert not wrong_reads(view)
+    last = recorded(view).steps[-1]
+    assert compared(view).wrong_cells(last, "C", MemorySpace.GLOBAL) is None
+
+
+def lecture_of(view: View, thread: int) -> Lecture:
+    right = recorded(replace(view, edits=without_faults(view.edits)))
+    look = Look(width=1280, height=720, presenting=True)
+    model = build_scene_model(recorded(view), thread, (8, 8, 8), right=right)
+    return Lecture(model, look, LectureSheet(model, look))
+
+
+def test_the_sentence_says_what_is_read_and_what_belongs_there() -> None:
+    view = view_of("first-barrier")
+    number, thread, wrong = next(found for found in wrong_reads(view) if found[2].is_written)
+    lecture = lecture_of(view, thread)
+    step = lecture.steps[number]
+    said = " ".join(lecture.panel(SentencePanel).changing(step)[0]["text"])
+    x, y = wrong.writer % 8, wrong.writer // 8  # type: ignore[operator]  # some thread
+    assert f"⚠ reads {wrong.value:g}, of tile 1; {wrong.right:g} belongs there" in said
+    assert f"which thread ({x}, {y}) has not written yet." in said
+
+
+def test_the_ledger_follows_the_wrong_value_into_the_sum_and_into_c() -> None:
+    view = view_of("first-barrier")
+    number, thread, _ = wrong_reads(view)[0]
+    lecture = lecture_of(view, thread)
+    assert "wrong" not in entries(lecture, number - 1)
+    right = compared(view).step(lecture.steps[number])
+    assert right is not None
+    assert f"its acc should be {right.registers['acc'][thread]:g}" in entries(lecture, number)
+    assert "of C are wrong" in entries(lecture, len(lecture.steps) - 1)
+
+
+def entries(lecture: Lecture, number: int) -> str:
+    return " ".join(lecture.panel(LedgerPanel).changing(lecture.steps[number])[0]["text"])
