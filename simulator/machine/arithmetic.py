@@ -134,15 +134,19 @@ def _fma32(a: Any, b: Any, c: Any) -> Any:
     """
     product = np.multiply(a, b, dtype=np.float64)
     total = np.add(product, c, dtype=np.float64)
-    array = np.atleast_1d(total)
-    doubtful = (array.view(np.int64) & LOW_BITS) == HALF
-    doubtful |= np.abs(array) < SMALLEST_NORMAL
+    if not isinstance(total, np.ndarray):
+        if total.view(np.int64) & LOW_BITS == HALF or 0 < abs(total) < SMALLEST_NORMAL:
+            total = _add_to_odd(product, np.float64(c))[0]
+        return np.float32(total)
+    doubtful = (total.view(np.int64) & LOW_BITS) == HALF
+    tiny = np.abs(total) < SMALLEST_NORMAL
+    if tiny.any():
+        doubtful |= tiny & (total != 0)  # a sum of zero is exact
     if doubtful.any():
-        wide = np.atleast_1d(np.broadcast_to(product, array.shape))
-        addend = np.atleast_1d(np.broadcast_to(np.float64(c), array.shape))
-        array = np.where(doubtful, _add_to_odd(wide, addend), array)
-        total = array if np.ndim(total) else array[0]
-    return np.float32(total)
+        lanes = np.flatnonzero(doubtful)
+        wide, addend = (np.broadcast_to(part, total.shape)[lanes] for part in (product, c))
+        total[lanes] = _add_to_odd(wide, np.float64(addend))
+    return total.astype(np.float32)
 
 
 def _two_sum(a: Any, b: Any) -> tuple[Any, Any]:
