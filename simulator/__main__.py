@@ -20,6 +20,7 @@ from simulator import Kernel, Report, compile_kernel, simulate
 from simulator.archive import format_name, read_arrays, write_arrays
 from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3
+from simulator.machine.budget import Progress
 from simulator.machine.schedule import SCHEDULES
 from simulator.observers.findings import Hazard, Witness
 
@@ -31,6 +32,7 @@ ARRAY_TYPES: Mapping[str, type[np.number[Any]]] = {
 TYPE_NAMES = "|".join(ARRAY_TYPES)
 TOO_LARGE = "This kernel or launch is too large for this machine. Make it smaller."
 MAX_SOURCE_BYTES = 2**20
+SECONDS = 10.0  # that a run may take if --seconds is not given
 
 
 class ExitCode(IntEnum):
@@ -97,7 +99,11 @@ def build_parser() -> Parser:
     parser.add_argument("--schedule", choices=SCHEDULES, default="ascending")
     parser.add_argument("--seed", metavar="N", type=int, default=0)
     parser.add_argument(
-        "--seconds", metavar="S", type=float, help="stop a run that takes longer than this"
+        "--seconds",
+        metavar="S",
+        type=float,
+        default=SECONDS,
+        help=f"stop a run that takes longer than this; {SECONDS:g} if not given",
     )
     parser.add_argument(
         "--inputs", metavar="IN.npz", help="arrays by name of parameter or variable"
@@ -152,10 +158,18 @@ def run_kernel(kernel: Kernel, options: argparse.Namespace) -> Report:
     launch = Launch(options.grid, options.block, arguments, options.shared)
     if options.seed < 0:
         raise UsageError(f"--seed {options.seed}: give a whole number from 0.")
-    report = simulate(kernel, launch, options.schedule, options.seed, options.seconds)
+    report = simulate(
+        kernel, launch, options.schedule, options.seed, options.seconds, print_progress
+    )
     if options.outputs:
         write_arrays(options.outputs, report.arrays)
     return report
+
+
+def print_progress(progress: Progress) -> None:
+    """One line on stderr, about once a second."""
+    if sys.stderr is not None:
+        print(f"{progress.seconds:.0f} s: {progress.sentence}", file=sys.stderr, flush=True)
 
 
 def build_arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
 from simulator.launch import Launch, flatten_arguments, unset_constants
+from simulator.machine.budget import DEFAULT_SECONDS, Progress
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.observers.counters import Counters
@@ -41,12 +42,14 @@ def simulate(
     launch: Launch,
     schedule: Schedule = Schedule.ASCENDING,
     seed: int = 0,
-    seconds: float | None = None,
+    seconds: float = DEFAULT_SECONDS,
+    on_progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Run every block of a launch, and report its counters and hazards.
 
     schedule is the order of a block's warps, one of machine.SCHEDULES; seed is what
-    Schedule.RANDOM draws from; seconds, if given, is the longest that the run may take. Raises
+    Schedule.RANDOM draws from; seconds is the longest that the run may take; on_progress, if
+    given, is called about once a second. Raises
     LaunchError for a launch that no GPU takes, SourceError for what cannot be executed, such as
     an endless loop.
 
@@ -66,7 +69,7 @@ def simulate(
     """
     _check_memory(kernel, launch)
     counters, hazards = Counters(), Hazards()
-    machine = Machine(kernel, launch, [counters, hazards], schedule, seed, seconds)
+    machine = Machine(kernel, launch, [counters, hazards], schedule, seed, seconds, on_progress)
     machine.run()
     found = find_witnesses(kernel, launch, hazards.found)
     return Report(

@@ -39,6 +39,8 @@ EXPORTER = ThreadPoolExecutor(1, "animation")
 PENDING: dict[tuple[View, Look], Future[io.BytesIO]] = {}  # submitted and not yet delivered
 PENDING_LOCK = threading.Lock()
 
+SIMULATE_SECONDS = 10.0  # that a launch may take: a visitor waits no longer for its report
+
 
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _cached_compile(text: str, name: str, file: str) -> Kernel:
@@ -80,7 +82,7 @@ def _cached_record(view: View) -> Recording | SourceError | LaunchError:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _cached_simulate(view: View) -> Report:
     """Simulate the whole launch, for load_report."""
-    return simulate(load_kernel(view), presets.launch(view))
+    return simulate(load_kernel(view), presets.launch(view), seconds=SIMULATE_SECONDS)
 
 
 def load_report(view: View) -> Report:

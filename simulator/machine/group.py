@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from simulator.language.ctype import Array
 from simulator.language.tree import Barrier, Expression, Loop, Variable
 from simulator.launch import WARP_SIZE, Launch, unravel
+from simulator.machine.budget import Budget
 from simulator.machine.buffers import Address, Buffer
 from simulator.machine.masks import NONE, Mask
 from simulator.machine.warp_syncs import WarpSyncs
@@ -23,7 +23,6 @@ class LoopState:
 
     loop: Loop
     iteration: int = 0  # iterations completed
-    entered_at: float = field(default_factory=time.perf_counter)  # seconds
 
 
 class Group:
@@ -40,7 +39,7 @@ class Group:
         threads: Array,
         frame_slots: Mapping[Variable, int],
         memo_slots: int,
-        deadline: float | None = None,
+        budget: Budget,
     ) -> None:
         """Lanes that have executed nothing, in a frame without values.
 
@@ -99,7 +98,7 @@ class Group:
         # Counts and limits.
         self.warp_syncs = WarpSyncs()  # calls of __syncwarp()
         self.clock = 0  # accesses so far; counted by observers
-        self.deadline = deadline  # time.perf_counter() at which a loop is stopped; None for never
+        self.budget = budget  # of the whole run
 
     def builtin(self, name: str, axis: str) -> Any:
         """threadIdx, blockIdx, blockDim or gridDim in one axis (x, y, z), or warpSize.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from simulator.language.ctype import Array, ArrayOf, Pointer
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel, MemorySpace, Variable
 from simulator.launch import BUDGET_BYTES, WARP_SIZE, Launch, check
+from simulator.machine.budget import DEFAULT_SECONDS, Budget, Progress
 from simulator.machine.buffers import Address, Buffer, global_buffer, shared_buffer
 from simulator.machine.group import Group
 from simulator.machine.masks import ALL
@@ -42,13 +43,15 @@ class Machine:
         observers: Sequence[Observer] = (),
         schedule: Schedule = Schedule.ASCENDING,
         seed: int = 0,
-        seconds: float | None = None,
+        seconds: float = DEFAULT_SECONDS,
+        on_progress: Callable[[Progress], None] | None = None,
     ) -> None:
         """A launch that has not run yet.
 
-        observers are notified while it runs. seed determines the orders of Schedule.RANDOM. After
-        `seconds`, if given, the next loop raises SourceError. Raises LaunchError for a launch that
-        no GPU takes, SourceError for what cannot be executed.
+        observers are notified while it runs. seed determines the orders of Schedule.RANDOM. A run
+        that takes more than `seconds` raises SourceError in its next loop; on_progress, if given,
+        is called about once a second. Raises LaunchError for a launch that no GPU takes,
+        SourceError for what cannot be executed.
         """
         self.kernel = kernel
         self.launch = launch
@@ -74,7 +77,8 @@ class Machine:
         self._random = np.random.default_rng(seed)
         self._program = Program(kernel, self.observers)
         self._time_limit = seconds
-        self._deadline: float | None = None  # time.perf_counter() at which the time limit is over
+        self._on_progress = on_progress
+        self._budget = Budget(seconds, launch.blocks)  # of the present run
 
     def run(self, blocks: Array | None = None) -> None:
         """Run the whole grid, or only the blocks int [n] of these linear numbers.
@@ -82,15 +86,18 @@ class Machine:
         Raises SourceError, with its place in the text, for what cannot be executed.
         """
         begin = time.perf_counter()
-        self._deadline = None if self._time_limit is None else begin + self._time_limit
         if blocks is None:
             blocks = np.arange(self.launch.blocks)
+        self._budget = Budget(self._time_limit, blocks.size, self._on_progress)
         for notify in callbacks(self.observers, "on_start"):
             notify(self.kernel, self.launch, self.buffers)
         chunk = self._chunk_blocks()
         with np.errstate(all="ignore"):
             for first in range(0, blocks.size, chunk):
+                if first:
+                    self._budget.check()
                 self._run_chunk(blocks[first : first + chunk])
+                self._budget.blocks_done = min(first + chunk, blocks.size)
         self.seconds = time.perf_counter() - begin
 
     def results(self) -> dict[str, Array]:
@@ -149,7 +156,7 @@ class Machine:
                 threads=threads[first : first + size],
                 frame_slots=self._program.frame_slots,
                 memo_slots=self._program.memo_slots,
-                deadline=self._deadline,
+                budget=self._budget,
             )
             group.arrays.update(arrays)
             group.arrays.update(self._globals)

@@ -34,6 +34,7 @@ from simulator.language.tree import (
     Variable,
 )
 from simulator.language.visit import declared_variables, inner_statements
+from simulator.machine.budget import CLOCK_INTERVAL
 from simulator.machine.buffers import Address, local_buffer
 from simulator.machine.closures import Closure, Run, Waiting, as_generator, without_barrier
 from simulator.machine.control_flow import (
@@ -50,7 +51,7 @@ from simulator.machine.control_flow import (
 )
 from simulator.machine.expressions import Evaluator
 from simulator.machine.group import Group, LoopState
-from simulator.machine.loop_limits import check_loop, has_counter, is_endless
+from simulator.machine.loop_ends import has_counter, is_endless
 from simulator.machine.masks import ALL, NONE, Mask, narrow, negate, union
 from simulator.machine.observer import Observer, StepKind, callbacks
 
@@ -324,7 +325,8 @@ class Program:
             state.iteration += 1
             if endless and active is not NONE:
                 raise SourceError("This loop never ends: nothing within it leaves it.", loop.span)
-            check_loop(state, counted, group.deadline)
+            if state.iteration % CLOCK_INTERVAL == 0:
+                group.budget.check(group.loops, counted)
             return active
 
         return end_iteration

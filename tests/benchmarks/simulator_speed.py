@@ -16,7 +16,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from simulator import compile_kernel, record
+import numpy as np
+
+from simulator import Launch, compile_kernel, record, simulate
 from simulator.catalogue import catalogue
 from simulator.machine.machine import Machine
 from simulator.observers.counters import Counters
@@ -69,6 +71,32 @@ kernel void tiled(global const float* A, global const float* B, global float* C,
 """
 
 
+ONE_THREAD = """
+__global__ void k(const float* x, float* y, int n) {
+    if (threadIdx.x == 0) {
+        float sum = 0;
+        for (int i = 0; i < n; ++i) sum += x[i];
+        *y = sum;
+    }
+}
+"""
+
+MANDELBROT = """
+__global__ void k(int* out, int w, int limit) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    float cr = -2.0f + 3.0f * x / w, ci = -1.5f + 3.0f * y / w, zr = 0, zi = 0;
+    int n = 0;
+    while (n < limit && zr * zr + zi * zi < 4.0f) {
+        float t = zr * zr - zi * zi + cr;
+        zi = 2.0f * zr * zi + ci;
+        zr = t;
+        n++;
+    }
+    out[y * w + x] = n;
+}
+"""
+
+
 def best(run: Callable[[], object], times: int = 5) -> float:
     """Seconds of the fastest of some runs."""
     seconds = []
@@ -96,6 +124,12 @@ def main() -> None:
     small, small_launch = matmul("tiled", 64, 64, 64, TILE=16)
     seconds = best(lambda: record(small, small_launch))
     print(f"record a 16x16 block at K = 64             {seconds * 1e3:10.1f} ms       (goal 150)")
+    one_thread, mandelbrot = loops()
+    each = best(one_thread, 3) / 16_384 * 1e6
+    print(f"one thread loops over 16,384 elements  {each:14.1f} us/step  (goal 20)")
+    print(
+        f"Mandelbrot, 512 x 512, 1,000 iterations    {best(mandelbrot, 1):10.1f} s        (goal 10)"
+    )
     text = long_text()
     compile_kernel(text, "tiled")
     seconds = best(lambda: compile_kernel(text, "tiled"), 20)
@@ -109,6 +143,16 @@ def main() -> None:
             print(f"{name}: not installed")
         else:
             print(f"{name:<42} {rate:10.3g} steps/s   (ours is {full / rate:,.0f} times that)")
+
+
+def loops() -> tuple[Callable[[], object], Callable[[], object]]:
+    """Launches that loop for long, with counters and hazards: one thread, and Mandelbrot's set."""
+    n, w = 16_384, 512
+    x, y = np.ones(n, np.float32), np.zeros(1, np.float32)
+    sum_ = compile_kernel(ONE_THREAD, "k"), Launch((1, 1, 1), (32, 1, 1), {"x": x, "y": y, "n": n})
+    arguments = {"out": np.zeros((w, w), np.int32), "w": w, "limit": 1000}
+    set_ = compile_kernel(MANDELBROT, "k"), Launch((w // 16, w // 16, 1), (16, 16, 1), arguments)
+    return lambda: simulate(*sum_), lambda: simulate(*set_)
 
 
 def long_text() -> str:

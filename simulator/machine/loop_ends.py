@@ -1,11 +1,9 @@
-"""Loop limits: how many iterations and how long a loop may run, and which loops have a counter."""
+"""Which loops end: those that nothing leaves, and those that a counter ends."""
 
 from __future__ import annotations
 
-import time
 from typing import assert_never
 
-from simulator.language.errors import SourceError
 from simulator.language.tree import (
     Assign,
     Barrier,
@@ -31,51 +29,12 @@ from simulator.language.tree import (
     Variable,
 )
 from simulator.language.visit import expressions_of, strip_casts, subexpressions, walk
-from simulator.machine.group import LoopState
-
-MAX_ITERATIONS = 2**18  # of any loop; a matrix product's loops run a few thousand times
-
-# A loop that takes longer than this is stopped once it has run this many iterations.
-MAX_SECONDS = 1.0
-SLOW_ITERATIONS_WITH_COUNTER = 5_000
-SLOW_ITERATIONS = 2**6
-CLOCK_INTERVAL = 16  # iterations between two readings of the clock
 
 # Toward which side a counter must move for a comparison to fail in the end: 1 up, -1 down.
 FORWARD = {"<": 1, "<=": 1, ">": -1, ">=": -1}
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!=", "==": "=="}
 # In which direction a compound assignment of a positive amount moves a positive variable.
 DIRECTIONS = {"+": 1, "*": 1, "<<": 1, "-": -1, "/": -1, ">>": -1}
-
-
-def check_loop(state: LoopState, counted: bool, deadline: float | None) -> None:
-    """SourceError if a loop has run for too long; called after each of its iterations.
-
-    counted is has_counter(loop). deadline, if any, is the time.perf_counter() at which the whole
-    run ends.
-    """
-    loop, iterations = state.loop, state.iteration
-    if iterations > MAX_ITERATIONS:
-        raise SourceError(
-            f"This loop has run {MAX_ITERATIONS:,} times and is stopped here; "
-            "does its condition ever fail?",
-            loop.span,
-        )
-    if iterations % CLOCK_INTERVAL:
-        return
-    now = time.perf_counter()
-    seconds = now - state.entered_at
-    allowed = SLOW_ITERATIONS_WITH_COUNTER if counted else SLOW_ITERATIONS
-    if iterations >= allowed and seconds > MAX_SECONDS:
-        raise SourceError(
-            f"This loop has run {iterations:,} times in {seconds:.1f} seconds and is stopped "
-            "here; does its condition ever fail?",
-            loop.span,
-        )
-    if deadline is not None and now > deadline:
-        raise SourceError(
-            "The time given to this run is over in this loop; choose a smaller launch.", loop.span
-        )
 
 
 def is_endless(loop: Loop) -> bool:

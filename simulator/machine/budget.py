@@ -1,0 +1,98 @@
+"""The time that a launch may take: one budget, which all its loops share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from simulator.language.errors import LaunchError, SourceError
+from simulator.language.tree import Loop
+
+DEFAULT_SECONDS = 60.0  # for a caller that sets none; every run must come to an end
+CLOCK_INTERVAL = 16  # iterations of a loop between two readings of the clock
+REPORT_SECONDS = 1.0  # between two reports of progress
+MANY_ITERATIONS = 2**18  # from here on the error asks whether the loop ever ends
+
+
+class LoopProgress(Protocol):
+    """A loop that runs."""
+
+    @property
+    def loop(self) -> Loop:
+        """Its statement."""
+
+    @property
+    def iteration(self) -> int:
+        """Iterations completed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run has come."""
+
+    seconds: float  # since it began
+    blocks_done: int
+    blocks: int  # of the whole run
+    line: int | None  # of the innermost loop that is running; None between loops
+    iterations: tuple[int, ...]  # completed, of each loop that is running, outermost first
+
+    @property
+    def sentence(self) -> str:
+        """What is done: "3 of 64 blocks are done; the loop of line 7 is in iteration 1,200"."""
+        done = f"{self.blocks_done:,} of {self.blocks:,} blocks are done"
+        if self.line is None:
+            return done
+        inner, *outer = reversed(self.iterations)
+        around = f", within iteration {outer[0] + 1:,} of the loop around it" if outer else ""
+        return f"{done}; the loop of line {self.line} is in iteration {inner + 1:,}{around}"
+
+
+class Budget:
+    """The time of one run, counted from now on."""
+
+    def __init__(
+        self, seconds: float, blocks: int, on_progress: Callable[[Progress], None] | None = None
+    ) -> None:
+        """A run of some blocks may take `seconds`; on_progress is called about once a second."""
+        self.blocks_done = 0
+        self._seconds = seconds
+        self._blocks = blocks
+        self._on_progress = on_progress
+        self._begin = time.perf_counter()
+        self._next_report = self._begin + REPORT_SECONDS if on_progress else float("inf")
+
+    def check(self, loops: Sequence[LoopProgress] = (), has_counter: bool = True) -> None:
+        """Report progress when it is time; SourceError, or LaunchError, once the time is over.
+
+        loops are those that are running, outermost first; has_counter whether a counter ends the
+        innermost.
+        """
+        now = time.perf_counter()
+        if now > self._begin + self._seconds:
+            self._stop(self._progress(now, loops), loops, has_counter)
+        if now > self._next_report and self._on_progress is not None:
+            self._next_report = now + REPORT_SECONDS
+            self._on_progress(self._progress(now, loops))
+
+    def _progress(self, now: float, loops: Sequence[LoopProgress]) -> Progress:
+        return Progress(
+            seconds=now - self._begin,
+            blocks_done=self.blocks_done,
+            blocks=self._blocks,
+            line=loops[-1].loop.span.line if loops else None,
+            iterations=tuple(state.iteration for state in loops),
+        )
+
+    def _stop(self, progress: Progress, loops: Sequence[LoopProgress], has_counter: bool) -> None:
+        sentence = progress.sentence
+        over = (
+            f"The time given to this run, {self._seconds:g} seconds, is over: {sentence}. "
+            "Give it more time or a smaller launch."
+        )
+        if not loops:
+            raise LaunchError(over)
+        if not has_counter or loops[-1].iteration > MANY_ITERATIONS:
+            over += " Does the loop's condition ever fail?"
+        raise SourceError(over, loops[-1].loop.span)
