@@ -10,7 +10,7 @@ from clang.cindex import CursorKind, TypeKind
 
 from simulator.frontend.clang import constant, has_child, span_of, unary_operator
 from simulator.frontend.globals import is_global
-from simulator.frontend.half import check_mixture
+from simulator.frontend.half import check_mixture, may_be_mixed
 from simulator.frontend.lambdas import closure_of
 from simulator.frontend.records import Place, Record, as_record
 from simulator.frontend.symbols import Closure, SymbolTable
@@ -269,7 +269,8 @@ class Expressions:
         if operator in ("&&", "||"):
             return Logical(ctype.BOOL, span, operator, left, right)
         if operator in ARITHMETIC | SHIFTS | COMPARISONS:
-            check_mixture(operator, left, right, span)
+            if may_be_mixed(left, right):
+                check_mixture(operator, (left_cursor, right_cursor), span)
             return Binary(target, span, operator, left, right)
         raise SourceError(f"The operator {operator} is not supported.", span)
 
@@ -302,8 +303,10 @@ class Expressions:
         raise SourceError(f"A list of values for {target} is not supported here.", span)
 
     def _conditional(self, cursor: Any, span: Span) -> Expression:
-        condition, yes, no = (self.value(child) for child in cursor.get_children())
-        check_mixture("?:", yes, no, span)
+        children = list(cursor.get_children())
+        condition, yes, no = (self.value(child) for child in children)
+        if may_be_mixed(yes, no):
+            check_mixture("?:", children[1:], span)
         return Conditional(yes.ctype, span, condition, yes, no)
 
 

@@ -6,6 +6,12 @@ instructions of both, and fuses them (PTX ISA, add.f16: without .rn it may be co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from clang.cindex import CursorKind
+
+from simulator.frontend.types import lower_type
 from simulator.language.ctype import HALF, CType, Scalar, Vector
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import (
@@ -19,7 +25,7 @@ from simulator.language.tree import (
     Load,
     Unary,
 )
-from simulator.language.visit import subexpressions
+from simulator.language.visit import strip_casts, subexpressions
 
 OPERATORS = {
     "__hadd": "+", "__hsub": "-", "__hmul": "*", "__hdiv": "/", "__hadd2": "+", "__hsub2": "-",
@@ -70,9 +76,12 @@ def compound_half2(name: str, lvalue: Expression, value: Expression, span: Span)
     return Assign(lvalue.ctype, span, lvalue, "", total, lvalue.ctype)
 
 
-def check_mixture(operator: str, left: Expression, right: Expression, span: Span) -> None:
-    """SourceError for half with another type: nvcc finds several operators that would fit."""
-    kinds = [_before_conversion(side) for side in (left, right)]
+def check_mixture(operator: str, sides: Sequence[Any], span: Span) -> None:
+    """SourceError for half with another type: nvcc finds several operators that would fit.
+
+    sides are the operands' cursors.
+    """
+    kinds = [_written_type(side, span) for side in sides]
     halves = [kind == HALF for kind in kinds]
     if any(halves) and not all(halves):
         other = kinds[halves.index(False)]
@@ -83,8 +92,21 @@ def check_mixture(operator: str, left: Expression, right: Expression, span: Span
         )
 
 
+def may_be_mixed(*sides: Expression) -> bool:
+    """Whether one of the operands is half, or has become what it is by a conversion of half."""
+    return any(HALF in (side.ctype, _before_conversion(side)) for side in sides)
+
+
 def _before_conversion(expression: Expression) -> CType:
+    """The type of an operand without the conversions around it."""
+    return strip_casts(expression).ctype
+
+
+def _written_type(cursor: Any, span: Span) -> CType:
     """The type that an operand has in the text, without the conversions that C implies."""
-    while isinstance(expression, Cast) and not expression.explicit:
-        expression = expression.operand
-    return expression.ctype
+    while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
+        children = list(cursor.get_children())
+        if len(children) != 1:
+            break
+        (cursor,) = children
+    return lower_type(cursor.type, span)

@@ -54,7 +54,7 @@ def _saturated(function: Function) -> Function:
 
     def clamped(*operands: Any) -> Any:
         value = function(*operands)
-        return np.where(np.isnan(value), ZERO, np.clip(value, ZERO, ONE)).astype(np.float16)[()]
+        return np.where(value > 0, np.minimum(value, ONE), ZERO)[()]
 
     return clamped
 
@@ -62,7 +62,7 @@ def _saturated(function: Function) -> Function:
 def _without_negatives(a: Any, b: Any, c: Any) -> Any:
     """fma(a, b, c), 0 in place of what is negative; NaN stays."""
     value = fma(a, b, c)
-    return np.where(value < 0, ZERO, np.where(np.isnan(value), CANONICAL_NAN, value))[()]
+    return np.where(value <= 0, ZERO, np.where(np.isnan(value), CANONICAL_NAN, value))[()]
 
 
 def _with_nan(order: Function) -> Function:

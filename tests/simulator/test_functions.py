@@ -31,7 +31,7 @@ WHOLE: dict[str, int] = {
     "__clzll(1ll << 40)": 23, "__clzll(0)": 64, "__ffs(0)": 0, "__ffs(8)": 4, "__ffs(-1)": 1,
     "__ffsll(1ll << 63)": 64, "__brev(1u)": 2**31, "__brev(0xF0u)": 0x0F000000,
     "(long long)__brevll(2ull)": 2**62, "__byte_perm(0x33221100, 0x77665544, 0x7410)": 0x77441100,
-    "__byte_perm(0x80, 0, 0x8888)": 0xFFFFFFFF, "__funnelshift_l(0x80000000, 1, 1)": 3,
+    "__byte_perm(0x80, 0, 0x8888)": 0x80808080, "__funnelshift_l(0x80000000, 1, 1)": 3,
     "__funnelshift_r(1, 1, 1)": 0x80000000, "__funnelshift_l(5, 7, 32)": 7,
     "__funnelshift_lc(5, 7, 40)": 5, "__funnelshift_rc(5, 7, 40)": 7,
     "__mulhi(-5, 7)": -1, "__mulhi(1 << 30, 8)": 2, "__umulhi(4294967295u, 4294967295u)": 2**32 - 2,
