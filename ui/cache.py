@@ -30,6 +30,7 @@ from simulator.machine.schedule import Schedule
 from ui import export, presets, scene
 from ui.look import Look
 from ui.packed_frames import pack_frames
+from ui.right_values import RightValues
 from ui.view_url import DEFAULT, View
 from ui.what_if import without_faults
 
@@ -136,6 +137,24 @@ def _load_right(view: View) -> Recording | None:
         return load_recording(recording_key(replace(view, edits=edits)))
     except (SourceError, LaunchError):
         return None
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def find_wrong_read(view: View, lines: tuple[int, ...]) -> int | None:
+    """The first step of some lines at which the view's thread reads a wrong value; None if none."""
+    recording, right = load_recording(recording_key(view)), _load_right(view)
+    if right is None:
+        return None
+    thread = ravel((*view.thread, 0), recording.launch.block)
+    values = RightValues(recording, right)
+    return next(
+        (
+            step.number
+            for step in recording.steps
+            if step.line in lines and values.wrong_read(step, thread) is not None
+        ),
+        None,
+    )
 
 
 def load_figure(view: View, look: Look, steps: range) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from simulator import LaunchError, SourceError, catalogue, compile_kernel, simulate
+from simulator.machine.observer import AccessKind
 from tests.ui.test_view_url import GARBAGE
+from ui.cache import load_recording, recording_key
 from ui.presets import launch, presets, source
 from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, from_query, opening_view, to_query
 from ui.what_if import applicable_edits
@@ -193,6 +196,33 @@ def test_a_races_witness_is_shown_in_its_sentence(edit: str) -> None:
     app = opened(to_query(view))
     sound(app)
     assert [caption.value for caption in app.caption] == sentences
+
+
+@pytest.mark.parametrize("edit", ["first-barrier", "second-barrier"])
+def test_a_witness_opens_its_order_at_the_read_that_it_names(edit: str) -> None:
+    app = opened({"M": "16", "N": "16", "K": "16", "TILE": "8", "edits": edit})
+    said = sentence(app)
+    found = re.search(r"thread \((\d), (\d), 0\) reads (\d+) instead of (\d+) at line (\d+)", said)
+    assert found
+    app.button(key="show_witness").click().run()
+    view = sound(app)
+    assert view.schedule == "ascending"
+    assert view.thread == (int(found[1]), int(found[2]))
+    recording = load_recording(recording_key(view))
+    step = recording.steps[view.step]
+    thread = view.thread[0] + 8 * view.thread[1]
+    assert step.line == int(found[5])
+    read = [float(a.values[thread]) for a in step.accesses if a.kind is AccessKind.LOAD]
+    assert float(found[3]) in read
+    assert sentence(app) == said
+
+
+def sentence(app: AppTest) -> str:
+    """What stands above the scene."""
+    [text] = [
+        element.proto.body for element in app.get("html") if "<p class=" in element.proto.body
+    ]
+    return str(text)
 
 
 def test_an_edit_is_shown_and_its_hazard_told() -> None:

@@ -15,10 +15,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from simulator import LaunchError, Report, SourceError, catalogue
 from simulator.catalogue import Entry
+from simulator.machine.schedule import Schedule
+from simulator.observers.findings import Hazard, Witness
 from ui import export, presets, scene
 from ui.cache import (
     build_animation,
     figure_id,
+    find_wrong_read,
     load_drawing,
     load_figure,
     load_frames,
@@ -446,8 +449,8 @@ def draw_notices() -> None:
 def draw_sentence(view: View, report: Report) -> None:
     """Draw what to look at.
 
-    It is a preset's sentence, else the first hazard, else what the edit does that was switched on
-    last, else the kernel's idea.
+    It is a preset's sentence, else the first hazard's witness, else the hazard, else what the edit
+    does that was switched on last, else the kernel's idea. A witness can be opened.
     """
     state = st.session_state
     new_explanation = state.pop("new_explanation", None)
@@ -459,12 +462,40 @@ def draw_sentence(view: View, report: Report) -> None:
     preset = state.get("preset")
     if preset is not None and recording_key(preset.view) != recording_key(view):
         preset = state["preset"] = None
-    hazard = report.hazards[0].message if report.hazards else None
-    idea = explanation or catalogue()[view.kernel].teaches
-    text = preset.text if preset else hazard or idea
-    kind = f"hazard {theme()}" if hazard and not preset else "idea"
-    with st.container(key="sentence"):
-        st.html(f"<p class='{kind}'>{html.escape(text)}</p>")
+    hazard = next(
+        (one for one in report.hazards if one.witness is not None), next(iter(report.hazards), None)
+    )
+    text = explanation or catalogue()[view.kernel].teaches
+    if hazard is not None:
+        text = hazard.message if hazard.witness is None else hazard.witness.sentence
+    kind = f"hazard {theme()}" if hazard is not None and preset is None else "idea"
+    with st.container(key="sentence", horizontal=True, vertical_alignment="center"):
+        st.html(f"<p class='{kind}'>{html.escape(text if preset is None else preset.text)}</p>")
+        witness = None if hazard is None else hazard.witness
+        if hazard is not None and witness is not None and is_order_of_warps(witness):
+            st.button(
+                "Show it", icon=":material/play_arrow:", on_click=show_witness, key="show_witness",
+                args=(view, hazard), help="Go to this order of the warps, and to this read.",
+            )  # fmt: skip
+
+
+def is_order_of_warps(witness: Witness) -> bool:
+    """Whether a witness is a thread that reads a wrong value in an order that the page has."""
+    return witness.thread is not None and witness.order in SCHEDULES
+
+
+def show_witness(view: View, hazard: Hazard) -> None:
+    """Show a hazard's wrong read from the next script run on, in the order that gives it."""
+    witness = hazard.witness
+    assert witness is not None
+    assert witness.thread is not None
+    shown = replace(
+        view, schedule=Schedule(witness.order), block=hazard.example.block[:2],
+        thread=witness.thread[:2],
+    )  # fmt: skip
+    step = find_wrong_read(replace(shown, step=0), hazard.lines)
+    request_view(replace(shown, step=0 if step is None else step))
+    st.session_state["preset"] = None
 
 
 def draw_hazards(report: Report) -> None:
