@@ -17,6 +17,7 @@ from simulator.frontend.structs import Structs
 from simulator.frontend.symbols import Closure, Symbol, SymbolTable
 from simulator.frontend.types import (
     convert,
+    discarded,
     is_lambda,
     is_struct,
     literal,
@@ -29,6 +30,8 @@ from simulator.language import ctype
 from simulator.language.errors import SourceError, Span
 from simulator.language.functions import (
     ARITHMETIC_FUNCTIONS,
+    CACHED_LOADS,
+    CACHED_STORES,
     INTRINSICS,
     OF_THE_RESULTS_TYPE,
 )
@@ -65,6 +68,9 @@ FUNCTIONS = (
 Result = Variable | Record | Reference | None
 
 Argument = Expression | Record | Closure
+
+# Hints of CUDA C++ to the compiler, and whether they give the value of their first argument.
+HINTS = {"__builtin_expect": True, "__builtin_assume_aligned": True, "__builtin_assume": False}
 
 MAX_CALLS = 32  # functions that call one another, one within the other
 
@@ -129,6 +135,8 @@ class Calls:
         if name in COMPOUND and len(children) == 3:
             lvalue, value = values.lvalue(children[0]), values.value(children[2])
             return compound_half2(name, lvalue, value, span)
+        if name in HINTS:
+            return self._hint(name, cursor, span)
         if name.startswith("__builtin_"):
             return literal(cursor, span)  # INFINITY and NAN are calls that clang folds
         written = [argument for argument in cursor.get_arguments() if not _is_default(argument)]
@@ -139,12 +147,23 @@ class Calls:
         of_half = lower_half(name, result, arguments, span)
         if of_half is not None:
             return of_half
-        if name == "__ldg":
+        if name in CACHED_LOADS:
             return Load(result, span, Dereference(result, span, arguments[0]))
+        if name in CACHED_STORES and isinstance(arguments[0].ctype, ctype.Pointer):
+            target = arguments[0].ctype.target
+            place = Dereference(target, span, arguments[0])
+            return Assign(target, span, place, "", convert(arguments[1], target, span), target)
         makes_vector = name.startswith("make_") and name.removeprefix("make_") in ctype.VECTORS
         if makes_vector or name in INTRINSICS or name in ARITHMETIC_FUNCTIONS:
             return Call(result, span, name, arguments)
         raise SourceError(f"The function {name or 'called here'} is not supported.", span)
+
+    def _hint(self, name: str, cursor: Any, span: Span) -> Expression:
+        """What a hint to the compiler gives: its first argument, which an assumption drops."""
+        if HINTS[name]:
+            first = self._statements.expressions.value(next(iter(cursor.get_arguments())))
+            return convert(first, lower_type(cursor.type, span), span)
+        return discarded(None, span)
 
     def _constructed(self, vector: ctype.Vector, children: list[Any], span: Span) -> Expression:
         """A short vector that a constructor makes: a copy of another, or dim3(x, y, z)."""

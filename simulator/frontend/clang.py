@@ -14,7 +14,7 @@ from clang.cindex import CursorKind
 
 from simulator.frontend.directives import check_directives
 from simulator.frontend.source import without_headers
-from simulator.frontend.unsupported import unsupported_message
+from simulator.frontend.unsupported import advice_on, unsupported_message
 from simulator.language.errors import SourceError, Span
 
 PRELUDE = Path(__file__).with_name("prelude.cuh")
@@ -28,7 +28,8 @@ GROUPS = Path(__file__).with_name("cooperative_groups.cuh")
 ARGUMENTS = (
     "-x", "cuda", "--target=x86_64-unknown-linux-gnu", "--cuda-device-only",
     "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib",
-    "-nostdinc", "-std=c++17", "-Wno-unknown-cuda-version", "-fspell-checking", "-Wall",
+    "-nostdinc", "-std=c++17", "-Wno-register", "-Wno-unknown-cuda-version",
+    "-fspell-checking", "-Wall",
     "-Wno-unused-but-set-variable", "-Wno-unused-variable", "-ferror-limit=20",
     "-fbracket-depth=256", "-ftemplate-depth=64", "-fconstexpr-depth=64",
     "-fconstexpr-steps=100000",
@@ -84,6 +85,9 @@ def _unsupported(diagnostic: Any, text: str) -> tuple[str, Span | None] | None:
     )
     lines = text.split("\n")
     line, column = diagnostic.location.line, diagnostic.location.column
+    advice = advice_on(diagnostic.spelling, [each.spelling for each in diagnostic.children])
+    if advice is not None:
+        return advice, Span(line, column, line, column + 1)
     if not unknown_name or not 0 < line <= len(lines):
         return None
     name = re.match(r"\w+", lines[line - 1][column - 1 :])

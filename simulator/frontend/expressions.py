@@ -16,6 +16,7 @@ from simulator.frontend.records import Place, Record, as_record
 from simulator.frontend.symbols import Closure, SymbolTable
 from simulator.frontend.types import (
     convert,
+    discarded,
     is_member_of_struct,
     literal,
     lower_type,
@@ -23,7 +24,7 @@ from simulator.frontend.types import (
     zero,
 )
 from simulator.language import ctype
-from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Vector
+from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Vector, Void
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import (
     AddressOf,
@@ -137,6 +138,8 @@ class Expressions:
             return self._implicit(cursor, span)
         if kind in CASTS:
             children = [c for c in cursor.get_children() if c.kind.is_expression()]
+            if isinstance(lower_type(cursor.type, span), Void):
+                return self._discard(children[-1], span)
             return convert(
                 self.value(children[-1]), lower_type(cursor.type, span), span, explicit=True
             )
@@ -153,6 +156,11 @@ class Expressions:
         if isinstance(lowered.ctype, ArrayOf):
             return AddressOf(Pointer(lowered.ctype.element), lowered.span, lowered)
         return Load(lowered.ctype, lowered.span, lowered)
+
+    def _discard(self, cursor: Any, span: Span) -> Expression:
+        """(void)expression: an lvalue is not loaded (C++17 [expr.static.cast]/6)."""
+        inner = self.expression(cursor)
+        return discarded(None if isinstance(inner, (Name, Record)) else inner, span)
 
     def _implicit(self, cursor: Any, span: Span) -> Expression:
         """A clang node without a kind of its own: mostly a conversion, or a load."""

@@ -89,6 +89,8 @@ def _lower(
     for child in cursor.get_children():
         if child.kind == CursorKind.PARM_DECL:
             parameters.append(symbols.declare(child, MemorySpace.PARAMETER))
+        elif child.kind == CursorKind.ANNOTATE_ATTR:  # the prelude's, a sentence on what it is
+            raise SourceError(child.spelling, span_of(cursor))
         elif child.kind == CursorKind.COMPOUND_STMT:
             body = statements.body(child, None)
     if body is None:

@@ -5,6 +5,11 @@
 #define __host__ __attribute__((host))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
+#define __align__(N) __attribute__((aligned(N)))
+#define __grid_constant__
+#define __cluster_dims__(...)                                                                 \
+    __attribute__((annotate("Clusters of blocks are not supported; leave __cluster_dims__ out, " \
+                            "and let blocks work alone.")))
 #define __managed__ __attribute__((device))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __forceinline__ __inline__ __attribute__((always_inline))
@@ -61,7 +66,14 @@ extern const __device__ uint3 blockIdx;
 extern const __device__ dim3 blockDim;
 extern const __device__ dim3 gridDim;
 extern const __device__ int warpSize;
-template <typename tilewise_T> __device__ tilewise_T __ldg(const tilewise_T*);
+// Loads and stores with a wish for the caches, which changes no value.
+template <typename T> struct tilewise_same { typedef T type; };
+#define TILEWISE_LOAD(N) template <typename T> __device__ T N(const T*);
+#define TILEWISE_STORE(N)                                                                     \
+    template <typename T> __device__ void N(T*, typename tilewise_same<T>::type);
+TILEWISE_LOAD(__ldg) TILEWISE_LOAD(__ldca) TILEWISE_LOAD(__ldcg) TILEWISE_LOAD(__ldcs)
+TILEWISE_LOAD(__ldlu) TILEWISE_LOAD(__ldcv)
+TILEWISE_STORE(__stwb) TILEWISE_STORE(__stcg) TILEWISE_STORE(__stcs) TILEWISE_STORE(__stwt)
 __device__ void __pipeline_memcpy_async(void*, const void*, size_t, size_t = 0);
 __device__ void __pipeline_commit();
 __device__ void __pipeline_wait_prior(size_t);

@@ -16,6 +16,7 @@ from simulator.frontend.references import Reference
 from simulator.frontend.structs import Structs
 from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.types import convert, is_struct
+from simulator.frontend.unsupported import UNSUPPORTED_STATEMENTS
 from simulator.language import ctype
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import (
@@ -137,6 +138,9 @@ class Statements:
             case kind if kind.is_expression():
                 return hoist_call(Evaluate(span, as_sum(self._expressions.value(cursor))))
             case kind:
+                message = UNSUPPORTED_STATEMENTS.get(kind)
+                if message is not None:
+                    raise SourceError(message, span)
                 what = kind.name.removesuffix("_STMT").replace("_", " ").lower()
                 raise SourceError(f"This kind of statement ({what}) is not supported.", span)
 

@@ -206,6 +206,12 @@ def convert(value: Expression, target: CType, span: Span, explicit: bool = False
             raise SourceError(f"A conversion from {source} to {target} is not supported.", span)
 
 
+def discarded(value: Expression | None, span: Span) -> Expression:
+    """A value that nothing takes, as of (void)x: evaluated for its effects, if it is given."""
+    nothing = Literal(ctype.INT, span, ctype.INT.dtype.type(0))
+    return Cast(ctype.VOID, span, nothing if value is None else value, explicit=True)
+
+
 def literal(cursor: Any, span: Span) -> Literal:
     """A constant expression as the Literal that clang folds it to; else raises SourceError."""
     number = constant(cursor)

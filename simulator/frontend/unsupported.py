@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+
+from clang.cindex import CursorKind
 
 UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(names), advice)
@@ -21,19 +24,63 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "this part of cooperative groups is left out"),
         (r"tex\w*|surf\w*|texture\w*|cudaTextureObject_t|cudaSurfaceObject_t|__sampler\w*",
          "textures and surfaces are left out; read the array itself"),
-        (r"(?:__)?nv_bfloat16\w*|__nv_\w+|\w*bfloat16\w*", "bfloat16 and the formats of 8 bits are "
-         "left out; use half or float"),
-        (r"wmma|nvcuda|mma\w*|__mma\w*", "tensor cores are left out"),
-        (r"cuda[A-Z]\w*|checkCuda\w*|dim3", "that is host code: give the kernels alone, their "
-         "launch is chosen here"),
-        (r"std|thrust|cub|cuda", "C++ libraries are left out"),
+        (r"(?:__)?nv_bfloat16\w*|__nv_(?:bfloat|fp)\w*|\w*bfloat16\w*", "bfloat16 and the "
+         "formats of 8 bits are left out; use half or float"),
+        (r"wmma|nvcuda|mma\w*|__mma\w*|wgmma\w*", "tensor cores are left out; add the products "
+         "of a tile in float or half"),
+        (r"cuda[A-Z]\w*|checkCuda\w*", "that is host code: give the kernels alone, their launch is "
+         "chosen here"),
+        (r"cuda|nv", "of cuda:: nothing is taken; use __syncthreads() for a barrier, "
+         "__pipeline_memcpy_async for a copy to shared memory and the atomic functions"),
+        (r"std|numeric_limits", "of the C++ library only the functions of <cmath> are taken; write "
+         "max and min for std::max and std::min, FLT_MAX and its kind for numeric_limits"),
+        (r"thrust|cub", "C++ libraries are left out"),
+        (r"memcpy|memset|memmove|strlen|strcmp|qsort", "write a loop over the elements"),
+        (r"rand|srand", "that is a function of the host; pass random numbers in an array"),
         (r"curand\w*", "random numbers on the device are left out; pass them in an array"),
-        (r"clock(?:64)?|__nanosleep|__globaltimer|__clock\w*", "there is no clock here"),
+        (r"clock(?:64)?|__nanosleep|__globaltimer|__clock\w*|clock_t", "there is no clock here; "
+         "let the host time the kernel"),
+        (r"__trap|__brkpt", "end the thread with return"),
+        (r"__cvta_\w+|__is(?:Shared|Global|Local|Constant)|__nv_\w+", "addresses are no "
+         "numbers here; use the pointer itself"),
         (r"__shfl(?:_up|_down|_xor)?|__any|__all|__ballot", "CUDA has it no longer; use "
          "the one that ends in _sync"),
         (r"__match_\w+|__reduce_\w+|atomic\w+", "CUDA has no function of this name"),
     )
 )  # fmt: skip
+
+
+# Statements that are not supported, and what to write instead.
+UNSUPPORTED_STATEMENTS: Mapping[CursorKind, str] = {
+    CursorKind.ASM_STMT: "Inline assembly is not supported: write what it computes in CUDA C.",
+    CursorKind.MS_ASM_STMT: "Inline assembly is not supported: write what it computes in CUDA C.",
+    CursorKind.GOTO_STMT: "goto is not supported: write a loop with break, or a function.",
+    CursorKind.LABEL_STMT: "A label is for goto, which is not supported.",
+}
+
+
+# Errors of clang's that a sentence of ours says better: a pattern of its message or of a note.
+ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), advice)
+    for pattern, advice in (
+        (r"Kernel launch from __device__|kernel launch from __device__",
+         "A kernel launches a kernel here (dynamic parallelism), which is not supported: launch it "
+         "from the host, or make it a __device__ function and call it."),
+        (r"call to __host__ function from",
+         "This calls a function of the host: write __device__ before its definition."),
+        (r"reference to __host__ variable",
+         "This is a variable of the host, which a kernel cannot read: write __device__ or "
+         "__constant__ before it, or pass it as a parameter."),
+    )
+)  # fmt: skip
+
+
+def advice_on(message: str, notes: Sequence[str]) -> str | None:
+    """A better sentence for an error of clang's with its notes; None for most."""
+    for pattern, advice in ERRORS:
+        if any(pattern.search(text) for text in (message, *notes)):
+            return advice
+    return None
 
 
 def unsupported_message(name: str) -> str | None:

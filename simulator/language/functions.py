@@ -50,6 +50,10 @@ ROUNDED_FUNCTIONS = frozenset(
     f"{operation}_{mode}" for operation in ROUNDED_OPERATIONS for mode in ROUNDING_MODES
 ) | {"__int2double_rn", "__uint2double_rn"}
 
+# Loads and stores through a pointer, with a wish for the caches.
+CACHED_LOADS = frozenset({"__ldg", "__ldca", "__ldcg", "__ldcs", "__ldlu", "__ldcv"})
+CACHED_STORES = frozenset({"__stwb", "__stcg", "__stcs", "__stwt"})
+
 HALF_WHOLE_NUMBERS = ("int", "uint", "short", "ushort", "ll", "ull")
 HALF_FUNCTIONS = frozenset({
     *(f"__h{operation}{two}_{end}" for operation in ("add", "sub", "mul") for two in ("", "2")

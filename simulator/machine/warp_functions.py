@@ -69,8 +69,11 @@ def _shuffle(call: Call, compiler: ExpressionCompiler) -> Closure:
         source, inside = _sources(call.function, lane, by, segment)
         source = np.where(inside & (source >= 0) & (source < WARP_SIZE), source, lane)
         source = np.where(masks.present(group, source), source, lane)
-        values = by_warp(group, value(group, lanes_read(group, mask, source, variable)), 0)
-        return values.reshape(-1)[group.warp_numbers * WARP_SIZE + source]
+        given = value(group, lanes_read(group, mask, source, variable))
+        places = group.warp_numbers * WARP_SIZE + source
+        if isinstance(given, tuple):  # half2
+            return tuple(by_warp(group, each, 0).reshape(-1)[places] for each in given)
+        return by_warp(group, given, 0).reshape(-1)[places]
 
     return shuffle
 

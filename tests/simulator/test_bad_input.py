@@ -73,7 +73,7 @@ TEXTS = {
     "constant memory": (kernel("c[1] = x[0];", "__constant__ float c[4];\n"),
                         "line 3, column 1: c is in constant memory"),
     "texture": (kernel("", "texture<float> t;\n"), "texture is not supported"),
-    "asm": (kernel('asm volatile("bar.sync 0;");'), "(asm) is not supported"),
+    "asm": (kernel('asm volatile("bar.sync 0;");'), "Inline assembly is not supported"),
     "new": (kernel("float* p = new float[4];"), "(new) is not supported"),
     "union": (kernel("P p;", "union P { float a; int b; };\n"), "P is a union"),
     "virtual function": (kernel("P p;", "struct P { __device__ virtual int f() { return 1; } };\n"),

@@ -157,7 +157,7 @@ def test_a_step_tells_what_constant_memory_costs() -> None:
         ("__constant__ int c; __global__ void k() { c = 1; }", "only read"),
         ("__constant__ int c; __global__ void k() { atomicAdd(&c, 1); }", "only read"),
         ("__constant__ int c[9]; __global__ void k() { int* p = c; p[2]++; }", "only read"),
-        ("int c; __global__ void k(int* o) { o[0] = c; }", "__host__ variable"),
+        ("int c; __global__ void k(int* o) { o[0] = c; }", "variable of the host"),
         ("const int c[2] = {1, 2}; __global__ void k(int* o, int i) { o[0] = c[i]; }", "host"),
         ("extern __constant__ int c[]; __global__ void k(int* o) { o[0] = c[0]; }", "no length"),
         ("__constant__ int c[16385]; __global__ void k(int* o) { o[0] = c[0]; }", "65,536"),

@@ -1,0 +1,146 @@
+"""Words around a kernel's arithmetic: those that are taken, and those that a sentence refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simulator import Launch, Report, SourceError, compile_kernel, record, simulate
+
+
+def run(body: str, before: str = "", threads: int = 1) -> Report:
+    text = f"{before}\n__global__ void k(double* o) {{ {body} }}"
+    launch = Launch((1, 1, 1), (threads, 1, 1), {"o": np.zeros(4)})
+    return simulate(compile_kernel(text, "k"), launch)
+
+
+TAKEN: dict[str, tuple[str, str, Any]] = {
+    "enum": ("enum E : unsigned char { A = 7, B };", "E e = B; switch (e) { case A: o[0] = 1;"
+             " break; case B: o[0] = e; }", 8),
+    "enum class": ("enum class M { X = 7, Y };", "M m = M::Y; o[0] = m == M::Y;"
+                   " o[1] = static_cast<int>(M::X);", [1, 7]),
+    "static_assert": ("static_assert(sizeof(int) == 4, \"x\");", "static_assert(true); o[0] = 1;",
+                      1),
+    "aligned struct": ("struct __align__(16) P { float a, b; };",
+                       "P p; p.b = 2; o[0] = p.b; o[1] = sizeof(P); o[2] = alignof(P);",
+                       [2, 16, 16]),
+    "aligned array": ("", "__shared__ __align__(16) float s[4]; alignas(8) float t[2];"
+                      " s[1] = 2; t[1] = 3; o[0] = s[1] + t[1];", 5),
+    "aligned extern": ("", "extern __shared__ __align__(sizeof(float4)) unsigned char bytes[];"
+                       " o[0] = 1;", 1),
+    "void": ("", "int x = 3, y; (void)o; (void)y; (void)x++; static_cast<void>(x); o[0] = x;", 4),
+    "builtins as values": ("", "uint3 t = threadIdx; auto b = blockDim; const dim3& g = gridDim;"
+                           " o[0] = t.x + 10 * b.x + 100 * g.z;", 110),
+    "constants": ("constexpr int N = 3; const float F = 1.5f; static const unsigned M = ~0u;",
+                  "int a[N] = {1, 2, 3}; o[0] = a[2] * F; o[1] = M;", [4.5, 2**32 - 1]),
+    "qualifiers": ("__device__ __noinline__ float f(float x) { return x + 1; }\n"
+                   "static __device__ __forceinline__ float g(float x) { return 2 * x; }",
+                   "register int r = 1; volatile double* __restrict__ p = o;"
+                   " [[maybe_unused]] int u = 0; p[0] = f(r) + g(r);", 4),
+    "unroll": ("#define U 2\nconstexpr int V = 3;", "\n#pragma unroll U\n"
+               "for (int i = 0; i < 3; ++i) o[i] = i;\n"
+               "#pragma unroll (V + 1)\nfor (int i = 0; i < 3; ++i) o[i] += i;\n"
+               "#pragma unroll 1\nfor (int i = 0; i < 3; ++i) o[i] += i;", [0, 3, 6]),
+    "hints": ("", "__builtin_assume(threadIdx.x < 9);"
+              " double* p = (double*)__builtin_assume_aligned(o, 16);"
+              " if (__builtin_expect(p[0] == 0, 1)) p[0] = 3;", 3),
+    "cache hints": ("", "__stcs(o + 1, 5); o[0] = __ldcs(o + 1) + __ldcg(o + 1) + __ldca(&o[1]);",
+                    [15, 5]),
+    "suffixes": ("", "o[0] = 1u + 2ul + 3ull + 4ll + 0x10u + 0b11 + 1'000;", 1029),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_is_taken(name: str) -> None:
+    before, body, expected = TAKEN[name]
+    report = run(body, before)
+    wanted = np.atleast_1d(expected)
+    assert report.arrays["o"][: wanted.size].tolist() == wanted.tolist()
+    assert report.hazards == ()
+
+
+def test_launch_bounds_and_restrict_stand_before_a_kernel() -> None:
+    text = """
+    __global__ void __launch_bounds__(256, 2)
+    k(const float* __restrict__ a, float* __restrict__ b, const __grid_constant__ int n) {
+        b[threadIdx.x] = a[threadIdx.x] * n;
+    }"""
+    a = np.arange(8, dtype=np.float32)
+    launch = Launch((1, 1, 1), (8, 1, 1), {"a": a, "b": np.zeros_like(a), "n": 3})
+    assert simulate(compile_kernel(text, "k"), launch).arrays["b"].tolist() == (3 * a).tolist()
+
+
+def test_a_shuffle_moves_both_components_of_half2() -> None:
+    text = """
+    __global__ void k(half2* o) {
+        half2 v(threadIdx.x, 2 * threadIdx.x);
+        v += __shfl_xor_sync(0xffffffff, v, 1);
+        half h = __shfl_down_sync(0xffffffff, v.x, 1);
+        o[threadIdx.x] = half2(h, v.y);
+    }"""
+    launch = Launch((1, 1, 1), (32, 1, 1), {"o": np.zeros(64, np.float16)})
+    found = simulate(compile_kernel(text, "k"), launch).arrays["o"].reshape(32, 2)
+    lanes = np.arange(32)
+    assert found[:, 1].tolist() == (2 * (lanes + (lanes ^ 1))).tolist()
+    assert found[:31, 0].tolist() == (lanes[1:] + (lanes[1:] ^ 1)).tolist()
+
+
+def test_an_atomic_adds_half() -> None:
+    text = "__global__ void k(half* o) { atomicAdd(o, __float2half(0.5f)); }"
+    launch = Launch((1, 1, 1), (64, 1, 1), {"o": np.ones(1, np.float16)})
+    report = simulate(compile_kernel(text, "k"), launch)
+    assert report.arrays["o"].tolist() == [33]
+    assert report.hazards == ()
+
+
+def test_a_step_shows_a_load_with_a_cache_hint() -> None:
+    text = "__global__ void k(int* o) {\n  __stcg(o + threadIdx.x, __ldcs(o + threadIdx.x) + 1);\n}"
+    launch = Launch((1, 1, 1), (4, 1, 1), {"o": np.arange(4, dtype=np.int32)})
+    (step,) = record(compile_kernel(text, "k"), launch).steps
+    assert step.outputs["o"].tolist() == [1, 2, 3, 4]
+    assert [str(access.kind) for access in step.accesses] == ["load", "store"]
+
+
+REFUSED: dict[str, tuple[str, str, str]] = {
+    "texture": ("texture<float, 1> t;", "", "textures and surfaces are left out; read the array"),
+    "texture object": ("", "float v = tex2D<float>(0, 1, 2);", "read the array itself"),
+    "surface": ("", "surf2Dwrite(1.f, 0, 0, 0);", "textures and surfaces"),
+    "dynamic parallelism": ("__global__ void child(double* o) {}", "child<<<1, 1>>>(o);",
+                            "dynamic parallelism"),
+    "assembly": ("", 'asm volatile("bar.sync 0;");', "Inline assembly is not supported"),
+    "assembly with operands": ("", 'int x; asm("mov.u32 %0, %%laneid;" : "=r"(x));',
+                               "Inline assembly"),
+    "libcu++": ("", "cuda::barrier<cuda::thread_scope_block> b;", "__syncthreads"),
+    "tma": ("", "cuda::ptx::cp_async_bulk(0);", "of cuda:: nothing is taken"),
+    "wmma": ("", "nvcuda::wmma::fill_fragment(o, 0);", "tensor cores are left out"),
+    "clock": ("", "o[0] = clock64();", "there is no clock here"),
+    "goto": ("", "goto end; end: o[0] = 1;", "goto is not supported"),
+    "new": ("", "int* p = new int[3];", "new"),
+    "trap": ("", "__trap();", "end the thread with return"),
+    "memcpy": ("", "memcpy(o, o + 1, 8);", "loop over the elements"),
+    "std::max": ("", "o[0] = std::max(1.0, 2.0);", "write max and min for std::max"),
+    "numeric_limits": ("", "o[0] = std::numeric_limits<float>::max();", "FLT_MAX"),
+    "address as number": ("", "unsigned a = __cvta_generic_to_shared(o);", "the pointer itself"),
+    "host function": ("double f(double x) { return x; }", "o[0] = f(1);",
+                      "write __device__ before its definition"),
+    "host variable": ("int n;", "o[0] = n;", "variable of the host"),
+    "bfloat16": ("", "__nv_bfloat16 b;", "use half or float"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_in_a_sentence(name: str) -> None:
+    before, body, part = REFUSED[name]
+    with pytest.raises(SourceError) as error:
+        run(body, before)
+    assert part in error.value.message
+    assert error.value.span is not None
+    assert error.value.span.line == (1 if not body else 2)
+
+
+def test_clusters_are_refused() -> None:
+    text = "__global__ void __cluster_dims__(2, 1, 1) k(int* o) { o[0] = 1; }"
+    with pytest.raises(SourceError, match="Clusters of blocks are not supported"):
+        compile_kernel(text, "k")
