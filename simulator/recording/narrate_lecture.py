@@ -7,6 +7,7 @@ for.
 from __future__ import annotations
 
 from simulator.language.ctype import ArrayOf, Scalar, Struct, parts
+from simulator.language.functions import ASYNC_COPY_FUNCTIONS
 from simulator.language.tree import (
     Assign,
     Barrier,
@@ -131,7 +132,10 @@ def _stored_by(formatter: ExpressionFormatter) -> str:
         return ""
     if any(not access.in_bounds[formatter.thread] for access in (load, store) if access):
         return "out of bounds: nothing is moved"
-    return " = ".join([*names, format_number(moved.values[formatter.thread])])
+    number = format_number(moved.values[formatter.thread])
+    if moved.kind is AccessKind.ATOMIC:
+        return f"{names[0]} held {number}"
+    return " = ".join([*names, number])
 
 
 def warp(recording: Recording, step: Step, number: int) -> tuple[str, ...]:
@@ -340,6 +344,22 @@ def _describe_call(
     formatter: ExpressionFormatter, load: StepAccess | None, store: StepAccess | None
 ) -> tuple[str, ...]:
     """An asynchronous copy begins or arrives, or a function is called for what it does."""
+    statement = formatter.step.statement
+    called = strip_casts(statement.expression) if isinstance(statement, Evaluate) else None
+    if (
+        store is not None
+        and isinstance(called, Call)
+        and called.function not in ASYNC_COPY_FUNCTIONS
+    ):
+        cell = _cell(formatter.recording, store, formatter.thread)
+        number = format_number(store.values[formatter.thread])
+        if store.kind is AccessKind.ATOMIC:
+            return (
+                f"updates {cell} by {called.function}, in one piece: it held {number}",
+                f"updates {cell} by {called.function}: it held {number}",
+                f"updates {cell}, which held {number}",
+            )
+        return (f"stores {number} in {cell} by {called.function}", f"stores {number} in {cell}")
     if store is not None and load is None:
         moved = _stored_by(formatter)
         return (f"waits until its copy has arrived: {moved}", "waits until its copy has arrived")
@@ -352,9 +372,7 @@ def _describe_call(
         )
     if load is not None and store is not None:
         return _describe_copy(formatter, load, store)
-    name = formatter.step.statement
-    call = strip_casts(name.expression) if isinstance(name, Evaluate) else None
-    return CALLS.get(call.function, ("goes on",)) if isinstance(call, Call) else ("goes on",)
+    return CALLS.get(called.function, ("goes on",)) if isinstance(called, Call) else ("goes on",)
 
 
 def _describe_store(

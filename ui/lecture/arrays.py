@@ -20,6 +20,7 @@ SPACE_NAMES = {
     MemorySpace.GLOBAL: "global memory",
     MemorySpace.SHARED: "shared memory",
     MemorySpace.LOCAL: "registers",
+    MemorySpace.CONSTANT: "constant memory",
 }
 
 
@@ -98,9 +99,10 @@ class ArrayReader:
     def wrong(self, step: Step, array: ArrayName) -> Array | None:
         """The cells that a run without a what-if's fault does not have: bool, flat; None if none.
 
-        Those of the focused thread's own arrays are not compared.
+        Those of the focused thread's own arrays, and constants, are not compared.
         """
-        if self._model.right is None or array.space is MemorySpace.LOCAL:
+        spaces = (MemorySpace.SHARED, MemorySpace.GLOBAL)
+        if self._model.right is None or array.space not in spaces:
             return None
         right = self._model.right.wrong_cells(step, array.name, array.space)
         return None if right is None else ~np.isnan(right)
@@ -111,10 +113,11 @@ class ArrayReader:
         Steps share the snapshots that did not change, so that a snapshot's identity is its key.
         """
         values, written = self.values(step, array), self.written(step, array)
-        if array.space is MemorySpace.GLOBAL and array.name != "C":
-            key = (id(self._model.recording.arguments[array.name]), 0)
-        elif array.space is MemorySpace.LOCAL:
+        if array.space is MemorySpace.LOCAL:
             return [number(value) for value in values.tolist()]
+        from_launch = array.space is not MemorySpace.SHARED and array.name not in step.outputs
+        if from_launch and array.name != "C":
+            key = (id(self._model.recording.arguments[array.name]), 0)
         else:
             holder = (step.shared, step.written) if array.space is MemorySpace.SHARED else (
                 step.outputs, step.stored

@@ -1,0 +1,61 @@
+"""Scenes of kernels with constant memory, __device__ variables and half."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from simulator import Launch, Recording, compile_kernel, record
+from simulator.recording.narrate_lecture import spoken
+from ui import scene
+from ui.look import Look, Sheet
+
+CONSTANT = """
+__constant__ float alpha[2] = {0, 2};
+__device__ int hits;
+__global__ void k(const float* A, const float* B, float* C, int M, int N, int K) {
+    int col = threadIdx.x, row = threadIdx.y;
+    float acc = 0.f;
+    for (int k = 0; k < K; ++k) acc += A[row * K + k] * B[k * N + col];
+    atomicAdd(&hits, 1);
+    C[row * N + col] = alpha[1];
+    C[row * N + col] *= acc;
+}"""
+HALF = """
+__global__ void k(const half* A, const half* B, half* C, int M, int N, int K) {
+    int col = threadIdx.x, row = threadIdx.y;
+    half2 acc = __float2half2_rn(0.f);
+    for (int k = 0; k < K; k += 2)
+        acc += *(const half2*)&A[row * K + k] * half2(B[k * N + col], B[(k + 1) * N + col]);
+    C[row * N + col] = acc.x + acc.y;
+}"""
+TEXTS = {"constant": (CONSTANT, np.float32), "half": (HALF, np.float16)}
+
+
+@functools.cache
+def recorded(name: str) -> Recording:
+    text, dtype = TEXTS[name]
+    arguments = {
+        "A": np.arange(32).reshape(4, 8).astype(dtype) % 3, "B": np.ones((8, 4), dtype),
+        "C": np.zeros((4, 4), dtype), "M": 4, "N": 4, "K": 8,
+    }  # fmt: skip
+    return record(compile_kernel(text, "k"), Launch((1, 1, 1), (4, 4, 1), arguments))
+
+
+@pytest.mark.parametrize("sheet", Sheet)
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_step_is_drawn(name: str, sheet: Sheet) -> None:
+    recording = recorded(name)
+    figure = scene.draw(recording, 5, Look(sheet=sheet)).plain()
+    assert len(figure["frames"]) == len(recording.steps)
+    if name == "constant" and sheet is Sheet.LECTURE:
+        assert "constant memory" in str(figure)
+
+
+def test_an_atomic_and_a_constant_are_told() -> None:
+    recording = recorded("constant")
+    told = [sentence for step in recording.steps for sentence in spoken(recording, step, 5)[:1]]
+    assert "updates hits[0] by atomicAdd, in one piece: it held 5." in told
+    assert "copies alpha[1] = 2 from constant memory to C[5]." in told
