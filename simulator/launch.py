@@ -272,6 +272,14 @@ def _variable(known: GlobalVariable, values: Mapping[str, Any]) -> Array:
         single = value.reshape(()) if isinstance(value, np.ndarray) and value.size == 1 else value
         return np.full(1, _scalar(name, ctype.innermost, single))
     kind = f"{ctype if known.is_array else ctype.innermost}"
+    if isinstance(ctype.innermost, Struct):
+        given = _struct_array(name, Pointer(ctype.innermost), ctype.innermost, np.asarray(value))
+        if given.nbytes != first.nbytes:
+            raise LaunchError(
+                f"{name} is {kind} and takes {first.nbytes:,} bytes; the array has "
+                f"{given.nbytes:,}."
+            )
+        return given
     if not isinstance(value, np.ndarray):
         raise LaunchError(f"{name} is {kind}: give an array, not {value!r}.")
     if value.dtype != first.dtype:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,16 @@ from clang.cindex import CursorKind, StorageClass
 
 from simulator.frontend.clang import constant, has_child, initializer_of, span_of
 from simulator.frontend.types import lower_type
-from simulator.language.ctype import Array, ArrayOf, CType, Scalar, Vector
+from simulator.language.ctype import (
+    VECTORS,
+    Array,
+    ArrayOf,
+    CType,
+    Scalar,
+    Struct,
+    Vector,
+    parts,
+)
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import GlobalVariable, MemorySpace, Variable
 
@@ -35,7 +46,8 @@ def lower_global(cursor: Any, span: Span) -> GlobalVariable:
     array = lowered if isinstance(lowered, ArrayOf) else ArrayOf(lowered, 1)
     in_constant = has_child(cursor, CursorKind.CUDACONSTANT_ATTR)
     qualifier = "__constant__" if in_constant else "__device__"
-    if not isinstance(array.innermost, (Scalar, Vector)):
+    innermost = array.innermost
+    if not isinstance(innermost, (Scalar, Vector, Struct)):
         raise SourceError(
             f"{name} is a {qualifier} variable of type {lowered}, which is not supported; pass a "
             "parameter in its place.",
@@ -54,30 +66,43 @@ def lower_global(cursor: Any, span: Span) -> GlobalVariable:
     space = MemorySpace.CONSTANT if in_constant else MemorySpace.GLOBAL
     variable = Variable(name, array, space, span_of(cursor))
     if cursor.storage_class == StorageClass.EXTERN:
-        return GlobalVariable(variable, is_array, _zeros(array), has_first=False)
+        return GlobalVariable(variable, is_array, _zeros(array, innermost), has_first=False)
     initializer = initializer_of(cursor)
     if initializer is None or not _is_value(initializer):
-        return GlobalVariable(variable, is_array, _zeros(array), has_first=False)
-    first = _zeros(array)
-    target = first.reshape(-1)
-    leaves = _leaves(initializer, lowered, name)
-    for position, leaf in leaves.items():
+        return GlobalVariable(variable, is_array, _zeros(array, innermost), has_first=False)
+    data = np.zeros(array.size, np.uint8)
+    found = FirstValues(name)
+    found.fill(initializer, lowered, 0)
+    for offset, (leaf, scalar) in found.leaves.items():
         number = constant(leaf)
         if number is None:
             raise SourceError(
                 f"The first value of {name} must be known to the compiler.", span_of(leaf)
             )
-        target[position] = _number(number, target.dtype)
+        data[offset : offset + scalar.size] = _cell(number, scalar.dtype).view(np.uint8)
+    first = data.view(_dtype(innermost)).reshape(_zeros(array, innermost).shape)
     return GlobalVariable(variable, is_array, first, has_first=True)
 
 
-def _zeros(array: ArrayOf) -> Array:
+def _zeros(array: ArrayOf, innermost: Scalar | Vector | Struct) -> Array:
     """Zeros in the shape of an array's cells; a short vector's components are the last axis."""
-    innermost = array.innermost
-    if isinstance(innermost, Vector):
-        return np.zeros((*array.shape, innermost.length), innermost.element.dtype)
-    assert isinstance(innermost, Scalar)
-    return np.zeros(array.shape, innermost.dtype)
+    inside = (innermost.length,) if isinstance(innermost, Vector) else ()
+    return np.zeros((*array.shape, *inside), _dtype(innermost))
+
+
+def _dtype(innermost: Scalar | Vector | Struct) -> np.dtype[Any]:
+    """NumPy's type of an array's elements, or of their components; a struct's has its members."""
+    if not isinstance(innermost, Struct):
+        return (innermost.element if isinstance(innermost, Vector) else innermost).dtype
+    members = parts(innermost)
+    return np.dtype(
+        {
+            "names": [part.name[1:] for part in members],
+            "formats": [part.scalar.dtype for part in members],
+            "offsets": [part.offset for part in members],
+            "itemsize": innermost.size,
+        }
+    )
 
 
 def _is_value(cursor: Any) -> bool:
@@ -85,82 +110,79 @@ def _is_value(cursor: Any) -> bool:
     return cursor.kind != CursorKind.CALL_EXPR or bool(list(cursor.get_children()))
 
 
-def _leaves(initializer: Any, lowered: CType, name: str) -> dict[int, Any]:
-    """The expressions that give cells their first values, by the number of the cell."""
-    found: dict[int, Any] = {}
-    _fill(_without_wrapping(initializer), lowered, 0, found, name)
-    return found
+class FirstValues:
+    """The expressions that give the numbers of one variable their first values."""
 
+    def __init__(self, name: str) -> None:
+        self.name = name
+        # By the number's offset in bytes: the expression, and the number's type.
+        self.leaves: dict[int, tuple[Any, Scalar]] = {}
 
-def _fill(cursor: Any, ctype: CType, start: int, found: dict[int, Any], name: str) -> None:
-    """Note the values that a braced list, or one expression, gives to the cells from `start`."""
-    if cursor.kind == CursorKind.STRING_LITERAL:
-        raise SourceError(f"{name} is given a string; give it numbers.", span_of(cursor))
-    length, inner = _parts(ctype)
-    if cursor.kind != CursorKind.INIT_LIST_EXPR:
-        if inner is not None:
-            raise SourceError(f"The first values of {name} must stand in braces.", span_of(cursor))
-        found[start] = cursor
-        if len(found) > MAX_FIRST_VALUES:
+    def fill(self, cursor: Any, ctype: CType, offset: int) -> None:
+        """Note what a braced list, or one expression, gives to a value that starts at `offset`."""
+        cursor = _without_wrapping(cursor)
+        if cursor.kind == CursorKind.STRING_LITERAL:
+            raise SourceError(f"{self.name} is given a string; give it numbers.", span_of(cursor))
+        pending = _listed(cursor)
+        if isinstance(ctype, Scalar):
+            self._note(cursor if pending is None else next(iter(pending), None), ctype, offset)
+        elif pending is None:
             raise SourceError(
-                f"{name} has more than {MAX_FIRST_VALUES:,} first values in the text; set it by "
-                "the launch.",
-                span_of(cursor),
+                f"The first values of {self.name} must stand in braces.", span_of(cursor)
             )
-        return
-    pending = [_without_wrapping(child) for child in cursor.get_children()]
-    if inner is None:
-        for child in pending[:1]:
-            _fill(child, ctype, start, found, name)
-        return
-    _consume(pending, length, inner, start, found, name)
-
-
-def _consume(
-    pending: list[Any], length: int, inner: CType, start: int, found: dict[int, Any], name: str
-) -> None:
-    """Give an array's elements the next values of a list; braces within may be left out.
-
-    (C++17 [dcl.init.aggr]/15, brace elision.)
-    """
-    width = _cells(inner)
-    for position in range(length):
-        if not pending:
-            return
-        deeper, innermost = _parts(inner)
-        if pending[0].kind == CursorKind.INIT_LIST_EXPR or innermost is None:
-            _fill(pending.pop(0), inner, start + position * width, found, name)
         else:
-            _consume(pending, deeper, innermost, start + position * width, found, name)
+            self._consume(deque(pending), ctype, offset)
+
+    def _note(self, leaf: Any, scalar: Scalar, offset: int) -> None:
+        if leaf is None:
+            return
+        self.leaves[offset] = (leaf, scalar)
+        if len(self.leaves) > MAX_FIRST_VALUES:
+            raise SourceError(
+                f"{self.name} has more than {MAX_FIRST_VALUES:,} first values in the text; set it "
+                "by the launch.",
+                span_of(leaf),
+            )
+
+    def _consume(self, pending: deque[Any], ctype: CType, offset: int) -> None:
+        """Give the parts of a value the next expressions; braces within may be left out.
+
+        (C++17 [dcl.init.aggr]/15, brace elision.)
+        """
+        for inner, place in _direct_parts(ctype, offset):
+            if not pending:
+                return
+            if isinstance(inner, Scalar) or _listed(_without_wrapping(pending[0])) is not None:
+                self.fill(pending.popleft(), inner, place)
+            else:
+                self._consume(pending, inner, place)
 
 
-def _parts(ctype: CType) -> tuple[int, CType | None]:
-    """How many elements or components a type has, and their type; 1 and None for a number."""
+def _listed(cursor: Any) -> list[Any] | None:
+    """The expressions of a braced list, or of the constructor of a short vector; else None."""
+    children = [child for child in cursor.get_children() if child.kind.is_expression()]
+    if cursor.kind == CursorKind.INIT_LIST_EXPR:
+        return children
+    constructs = cursor.kind == CursorKind.CALL_EXPR and cursor.spelling in VECTORS
+    return children if constructs and len(children) > 1 else None
+
+
+def _direct_parts(ctype: CType, offset: int) -> Iterator[tuple[CType, int]]:
+    """The elements, components or members of a value that starts at `offset`, each with its own."""
     match ctype:
-        case ArrayOf(element=element, length=length):
-            return length, element
-        case Vector(element=element, length=length):
-            return length, element
-        case _:
-            return 1, None
+        case ArrayOf(element=element, length=length) | Vector(element=element, length=length):
+            for position in range(length):
+                yield element, offset + position * element.size
+        case Struct(fields=fields):
+            for field in fields:
+                yield field.ctype, offset + field.offset
 
 
-def _cells(ctype: CType) -> int:
-    """The numbers that a value of a type consists of."""
-    match ctype:
-        case ArrayOf(element=element, length=length):
-            return length * _cells(element)
-        case Vector(length=length):
-            return length
-        case _:
-            return 1
-
-
-def _number(number: int | float, dtype: np.dtype[Any]) -> Any:
-    """A number that clang has folded, as a cell holds it."""
+def _cell(number: int | float, dtype: np.dtype[Any]) -> Array:
+    """A number that clang has folded, as the one cell of an array."""
     if isinstance(number, float):
-        return dtype.type(number)
-    return np.array([number % 2**64], np.uint64).astype(dtype)[0]
+        return np.array([number]).astype(dtype)
+    return np.array([number % 2**64], np.uint64).astype(dtype)
 
 
 def _without_wrapping(cursor: Any) -> Any:

@@ -479,6 +479,8 @@ def _row_and_column(recording: Recording, access: StepAccess, thread: int) -> st
     array = recording.arguments.get(access.name)
     if access.space is not MemorySpace.GLOBAL or array is None or array.ndim != 2:
         return ""
+    if "." in _cell(recording, access, thread).removeprefix(access.name):  # a struct's member
+        return ""
     row, column = divmod(int(access.offsets[thread]) // access.element_bytes, array.shape[1])
     return f", row {row} and column {column} of {access.name}"
 

@@ -69,11 +69,10 @@ def record(
             )
     recorder = Recorder()
     machine = Machine(kernel, launch, [recorder], schedule, seed)
-    machine.run(np.array([ravel(block, launch.grid)]))
-    arguments = {
-        name: value.copy() if isinstance(value, np.ndarray) else value
-        for name, value in machine.arguments.items()
+    arguments = machine.arguments | {  # arrays as the steps have them: a struct's as its cells
+        name: buffer.contents() for name, buffer in machine.buffers.items()
     }
+    machine.run(np.array([ravel(block, launch.grid)]))
     return Recording(
         kernel, launch, arguments, block, tuple(recorder.steps), kernel.shared_memories
     )

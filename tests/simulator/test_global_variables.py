@@ -80,6 +80,42 @@ def test_first_values_are_those_of_the_text() -> None:
     ]  # fmt: skip
 
 
+SPHERES = """
+struct Sphere { float3 center; float radius; unsigned char kind; };
+struct Camera { float2 eye[2]; int width; };
+__constant__ Sphere spheres[3] = {{{1, 2, 3}, 4, 5}, {{6}, 7}};
+__constant__ Camera camera = {1, 2, 3, 4, 5};
+__device__ Camera last;
+__constant__ half2 pair = {1, 2};
+__constant__ dim3 size = {7, 8};
+__global__ void k(double* out) {
+    int n = 0;
+    for (int i = 0; i < 3; ++i) {
+        Sphere s = spheres[i];
+        out[n++] = s.center.x; out[n++] = s.center.z; out[n++] = s.radius; out[n++] = s.kind;
+    }
+    out[n++] = camera.eye[1].x; out[n++] = camera.width;
+    out[n++] = (float)pair.y; out[n++] = size.y;
+    last = camera;
+    last.width += 1;
+}
+"""
+
+
+def test_structs_have_first_values_and_are_set_and_returned() -> None:
+    report = run(SPHERES, "k", 1, 1, out=np.zeros(16))
+    expected = [1, 3, 4, 5, 6, 0, 7, 0, 0, 0, 0, 0, 3, 5, 2, 8]
+    assert report.arrays["out"].tolist() == expected
+    assert report.arrays["last"]["width"].tolist() == [6]
+    assert report.notes == ()
+    sphere = np.dtype([("c", np.float32, 3), ("r", np.float32), ("k", np.uint8)], align=True)
+    given = np.array([((9, 8, 7), 6, 5)] * 3, sphere)
+    report = run(SPHERES, "k", 1, 1, out=np.zeros(16), spheres=given)
+    assert report.arrays["out"][8:12].tolist() == [9, 7, 6, 5]
+    with pytest.raises(LaunchError, match="takes 60 bytes; the array has 20"):
+        run(SPHERES, "k", 1, 1, out=np.zeros(16), spheres=given[:1])
+
+
 COUNTER = """
 __device__ int counter = 0;
 __device__ float last;

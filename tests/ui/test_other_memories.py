@@ -31,7 +31,21 @@ __global__ void k(const half* A, const half* B, half* C, int M, int N, int K) {
         acc += *(const half2*)&A[row * K + k] * half2(B[k * N + col], B[(k + 1) * N + col]);
     C[row * N + col] = acc.x + acc.y;
 }"""
-TEXTS = {"constant": (CONSTANT, np.float32), "half": (HALF, np.float16)}
+STRUCT = """
+struct Camera { float2 eye[2]; int width; };
+__constant__ Camera camera = {1, 2, 3, 4, 5};
+__device__ Camera last[2];
+__global__ void k(const float* A, const float* B, float* C, int M, int N, int K) {
+    int col = threadIdx.x, row = threadIdx.y;
+    float acc = 0.f;
+    for (int k = 0; k < K; ++k) acc += A[row * K + k] * B[k * N + col];
+    last[col / 2].width = 1;
+    C[row * N + col] = camera.eye[1].x;
+    C[row * N + col] *= acc;
+}"""
+TEXTS = {
+    "constant": (CONSTANT, np.float32), "half": (HALF, np.float16), "struct": (STRUCT, np.float32),
+}  # fmt: skip
 
 
 @functools.cache
@@ -52,6 +66,13 @@ def test_every_step_is_drawn(name: str, sheet: Sheet) -> None:
     assert len(figure["frames"]) == len(recording.steps)
     if name == "constant" and sheet is Sheet.LECTURE:
         assert "constant memory" in str(figure)
+
+
+def test_a_struct_in_constant_memory_is_told_by_its_members() -> None:
+    recording = recorded("struct")
+    told = [sentence for step in recording.steps for sentence in spoken(recording, step, 5)[:1]]
+    assert "copies camera[0].eye[1].x = 3 from constant memory to C[5]." in told
+    assert "stores 1 in last[0].width, in global memory." in told
 
 
 def test_an_atomic_and_a_constant_are_told() -> None:
