@@ -47,6 +47,20 @@ FUNCTIONS = (CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE)
 
 CLASSES = (CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.CLASS_TEMPLATE)
 
+CASTS = frozenset(
+    {
+        CursorKind.CSTYLE_CAST_EXPR,
+        CursorKind.CXX_STATIC_CAST_EXPR,
+        CursorKind.CXX_REINTERPRET_CAST_EXPR,
+        CursorKind.CXX_CONST_CAST_EXPR,
+        CursorKind.CXX_FUNCTIONAL_CAST_EXPR,
+    }
+)
+LVALUE_KINDS = (
+    CursorKind.DECL_REF_EXPR, CursorKind.ARRAY_SUBSCRIPT_EXPR, CursorKind.MEMBER_REF_EXPR,
+    CursorKind.UNARY_OPERATOR,
+)  # fmt: skip
+
 INTEGER_RESULT, FLOAT_RESULT = 1, 2  # CXEvalResultKind, from clang-c/Index.h
 
 
@@ -190,6 +204,22 @@ def _library() -> Any:
 def unary_operator(cursor: Any) -> str:
     """The operator of a UNARY_OPERATOR cursor, as UNARY_OPERATORS names it."""
     return UNARY_OPERATORS.get(_library().clang_getCursorUnaryOperatorKind(cursor), "?")
+
+
+def is_reference_cast(cast: Any, operand: Any) -> bool:
+    """Whether a cast is one to a reference of another type, as reinterpret_cast<float4&>(x).
+
+    Clang puts a load around the operand of any other cast of an lvalue.
+    """
+    while operand.kind == CursorKind.PAREN_EXPR:
+        (operand,) = operand.get_children()
+    if operand.kind not in LVALUE_KINDS:
+        return False
+    if operand.kind == CursorKind.UNARY_OPERATOR and unary_operator(operand) != "*":
+        return False
+    kinds = [each.type.get_canonical() for each in (cast, operand)]
+    plain = [each.spelling.replace("const ", "").replace("volatile ", "") for each in kinds]
+    return bool(plain[0] != plain[1])
 
 
 def initializer_of(cursor: Any) -> Any:

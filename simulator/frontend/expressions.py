@@ -8,7 +8,14 @@ from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
 
-from simulator.frontend.clang import constant, has_child, span_of, unary_operator
+from simulator.frontend.clang import (
+    CASTS,
+    constant,
+    has_child,
+    is_reference_cast,
+    span_of,
+    unary_operator,
+)
 from simulator.frontend.globals import is_global
 from simulator.frontend.half import check_mixture, may_be_mixed
 from simulator.frontend.lambdas import closure_of
@@ -32,6 +39,7 @@ from simulator.language.tree import (
     Binary,
     Builtin,
     Call,
+    Cast,
     Comma,
     Conditional,
     Dereference,
@@ -54,15 +62,6 @@ SHIFTS = frozenset({"<<", ">>"})
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 MAX_DEPTH = 150  # expressions within expressions; Python's stack takes no more
 LVALUES = (Name, Index, Dereference, Member, FieldOf)
-CASTS = frozenset(
-    {
-        CursorKind.CSTYLE_CAST_EXPR,
-        CursorKind.CXX_STATIC_CAST_EXPR,
-        CursorKind.CXX_REINTERPRET_CAST_EXPR,
-        CursorKind.CXX_CONST_CAST_EXPR,
-        CursorKind.CXX_FUNCTIONAL_CAST_EXPR,
-    }
-)
 CONSTANTS = frozenset(
     {
         CursorKind.INTEGER_LITERAL,
@@ -140,6 +139,8 @@ class Expressions:
             children = [c for c in cursor.get_children() if c.kind.is_expression()]
             if isinstance(lower_type(cursor.type, span), Void):
                 return self._discard(children[-1], span)
+            if is_reference_cast(cursor, children[-1]):
+                return self._reinterpreted(children[-1], lower_type(cursor.type, span), span)
             return convert(
                 self.value(children[-1]), lower_type(cursor.type, span), span, explicit=True
             )
@@ -156,6 +157,12 @@ class Expressions:
         if isinstance(lowered.ctype, ArrayOf):
             return AddressOf(Pointer(lowered.ctype.element), lowered.span, lowered)
         return Load(lowered.ctype, lowered.span, lowered)
+
+    def _reinterpreted(self, cursor: Any, target: CType, span: Span) -> Expression:
+        """reinterpret_cast<float4&>(x): the bytes of an lvalue as another type."""
+        lvalue = self.lvalue(cursor)
+        pointer = AddressOf(Pointer(lvalue.ctype), span, lvalue)
+        return Dereference(target, span, Cast(Pointer(target), span, pointer, explicit=True))
 
     def _discard(self, cursor: Any, span: Span) -> Expression:
         """(void)expression: an lvalue is not loaded (C++17 [expr.static.cast]/6)."""

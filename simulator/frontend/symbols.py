@@ -8,7 +8,13 @@ from typing import Any
 
 from clang.cindex import CursorKind, StorageClass, TypeKind
 
-from simulator.frontend.clang import descendants, span_of, unary_operator
+from simulator.frontend.clang import (
+    CASTS,
+    descendants,
+    is_reference_cast,
+    span_of,
+    unary_operator,
+)
 from simulator.frontend.globals import lower_global
 from simulator.frontend.records import Place, Record
 from simulator.frontend.types import lower_type, parameter_type, zero
@@ -160,8 +166,12 @@ class SymbolTable:
         if not self._takes_addresses:
             return
         for cursor in descendants(body):
-            if cursor.kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) == "&":
-                for child in cursor.get_children():
+            is_address = cursor.kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) == "&"
+            if is_address or cursor.kind in CASTS:
+                operands = [child for child in cursor.get_children() if child.kind.is_expression()]
+                if cursor.kind in CASTS and not is_reference_cast(cursor, operands[-1]):
+                    continue
+                for child in operands:
                     root = _root(child)
                     if root.kind == CursorKind.DECL_REF_EXPR and root.referenced is not None:
                         self._addressed.add(root.referenced.hash)

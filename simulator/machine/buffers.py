@@ -198,17 +198,20 @@ def shared_buffer(
     return Buffer(name, MemorySpace.SHARED, element, shape, size, stride, data, offset, members)
 
 
-def local_buffer(name: str, ctype: ArrayOf, lanes: int) -> Buffer:
-    """A local array of each of `lanes` threads, all zeros."""
+def local_buffer(name: str, ctype: ArrayOf, lanes: int, by_lane: bool = False) -> Buffer:
+    """A local array of each of `lanes` threads, all zeros.
+
+    by_lane stores a lane's bytes side by side, so that they can be read as other elements.
+    """
     element = element_of(ctype.innermost)
     shape = ctype.shape
     members = member_names(ctype)
     if isinstance(ctype.innermost, (Vector, Struct)):
         shape = (*shape, ctype.innermost.size // element.size)
-    stride = 0
+    stride = align_up(ctype.size) if by_lane else 0
     if isinstance(ctype.innermost, Struct):
         mixed = any(part.scalar.size != element.size for part in parts(ctype.innermost))
-        stride = align_up(ctype.size) if mixed else 0
+        stride = align_up(ctype.size) if mixed or by_lane else 0
     data = np.zeros((stride or ctype.size) * lanes, np.uint8)
     return Buffer(
         name=name,

@@ -54,6 +54,7 @@ from simulator.machine.group import Group, LoopState
 from simulator.machine.loop_ends import has_counter, is_endless
 from simulator.machine.masks import ALL, NONE, Mask, narrow, negate, union
 from simulator.machine.observer import Observer, StepKind, callbacks
+from simulator.machine.reinterpretation import reinterpreted_arrays
 
 
 class Program:
@@ -71,6 +72,7 @@ class Program:
         )
         self._on_step = callbacks(observers, "on_step")
         self._barriers: dict[Statement, bool] = {}  # results of _has_barrier
+        self._reinterpreted = reinterpreted_arrays(kernel.body)
         run = self._compile(kernel.body)
         self._run = run if self._has_barrier(kernel.body) else as_generator(run)
         self.memo_slots = self._evaluator.memo_slots
@@ -190,13 +192,14 @@ class Program:
         variable, memory = statement.variable, self._evaluator.memory
         ctype = variable.ctype
         assert isinstance(ctype, ArrayOf)
+        by_lane = variable in self._reinterpreted
         initializers = statement.cells or ()
         values = [self._evaluator.compile(initializer) for initializer in initializers]
         memo_slots = [self._evaluator.memo_slot() for _ in values]
         element = ctype.innermost
 
         def declare(group: Group, mask: Mask) -> Mask:
-            buffer = local_buffer(variable.name, ctype, group.lanes)
+            buffer = local_buffer(variable.name, ctype, group.lanes, by_lane)
             group.arrays[variable] = Address(buffer, None, 0)
             for i, (value, initializer, slot) in enumerate(
                 zip(values, initializers, memo_slots, strict=True)
