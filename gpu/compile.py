@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from simulator.frontend.device_code import SourceFile
 from simulator.frontend.directives import check_directives
 from simulator.frontend.lexer import blank_comments
-from simulator.frontend.source import set_defines, without_headers
-from simulator.frontend.template import instantiate, kernel_declarations
+from simulator.frontend.source import set_defines
+from simulator.frontend.template import instantiate, split_arguments
 from simulator.language.errors import LaunchError, SourceError, Span
 from simulator.launch import Dim3
 
@@ -69,11 +70,11 @@ def element_type(text: str, kernel: str) -> str:
     plain = blank_comments(text)
     alias = r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(float|double)\b"
     macros = dict(re.findall(alias, plain, re.MULTILINE))
-    _, start = next(kernel_declarations(plain, kernel), (None, len(plain)))
-    end = plain.find(")", start)
-    if end < 0:
+    source = SourceFile(text)
+    declared = next((one for one in source.kernels if kernel in one.names), None)
+    if declared is None:
         raise SourceError(f"The text has no kernel named {kernel}.")
-    parameters = [parameter.strip() for parameter in plain[start:end].split(",")]
+    parameters = split_arguments(source.top.parameters(declared))
     types = set()
     for parameter in parameters[:3]:
         words = [macros.get(word, word) for word in re.findall(r"\w+|\*", parameter)]
@@ -103,14 +104,15 @@ def compile_text(
 ) -> Binary:
     """Machine code for `architecture` ("sm_90"). Needs NVRTC, but no GPU.
 
-    The text gets its macros and loses its template as it does before the simulator parses it.
+    The text gets its macros, and loses its host code, as it does before the simulator parses it.
     SourceError carries the compiler's first error and its line.
     """
     from cupy.cuda import nvrtc
 
     text, remaining = set_defines(text, defines or {})
     text, parameters, remaining = instantiate(text, kernel, remaining)
-    text, macros = without_headers(text), dict(parameters) | remaining
+    macros = dict(parameters) | remaining
+    text = SourceFile(text, macros).device_code(kernel).text
     check_input(text, kernel, macros)
     options = (
         *COMPILER_OPTIONS,

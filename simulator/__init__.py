@@ -34,10 +34,15 @@ __all__ = [
 
 
 def compile_kernel(
-    text: str, name: str, defines: Mapping[str, str] | None = None, filename: str = "kernel.cu"
+    text: str,
+    name: str | None = None,
+    defines: Mapping[str, str] | None = None,
+    filename: str = "kernel.cu",
 ) -> Kernel:
-    """Compile the __global__ function `name` of a CUDA C text.
+    """Compile the __global__ function `name` of a CUDA C text, or its only one.
 
+    The text is a whole file: its host code and its #includes are skipped, which Kernel.notes say.
+    The name may give a template's arguments, "scale<float, 16>", or the parameters' types.
     defines gives macros their values: in the text's own #define lines where it has them, so that
     Kernel.text is what runs, else as the compiler's -D. filename is the text's name in messages.
     Raises SourceError for a text that is wrong or not supported.

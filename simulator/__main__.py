@@ -57,11 +57,16 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a kernel, print its counters and hazards, and return an ExitCode."""
+    text = ""
     try:
         options = build_parser().parse_intermixed_args(arguments)
-        kernel = load_kernel(options)
+        text = read_source(Path(options.file))
+        kernel = load_kernel(text, options)
         report = run_kernel(kernel, options)
-    except (SourceError, LaunchError) as error:
+    except SourceError as error:
+        print(error.with_lines(text), file=sys.stderr)
+        return ExitCode.ERROR
+    except LaunchError as error:
         print(error, file=sys.stderr)
         return ExitCode.ERROR
     except (MemoryError, RecursionError):
@@ -91,7 +96,12 @@ def build_parser() -> Parser:
         description="Run a CUDA C kernel over NumPy and report its memory traffic and hazards.",
     )
     parser.add_argument("file", metavar="FILE.cu", help="the kernel's source")
-    parser.add_argument("--kernel", metavar="NAME", required=True)
+    parser.add_argument(
+        "--kernel",
+        metavar="NAME",
+        help="a kernel of the file, if it has several: scale, ns::scale, 'scale<float, 16>' or "
+        "'scale(float*, int)'",
+    )
     parser.add_argument("--grid", metavar="X[,Y[,Z]]", required=True, type=parse_sizes)
     parser.add_argument("--block", metavar="X[,Y[,Z]]", required=True, type=parse_sizes)
     parser.add_argument("--shared", metavar="BYTES", type=int, default=0)
@@ -101,7 +111,7 @@ def build_parser() -> Parser:
     parser.add_argument(
         "--seconds",
         metavar="S",
-        type=float,
+        type=parse_seconds,
         default=SECONDS,
         help=f"stop a run that takes longer than this; {SECONDS:g} if not given",
     )
@@ -120,6 +130,17 @@ def build_parser() -> Parser:
     return parser
 
 
+def parse_seconds(text: str) -> float:
+    """A time in seconds, as --seconds gives it."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise UsageError(f"--seconds {text}: give a number of seconds above 0, such as 10 or 0.5.")
+    return seconds
+
+
 def parse_sizes(text: str) -> Dim3:
     """One to three sizes of a grid or block: "16,16"."""
     if not re.fullmatch(r"-?\d{1,10}(,-?\d{1,10}){0,2}", text):
@@ -127,28 +148,32 @@ def parse_sizes(text: str) -> Dim3:
     return dim3(*(int(size) for size in text.split(",")))
 
 
-def load_kernel(options: argparse.Namespace) -> Kernel:
-    """Read and compile the file that the options name."""
-    path = Path(options.file)
+def read_source(path: Path) -> str:
+    """A file's text, without a byte-order mark."""
     try:
         if path.stat().st_size > MAX_SOURCE_BYTES:
             raise UsageError(f"{path} has more than {MAX_SOURCE_BYTES:,} bytes: that is no kernel.")
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not text in UTF-8.") from None
-    return compile_kernel(text, options.kernel, parse_defines(options.defines), path.name)
+
+
+def load_kernel(text: str, options: argparse.Namespace) -> Kernel:
+    """Compile the kernel of a file's text that the options name."""
+    defines = parse_defines(options.defines)
+    return compile_kernel(text, options.kernel, defines, Path(options.file).name)
 
 
 def parse_defines(texts: Sequence[str]) -> dict[str, str]:
-    """Each -D as a macro's name and value; "1" where it gives none, as compilers do."""
+    """Each -D as a macro's name and value; -D NAME is 1 and -D NAME= empty, as for compilers."""
     defines = {}
     for text in texts:
-        name, _, value = text.partition("=")
+        name, equals, value = text.partition("=")
         if not re.fullmatch(r"[A-Za-z_]\w*", name):
             raise UsageError(f"-D {text}: write NAME=VALUE, the name a macro's.")
-        defines[name] = value or "1"
+        defines[name] = value if equals else "1"
     return defines
 
 
@@ -256,7 +281,7 @@ def report_as_json(kernel: Kernel, report: Report) -> dict[str, Any]:
         "kernel": kernel.name,
         "counters": dict(report.counters),
         "lines": {str(line): dict(counts) for line, counts in report.lines.items()},
-        "notes": list(report.notes),
+        "notes": [*kernel.notes, *report.notes],
         "hazards": [hazard_as_json(hazard) for hazard in report.hazards],
         "warnings": list(kernel.warnings),
         "seconds": report.seconds,
@@ -308,7 +333,7 @@ def report_as_text(kernel: Kernel, report: Report) -> str:
     for name, count in report.counters.items():
         lines.append(f"  {name:<{width}}  {count:>14,}")
     lines += (f"warning: {warning}" for warning in kernel.warnings)
-    lines += (f"note: {note}" for note in report.notes)
+    lines += (f"note: {note}" for note in (*kernel.notes, *report.notes))
     if not report.hazards:
         lines.append("no hazards")
     for hazard in report.hazards:

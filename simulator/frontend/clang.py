@@ -1,10 +1,9 @@
-"""libclang: parses CUDA C, turns its diagnostics into SourceErrors, and adds to its bindings."""
+"""libclang: parses CUDA C, and adds to its bindings."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,6 @@ import clang.cindex as cindex
 from clang.cindex import CursorKind
 
 from simulator.frontend.directives import check_directives
-from simulator.frontend.source import without_headers
-from simulator.frontend.unsupported import advice_on, unsupported_message
 from simulator.language.errors import SourceError, Span
 
 PRELUDE = Path(__file__).with_name("prelude.cuh")
@@ -43,6 +40,7 @@ UNARY_OPERATORS = {
     10: "!",
 }  # fmt: skip
 
+SCOPES = (CursorKind.LINKAGE_SPEC, CursorKind.NAMESPACE)
 FUNCTIONS = (CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE)
 
 CLASSES = (CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.CLASS_TEMPLATE)
@@ -64,12 +62,13 @@ LVALUE_KINDS = (
 INTEGER_RESULT, FLOAT_RESULT = 1, 2  # CXEvalResultKind, from clang-c/Index.h
 
 
-def parse(text: str, filename: str, defines: Mapping[str, str]) -> tuple[cindex.Cursor, list[str]]:
-    """The translation unit's cursor, and clang's warnings as sentences.
+def parse(
+    text: str, filename: str, defines: Mapping[str, str]
+) -> tuple[cindex.Cursor, list[cindex.Diagnostic]]:
+    """The translation unit's cursor, and what clang says about it.
 
-    defines are the compiler's -D macros. Raises SourceError for clang's first error.
+    defines are the compiler's -D macros. Raises SourceError for a text that no compiler may get.
     """
-    text = without_headers(text)
     check_directives(text, defines)
     index = cindex.Index.create()
     try:
@@ -80,66 +79,25 @@ def parse(text: str, filename: str, defines: Mapping[str, str]) -> tuple[cindex.
         )
     except cindex.TranslationUnitLoadError as error:
         raise SourceError("clang could not read this text as CUDA C.") from error
-    warnings = []
-    for diagnostic in unit.diagnostics:
-        if diagnostic.severity >= cindex.Diagnostic.Error:
-            raise SourceError(*(_unsupported(diagnostic, text) or _sentence(diagnostic, filename)))
-        if diagnostic.severity == cindex.Diagnostic.Warning:
-            message, span = _sentence(diagnostic, filename)
-            warnings.append(f"{span}: {message}" if span else message)
-    return unit.cursor, warnings
-
-
-def _unsupported(diagnostic: Any, text: str) -> tuple[str, Span | None] | None:
-    """The message and span of an error about an unsupported name of CUDA's; None for others."""
-    unknown_name = re.match(
-        r"use of undeclared identifier|unknown type name|expected namespace name|"
-        r"no template named|no member named|no type named",
-        diagnostic.spelling,
-    )
-    lines = text.split("\n")
-    line, column = diagnostic.location.line, diagnostic.location.column
-    advice = advice_on(diagnostic.spelling, [each.spelling for each in diagnostic.children])
-    if advice is not None:
-        return advice, Span(line, column, line, column + 1)
-    if not unknown_name or not 0 < line <= len(lines):
-        return None
-    name = re.match(r"\w+", lines[line - 1][column - 1 :])
-    message = unsupported_message(name[0]) if name else None
-    if name is None or message is None:
-        return None
-    return message, Span(line, column, line, column + len(name[0]))
-
-
-def _sentence(diagnostic: Any, filename: str) -> tuple[str, Span | None]:
-    """Clang's message with its fix-it, and its span if it is in the kernel's text."""
-    location = diagnostic.location
-    message = diagnostic.spelling
-    for fix in diagnostic.fixits if "did you mean" not in message else ():
-        replaced = fix.range.start.offset != fix.range.end.offset
-        if fix.value:
-            message += f"; {'write' if replaced else 'insert'} '{fix.value.strip()}'"
-        elif replaced:
-            message += "; leave it out"
-    if location.file is None or location.file.name != filename:
-        return message + ".", None
-    span = Span(location.line, location.column, location.line, location.column + 1)
-    end = "" if message.endswith("?") else "."
-    return message[0].upper() + message[1:] + end, span
+    return unit.cursor, list(unit.diagnostics)
 
 
 def definitions(unit: Any, filename: str) -> list[Any]:
-    """The cursors of the functions that the text defines, with those in extern "C"."""
+    """The cursors of the functions that the text defines, with those in namespaces."""
     found: list[Any] = []
+    pending: list[Any] = []
     for cursor in reversed(list(unit.get_children())):
         file = cursor.location.file
         if file is None or file.name != filename:
             break  # the prelude's, which comes first
-        is_extern = cursor.kind == CursorKind.LINKAGE_SPEC
-        for function in reversed(list(cursor.get_children())) if is_extern else (cursor,):
-            if function.kind in FUNCTIONS and function.is_definition():
-                found.append(function)
-    return found[::-1]
+        pending.append(cursor)
+    while pending:
+        cursor = pending.pop()
+        if cursor.kind in SCOPES:
+            pending += reversed(list(cursor.get_children()))
+        elif cursor.kind in FUNCTIONS and cursor.is_definition():
+            found.append(cursor)
+    return found
 
 
 def descendants(cursor: Any) -> Iterator[Any]:
@@ -166,6 +124,12 @@ def body_of(function: Any) -> Any:
         return None
     bodies = [c for c in function.get_children() if c.kind == CursorKind.COMPOUND_STMT]
     return bodies[-1] if bodies else None
+
+
+def is_specialization(cursor: Any) -> bool:
+    """Whether a function is an explicit specialization of a template."""
+    template = cindex.conf.lib.clang_getSpecializedCursorTemplate(cursor)
+    return not (template is None or cindex.conf.lib.clang_Cursor_isNull(template))
 
 
 def span_of(cursor: Any) -> Span:

@@ -3,67 +3,171 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from clang.cindex import CursorKind
 
 from simulator.contraction.contract import contract
-from simulator.frontend.clang import definitions, descendants, has_child, parse, span_of
+from simulator.frontend.clang import (
+    definitions,
+    descendants,
+    has_child,
+    is_specialization,
+    parse,
+    span_of,
+)
+from simulator.frontend.device_code import DeviceCode, SourceFile
+from simulator.frontend.diagnostics import errors, source_error, warnings
 from simulator.frontend.directives import check_length
+from simulator.frontend.kernel_name import (
+    KernelName,
+    candidates,
+    choose_kernel,
+    plain_types,
+    template_values,
+)
 from simulator.frontend.source import set_defines
 from simulator.frontend.statements import Statements
 from simulator.frontend.symbols import SymbolTable
-from simulator.frontend.template import instantiate
+from simulator.frontend.template import launched_arguments
 from simulator.language.ctype import ArrayOf, size_of
 from simulator.language.errors import SourceError, list_names
 from simulator.language.tree import Kernel, MemorySpace, Variable
 
 MAX_STATIC_SHARED_BYTES = 48 * 1024  # of a kernel's __shared__ arrays, as ptxas takes them
 USE = "tilewise_use"  # a function, added to the text, that names a template kernel's instance
+MAX_DROPPED = 5  # times that the text is parsed again, without what turned out to be host code
 
 
 def compile_kernel(
-    text: str, name: str, defines: Mapping[str, str] | None = None, filename: str = "kernel.cu"
+    text: str,
+    name: str | None = None,
+    defines: Mapping[str, str] | None = None,
+    filename: str = "kernel.cu",
 ) -> Kernel:
-    """The __global__ function `name` of a CUDA C text as a Kernel.
+    """The __global__ function `name` of a CUDA C text as a Kernel; its only one without a name.
 
-    defines gives macros their values: in the text's own #define lines where it has them, so that
-    Kernel.text is what runs, else as the compiler's -D; and a template kernel's parameters
-    theirs. filename is the text's name in messages. Raises SourceError for a text that is wrong or
-    not supported.
+    The text is a whole file: host code and headers are skipped, which Kernel.notes say. The name
+    may give namespaces, a template's arguments or the parameters' types: "ns::scale<float, 16>",
+    "scale(float*, int)". defines gives macros their values: in the text's own #define lines where
+    it has them, so that Kernel.text is what runs, else as the compiler's -D; and a template
+    kernel's parameters theirs. filename is the text's name in messages. Raises SourceError for a
+    text that is wrong or not supported.
     """
+    text = text.removeprefix("\ufeff")  # a byte-order mark
     check_length(text)
     text, macros = set_defines(text, defines or {})
-    _, template, macros = instantiate(text, name, macros)
-    arguments = tuple(value for _, value in template)
-    unit, warnings = _parse_instance(text, name, arguments, macros, filename)
-    functions = definitions(unit, filename)
+    source = SourceFile(text, macros)
+    asked = choose_kernel(source, name, filename)
+    launched = launched_arguments(source, asked.name)
+    arguments, macros = template_values(source, asked, macros, launched)
+    parsed = _parse(source, asked, arguments, macros, filename)
+    functions = definitions(parsed.unit, filename)
     kernels = [f for f in functions if has_child(f, CursorKind.CUDAGLOBAL_ATTR)]
-    cursor = next((cursor for cursor in kernels if cursor.spelling == name), None)
+    cursor = _choose([one for one in kernels if one.spelling == asked.name], asked)
     if cursor is None:
-        names = list_names([cursor.spelling for cursor in kernels])
+        names = list_names(parsed.code.kernels)
         raise SourceError(
-            f"There is no kernel named {name} in {filename}; "
+            f"There is no kernel named {asked.name} in {filename}; "
             + (f"it has {names}." if names else "it has no __global__ function.")
         )
-    if template:
-        cursor = _instance(functions, name)
-    return _lower(cursor, text, filename, arguments, tuple(warnings))
+    if arguments:
+        cursor = _instance(functions, asked.name)
+    kernel = _lower(cursor, parsed.code.text, filename, arguments, parsed.warnings)
+    return replace(kernel, text=text, notes=parsed.code.notes)
 
 
-def _parse_instance(
-    text: str, name: str, arguments: tuple[str, ...], macros: Mapping[str, str], filename: str
-) -> tuple[Any, list[str]]:
-    """The text's cursor and warnings; clang is made to instantiate a template by a use of it."""
-    if not arguments:
-        return parse(text, filename, macros)
-    instance = f"{name}<{', '.join(arguments)}>"
-    try:
-        return parse(f"{text}\nvoid {USE}() {{ (void)&{instance}; }}", filename, macros)
-    except SourceError as error:
-        if error.span is None or error.span.line <= text.count("\n") + 1:
-            raise
-        raise SourceError(f"{instance} does not fit its template: {error.message}") from None
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What clang makes of a file's device code."""
+
+    unit: Any  # the translation unit's cursor
+    code: DeviceCode
+    warnings: tuple[str, ...]
+
+
+def _parse(
+    source: SourceFile,
+    asked: KernelName,
+    arguments: tuple[str, ...],
+    macros: Mapping[str, str],
+    filename: str,
+) -> Parsed:
+    """A file's device code as clang reads it; clang instantiates a template by a use of it.
+
+    What is kept beside the kernel is found by its name alone, so that it may be host code, which
+    clang does not understand: it is dropped then, unless the kernel turns out to need it. Raises
+    SourceError for clang's errors.
+    """
+    dropped: set[int] = set()
+    needed: set[int] = set()
+    names: dict[int, set[str]] = {}  # of what was kept, by its first line
+    for last_try in (*[False] * MAX_DROPPED, True):
+        code = source.device_code(asked.name, arguments, dropped)
+        instance = f"{'::'.join((*_scope(source, asked), asked.name))}<{', '.join(arguments)}>"
+        use = f"\nvoid {USE}() {{ (void)&{instance}; }}" if arguments else ""
+        unit, diagnostics = parse(code.text + use, filename, macros)
+        found, unknown = errors(diagnostics, filename, code)
+        if not found:
+            return Parsed(unit, code, tuple(warnings(diagnostics, filename)))
+        for kept in code.kept:
+            names.setdefault(kept.first_line, set()).update(kept.names)
+        lines = [error.span.line for error in found if error.span is not None]
+        wanted = {line for line in dropped if names[line] & unknown}
+        erring = [code.kept_at(line) for line in lines]
+        doubtful = {one.first_line for one in erring if one is not None} - needed
+        if last_try or not (wanted or doubtful - dropped):
+            break
+        needed |= wanted
+        dropped = (dropped | doubtful) - needed
+    if arguments and found[0].span is not None and found[0].span.line > code.text.count("\n") + 1:
+        raise SourceError(f"{instance} does not fit its template: {found[0].message}")
+    raise source_error(found)
+
+
+def _scope(source: SourceFile, asked: KernelName) -> tuple[str, ...]:
+    """The namespaces of the kernel that is asked for."""
+    return next((one.scope for one in candidates(source, asked)), ())
+
+
+def _choose(kernels: list[Any], asked: KernelName) -> Any:
+    """The kernel's cursor among those of its name; None without any.
+
+    Raises SourceError where several have the name, and nothing says which is asked for.
+    """
+    found = [one for one in kernels if not is_specialization(one)]
+    if asked.scope:
+        found = [one for one in found if _namespaces(one)[-len(asked.scope) :] == asked.scope]
+    if asked.parameters is not None:
+        types = [one.displayname.removeprefix(one.spelling) for one in found]
+        found = [
+            one for one, written in zip(found, types, strict=True)
+            if plain_types(written) == asked.parameters
+        ]  # fmt: skip
+        if kernels and not found:
+            raise SourceError(
+                f"No kernel {asked.name} takes {asked.parameters}; there is "
+                f"{list_names([one.displayname for one in kernels])}."
+            )
+    if len(found) > 1:
+        names = ["::".join((*_namespaces(one), one.displayname)) for one in found]
+        raise SourceError(
+            f"{len(found)} kernels are named {asked.name}: {list_names(names)}. Choose one by its "
+            f"parameters' types: --kernel '{plain_types(names[0])}'."
+        )
+    return found[0] if found else None
+
+
+def _namespaces(cursor: Any) -> tuple[str, ...]:
+    """The named namespaces around a function, outermost first."""
+    names: list[str] = []
+    parent = cursor.semantic_parent
+    while parent is not None and parent.kind == CursorKind.NAMESPACE:
+        if parent.spelling and not parent.spelling.startswith("("):
+            names.insert(0, parent.spelling)
+        parent = parent.semantic_parent
+    return tuple(names)
 
 
 def _instance(functions: list[Any], name: str) -> Any:

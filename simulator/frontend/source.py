@@ -1,4 +1,4 @@
-"""The kernel's text as compilers get it: chosen values in its #define lines, no known headers.
+"""The kernel's text with chosen values in its #define lines.
 
 What is edited here is shown on the screen, too: the text that is shown is the text that runs.
 """
@@ -8,18 +8,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-
-# Headers that declare only what the prelude declares already, for every kernel.
-KNOWN_HEADERS = frozenset(
-    {
-        "assert.h", "cooperative_groups.h", "cooperative_groups/reduce.h",
-        "cooperative_groups/scan.h", "cuda_fp16.h", "cuda_fp16.hpp", "math_constants.h",
-        "vector_types.h", "vector_functions.h", "inttypes.h", "cinttypes", "cuda.h",
-        "cuda_pipeline.h", "cuda_pipeline_primitives.h", "cuda_runtime.h", "cuda_runtime_api.h",
-        "device_launch_parameters.h", "math.h", "cmath", "stdint.h", "cstdint", "stdio.h",
-        "cstdio", "stdlib.h", "cstdlib", "float.h", "cfloat", "limits.h", "climits",
-    }
-)  # fmt: skip
 
 
 def set_defines(text: str, values: Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -49,10 +37,3 @@ def _with_value(value: str, found: re.Match[str]) -> str:
     comment = re.search(r"//|/\*", found[2][1:])
     end = len(found[2]) if comment is None else comment.start() + 1
     return found[1] + value + found[2][len(found[2][:end].rstrip(" \t")) :]
-
-
-def without_headers(text: str) -> str:
-    """The text as both compilers get it: #include lines of CUDA's own headers blanked."""
-    names = "|".join(re.escape(name) for name in sorted(KNOWN_HEADERS))
-    line = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*[<\"](?:{names})[>\"][ \t]*$", re.MULTILINE)
-    return line.sub(lambda found: " " * len(found[0]), text)

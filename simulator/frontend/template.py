@@ -2,11 +2,51 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from simulator.frontend.lexer import blank_comments
+from simulator.frontend.device_code import SourceFile
+from simulator.frontend.scanner import Token, blank
+from simulator.frontend.toplevel import Declaration
 from simulator.language.errors import SourceError, Span
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateParameter:
+    """A parameter of a template."""
+
+    name: str  # "?" for one without
+    is_type: bool  # typename or class
+    default: str  # "" without one
+
+
+def template_parameters(
+    source: SourceFile, declaration: Declaration
+) -> tuple[TemplateParameter, ...]:
+    """The parameters of a declaration's `template <…>`; none for what is no template."""
+    first, behind = declaration.first, source.top.behind_template(declaration.first)
+    inside = source.top.tokens[first + 2 : max(first + 2, behind - 1)]  # between < and >
+    return tuple(_parameter(text.split()) for text in split_arguments(inside))
+
+
+def split_arguments(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """The texts between the commas that are in no bracket; none for no tokens."""
+    parts: list[list[str]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += {"<": 1, "(": 1, "{": 1, ">": -1, ")": -1, "}": -1}.get(token.text, 0)
+        if token.text == "," and not depth:
+            parts.append([])
+        else:
+            parts[-1].append(token.text)
+    return tuple(" ".join(part) for part in parts) if tokens else ()
+
+
+def _parameter(words: Sequence[str]) -> TemplateParameter:
+    equals = words.index("=") if "=" in words else len(words)
+    name = words[equals - 1] if equals > 1 else "?"
+    is_type = bool({"typename", "class"} & set(words[:equals]))
+    return TemplateParameter(name, is_type, " ".join(words[equals + 1 :]))
 
 
 def instantiate(
@@ -21,50 +61,46 @@ def instantiate(
     >>> instantiate("template <int T> __global__ void k() {}", "k", {"T": "4", "N": "2"})
     ('                 __global__ void k() {}', [('T', '4')], {'N': '2'})
     """
-    plain = blank_comments(text)
-    header = next((header for header, _ in kernel_declarations(plain, name) if header), None)
+    source = SourceFile(text)
     macros = dict(defines)
-    if header is None:
-        return text, [], macros
-    values = []
-    for parameter in header["parameters"].split(","):
-        declared, _, default = parameter.partition("=")
-        parameter_name = declared.split()[-1] if declared.split() else ""
-        value = macros.pop(parameter_name, default.strip())
-        if not value:
-            line = text.count("\n", 0, header.start()) + 1
-            column = header.start() - text.rfind("\n", 0, header.start())
-            raise SourceError(
-                f"The template parameter {parameter_name or '?'} has no value: give it one with "
-                f"-D {parameter_name}=… or in the catalogue.",
-                Span(line, column, line, column + 8),
-            )
-        values.append((parameter_name, value))
-    blank = re.sub(r"[^\n]", " ", header[0])
-    return text[: header.start()] + blank + text[header.end() :], values, macros
+    for kernel in source.kernels:
+        parameters = template_parameters(source, kernel) if name in kernel.names else ()
+        if not parameters:
+            continue
+        values = []
+        for parameter in parameters:
+            value = macros.pop(parameter.name, parameter.default)
+            if not value:
+                raise SourceError(
+                    f"The template parameter {parameter.name} has no value: give it one with "
+                    f"-D {parameter.name}=… or in the catalogue.",
+                    template_span(source, kernel),
+                )
+            values.append((parameter.name, value))
+        tokens = source.top.tokens
+        start = tokens[kernel.first].start
+        end = tokens[source.top.behind_template(kernel.first) - 1].end
+        return text[:start] + blank(text[start:end]) + text[end:], values, macros
+    return text, [], macros
 
 
-def kernel_declarations(plain: str, name: str) -> Iterator[tuple[re.Match[str] | None, int]]:
-    """The declarations of __global__ functions of a name, in a text without comments.
+def template_span(source: SourceFile, kernel: Declaration) -> Span:
+    """The span of the word `template` before a kernel."""
+    start = source.top.tokens[kernel.first].start
+    line_start = source.text.rfind("\n", 0, start) + 1
+    column = len(source.text[line_start:start].encode()) + 1
+    line = source.line(start)
+    return Span(line, column, line, column + len("template"))
 
-    Yields for each the match of the `template <…>` before it, or None, whose group "parameters" is
-    the text between < and >; and the position behind the "(" of the function's parameters.
-    """
-    landmarks = re.compile(
-        rf"(?P<template>\btemplate\s*<(?P<parameters>[^<>]*)>)|(?P<end>[;{{}}])"
-        rf"|(?P<name>\b{re.escape(name)}\s*\()|(?P<kernel>__global__)"
-    )
-    header: re.Match[str] | None = None  # the first `template <…>` since the last ; { or }
-    is_kernel, kernel_header = False, header  # whether __global__ was found since, and its template
-    for landmark in landmarks.finditer(plain):
-        match landmark.lastgroup:
-            case "template":
-                if any(end in landmark[0] for end in ";{}"):
-                    header, is_kernel, kernel_header = None, False, None
-                header = header or landmark
-            case "end":
-                header, is_kernel, kernel_header = None, False, None
-            case "kernel":
-                is_kernel, kernel_header = True, header
-            case _ if is_kernel:
-                yield kernel_header, landmark.end()
+
+def launched_arguments(source: SourceFile, name: str) -> list[tuple[str, ...]]:
+    """The template arguments that the file's own launches name: of `name<A, B><<<…>>>(…)`."""
+    top = source.top
+    found: list[tuple[str, ...]] = []
+    for index, token in enumerate(top.tokens[:-1]):
+        if token.text != name or top.tokens[index + 1].text != "<":
+            continue
+        behind = top.behind_angles(index + 1)
+        if behind < len(top.tokens) and top.tokens[behind].text == "<<<":
+            found.append(split_arguments(top.tokens[index + 2 : behind - 1]))
+    return found

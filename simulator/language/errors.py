@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAX_NAMES = 12  # in a sentence
+MAX_LINE = 400  # bytes of a line of the text that is shown with its error
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -22,13 +23,51 @@ class Span:
         return f"line {self.line}, column {self.column}"
 
 
-class SourceError(Exception):
-    """A mistake in a kernel's text: a sentence, and the span that it is about, if known."""
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One mistake in a kernel's text."""
 
-    def __init__(self, message: str, span: Span | None = None) -> None:
+    message: str  # a sentence
+    span: Span | None = None  # what it is about, if known
+    hint: str = ""  # a sentence on what may mend it, where there is one
+
+    def __str__(self) -> str:
+        """The place, the sentence and the hint, on one line."""
+        place = f"{self.span}: " if self.span else ""
+        return f"{place}{self.message}" + (f" {self.hint}" if self.hint else "")
+
+
+class SourceError(Exception):
+    """A mistake in a kernel's text: a sentence, and the span that it is about, if known.
+
+    others are further mistakes, found at the same time. As a text, each is on a line of its own.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        span: Span | None = None,
+        hint: str = "",
+        others: Sequence[Diagnostic] = (),
+    ) -> None:
         self.message = message
         self.span = span
-        super().__init__(f"{span}: {message}" if span else message)
+        self.errors = (Diagnostic(message, span, hint), *others)
+        super().__init__("\n".join(map(str, self.errors)))
+
+    def with_lines(self, text: str) -> str:
+        """The errors, each with its line of the kernel's text beneath, and a mark at its column."""
+        lines = text.split("\n")
+        found: list[str] = []
+        for error in self.errors:
+            found.append(str(error))
+            if error.span is not None and 0 < error.span.line <= len(lines):
+                line = lines[error.span.line - 1].rstrip().encode()
+                if line and len(line) <= MAX_LINE:
+                    before = line[: error.span.column - 1].decode(errors="replace")
+                    mark = "".join("\t" if letter == "\t" else " " for letter in before)
+                    found += (f"    {line.decode(errors='replace')}", f"    {mark}^")
+        return "\n".join(found)
 
 
 class LaunchError(Exception):

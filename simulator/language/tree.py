@@ -424,7 +424,7 @@ class Kernel:
     """One __global__ function, typed and ready to run."""
 
     name: str
-    text: str  # as the screen shows it, as it was parsed, and as the GPU's compiler gets it
+    text: str  # as the screen shows it; both compilers get it with its host code blanked
     parameters: tuple[Variable, ...]  # in the order of the declaration
     shared: tuple[Variable, ...]  # its shared arrays, in the order of their declarations
     body: Sequence
@@ -432,6 +432,7 @@ class Kernel:
     template: tuple[str, ...] = ()  # a template kernel's arguments, as the text would have them
     contractions: Contractions = field(default_factory=Contractions)
     warnings: tuple[str, ...] = ()  # sentences: the compiler's, and sums that may be contracted
+    notes: tuple[str, ...] = ()  # sentences: what of the text was skipped
 
     @property
     def shared_offsets(self) -> dict[Variable, int]:

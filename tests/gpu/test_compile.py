@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from gpu.compile import check_input, compile_text, element_type, first_error
 from simulator.catalogue import catalogue
-from simulator.frontend.source import without_headers
+from simulator.frontend.device_code import SourceFile
 from simulator.language.errors import SourceError
 
 KERNEL = 'extern "C" __global__ void f(float* a) { a[threadIdx.x] = X; }\n'
@@ -37,6 +39,17 @@ def test_no_text_reads_the_hosts_files(text: str) -> None:
         check_input(text + "\n" + KERNEL, "f", {})
 
 
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_device_code_reads_the_hosts_files(text: str) -> None:
+    """What names a file is blanked before a compiler gets it, or it is refused."""
+    left = SourceFile(f"{text}\n{KERNEL}").device_code("f").text
+    try:
+        check_input(left, "f", {})
+    except SourceError:
+        return
+    assert not re.search(r"(?:#|%:|\?\?=)\s*(?:include|import|embed|line)|__has_", left)
+
+
 @pytest.mark.parametrize(
     ("kernel", "defines"),
     [
@@ -61,7 +74,7 @@ def test_macros_conditions_and_unrolling_are_taken() -> None:
 @pytest.mark.parametrize("name", list(catalogue()))
 def test_every_kernel_of_the_catalogue_is_taken(name: str) -> None:
     entry = catalogue()[name]
-    check_input(without_headers(entry.source()), entry.kernel, {})
+    check_input(SourceFile(entry.source()).device_code(entry.kernel).text, entry.kernel, {})
     assert element_type(entry.source(), entry.kernel) in ("float32", "float64")
 
 

@@ -60,7 +60,7 @@ TEXTS = {
     "templates": (TEMPLATE, long("template<a>__global__ k "), ""),
     "kernels behind a template": (TEMPLATE, long("__global__ k ", "template<a>"), ""),
     "kernels without a name": (ELEMENT, long("__global__ "), "no kernel named k"),
-    "calls without an end": (ELEMENT, long("k( ", "__global__ "), "no kernel named k"),
+    "calls without an end": (ELEMENT, long("k( ", "__global__ "), "Kernel k must take"),
     "a name of half precision": (NAME, long("a", "__h", "-"), ""),
     "places in a tool's output": (SANITIZER, long(" in ", "COMPUTE-SANITIZER SUMMARY "), ""),
     "words to edit": (EDITS, long("float ", length=10 * LENGTH), ""),

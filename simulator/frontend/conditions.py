@@ -1,0 +1,133 @@
+"""Which tokens of a file #if, #ifdef and #else leave in it, and the macros that it defines."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from simulator.frontend.host_values import Definition, Evaluator, Value, expression_tokens
+from simulator.frontend.lexer import tokens as split_tokens
+from simulator.frontend.scanner import Token, TokenKind
+
+DIRECTIVE = re.compile(r"(?:#|%:)\s*(\w*)\s*(.*)", re.DOTALL)
+DEFINE = re.compile(r"([^\W\d]\w*)(\(([^()]*)\))?(.*)", re.DOTALL)
+# What clang defines itself for the target of simulator/frontend/clang.py.
+COMPILER_MACROS: Mapping[str, str] = {
+    "__cplusplus": "201703", "__CUDA_ARCH__": "800", "__CUDACC__": "1", "__CUDA__": "1",
+    "__clang__": "1", "__GNUC__": "4", "__linux__": "1", "__linux": "1", "__unix__": "1",
+    "__x86_64__": "1", "__LP64__": "1",
+}  # fmt: skip
+OTHER_SYSTEMS = re.compile(
+    r"_WIN32|_WIN64|_MSC_VER|__APPLE__|__MACOSX|__HIP\w*|__HIPCC__|__CUDACC_RTC__|__QNX\w*|"
+    r"_DEBUG|__MINGW32__|__arm__|__aarch64__|__INTEL_COMPILER|__PGI|_OPENMP|__NVCC__|"
+    r"__CUDACC_DEBUG__|__DRIVER_TYPES_H__|__\w+_H(?:__|_)?|_\w+_H_?"
+)
+
+
+@dataclass(slots=True)
+class Preprocessed:
+    """A file's tokens as its conditions leave them."""
+
+    tokens: list[Token] = field(default_factory=list)  # without directives and comments
+    macros: dict[str, Definition] = field(default_factory=dict)  # as they are at the file's end
+
+
+@functools.cache
+def prelude_macros() -> frozenset[str]:
+    """The names of the macros that every text begins with."""
+    return frozenset(
+        name
+        for path in Path(__file__).parent.glob("*.cuh")
+        for name in re.findall(r"^#define (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+
+
+def preprocess(tokens: Sequence[Token], defines: Mapping[str, str]) -> Preprocessed:
+    """The tokens that a compiler would see; defines are its -D macros.
+
+    Where a condition's value is not known, its first branch is taken: what reads the result is
+    tolerant, and clang, which knows all values, gets every branch.
+    """
+    result = Preprocessed()
+    macros = result.macros
+    for name, text in {**COMPILER_MACROS, **defines}.items():
+        macros[name] = Definition(None, tuple(expression_tokens(text)))
+    # One evaluator for all conditions: its limit holds for them together.
+    evaluator = Evaluator(lambda name: _undefined(name, macros), macros)
+    outer: list[tuple[bool, bool]] = []  # of each open #if: whether around it all is active, taken
+    active = True
+    for token in tokens:
+        if token.kind is not TokenKind.DIRECTIVE:
+            if active and token.kind is not TokenKind.COMMENT:
+                result.tokens.append(token)
+            continue
+        directive = DIRECTIVE.match(token.text)
+        if directive is None:
+            continue
+        word, rest = directive.groups()
+        if word in ("if", "ifdef", "ifndef"):
+            taken = active and _holds(word, rest, evaluator)
+            outer.append((active, taken))
+            active = taken
+        elif word in ("elif", "else") and outer:
+            around, taken = outer[-1]
+            active = around and not taken and (word == "else" or _holds("if", rest, evaluator))
+            outer[-1] = (around, taken or active)
+        elif word == "endif" and outer:
+            active, _ = outer.pop()
+        elif active:
+            _define(word, rest, macros)
+    return result
+
+
+def _define(word: str, rest: str, macros: dict[str, Definition]) -> None:
+    """Apply a #define or #undef."""
+    defined = DEFINE.match(rest)
+    if defined is None:
+        return
+    if word == "define":
+        names = None if defined[3] is None else tuple(n.strip() for n in defined[3].split(","))
+        macros[defined[1]] = Definition(names, tuple(expression_tokens(defined[4])))
+    elif word == "undef":
+        macros.pop(defined[1], None)
+
+
+def _holds(word: str, rest: str, evaluator: Evaluator) -> bool:
+    """Whether a condition holds; True where it is not known."""
+    macros = evaluator.macros
+    if word != "if":
+        name = rest.split()[0] if rest.split() else ""
+        is_defined = _is_defined(name, macros)
+        return is_defined is None or bool(is_defined) == (word == "ifdef")
+    expression: list[str] = []
+    pending = split_tokens(rest)[::-1]
+    while pending:
+        word = pending.pop()
+        if word != "defined":
+            expression.append(word)
+            continue
+        in_parentheses = bool(pending) and pending[-1] == "("
+        if in_parentheses:
+            pending.pop()
+        value = _is_defined(pending.pop(), macros) if pending else None
+        expression.append("defined?" if value is None else str(value))
+        if in_parentheses and pending:
+            pending.pop()
+    joined = expression_tokens(" ".join(expression).replace("defined?", "__unknown__"))
+    value = evaluator.evaluate(joined)
+    return value is None or bool(value)
+
+
+def _is_defined(name: str, macros: Mapping[str, Definition]) -> Value:
+    """1 or 0; None where only clang knows."""
+    if name in macros or name in prelude_macros():
+        return 1
+    return 0 if not name.startswith("_") or OTHER_SYSTEMS.fullmatch(name) else None
+
+
+def _undefined(name: str, macros: Mapping[str, Definition]) -> Value:
+    """The value of a name in #if that is no macro of the text: 0, as in C, unless it is clang's."""
+    return None if _is_defined(name, macros) != 0 else 0

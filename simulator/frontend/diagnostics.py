@@ -1,0 +1,159 @@
+"""Clang's diagnostics as sentences about the text, each with a hint where one is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from clang.cindex import Diagnostic as ClangDiagnostic
+
+from simulator.frontend.device_code import DeviceCode
+from simulator.frontend.unsupported import advice_on, unsupported_message
+from simulator.language.errors import Diagnostic, SourceError, Span, list_names
+
+# Headers that declare only what is there for every kernel without them.
+KNOWN_HEADERS = frozenset(
+    {
+        "assert.h", "cassert", "cfloat", "climits", "cmath", "cinttypes", "cooperative_groups.h",
+        "cooperative_groups/reduce.h", "cooperative_groups/scan.h", "cstddef",
+        "cstdint", "cstdio", "cstdlib", "cuda.h", "cuda_fp16.h", "cuda_fp16.hpp", "cuda_pipeline.h",
+        "cuda_pipeline_primitives.h", "cuda_runtime.h", "cuda_runtime_api.h",
+        "device_launch_parameters.h", "float.h", "inttypes.h", "iostream", "limits.h", "math.h",
+        "math_constants.h", "stdint.h", "stdio.h", "stdlib.h", "string", "string.h", "vector",
+        "vector_functions.h", "vector_types.h",
+    }
+)  # fmt: skip
+MAX_ERRORS = 10  # that are shown of one text
+UNKNOWN_NAME = re.compile(
+    r"(?:use of undeclared identifier|unknown type name|expected namespace name|"
+    r"no template named|no member named|no type named) *(?:'(?P<name>[^']+)')?"
+)
+NO_ERRORS = re.compile(r"too many errors emitted")
+# What may mend an error, by what clang says.
+HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), hint)
+    for pattern, hint in (
+        (r"kernel function type .* must have void return type",
+         "Write void before the kernel's name."),
+        (r"a type specifier is required|requires a type specifier",
+         "Is a type missing before the name, or the '{' of the function before this line?"),
+        (r"expected ';' after top level declarator",
+         "Is the '{' missing that begins the function's body?"),
+        (r"extraneous closing brace", "It closes nothing: is a '{' missing before it?"),
+        (r"function definition is not allowed here", "Is a '}' missing before this line?"),
+        (r"expected unqualified-id|expected expression|expected external declaration",
+         "Is the line before it complete?"),
+        (r"reference to __host__ function '(\w+)", "Write __device__ before that function."),
+        (r"no matching function for call to",
+         "Do the number and the types of the arguments fit the function?"),
+        (r"cannot be used in type name|variable length arrays|array size is not|"
+         r"not an integral constant expression",
+         "An array's size must be a constant: a macro, const int or constexpr."),
+        (r"read-only|const-qualified", "It is const: leave out const, or store somewhere else."),
+        (r"use of overloaded operator", "The operands' types have no such operator."),
+        (r"subscripted value is not an array", "Only arrays and pointers take an index."),
+    )
+)  # fmt: skip
+
+
+def errors(
+    diagnostics: Sequence[Any], filename: str, code: DeviceCode
+) -> tuple[tuple[Diagnostic, ...], set[str]]:
+    """Clang's errors, as far as MAX_ERRORS, each unknown name once; and all unknown names."""
+    found: list[Diagnostic] = []
+    unknown: set[str] = set()
+    for diagnostic in diagnostics:
+        if diagnostic.severity < ClangDiagnostic.Error or NO_ERRORS.search(diagnostic.spelling):
+            continue
+        name = _unknown_name(diagnostic, code.text)
+        if name is not None and name in unknown:
+            continue
+        if name is not None:
+            unknown.add(name)
+        found.append(_error(diagnostic, filename, code, name))
+    return tuple(dict.fromkeys(found))[:MAX_ERRORS], unknown
+
+
+def source_error(found: Sequence[Diagnostic]) -> SourceError:
+    """The errors, of which there is at least one, as one SourceError."""
+    first, *others = found
+    return SourceError(first.message, first.span, first.hint, others)
+
+
+def warnings(diagnostics: Sequence[Any], filename: str) -> Iterator[str]:
+    """Clang's warnings as sentences with their places."""
+    for diagnostic in diagnostics:
+        if diagnostic.severity == ClangDiagnostic.Warning:
+            message, span = _sentence(diagnostic, filename)
+            yield f"{span}: {message}" if span else message
+
+
+def _unknown_name(diagnostic: Any, text: str) -> str | None:
+    """The name that clang does not know, if that is the error."""
+    found = UNKNOWN_NAME.match(diagnostic.spelling)
+    if found is None:
+        return None
+    lines = text.split("\n")
+    line, column = diagnostic.location.line, diagnostic.location.column
+    if 0 < line <= len(lines):
+        written = re.match(rb"\w+", lines[line - 1].encode()[column - 1 :])
+        if written:
+            return written[0].decode()
+    return found["name"]
+
+
+def _error(diagnostic: Any, filename: str, code: DeviceCode, name: str | None) -> Diagnostic:
+    message, span = _sentence(diagnostic, filename)
+    advice = advice_on(diagnostic.spelling, [each.spelling for each in diagnostic.children])
+    if advice is not None:
+        return Diagnostic(advice, span)
+    if name is not None:
+        unsupported = unsupported_message(name)
+        if name in code.host and "no member" not in diagnostic.spelling:
+            return Diagnostic(_host_message(name, code), span)
+        if unsupported is not None:
+            if span is not None:
+                span = Span(span.line, span.column, span.line, span.column + len(name))
+            return Diagnostic(unsupported, span)
+        headers = [header for header in code.headers if header not in KNOWN_HEADERS]
+        if headers and "did you mean" not in message:
+            return Diagnostic(message, span, (
+                f"If it comes from {list_names(headers)}: no header is read; write what the "
+                "kernel uses of it into the text."
+            ))  # fmt: skip
+        return Diagnostic(message, span)
+    hint = next((hint for pattern, hint in HINTS if pattern.search(diagnostic.spelling)), "")
+    for note in diagnostic.children:
+        if note.spelling.startswith("to match this") and note.location.line:
+            hint = f"The one that it should close is in line {note.location.line}."
+    return Diagnostic(message, span, hint)
+
+
+def _host_message(name: str, code: DeviceCode) -> str:
+    """The sentence about a host function or variable that a kernel uses."""
+    declared = code.host[name]
+    if declared.is_function:
+        return f"{name} is a host function (line {declared.line}); write __device__ before it."
+    return (
+        f"'{name}' is a variable of the host: a kernel cannot read it. Write __device__ or "
+        f"__constant__ before it (line {declared.line}), or pass it as a parameter."
+    )
+
+
+def _sentence(diagnostic: Any, filename: str) -> tuple[str, Span | None]:
+    """Clang's message with its fix-it, and its span if it is in the kernel's text."""
+    location = diagnostic.location
+    message = diagnostic.spelling
+    has_fixes = not re.search(r"did you mean|after top level declarator", message)
+    for fix in diagnostic.fixits if has_fixes else ():
+        replaced = fix.range.start.offset != fix.range.end.offset
+        if fix.value:
+            message += f"; {'write' if replaced else 'insert'} '{fix.value.strip()}'"
+        elif replaced:
+            message += "; leave it out"
+    if location.file is None or location.file.name != filename:
+        return message + ".", None
+    span = Span(location.line, location.column, location.line, location.column + 1)
+    end = "" if message.endswith("?") else "."
+    return message[0].upper() + message[1:] + end, span

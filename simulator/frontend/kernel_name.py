@@ -1,0 +1,148 @@
+"""Which kernel of a file is asked for, and with which template arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from simulator.frontend.device_code import SourceFile
+from simulator.frontend.template import TemplateParameter, template_parameters, template_span
+from simulator.frontend.toplevel import Declaration
+from simulator.language.errors import SourceError, list_names
+
+MAX_EXAMPLES = 4  # launches that a sentence lists
+NAME = re.compile(r"\s*(?:::)?((?:\w+::)*)(\w+)\s*(<.*>)?\s*(\(.*\))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelName:
+    """A kernel as a command line names it: `scale`, `ns::scale<float, 16>` or `scale(float*)`."""
+
+    name: str
+    scope: tuple[str, ...] = ()  # its namespaces, the last ones at least
+    arguments: tuple[str, ...] = ()  # of its template
+    parameters: str | None = None  # their types, without spaces; None where not given
+
+
+def parse_name(text: str) -> KernelName:
+    """The parts of a kernel's name. Raises SourceError for what is no name.
+
+    >>> parse_name("a::scale<float, 16>")
+    KernelName(name='scale', scope=('a',), arguments=('float', '16'), parameters=None)
+    """
+    found = NAME.fullmatch(text)
+    if found is None:
+        raise SourceError(
+            f"{text[:60]!r} is no kernel's name: write one like scale, ns::scale, "
+            "'scale<float, 16>' or 'scale(float*, int)'."
+        )
+    scope = tuple(part for part in found[1].split("::") if part)
+    arguments = _split(found[3][1:-1]) if found[3] else ()
+    parameters = None if found[4] is None else plain_types(found[4])
+    return KernelName(found[2], scope, arguments, parameters)
+
+
+def plain_types(parameters: str) -> str:
+    """A list of parameters' types in parentheses without spaces that mean nothing.
+
+    >>> plain_types("(const float *, unsigned int)")
+    '(const float*,unsigned int)'
+    """
+    return re.sub(r"\s*([*&,()<>])\s*", r"\1", parameters.strip())
+
+
+def _split(text: str) -> tuple[str, ...]:
+    """A template's arguments, split at the commas that are in no bracket."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "<([{") - (letter in ">)]}")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return tuple(part.strip() for part in parts)
+
+
+def choose_kernel(source: SourceFile, asked: str | None, filename: str) -> KernelName:
+    """The kernel that is asked for, or the file's only one. Raises SourceError without it."""
+    known = list(dict.fromkeys("::".join((*one.scope, one.name)) for one in source.kernels))
+    if asked is not None:
+        return parse_name(asked)
+    if not known:
+        raise SourceError(f"{filename} has no kernel: no __global__ function is in it.")
+    if len(known) > 1:
+        raise SourceError(
+            f"{filename} has {len(known)} kernels: {list_names(known)}. Choose one by its name "
+            f"(--kernel {known[0]})."
+        )
+    return parse_name(known[0])
+
+
+def candidates(source: SourceFile, asked: KernelName) -> list[Declaration]:
+    """The file's kernels of a name, and of its namespaces where they are given."""
+    return [
+        one for one in source.kernels
+        if asked.name in one.names and one.scope[len(one.scope) - len(asked.scope):] == asked.scope
+    ]  # fmt: skip
+
+
+def template_values(
+    source: SourceFile,
+    asked: KernelName,
+    macros: Mapping[str, str],
+    launched: Sequence[tuple[str, ...]],
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The values of a template kernel's parameters, and the macros that are none of them.
+
+    They come from the name that is asked for, else from the macros, else from the file's own
+    launches if these agree (`launched` has the arguments that they name), else from the
+    template's defaults. A kernel that is no template has none. Raises SourceError for a
+    parameter without a value.
+    """
+    remaining = dict(macros)
+    for kernel in candidates(source, asked):
+        parameters = template_parameters(source, kernel)
+        if not parameters:
+            continue
+        given = dict(zip((p.name for p in parameters), asked.arguments, strict=False))
+        if len(asked.arguments) > len(parameters):
+            raise SourceError(
+                f"{asked.name} has {len(parameters)} template parameters; "
+                f"{len(asked.arguments)} arguments are given.",
+                template_span(source, kernel),
+            )
+        own = {p.name: remaining.pop(p.name) for p in parameters if p.name in remaining}
+        distinct = list(dict.fromkeys(launched))
+        if not given and not own and len(distinct) == 1:
+            given = dict(zip((p.name for p in parameters), distinct[0], strict=False))
+        values = {p.name: p.default for p in parameters} | own | given
+        if not all(values.values()):
+            raise _missing(source, kernel, parameters, values, distinct)
+        return tuple(values.values()), remaining
+    if asked.arguments and candidates(source, asked):
+        raise SourceError(f"{asked.name} is no template: leave out <{', '.join(asked.arguments)}>.")
+    return (), remaining
+
+
+def _missing(
+    source: SourceFile,
+    kernel: Declaration,
+    parameters: Sequence[TemplateParameter],
+    values: Mapping[str, str],
+    launched: Sequence[tuple[str, ...]],
+) -> SourceError:
+    """The error for template parameters without a value: what to write."""
+    missing = [name for name, value in values.items() if not value]
+    examples = launched[:MAX_EXAMPLES] or [
+        tuple(values[p.name] or ("float" if p.is_type else "16") for p in parameters)
+    ]
+    written = " or ".join(f"--kernel '{kernel.name}<{', '.join(one)}>'" for one in examples)
+    verb = "have" if len(missing) > 1 else "has"
+    why = "as the file launches it" if launched else "for example"
+    return SourceError(
+        f"The template parameter{'s' if len(missing) > 1 else ''} {list_names(missing)} of "
+        f"{kernel.name} {verb} no value: name it, {why}: {written}; or give "
+        f"{' '.join(f'-D {one}=…' for one in missing)}.",
+        template_span(source, kernel),
+    )
