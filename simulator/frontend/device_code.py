@@ -26,11 +26,12 @@ KEPT_PRAGMA = re.compile(r"(?:#|%:)\s*pragma\s+(?!(?:once|GCC|clang|STDC|push_ma
                          r"(?:unroll|nounroll|pack)\b")  # fmt: skip
 PRAGMA = re.compile(r"(?:#|%:)\s*pragma\b")
 DEFINE = re.compile(r"(?:#|%:)\s*define\s+([^\W\d]\w*)(.*)", re.DOTALL)
-CONDITION = re.compile(r"(?:#|%:)\s*(?:el)?if")
+USING = re.compile(r"(?:#|%:)\s*(?:(?:el)?if|pragma)")  # directives that use macros and constants
 NOT_FOR_KERNELS = re.compile(r"##|%:%:|_Pragma|__has_include|__has_embed")
 HOST_LIBRARIES = frozenset({"std", "thrust", "cub", "cv", "chrono", "boost", "Eigen"})
 CONSTANT_WORDS = frozenset({"const", "constexpr", "static_assert"})
 MAX_RANGES = 4  # of lines, in a note
+MAX_WORDS = 12  # that tell what a declaration is
 BLANK, SEMICOLON = 1, 2  # what a character of the file becomes
 
 
@@ -57,6 +58,7 @@ class HostDeclaration:
 
     line: int  # its first
     is_function: bool
+    words: tuple[str, ...]  # its first names and signs
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +133,7 @@ class SourceFile:
             text=_blanked(self.text, blanks),
             notes=tuple(note for note in notes if note),
             kernels=tuple(dict.fromkeys("::".join((*k.scope, k.name)) for k in self.kernels)),
-            host={
-                name: HostDeclaration(self.lines(one)[0], one.is_function)
-                for one in reversed(host)
-                for name in one.names
-            },
+            host={name: self._host(one) for one in reversed(host) for name in one.names},
             headers=tuple(headers),
             kept=tuple(
                 Kept(one.names, *self.lines(one))
@@ -143,6 +141,10 @@ class SourceFile:
                 if not (one.is_kernel and kernel in one.names)
             ),
         )
+
+    def _host(self, one: Declaration) -> HostDeclaration:
+        words = tuple(token.text for token in self.top.tokens[one.first : one.last][:MAX_WORDS])
+        return HostDeclaration(self.lines(one)[0], one.is_function, words)
 
     def _used(self, kernel: str, others: Iterable[str], dropped: Collection[int]) -> Used:
         """The declarations that a kernel uses, and the names in them."""
@@ -165,8 +167,9 @@ class SourceFile:
         bodies = self._macro_bodies()
         used, found = set[str](), dict.fromkeys(pending)
         names = [name for text in others for name in split_tokens(text)]
-        names += [name for t in self.scanned if CONDITION.match(t.text) and t.kind is
-                  TokenKind.DIRECTIVE for name in split_tokens(t.text)]  # fmt: skip
+        for token in self.scanned:
+            if token.kind is TokenKind.DIRECTIVE and USING.match(token.text):
+                names += split_tokens(token.text)
         while pending or names:
             if not names:
                 one = pending.pop()
@@ -201,7 +204,7 @@ class SourceFile:
         """Whether device code may use a declaration: not host functions and host variables."""
         if one.is_device or one.is_kernel or one.is_type:
             return True
-        words = {t.text for t in self.top.tokens[one.first : one.last][:12]}
+        words = {t.text for t in self.top.tokens[one.first : one.last][:MAX_WORDS]}
         return bool(words & CONSTANT_WORDS) or "namespace" in words
 
     def _macro_bodies(self) -> dict[str, list[str]]:

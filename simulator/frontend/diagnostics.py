@@ -134,7 +134,13 @@ def _host_message(name: str, code: DeviceCode) -> str:
     """The sentence about a host function or variable that a kernel uses."""
     declared = code.host[name]
     if declared.is_function:
-        return f"{name} is a host function (line {declared.line}); write __device__ before it."
+        return (
+            f"{name} is a host function; write __device__ before its definition (line "
+            f"{declared.line})."
+        )
+    for word in declared.words:
+        if (message := unsupported_message(word)) is not None:
+            return message  # its type is a texture, or a library's
     return (
         f"'{name}' is a variable of the host: a kernel cannot read it. Write __device__ or "
         f"__constant__ before it (line {declared.line}), or pass it as a parameter."

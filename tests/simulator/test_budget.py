@@ -137,7 +137,8 @@ def test_progress_in_the_terminal(
     file.write_text(f"__global__ void k(float* x, int n) {{ {FOR_EVER} }}", encoding="utf-8")
     command = [str(file), "--kernel", "k", "--grid", "1", "--block", "32", "f32:4", "i32=4"]
     assert main([*command, "--seconds", "0.5"]) == 2
-    *progress, error = capsys.readouterr().err.splitlines()
+    lines = capsys.readouterr().err.splitlines()
+    *progress, error = [line for line in lines if not line.startswith("    ")]
     assert progress
     assert all(line.startswith(("0 s: 0 of 1 blocks", "1 s: 0 of 1 blocks")) for line in progress)
     assert error.startswith("line 1, column 38: The time given to this run, 0.5 seconds, is over")

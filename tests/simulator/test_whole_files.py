@@ -185,7 +185,7 @@ def test_a_pragma_of_another_kernel_is_skipped_with_it() -> None:
 
 MISTAKES = {
     "a host function": ("float f(float a) { return a; }", "x[0] = f(1);",
-                        r"line 2, .*f is a host function \(line 1\); write __device__ before it"),
+                        r"f is a host function; write __device__ before its definition \(line 1\)"),
     "a host variable": ("float scale = 2;", "x[0] = scale;",
                         r"'scale' is a variable of the host: a kernel cannot read it"),
     "an own header": ('#include "common.h"', "x[0] = common(1);",

@@ -104,7 +104,8 @@ def test_a_step_shows_a_load_with_a_cache_hint() -> None:
 
 
 REFUSED: dict[str, tuple[str, str, str]] = {
-    "texture": ("texture<float, 1> t;", "", "textures and surfaces are left out; read the array"),
+    "texture": ("texture<float, 1> t;", "o[0] = tex1Dfetch(t, 0);",
+                "textures and surfaces are left out; read the array"),
     "texture object": ("", "float v = tex2D<float>(0, 1, 2);", "read the array itself"),
     "surface": ("", "surf2Dwrite(1.f, 0, 0, 0);", "textures and surfaces"),
     "dynamic parallelism": ("__global__ void child(double* o) {}", "child<<<1, 1>>>(o);",
