@@ -10,10 +10,12 @@ import numpy as np
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
+from simulator.language.waiting import has_fence
 from simulator.launch import Launch, flatten_arguments, unset_constants
 from simulator.machine.budget import DEFAULT_SECONDS, Progress
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
+from simulator.observers import readers
 from simulator.observers.counters import Counters
 from simulator.observers.findings import Hazard
 from simulator.observers.hazards import Hazards
@@ -88,11 +90,12 @@ def _check_memory(kernel: Kernel, launch: Launch) -> None:
     arrays = {known.variable.name: known.first for known in kernel.globals}
     arrays |= {n: a for n, a in arguments.items() if isinstance(a, np.ndarray)}
     written = sum(arrays[name].size for name in written_parameters(kernel) if name in arrays)
-    needed = COPIES * sum(array.nbytes for array in arrays.values()) + CELL_BYTES * written
+    cell_bytes = CELL_BYTES + (readers.CELL_BYTES if has_fence(kernel.body) else 0)
+    needed = COPIES * sum(array.nbytes for array in arrays.values()) + cell_bytes * written
     if needed > MEMORY_BYTES:
         raise LaunchError(
             f"Watching this launch takes about {needed / 2**20:,.0f} MiB, "
-            f"{CELL_BYTES * written / 2**20:,.0f} of them for the {written:,} elements that the "
+            f"{cell_bytes * written / 2**20:,.0f} of them for the {written:,} elements that the "
             f"kernel may write; the simulator takes up to {MEMORY_BYTES / 2**20:,.0f} MiB. "
             "Choose smaller matrices."
         )

@@ -37,7 +37,6 @@ from simulator.language.functions import (
 )
 from simulator.language.tree import (
     Assign,
-    Barrier,
     Call,
     Cast,
     Comma,
@@ -57,6 +56,7 @@ from simulator.language.tree import (
     Variable,
 )
 from simulator.language.visit import in_register, strip_casts, walk
+from simulator.language.waiting import waits
 
 FUNCTIONS = (
     CursorKind.FUNCTION_DECL,
@@ -385,7 +385,7 @@ def _is_default(argument: Any) -> bool:
 
 
 def hoist_call(statement: Statement) -> Statement:
-    """v = f(…) with a barrier in f as two statements: the call, then the assignment of its result.
+    """v = f(…) where threads wait in f as two statements: the call, then v = its result.
 
     Only a statement can wait at a barrier. The order stays: C++17 evaluates an assignment's right
     side first ([expr.ass]/1).
@@ -403,16 +403,11 @@ def hoist_call(statement: Statement) -> Statement:
 
 
 def _called_with_barrier(value: Expression) -> Function | None:
-    """The function whose result a value is, if it has a barrier, else None."""
+    """The function whose result a value is, if threads wait in it, else None."""
     value = strip_casts(value)
     if isinstance(value, Inlined) and value.function.result is not None:
-        return value.function if has_barrier(value.function) else None
+        return value.function if waits(value.function) else None
     return None
-
-
-def has_barrier(statement: Statement) -> bool:
-    """Whether a statement has a barrier, also in functions that it calls."""
-    return any(isinstance(inner, Barrier) for inner in walk(statement))
 
 
 def _with_result(value: Expression) -> Expression:

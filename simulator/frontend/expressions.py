@@ -246,7 +246,7 @@ class Expressions:
             base = self._as_value(base)
         match base.ctype:
             case ArrayOf(element=element) | Pointer(target=element):
-                return Index(element, span, base, index)
+                return Index(element, span, base, index, cursor.type.is_volatile_qualified())
             case _:
                 raise SourceError("Write the array before the index in brackets.", span)
 
@@ -265,7 +265,8 @@ class Expressions:
         if operator == "*":
             if not isinstance(operand.ctype, Pointer):
                 raise SourceError("Only a pointer can be dereferenced.", span)
-            return Dereference(operand.ctype.target, span, operand)
+            volatile = cursor.type.is_volatile_qualified()
+            return Dereference(operand.ctype.target, span, operand, volatile=volatile)
         target = lower_type(cursor.type, span)
         if operator in ("+", "-", "~", "!") and isinstance(target, Scalar):
             return Unary(target, span, operator, operand)

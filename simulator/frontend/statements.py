@@ -6,7 +6,7 @@ from typing import Any
 
 from clang.cindex import CursorKind
 
-from simulator.frontend.calls import Calls, Result, has_barrier, hoist_call
+from simulator.frontend.calls import Calls, Result, hoist_call
 from simulator.frontend.clang import constant, span_of
 from simulator.frontend.declarations import Declarations
 from simulator.frontend.expressions import Expressions, as_sum
@@ -34,6 +34,7 @@ from simulator.language.tree import (
     Statement,
     Switch,
 )
+from simulator.language.waiting import waits
 
 CASE_CHILDREN = 2  # of a case label: its value and the statement behind it
 FOR_CLAUSES = ["start", "condition", "advance"]  # as class Loop names them
@@ -171,7 +172,7 @@ class Statements:
             raise SourceError("Declare the condition's variable before this for loop.", span)
         clauses = dict(zip(names, head, strict=True))
         start = self._statement(clauses["start"]) if "start" in clauses else None
-        if start is not None and has_barrier(start):
+        if start is not None and waits(start):
             raise SourceError("Call a function with a barrier before the loop.", start.span)
         condition = self._condition(clauses["condition"]) if "condition" in clauses else None
         advance = self._expressions.value(clauses["advance"]) if "advance" in clauses else None

@@ -111,7 +111,8 @@ class SymbolTable:
         span = span_of(cursor)
         variable = Variable(cursor.spelling, ArrayOf(lowered, 1), space, span)
         name = Name(variable.ctype, span, variable)
-        self.bind(cursor, Index(lowered, span, name, zero(ctype.INT, span)))
+        volatile = cursor.type.is_volatile_qualified()
+        self.bind(cursor, Index(lowered, span, name, zero(ctype.INT, span), volatile))
         return Declare(span, variable, cells=None if value is None else (value,))
 
     def declare_shared(self, cursor: Any, span: Span) -> Declare:
@@ -144,7 +145,8 @@ class SymbolTable:
             self.bind(cursor, variable)
             return
         name, first = Name(array, span, variable), zero(ctype.INT, span)
-        self.bind(cursor, Index(array.element, span, name, first))
+        volatile = cursor.type.is_volatile_qualified()
+        self.bind(cursor, Index(array.element, span, name, first, volatile))
 
     def declare_reference(self, cursor: Any, lvalue: Expression, span: Span) -> Declare | None:
         """Bind a reference to an lvalue, evaluated once.

@@ -113,6 +113,7 @@ class Index:
     span: Span
     base: Expression  # a pointer value, or an lvalue of array type
     index: Expression  # an integer, in elements
+    volatile: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,6 +124,7 @@ class Dereference:
     span: Span
     pointer: Expression
     copied: bool = False  # whether it is the source of an asynchronous copy
+    volatile: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from simulator.language.tree import Barrier, Call, Expression
 from simulator.machine.buffers import Address
-from simulator.machine.group import Group
+from simulator.machine.group import Group, Spin
 from simulator.machine.load_store import Memory
 from simulator.machine.masks import Mask
 from simulator.machine.observer import Observer
@@ -23,12 +23,13 @@ AddressClosure = Callable[[Group, Mask], Address]
 # An assignment's closure gives the new value. Its third argument reads the old one.
 Update = Callable[[Group, Mask, Closure], Any]
 
-# A statement with a barrier is a generator: it yields each barrier with the lanes that wait there,
-# goes on when the machine resumes it, and returns the lanes that go on after the statement.
-Waiting = Generator[tuple[Barrier, Mask], None, Mask]
+# A statement in which threads wait is a generator: it yields each barrier with the lanes that wait
+# there, and each turn of a loop that waits for another thread; it goes on when the machine resumes
+# it, and returns the lanes that go on after the statement.
+Waiting = Generator[tuple[Barrier, Mask] | Spin, None, Mask]
 
-# A statement's closure gives the lanes that go on after it (a Mask), or a Waiting if the statement
-# contains a barrier.
+# A statement's closure gives the lanes that go on after it (a Mask), or a Waiting if threads wait
+# in the statement.
 Run = Callable[[Group, Mask], Any]
 
 

@@ -25,6 +25,18 @@ class LoopState:
     iteration: int = 0  # iterations completed
 
 
+@dataclass(slots=True, eq=False)
+class Spin:
+    """A turn of lanes that wait in a loop for what another thread writes."""
+
+    finished: Mask  # lanes that have finished the statement with the loop ahead of the others
+    taken: bool = False  # whether these went on: they then are not among those it ends with
+
+
+# What waits on a group's stacks above some depth: loops, breaks, continues, returns.
+Suspended = tuple[list[LoopState], list[Mask], list[Mask], list[Mask]]
+
+
 class Group:
     """The same warp (or all warps) of each of some blocks, executed as one.
 
@@ -90,8 +102,9 @@ class Group:
         self.returns: list[Mask] = [NONE]  # lanes that left the kernel, then each called function
 
         # Barriers.
-        self.code: Generator[tuple[Barrier, Mask], None, Mask] | None = None  # the execution
-        self.waiting: tuple[Barrier, Mask] | None = None  # the barrier it waits at, and its lanes
+        self.code: Generator[tuple[Barrier, Mask] | Spin, None, Mask] | None = None  # the execution
+        # The barrier it waits at, and its lanes; or the turn that a loop has taken.
+        self.waiting: tuple[Barrier, Mask] | Spin | None = None
         self.released = True  # whether it may pass that barrier
         self.interval: Any = 0  # barriers passed by the block: one number, or int [lanes]
 
@@ -99,6 +112,29 @@ class Group:
         self.warp_syncs = WarpSyncs()  # calls of __syncwarp()
         self.clock = 0  # accesses so far; counted by observers
         self.budget = budget  # of the whole run
+
+    def depth(self) -> tuple[int, int, int, int]:
+        """How many constructs each of the stacks of divergence holds."""
+        return len(self.loops), len(self.breaks), len(self.continues), len(self.returns)
+
+    def suspend(self, depth: tuple[int, int, int, int]) -> Suspended:
+        """Take what the stacks hold above a depth, so that other lanes can run from there."""
+        loops, breaks, continues, returns = depth
+        taken = (
+            self.loops[loops:], self.breaks[breaks:], self.continues[continues:],
+            self.returns[returns:],
+        )  # fmt: skip
+        del self.loops[loops:], self.breaks[breaks:]
+        del self.continues[continues:], self.returns[returns:]
+        return taken
+
+    def resume(self, suspended: Suspended) -> None:
+        """Put back what suspend has taken."""
+        loops, breaks, continues, returns = suspended
+        self.loops += loops
+        self.breaks += breaks
+        self.continues += continues
+        self.returns += returns
 
     def builtin(self, name: str, axis: str) -> Any:
         """threadIdx, blockIdx, blockDim or gridDim in one axis (x, y, z), or warpSize.

@@ -14,15 +14,20 @@ from simulator.machine.atomics import ATOMICS
 from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask
+from simulator.machine.observer import callbacks
 from simulator.machine.output_functions import OUTPUT_CALLS
 from simulator.machine.thread_groups import GROUP_CALLS
 from simulator.machine.warp_functions import WARP_CALLS
 
 
 def _fence(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """Does nothing: every access of the machine is complete before the next."""
+    """Notifies observers: every access of the machine is complete before the next."""
+    notifications = callbacks(compiler.observers, "on_fence")
+    of_the_block = call.function == "__threadfence_block"
 
     def fence(group: Group, mask: Mask) -> Any:
+        for notify in notifications:
+            notify(group, mask, of_the_block)
         return np.int32(0)
 
     return fence

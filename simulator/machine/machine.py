@@ -21,6 +21,13 @@ from simulator.machine.schedule import Schedule
 from simulator.machine.statements import Program
 from simulator.machine.team import Team
 
+# An H200 (CUDA C++ Programming Guide, technical specifications of compute capability 9.0).
+MULTIPROCESSORS = 132
+SM_BLOCKS = 32  # resident blocks of a multiprocessor
+SM_THREADS = 2048  # resident threads
+SM_SHARED_BYTES = 228 * 1024
+RESERVED_SHARED_BYTES = 1024  # of each block
+
 CHUNK_LANES = 8192  # lanes of a group: its arrays then stay in the processor's cache
 
 
@@ -127,19 +134,31 @@ class Machine:
                 f"One block needs {block_bytes / 2**20:,.0f} MiB for its arrays; the simulator "
                 f"takes up to {BUDGET_BYTES // 2 / 2**20:,.0f} MiB. Make them smaller."
             )
-        fit_cache = max(1, CHUNK_LANES // min(threads, WARP_SIZE))
-        return max(1, min(fit_cache, BUDGET_BYTES // 4 // block_bytes))
+        fit_memory = max(1, BUDGET_BYTES // 4 // block_bytes)
+        if self._program.takes_turns:
+            return min(fit_memory, _resident_blocks(self.launch, shared_bytes))
+        return min(fit_memory, max(1, CHUNK_LANES // min(threads, WARP_SIZE)))
 
     def _run_chunk(self, blocks: Array) -> None:
-        """Run blocks from start to end, all of them at once."""
-        groups = self._build_groups(blocks)
+        """Run blocks from start to end, all of them at once.
+
+        Blocks whose threads wait for other blocks make progress in turns, each on its own.
+        """
+        size = 1 if self._program.takes_turns else blocks.size
+        built = [
+            self._build_groups(blocks[first : first + size])
+            for first in range(0, blocks.size, size)
+        ]
+        groups = [group for team in built for group in team]
         for notify in callbacks(self.observers, "on_chunk"):
             notify(groups)
         for group in groups:
             group.code = self._program.start(group)
-        team = Team(groups, self.launch, self.observers)
-        while not team.has_ended:
-            team.run(self.schedule, self._random)
+        running = [Team(team, self.launch, self.observers) for team in built]
+        while running:
+            for team in running:
+                team.run(self.schedule, self._random)
+            running = [team for team in running if not team.has_ended]
         for notify in callbacks(self.observers, "on_finish"):
             notify(groups)
 
@@ -192,3 +211,13 @@ class Machine:
         if isinstance(parameter.ctype, Pointer):
             return Address(self.buffers[parameter.name], None, 0)
         return self.arguments[parameter.name]
+
+
+def _resident_blocks(launch: Launch, shared_bytes: int) -> int:
+    """How many blocks an H200 executes at once, of which each has `shared_bytes`.
+
+    A block that waits for one that is not among them waits for ever, as it does there.
+    """
+    by_threads = SM_THREADS // (launch.warps * WARP_SIZE)
+    by_shared = SM_SHARED_BYTES // (shared_bytes + RESERVED_SHARED_BYTES)
+    return MULTIPROCESSORS * max(1, min(SM_BLOCKS, by_threads, by_shared))

@@ -261,6 +261,9 @@ class Observer:
         The arguments are those of on_unset.
         """
 
+    def on_fence(self, group: Group, mask: Mask, of_the_block: bool) -> None:
+        """Called when lanes call a memory fence, for the threads of the block or for all."""
+
     def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
         """Called before groups pass the barrier that they wait at.
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from simulator.language.ctype import ArrayOf
 from simulator.language.errors import SourceError
+from simulator.language.loop_ends import has_counter, is_endless
 from simulator.language.tree import (
     Barrier,
     Break,
@@ -34,6 +35,7 @@ from simulator.language.tree import (
     Variable,
 )
 from simulator.language.visit import declared_variables, inner_statements
+from simulator.language.waiting import is_waiting, needs_all_lanes, spins
 from simulator.machine.budget import CLOCK_INTERVAL
 from simulator.machine.buffers import Address, local_buffer
 from simulator.machine.closures import Closure, Run, Waiting, as_generator, without_barrier
@@ -51,10 +53,18 @@ from simulator.machine.control_flow import (
 )
 from simulator.machine.expressions import Evaluator
 from simulator.machine.group import Group, LoopState
-from simulator.machine.loop_ends import has_counter, is_endless
 from simulator.machine.masks import ALL, NONE, Mask, narrow, negate, union
 from simulator.machine.observer import Observer, StepKind, callbacks
+from simulator.machine.registers import blend
 from simulator.machine.reinterpretation import reinterpreted_arrays
+from simulator.machine.turns import (
+    Part,
+    hold_back,
+    offer,
+    run_branches,
+    run_function,
+    run_parts,
+)
 
 
 class Program:
@@ -71,10 +81,12 @@ class Program:
             self.frame_slots, observers, self._called_in_expression, kernel.contractions
         )
         self._on_step = callbacks(observers, "on_step")
-        self._barriers: dict[Statement, bool] = {}  # results of _has_barrier
         self._reinterpreted = reinterpreted_arrays(kernel.body)
+        self._waiting: dict[Statement, bool] = {}  # results of _waits
+        # Whether loops wait for other threads, so that each warp of each block must take turns.
+        self.takes_turns = spins(kernel.body)
         run = self._compile(kernel.body)
-        self._run = run if self._has_barrier(kernel.body) else as_generator(run)
+        self._run = run if self._waits(kernel.body) else as_generator(run)
         self.memo_slots = self._evaluator.memo_slots
 
     def start(self, group: Group) -> Waiting:
@@ -84,23 +96,29 @@ class Program:
 
     def _called_in_expression(self, function: Function) -> Run:
         """The closure of a function that is called within an expression."""
-        if self._has_barrier(function):
+        if self._waits(function):
             raise SourceError(
-                f"{function.name} contains __syncthreads(): call it in a statement of its own.",
+                f"Threads wait in {function.name} for others: call it in a statement of its own.",
                 function.span,
             )
         return self._compile(function)
 
-    def _has_barrier(self, statement: Statement) -> bool:
-        if statement not in self._barriers:
-            self._barriers[statement] = isinstance(statement, Barrier) or any(
-                self._has_barrier(inner) for inner in inner_statements(statement)
+    def _waits(self, statement: Statement) -> bool:
+        if statement not in self._waiting:
+            self._waiting[statement] = (
+                isinstance(statement, Barrier)
+                or (self._spins(statement) and isinstance(statement, Loop))
+                or any(self._waits(inner) for inner in inner_statements(statement))
             )
-        return self._barriers[statement]
+        return self._waiting[statement]
+
+    def _spins(self, statement: Statement) -> bool:
+        """Whether a loop within a statement waits for another thread."""
+        return self.takes_turns and spins(statement)
 
     def _finish(self, run: Callable[[Group, Mask], Waiting], statement: Statement) -> Run:
         """The closure of a construct: its generator, or a plain call if it has no barrier."""
-        return run if self._has_barrier(statement) else without_barrier(run)
+        return run if self._waits(statement) else without_barrier(run)
 
     def _notifying(self, run: Run, kind: StepKind, statement: Statement) -> Run:
         """A closure that notifies observers of a step after each run."""
@@ -168,6 +186,8 @@ class Program:
         if statement.value is None:
             return self._declare_unset(slot)
         value, pass_on = self._evaluator.compile_copy(statement.value, variable)
+        if self.takes_turns:
+            return self._declare_for_some(statement, slot, value)
 
         def declare(group: Group, mask: Mask) -> Mask:
             group.frame[slot] = value(group, mask)
@@ -179,7 +199,25 @@ class Program:
 
         return declare
 
+    def _declare_for_some(self, statement: Declare, slot: int, value: Closure) -> Run:
+        """A declaration that leaves the variable as it is in lanes that are elsewhere."""
+
+        def declare(group: Group, mask: Mask) -> Mask:
+            new, old = value(group, mask), group.frame[slot]
+            apart = mask is not ALL and old is not None
+            if isinstance(new, Address) and apart and new.buffer is not old.buffer:
+                apart = False  # pointers into two arrays cannot be in one variable
+            group.frame[slot] = blend(mask, new, old, statement.span) if apart else new
+            group.declared_mask[slot] = NONE
+            group.assigned_mask[slot] = union(group.assigned_mask[slot], mask)
+            return mask
+
+        return declare
+
     def _declare_unset(self, slot: int) -> Run:
+        if self.takes_turns:
+            return _do_nothing  # other lanes may hold a value
+
         def declare(group: Group, mask: Mask) -> Mask:
             group.frame[slot] = None
             group.declared_mask[slot] = mask
@@ -198,9 +236,13 @@ class Program:
         memo_slots = [self._evaluator.memo_slot() for _ in values]
         element = ctype.innermost
 
+        turns = self.takes_turns
+
         def declare(group: Group, mask: Mask) -> Mask:
-            buffer = local_buffer(variable.name, ctype, group.lanes, by_lane)
-            group.arrays[variable] = Address(buffer, None, 0)
+            if not (turns and variable in group.arrays):
+                buffer = local_buffer(variable.name, ctype, group.lanes, by_lane)
+                group.arrays[variable] = Address(buffer, None, 0)
+            buffer = group.arrays[variable].buffer
             for i, (value, initializer, slot) in enumerate(
                 zip(values, initializers, memo_slots, strict=True)
             ):
@@ -226,7 +268,9 @@ class Program:
     def _sequence(self, sequence: Sequence) -> Run:
         if len(sequence.statements) == 1:
             return self._compile(sequence.statements[0])
-        body = [(self._compile(s), self._has_barrier(s)) for s in sequence.statements]
+        if self._spins(sequence):
+            return self._sequence_with_turns(sequence)
+        body = [(self._compile(s), self._waits(s)) for s in sequence.statements]
         runs = [run for run, _ in body]
 
         def run(group: Group, mask: Mask) -> Mask:
@@ -243,15 +287,22 @@ class Program:
                     break
             return mask
 
-        return waiting_run if self._has_barrier(sequence) else run
+        return waiting_run if self._waits(sequence) else run
+
+    def _sequence_with_turns(self, sequence: Sequence) -> Run:
+        parts = [
+            Part(self._compile(s), self._waits(s), self._spins(s), needs_all_lanes(s))
+            for s in sequence.statements
+        ]
+        return lambda group, mask: run_parts(parts, group, mask)
 
     def _if(self, statement: If) -> Run:
         condition = self._compile_step(statement.condition, StepKind.TEST, statement)
-        yes, yes_waits = self._compile(statement.yes), self._has_barrier(statement.yes)
+        yes, yes_waits = self._compile(statement.yes), self._waits(statement.yes)
         no: Run = _do_nothing
         no_waits = False
         if statement.no is not None:
-            no, no_waits = self._compile(statement.no), self._has_barrier(statement.no)
+            no, no_waits = self._compile(statement.no), self._waits(statement.no)
 
         def split(group: Group, mask: Mask) -> tuple[Mask, Mask]:
             chosen = condition(group, mask)
@@ -272,13 +323,34 @@ class Program:
                 after_no = (yield from no(group, no_mask)) if no_waits else no(group, no_mask)
             return _join(mask, (yes_mask, no_mask), (after_yes, after_no))
 
-        return waiting_run if self._has_barrier(statement) else run
+        def turns(group: Group, mask: Mask) -> Waiting:
+            branches = []
+            masks, closures = split(group, mask), ((yes, yes_waits), (no, no_waits))
+            for active, (branch, waits) in zip(masks, closures, strict=True):
+                if active is not NONE:
+                    generator = branch if waits else as_generator(branch)
+                    branches.append(generator(group, active))
+            return run_branches(branches, group)
+
+        if self._spins(statement):
+            return turns
+        return waiting_run if self._waits(statement) else run
 
     def _loop(self, loop: Loop) -> Run:
+        if is_endless(loop):
+
+            def refuse(group: Group, mask: Mask) -> Any:
+                raise SourceError("This loop never ends: nothing within it leaves it.", loop.span)
+
+            return refuse
         start = _do_nothing if loop.start is None else self._compile(loop.start)
         test = self._loop_test(loop)
-        body, waits = self._compile(loop.body), self._has_barrier(loop.body)
+        body, waits = self._compile(loop.body), self._waits(loop.body)
+        if self._spins(loop.body):
+            body = _held_back(body)
         end_iteration = self._loop_end(loop)
+        if self.takes_turns and is_waiting(loop):
+            return self._waiting_loop(loop, start, test, body, waits, end_iteration)
 
         def run(group: Group, mask: Mask) -> Waiting:
             returned = group.returns[-1]
@@ -298,6 +370,37 @@ class Program:
             return mask if group.returns[-1] is returned else after
 
         return self._finish(run, loop)
+
+    def _waiting_loop(
+        self,
+        loop: Loop,
+        start: Run,
+        test: Callable[[Group, Mask], tuple[Mask, Mask]],
+        body: Run,
+        waits: bool,
+        end_iteration: Callable[[Group, LoopState, Mask], Mask],
+    ) -> Run:
+        """A loop that waits for another thread: after each iteration other threads run."""
+
+        def run(group: Group, mask: Mask) -> Waiting:
+            state = enter_loop(group, loop)
+            start(group, mask)
+            active, finished = mask, NONE
+            while active is not NONE:
+                if loop.test_first or state.iteration:
+                    active, failed = test(group, active)
+                    finished = union(finished, failed)
+                    if active is NONE:
+                        break
+                active = (yield from body(group, active)) if waits else body(group, active)
+                active = end_iteration(group, state, active)
+                if active is not NONE:
+                    finished = union(finished, group.breaks[-1])
+                    group.breaks[-1] = NONE
+                    finished = yield from offer(finished)
+            return leave_loop(group, finished)
+
+        return run
 
     def _loop_test(self, loop: Loop) -> Callable[[Group, Mask], tuple[Mask, Mask]]:
         """The lanes for which a loop's condition holds, and those for which it fails."""
@@ -319,15 +422,13 @@ class Program:
         advance: Closure = _do_nothing
         if loop.advance is not None:
             advance = self._compile_step(loop.advance, StepKind.ADVANCE, loop)
-        counted, endless = has_counter(loop), is_endless(loop)
+        counted = has_counter(loop)
 
         def end_iteration(group: Group, state: LoopState, active: Mask) -> Mask:
             active = join_continued(group, active)
             if active is not NONE:
                 advance(group, active)
             state.iteration += 1
-            if endless and active is not NONE:
-                raise SourceError("This loop never ends: nothing within it leaves it.", loop.span)
             if state.iteration % CLOCK_INTERVAL == 0:
                 group.budget.check(group.loops, counted)
             return active
@@ -337,7 +438,11 @@ class Program:
     def _switch(self, switch: Switch) -> Run:
         """Lanes enter the body at their label and fall through to a break."""
         selector = self._compile_step(switch.selector, StepKind.TEST, switch)
-        body = [(self._compile(s), self._has_barrier(s)) for s in switch.body]
+        body = [(self._compile(s), self._waits(s)) for s in switch.body]
+        body = [
+            (_held_back(run) if self._spins(s) else run, waits)
+            for s, (run, waits) in zip(switch.body, body, strict=True)
+        ]
 
         def run(group: Group, mask: Mask) -> Waiting:
             entering, skipping = _split_by_label(switch, mask, selector(group, mask))
@@ -357,24 +462,33 @@ class Program:
     def _function(self, function: Function) -> Run:
         """The called function's body: lanes that return wait at its end for the others."""
         parameters = [self._compile(parameter) for parameter in function.parameters]
-        body, waits = self._compile(function.body), self._has_barrier(function.body)
+        body, waits = self._compile(function.body), self._waits(function.body)
         slot = None if function.result is None else self.frame_slots[function.result]
+        turns, spinning = self.takes_turns, self._spins(function)
 
         def run(group: Group, mask: Mask) -> Waiting:
             for parameter in parameters:
                 parameter(group, mask)
             enter_function(group)
-            if slot is not None:
+            if slot is not None and not turns:
                 group.frame[slot] = None
                 group.declared_mask[slot], group.assigned_mask[slot] = mask, NONE
-            if waits:
+            after = mask
+            if spinning:
+                after = yield from run_function(body(group, mask), group, mask)
+            elif waits:
                 yield from body(group, mask)
             else:
                 body(group, mask)
             leave_function(group)
-            return mask
+            return after
 
         return self._finish(run, function)
+
+
+def _held_back(body: Run) -> Run:
+    """A statement whose lanes wait for the others once they have finished it."""
+    return lambda group, mask: hold_back(body(group, mask))
 
 
 def _do_nothing(group: Group, mask: Mask) -> Mask:

@@ -35,12 +35,13 @@ class Team:
     def run(self, schedule: Schedule, random: np.random.Generator) -> None:
         """Run each warp to where it waits; pass a barrier once all wait at one or have ended."""
         for group in in_order(self._running, schedule, random):
-            _run_to_barrier(group)
+            _run_to_wait(group)
         self._running = [group for group in self._running if group.waiting is not None]
-        if self._running:
-            self._pass_barrier()
+        waiting = [(g, *g.waiting) for g in self._running if isinstance(g.waiting, tuple)]
+        if waiting and len(waiting) == len(self._running):
+            self._pass_barrier(waiting)
 
-    def _pass_barrier(self) -> None:
+    def _pass_barrier(self, waiting: list[tuple[Group, Barrier, Mask]]) -> None:
         """Release the groups at a barrier, and report threads that did not reach it.
 
         As on the hardware, a block's barrier is passed once each of its threads has ended or has
@@ -48,7 +49,6 @@ class Team:
         Where other threads are missing, nothing defines what happens (CUDA C++ Programming Guide,
         __syncthreads); here the barrier that is first in the text is passed.
         """
-        waiting = [(group, *group.waiting) for group in self._running if group.waiting is not None]
         barriers = sorted({at for _, at, _ in waiting}, key=lambda barrier: barrier.span)
         complete = len(waiting) == len(self.groups) and all(mask is ALL for *_, mask in waiting)
         blocks: Array | None = None  # that pass; None for all
@@ -100,9 +100,9 @@ class Team:
                     )  # fmt: skip
 
 
-def _run_to_barrier(group: Group) -> None:
-    """Run a group to its next barrier or its end, unless it waits at a barrier."""
-    if group.waiting is not None and not group.released:
+def _run_to_wait(group: Group) -> None:
+    """Run a group to its next barrier, its next turn or its end, unless it waits at a barrier."""
+    if isinstance(group.waiting, tuple) and not group.released:
         return
     group.released = False
     assert group.code is not None

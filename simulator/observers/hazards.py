@@ -9,10 +9,19 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import Span
-from simulator.language.tree import Barrier, Expression, Kernel, MemorySpace
+from simulator.language.tree import (
+    Barrier,
+    Dereference,
+    Expression,
+    Index,
+    Kernel,
+    MemorySpace,
+)
+from simulator.language.waiting import has_fence, polled_lvalues, spins
 from simulator.launch import WARP_SIZE, Dim3, Launch, unravel
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
+from simulator.machine.masks import Mask, as_array
 from simulator.machine.observer import Access, AccessKind, Fault, Observer, WarpFault
 from simulator.observers.findings import (
     RACES,
@@ -35,6 +44,7 @@ from simulator.observers.messages import (
     warp_fault_message,
 )
 from simulator.observers.races import Relation, is_race
+from simulator.observers.readers import Readers
 from simulator.observers.shadow import (
     GIVEN,
     MANY,
@@ -46,6 +56,7 @@ from simulator.observers.shadow import (
     program_position,
 )
 from simulator.observers.stored_values import bits_of, last_in_cells, written_bits
+from simulator.observers.synchronization import Synchronization
 from simulator.observers.written_parameters import written_parameters
 
 
@@ -63,6 +74,7 @@ class CellAccesses:
     clock: int  # how many accesses the group had made
     position: ProgramPosition
     copied: Any = False  # bool, or bool [n]: an asynchronous copy not yet waited for writes it
+    read_event: int | None = None  # stores before a read that was remembered; else None
 
 
 class Hazards(Observer):
@@ -74,8 +86,12 @@ class Hazards(Observer):
         self._shadows: dict[Buffer, Shadow] = {}
         self._written: set[str] = set()  # parameters that the kernel may write through
         self._launch: Launch | None = None
-        self._events = 0  # stores so far, over the whole launch
+        self._events = 1  # stores, fences and barriers so far, over the whole launch
         self._copies: set[Expression] = set()  # lvalues that asynchronous copies write to
+        self._synchronization: Synchronization | None = None  # None in a kernel without fences
+        self._spins = False  # whether loops wait for other threads
+        self._polled: set[Expression] = set()  # volatile lvalues read by loops that wait for them
+        self._one_team = True  # whether all warps of a chunk wait at the same barriers
         # Of the stores since the last barrier, by their event.
         self._store_positions: dict[int, ProgramPosition] = {}
 
@@ -95,10 +111,26 @@ class Hazards(Observer):
         """Shadow the global arrays that the kernel may write: reads of the others cannot race."""
         self._launch = launch
         self._written = written_parameters(kernel)
+        self._spins = spins(kernel.body)
+        self._polled = polled_lvalues(kernel.body)
+        self._synchronization = Synchronization(launch) if has_fence(kernel.body) else None
         for name, buffer in buffers.items():
             if name in self._written:
                 shadow = self._shadows[buffer] = Shadow(buffer)
                 shadow.interval[:] = GIVEN
+                if self._synchronization is not None:
+                    shadow.readers = Readers(buffer)
+
+    def on_chunk(self, groups: list[Group]) -> None:
+        """See which groups wait at the same barriers."""
+        self._one_team = all(group.blocks is groups[0].blocks for group in groups)
+
+    def on_fence(self, group: Group, mask: Mask, of_the_block: bool) -> None:
+        """What lanes did before a fence can be released from now on."""
+        if self._synchronization is not None:
+            threads = _thread_numbers(group)[as_array(mask, group.lanes)]
+            self._synchronization.fence(threads, self._events, of_the_block)
+            self._events += 1
 
     def on_access(self, access: Access) -> None:
         """Check a load or an atomic; a store was checked before it was made."""
@@ -176,11 +208,14 @@ class Hazards(Observer):
 
     def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
         """A barrier interval ends."""
-        self._end_interval()
+        self._end_interval(None if self._one_team else groups)
+        if self._synchronization is not None:
+            self._synchronization.barrier(groups[0].blocks.tolist(), self._events)
+            self._events += 1
 
     def on_finish(self, groups: list[Group]) -> None:
         """A chunk ends; its shared and local arrays go with it."""
-        self._end_interval()
+        self._end_interval(None)
         for buffer in [b for b in self._shadows if b.space is not MemorySpace.GLOBAL]:
             del self._shadows[buffer]
 
@@ -222,11 +257,25 @@ class Hazards(Observer):
         candidates = candidates | copied
         if space is MemorySpace.GLOBAL:
             candidates = candidates | (shadow.writer.take(cells) >= 0)
-            _note_reader_blocks(shadow, cells, threads // group.launch.threads)
+            if access.lvalue not in self._polled:
+                _note_reader_blocks(shadow, cells, threads // group.launch.threads)
+                if shadow.readers is not None:
+                    shadow.readers.note(cells, threads, self._events)
         if candidates is not False and candidates.any():
             current = _current_accesses(access, shadow, cells, lanes, threads, copied)
             self._compare_with_writes(current, candidates)
-        shadow.remember_read(access, self._events)
+        if access.lvalue in self._polled:
+            self._communicate(access, cells, threads, np.zeros(threads.size, np.bool_))
+        else:
+            shadow.remember_read(access, self._events)
+
+    def _communicate(self, access: Access, cells: Array, threads: Array, writes: Array) -> None:
+        """An access by which threads may tell each other what they have done."""
+        if self._synchronization is not None:
+            reads = access.kind is not AccessKind.STORE
+            self._synchronization.communicate(
+                access.buffer, cells, threads, self._events, reads, writes
+            )
 
     def _check_store(self, access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
         """Check a store or atomic against earlier writes and reads; note it as the last write."""
@@ -248,6 +297,12 @@ class Hazards(Observer):
             same = False if values is None else values == bits_of(access.buffer.cells.take(cells))
             self._compare_with_writes(current, candidates, same)
         self._note_write(access, shadow, cells, lanes, threads)
+        if access.kind is AccessKind.ATOMIC and access.component_size == access.buffer.element.size:
+            old = bits_of(group.spread(access.values)[lanes])
+            new = bits_of(access.buffer.cells.take(cells))
+            self._communicate(access, cells, threads, old != new)
+        elif _is_volatile(access):
+            self._communicate(access, cells, threads, np.ones(threads.size, np.bool_))
         overwritten = shadow.writer.take(cells) != threads
         if overwritten.any():  # two lanes of this very instruction write one cell
             current = _current_accesses(access, shadow, cells, lanes, threads)
@@ -269,30 +324,47 @@ class Hazards(Observer):
         if len(self._store_positions) < MAX_READS:
             self._store_positions[self._events] = program_position(access)
         shadow.warp_syncs[cells] = group.warp_syncs.count
-        shadow.atomic[cells] = access.kind is AccessKind.ATOMIC
+        shadow.atomic[cells] = access.kind is AccessKind.ATOMIC or self._is_strong(access)
         shadow.wrote = True
 
-    def _end_interval(self) -> None:
+    def _is_strong(self, access: Access) -> bool:
+        """Whether an access is as good as an atomic: one by which threads wait for each other.
+
+        It is a volatile load of a loop that waits, or a volatile store in a kernel with one.
+        """
+        return self._spins and (access.lvalue in self._polled or _is_volatile(access))
+
+    def _end_interval(self, groups: list[Group] | None) -> None:
         """Compare the reads of the interval that ends with the writes that came after them.
 
-        A write of another block was compared with the cell's readers as it was made.
+        A write of another block was compared with the cell's readers as it was made. groups are
+        those whose interval ends; None for all.
         """
+        blocks = None if groups is None else set(groups[0].blocks.tolist())
         for shadow in self._shadows.values():
             if shadow.wrote and shadow.reads:
-                for read in list(shadow.reads.values()):
-                    cells, lanes = read.access.cells()
-                    interval = _select(read.interval, lanes)
-                    after = shadow.event.take(cells) > read.event
-                    candidates = (shadow.interval.take(cells) == interval) & after
-                    if candidates.any():
-                        threads = _thread_numbers(read.access.group)[lanes]
-                        remembered = _remembered_accesses(
-                            read, shadow, cells, lanes, interval, threads
-                        )
-                        self._compare_with_writes(remembered, candidates)
-            shadow.reads.clear()
-            shadow.wrote = False
-        self._store_positions.clear()
+                for key, read in list(shadow.reads.items()):
+                    if blocks is not None:
+                        if blocks.isdisjoint(read.access.group.blocks.tolist()):
+                            continue
+                        del shadow.reads[key]
+                    self._check_remembered(read, shadow)
+            if blocks is None:
+                shadow.reads.clear()
+                shadow.wrote = False
+        if blocks is None:
+            self._store_positions.clear()
+
+    def _check_remembered(self, read: Read, shadow: Shadow) -> None:
+        """Compare a read of the interval that ends with later writes."""
+        cells, lanes = read.access.cells()
+        interval = _select(read.interval, lanes)
+        after = shadow.event.take(cells) > read.event
+        candidates = (shadow.interval.take(cells) == interval) & after
+        if candidates.any():
+            threads = _thread_numbers(read.access.group)[lanes]
+            remembered = _remembered_accesses(read, shadow, cells, lanes, interval, threads)
+            self._compare_with_writes(remembered, candidates)
 
     # Races -----------------------------------------------------------------------------------
 
@@ -305,12 +377,16 @@ class Hazards(Observer):
         it is worth a note alone, as compute-sanitizer's racecheck grades it.
         """
         relation, kind = _relation_to_writes(accesses), accesses.access.kind
+        if self._is_strong(accesses.access):
+            kind = AccessKind.ATOMIC
         after_atomic = accesses.shadow.atomic.take(accesses.cells)
         races = candidates & np.where(
             after_atomic,
             is_race(kind, AccessKind.ATOMIC, relation),
             is_race(kind, AccessKind.STORE, relation),
         )
+        if self._synchronization is not None and races.any():
+            races &= ~self._ordered_with_writes(accesses, races)
         if same_value is not False:
             harmless = races & same_value & ~after_atomic
             if harmless.any():
@@ -321,6 +397,21 @@ class Hazards(Observer):
         lines = accesses.shadow.line.take(accesses.cells)
         for line in np.unique(lines[races]):
             self._report_race(accesses, races & (lines == line), int(line))
+
+    def _ordered_with_writes(self, accesses: CellAccesses, races: Array) -> Array:
+        """Which of `races` (bool [n]) happen in one order for certain: bool [n]."""
+        assert self._synchronization is not None
+        numbers = np.flatnonzero(races)
+        cells, threads = accesses.cells[numbers], accesses.threads[numbers]
+        writers = accesses.shadow.writer.take(cells)
+        ordered = np.zeros(races.size, np.bool_)
+        if accesses.read_event is None:
+            events = accesses.shadow.event.take(cells)
+            ordered[numbers] = self._synchronization.ordered(threads, writers, events)
+        else:
+            events = np.full(numbers.size, accesses.read_event)
+            ordered[numbers] = self._synchronization.ordered(writers, threads, events)
+        return ordered
 
     def _report_race(self, accesses: CellAccesses, races: Array, write_line: int) -> None:
         """Report `races` (bool [n]) with writes of one line; the first of them is the example."""
@@ -379,6 +470,12 @@ class Hazards(Observer):
         launch = access.group.launch
         readers = shadow.reader_block.take(cells)
         races = (readers != NOBODY) & (readers != threads // launch.threads)
+        if shadow.readers is not None and races.any():
+            assert self._synchronization is not None
+            races &= shadow.readers.unordered(cells, threads, self._synchronization)
+        if shadow.readers is not None:  # who comes after this write comes after these reads, too
+            shadow.readers.forget(cells)
+            shadow.reader_block[cells] = NOBODY
         if not races.any():
             return
         first = int(races.argmax())
@@ -467,6 +564,7 @@ def _remembered_accesses(
         threads=threads,
         interval=interval,
         warp_syncs=read.warp_syncs,
+        read_event=read.event,
         clock=read.clock,
         position=read.position,
     )
@@ -537,6 +635,16 @@ def _thread_numbers(group: Group) -> Array:
 def _select(interval: Any, lanes: Any) -> Any:
     """The barrier interval of some lanes, one number where all lanes have the same."""
     return interval if isinstance(interval, int) else interval[lanes]
+
+
+def _is_volatile(access: Access) -> bool:
+    """Whether an access is a store to a volatile lvalue."""
+    lvalue = access.lvalue
+    return (
+        access.kind is AccessKind.STORE
+        and isinstance(lvalue, (Index, Dereference))
+        and lvalue.volatile
+    )
 
 
 def _load_or_store(kind: AccessKind) -> AccessKind:

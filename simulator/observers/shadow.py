@@ -9,6 +9,7 @@ import numpy as np
 from simulator.language.tree import MemorySpace
 from simulator.machine.buffers import Buffer
 from simulator.machine.observer import Access
+from simulator.observers.readers import Readers
 
 NOBODY = -1
 MANY = -2
@@ -43,8 +44,8 @@ class Shadow:
     """
 
     __slots__ = (
-        "atomic", "clock", "copied", "copies", "event", "interval", "line", "reader_block", "reads",
-        "warp_syncs", "writer", "wrote",
+        "atomic", "clock", "copied", "copies", "event", "interval", "line", "reader_block",
+        "readers", "reads", "warp_syncs", "writer", "wrote",
     )  # fmt: skip
 
     def __init__(self, buffer: Buffer) -> None:
@@ -63,6 +64,7 @@ class Shadow:
         self.reader_block = (
             np.full(cells, NOBODY, np.int32) if buffer.space is MemorySpace.GLOBAL else None
         )
+        self.readers: Readers | None = None  # of a global array in a kernel with fences
         self.copied = np.zeros(cells, np.bool_)  # an asynchronous copy not yet waited for writes it
         self.copies = 0  # how many cells of `copied` are set
         self.reads: dict[Any, Read] = {}  # since the last barrier, each instruction once

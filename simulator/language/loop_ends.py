@@ -45,7 +45,12 @@ def is_endless(loop: Loop) -> bool:
     condition = None if loop.condition is None else strip_casts(loop.condition)
     if condition is not None and not (isinstance(condition, Literal) and condition.value):
         return False
-    return not _leaves(loop.body, by_break=True)
+    return not may_leave(loop.body)
+
+
+def may_leave(body: Statement) -> bool:
+    """Whether the body of a loop can end it, by break or by return."""
+    return _leaves(body, by_break=True)
 
 
 def _leaves(statement: Statement, by_break: bool) -> bool:

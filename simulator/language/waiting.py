@@ -1,0 +1,190 @@
+"""Where threads wait for others: at barriers, and in loops that read what another thread writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simulator.language.functions import (
+    ATOMIC_SCOPES,
+    FENCES,
+    GROUP_FUNCTIONS,
+    WARP_FUNCTIONS,
+)
+from simulator.language.loop_ends import has_counter, may_leave
+from simulator.language.tree import (
+    Barrier,
+    Break,
+    Call,
+    Declare,
+    Dereference,
+    Evaluate,
+    Expression,
+    Function,
+    If,
+    Index,
+    Inlined,
+    Literal,
+    Load,
+    Loop,
+    Name,
+    Return,
+    Statement,
+    Switch,
+    Variable,
+)
+from simulator.language.visit import (
+    AssignedVariables,
+    expressions_of,
+    inner_statements,
+    strip_casts,
+    subexpressions,
+    walk,
+)
+
+JOINING_FUNCTIONS = (WARP_FUNCTIONS | GROUP_FUNCTIONS) - {"this_thread_block"}
+
+# Atomics that leave a cell as it is when their operand is this number: a way to read it.
+READING_OPERANDS = {"atomicAdd": (0,), "atomicSub": (0,), "atomicXor": (0,), "atomicOr": (0,)}
+
+
+def waits(statement: Statement) -> bool:
+    """Whether threads may wait for others in a statement, or in a function that it calls."""
+    return any(
+        isinstance(inner, Barrier) or (isinstance(inner, Loop) and is_waiting(inner))
+        for inner in walk(statement)
+    )
+
+
+def spins(statement: Statement) -> bool:
+    """Whether a statement, or a function that it calls, has a loop that waits for other threads."""
+    return any(isinstance(inner, Loop) and is_waiting(inner) for inner in walk(statement))
+
+
+def needs_all_lanes(statement: Statement) -> bool:
+    """Whether a statement joins lanes or threads: lanes then wait for each other in front of it."""
+    return any(
+        isinstance(inner, Barrier)
+        or any(
+            isinstance(expression, Call) and expression.function in JOINING_FUNCTIONS
+            for root in expressions_of(inner)
+            for expression in subexpressions(root)
+        )
+        for inner in walk(statement)
+    )
+
+
+def is_waiting(loop: Loop) -> bool:
+    """Whether a loop goes on until another thread has written something.
+
+    It reads a volatile cell, or by an atomic that tells whether a lock is free; a counter alone
+    does not end it. A loop that tries an atomicCAS again with what it has read (as an atomic
+    maximum of float does) waits for nobody: if it fails, another thread has succeeded.
+    """
+    if has_counter(loop) and not may_leave(loop.body):
+        return False
+    return any(True for _ in polls(loop))
+
+
+def polls(loop: Loop) -> Iterator[Expression]:
+    """The reads on which it depends whether a loop ends, and which see what others write.
+
+    They are Load and Call nodes: in the conditions under which it ends, and in what is assigned,
+    within the loop, to variables that these conditions use.
+    """
+    assigned = AssignedVariables().in_statement(loop)
+    definitions = list(_definitions(loop.body, (), AssignedVariables()))
+    waiting = [] if loop.condition is None else [loop.condition]
+    for variables, expressions in definitions:
+        waiting += [] if variables else expressions  # a break or return
+    seen: set[Expression] = set()
+    known: set[Variable] = set()
+    while waiting:
+        root = waiting.pop()
+        if root in seen:
+            continue
+        seen.add(root)
+        for expression in subexpressions(root):
+            if _is_poll(expression, assigned):
+                yield expression
+            for variable in _variables(expression) - known:
+                known.add(variable)
+                for variables, expressions in definitions:
+                    if variable in variables:
+                        waiting += expressions
+
+
+def _definitions(
+    statement: Statement, conditions: tuple[Expression, ...], assigned: AssignedVariables
+) -> Iterator[tuple[set[Variable], list[Expression]]]:
+    """The variables that each statement assigns, and the expressions that decide of their values.
+
+    The set is empty for a break or return. Conditions around a statement are among its expressions.
+    """
+    roots = list(expressions_of(statement))
+    match statement:
+        case Break() | Return():
+            yield set(), list(conditions)
+        case If() | Loop() | Switch():
+            conditions = (*conditions, *roots)
+        case _:
+            pass
+    for root in roots:
+        dropped = isinstance(statement, Evaluate) and isinstance(root, Call)
+        variables = assigned.in_expression(root)
+        variables |= {statement.variable} if isinstance(statement, Declare) else set()
+        if variables and not dropped:
+            yield variables, [root, *conditions]
+    for inner in inner_statements(statement):
+        yield from _definitions(inner, conditions, assigned)
+
+
+def _variables(expression: Expression) -> set[Variable]:
+    """The variable that an expression names, or that holds the result of the call that it is."""
+    match expression:
+        case Name(variable=variable):
+            return {variable}
+        case Inlined(function=Function(result=result)) if result is not None:
+            return {result}
+        case _:
+            return set()
+
+
+def _is_poll(expression: Expression, assigned: frozenset[Variable]) -> bool:
+    match expression:
+        case Load(lvalue=Index(volatile=True) | Dereference(volatile=True)):
+            return True
+        case Call(function=function, arguments=arguments):
+            for scope in filter(None, ATOMIC_SCOPES):
+                function = function.removesuffix(scope)
+            if function == "atomicCAS":
+                read = [e.variable for e in subexpressions(arguments[1]) if isinstance(e, Name)]
+                return not any(variable in assigned for variable in read)
+            operand = strip_casts(arguments[1]) if len(arguments) == 2 else None
+            if function == "atomicExch":
+                return True
+            return isinstance(operand, Literal) and operand.value in READING_OPERANDS.get(
+                function, ()
+            )
+        case _:
+            return False
+
+
+def has_fence(statement: Statement) -> bool:
+    """Whether a statement calls a memory fence."""
+    return any(
+        isinstance(expression, Call) and expression.function in FENCES
+        for inner in walk(statement)
+        for root in expressions_of(inner)
+        for expression in subexpressions(root)
+    )
+
+
+def polled_lvalues(statement: Statement) -> set[Expression]:
+    """The volatile lvalues that loops read while they wait."""
+    return {
+        poll.lvalue
+        for loop in walk(statement)
+        if isinstance(loop, Loop) and is_waiting(loop)
+        for poll in polls(loop)
+        if isinstance(poll, Load)
+    }
