@@ -179,6 +179,9 @@ def is_reference_cast(cast: Any, operand: Any) -> bool:
         (operand,) = operand.get_children()
     if operand.kind not in LVALUE_KINDS:
         return False
+    referenced = operand.referenced
+    if referenced is not None and referenced.kind == CursorKind.ENUM_CONSTANT_DECL:
+        return False  # static_cast<int>(Mode::Fast): a number, with no load around it
     if operand.kind == CursorKind.UNARY_OPERATOR and unary_operator(operand) != "*":
         return False
     kinds = [each.type.get_canonical() for each in (cast, operand)]
