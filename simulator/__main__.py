@@ -18,6 +18,8 @@ import numpy as np
 
 from simulator import Kernel, Report, compile_kernel, simulate
 from simulator.archive import format_name, read_arrays, write_arrays
+from simulator.command_line import command, distinct, kernel_name, sizes
+from simulator.frontend.host_launches import find_launches
 from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3
 from simulator.machine.budget import Progress
@@ -61,6 +63,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = build_parser().parse_intermixed_args(arguments)
         text = read_source(Path(options.file))
+        if options.launch:
+            print(launch_commands(text, options))
+            return ExitCode.CLEAN
+        if options.grid is None or options.block is None:
+            raise UsageError(missing_sizes(text, options))
         kernel = load_kernel(text, options)
         report = run_kernel(kernel, options)
     except SourceError as error:
@@ -102,8 +109,13 @@ def build_parser() -> Parser:
         help="a kernel of the file, if it has several: scale, ns::scale, 'scale<float, 16>' or "
         "'scale(float*, int)'",
     )
-    parser.add_argument("--grid", metavar="X[,Y[,Z]]", required=True, type=parse_sizes)
-    parser.add_argument("--block", metavar="X[,Y[,Z]]", required=True, type=parse_sizes)
+    parser.add_argument("--grid", metavar="X[,Y[,Z]]", type=parse_sizes)
+    parser.add_argument("--block", metavar="X[,Y[,Z]]", type=parse_sizes)
+    parser.add_argument(
+        "--launch",
+        action="store_true",
+        help="run nothing: print the command lines that follow from the file's own launches",
+    )
     parser.add_argument("--shared", metavar="BYTES", type=int, default=0)
     parser.add_argument("-D", metavar="NAME=VALUE", action="append", default=[], dest="defines")
     parser.add_argument("--schedule", choices=SCHEDULES, default="ascending")
@@ -158,6 +170,43 @@ def read_source(path: Path) -> str:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not text in UTF-8.") from None
+
+
+def launch_commands(text: str, options: argparse.Namespace) -> str:
+    """The file's own launches of a kernel, or of all, as command lines."""
+    found = distinct(find_launches(text, parse_defines(options.defines)), options.kernel)
+    if not found:
+        raise UsageError(
+            f"{options.file} launches no kernel{' of that name' if options.kernel else ''}: give "
+            "--grid, --block and an ARG for each parameter."
+        )
+    defines = [word for text in options.defines for word in ("-D", text)]
+    lines = []
+    for launch in found:
+        kernel: Kernel | SourceError
+        try:
+            name = kernel_name(launch)
+            file = Path(options.file).name
+            kernel = compile_kernel(text, name, parse_defines(options.defines), file)
+        except SourceError as error:
+            kernel = error
+        lines.append(command(options.file, launch, kernel, defines))
+    return "\n".join(lines)
+
+
+def missing_sizes(text: str, options: argparse.Namespace) -> str:
+    """The sentence about --grid and --block that are not given, with the file's own launch."""
+    found = distinct(find_launches(text, parse_defines(options.defines)), options.kernel)
+    known = [one for one in found if one.grid is not None and one.block is not None]
+    sentence = "--grid and --block are needed: how many blocks, and threads in each."
+    if len(known) == 1 and known[0].grid is not None and known[0].block is not None:
+        sentence += (
+            f" Line {known[0].line} launches {kernel_name(known[0])} with --grid "
+            f"{sizes(known[0].grid)} --block {sizes(known[0].block)}; --launch prints the command."
+        )
+    elif found:
+        sentence += " --launch prints what the file's own launches give."
+    return f"{sentence} See python -m simulator --help."
 
 
 def load_kernel(text: str, options: argparse.Namespace) -> Kernel:

@@ -58,6 +58,7 @@ SIMULATOR = {
     "recording": {"language", "launch", "number_format", "contraction", "machine", "observers"},
     "catalogue": {"language", "launch", "frontend"},
     "report": {"language", "launch", "machine", "observers"},
+    "command_line": {"language", "launch", "frontend"},
 }
 
 

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from simulator.frontend.conditions import preprocess
+from simulator.frontend.host_values import Definition
 from simulator.frontend.lexer import blank_comments
 from simulator.frontend.lexer import tokens as split_tokens
 from simulator.frontend.scanner import Token, TokenKind, blank, scan
@@ -78,13 +79,15 @@ class SourceFile:
     defines: Mapping[str, str] = field(default_factory=dict)
     scanned: list[Token] = field(init=False)
     top: TopLevel = field(init=False)
+    macros: Mapping[str, Definition] = field(init=False)  # as they are at the file's end
     declarations: list[Declaration] = field(init=False)
     _line_starts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
         """Read the text."""
         self.scanned = scan(self.text)
-        self.top = TopLevel(preprocess(self.scanned, self.defines), self.text)
+        source = preprocess(self.scanned, self.defines)
+        self.top, self.macros = TopLevel(source, self.text), source.macros
         self.declarations = list(self.top.declarations())
         self._line_starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
 

@@ -1,0 +1,149 @@
+"""Launches in host code: what of their sizes and arguments can be known, and the command line."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from simulator.__main__ import main
+from simulator.frontend.host_launches import HostLaunch, find_launches
+
+KERNEL = "__global__ void k(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = n; }\n"
+
+
+def launch(body: str, before: str = "") -> HostLaunch:
+    (found,) = find_launches(f"{before}\n{KERNEL}int main(int argc, char **argv) {{ {body} }}")
+    return found
+
+
+# Host code before k<<<G, B>>>(x, n), and the grid and block that follow.
+SIZES = {
+    "numbers": ("k<<<4, 256>>>(x, n);", (4, 1, 1), (256, 1, 1)),
+    "rounded up": ("int n = 1000, b = 256; k<<<(n + b - 1) / b, b>>>(x, n);", (4, 1, 1),
+                   (256, 1, 1)),
+    "dim3": ("const dim3 b(16, 8); dim3 g = dim3(1 << 3, 2, 3); k<<<g, b>>>(x, n);", (8, 2, 3),
+             (16, 8, 1)),
+    "in place": ("k<<<dim3(2, 3), dim3(4, 5, 6)>>>(x, n);", (2, 3, 1), (4, 5, 6)),
+    "braces": ("dim3 g{2, 3}; k<<<g, {32}>>>(x, n);", (2, 3, 1), (32, 1, 1)),
+    "ceil": ("int n = 100; k<<<ceil(n / 16.0), 16>>>(x, n);", (7, 1, 1), (16, 1, 1)),
+    "members": ("dim3 g, b; g.x = 5; g.y = 6; b.x = 32; k<<<g, b>>>(x, n);", (5, 6, 1), (32, 1, 1)),
+    "of a member": ("int n = 64; dim3 b(16, 16); dim3 g(n / b.x, n / b.y); k<<<g, b>>>(x, n);",
+                    (4, 4, 1), (16, 16, 1)),
+    "a macro": ("k<<<DIV(N, T), T>>>(x, n);", (63, 1, 1), (16, 1, 1)),
+    "a function": ("k<<<div_up(N, 8), 8>>>(x, n);", (125, 1, 1), (8, 1, 1)),
+    "reassigned": ("int n = 10; n = n * 2; n += 12; n <<= 1; k<<<n, n--> 0>>>(x, n);", (64, 1, 1),
+                   None),
+    "a branch not taken": ("int n = 8; if (argc > 1) n = atoi(argv[1]); k<<<n, 32>>>(x, n);",
+                           (8, 1, 1), (32, 1, 1)),
+    "a branch not known": ("int n = 8; if (rand()) { n = 4; } k<<<n, 32>>>(x, n);", None,
+                           (32, 1, 1)),
+    "a loop": ("for (int n = 8; n > 1; n /= 2) { k<<<n, 32>>>(x, n); }", None, (32, 1, 1)),
+    "behind a loop": ("int n = 8; while (n > 1) n /= 2; k<<<n, 32>>>(x, n);", None, (32, 1, 1)),
+    "input": ("int n; std::cin >> n; k<<<n, 32>>>(x, n);", None, (32, 1, 1)),
+    "casts": ("k<<<static_cast<int>(9 / 2.0f), (unsigned int)3.9>>>(x, n);", (4, 1, 1), (3, 1, 1)),
+    "no size": ("k<<<0, 1 / 0>>>(x, n);", None, None),
+    "too large": ("k<<<1 << 70, 99999999999999999999>>>(x, n);", None, None),
+}  # fmt: skip
+BEFORE = (
+    "#define N 1000\n#define DIV(a, b) (((a) + (b) - 1) / (b))\nconst int T = 16;\n"
+    "int div_up(int a, int b) { return (a + b - 1) / b; }\n"
+)
+
+
+@pytest.mark.parametrize("case", SIZES)
+def test_grid_and_block(case: str) -> None:
+    body, grid, block = SIZES[case]
+    found = launch(body, BEFORE)
+    assert (found.grid, found.block) == (grid, block)
+
+
+# How an array gets its size, and how many elements it has.
+ARRAYS = {
+    "cudaMalloc": ("float *x; cudaMalloc((void **)&x, n * sizeof(float));", 50),
+    "checked": ("float *x; CHECK(cudaMalloc(&x, sizeof(*x) * n));", 50),
+    "bytes": ("size_t bytes = n * sizeof(float); float *y, *x; cudaMalloc(&y, 4); "
+              "cudaMalloc(&x, bytes);", 50),
+    "managed": ("float *x; cudaMallocManaged(&x, 4 * n);", 50),
+    "malloc": ("float *x = (float *)malloc(n * sizeof(float));", 50),
+    "new": ("float *x = new float[n];", 50),
+    "vector": ("thrust::device_vector<float> x(n);", 50),
+    "array": ("float x[N];", 1000),
+    "not known": ("float *x = input(n);", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ARRAYS)
+def test_elements_of_arrays(case: str) -> None:
+    body, elements = ARRAYS[case]
+    found = launch(f"int n = 50; {body} k<<<1, 32>>>(x, n);", BEFORE)
+    assert [one.text for one in found.arguments] == ["x", "n"]
+    assert (found.arguments[0].elements, found.arguments[1].value) == (elements, 50)
+
+
+def test_a_called_function_gets_its_arguments() -> None:
+    text = (
+        KERNEL + "void run(float *data, int n, dim3 b) { k<<<n / b.x, b, n * sizeof(float)>>>"
+        "(data, n); }\nvoid never(int n) { k<<<n, 1>>>(0, n); }\n"
+        "int main() { float *x; cudaMalloc(&x, 400); run(x, 128, dim3(32)); run(x, 64, 16); }"
+    )
+    found = find_launches(text)
+    assert [(one.grid, one.shared) for one in found] == [
+        ((4, 1, 1), 512), ((4, 1, 1), 256), (None, 0)
+    ]  # fmt: skip
+    assert found[0].arguments[0].elements == 100
+
+
+def test_a_template_and_defines() -> None:
+    text = "template <typename T, int B> __global__ void k(T *x) {}\n#define N 4\n" \
+           "int main() { const int b = 8; k<float, b * 2><<<N, b>>>(x); }"  # fmt: skip
+    (found,) = find_launches(text)
+    assert (found.kernel, found.template, found.grid) == ("k", ("float", "16"), (4, 1, 1))
+
+
+def test_the_terminal_prints_a_command_that_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "file.cu"
+    main_function = (
+        "int main() {\n  int n = 100; float *x; cudaMalloc(&x, n * sizeof(float));\n"
+        "  k<<<(n + 31) / 32, 32>>>(x, n);\n}\n"
+    )
+    file.write_text(KERNEL + main_function, encoding="utf-8")
+    assert main([str(file), "--launch"]) == 0
+    comment, command = capsys.readouterr().out.splitlines()
+    assert comment == "# line 4"
+    python, *words = shlex.split(command)
+    assert (python, words[:2]) == ("python", ["-m", "simulator"])
+    assert words[3:] == ["--kernel", "k", "--grid", "4", "--block", "32", "f32:100", "i32=100"]
+    assert main(words[2:]) in (0, 1)
+    capsys.readouterr()
+    assert main([str(file), "f32:100", "i32=100"]) == 2
+    assert "Line 4 launches k with --grid 4 --block 32; --launch prints" in capsys.readouterr().err
+
+
+def test_the_terminal_says_what_is_not_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "file.cu"
+    file.write_text(KERNEL + "void f(float *x, int n) { k<<<n, 32>>>(x, n); }", encoding="utf-8")
+    assert main([str(file), "--launch"]) == 0
+    out = capsys.readouterr().out
+    assert "fill in: X,Y,Z of --grid, the number of elements of x (x), the value of n (n)." in out
+    assert out.endswith("--kernel k --grid X,Y,Z --block 32 f32:N i32=VALUE\n")
+    file.write_text(KERNEL, encoding="utf-8")
+    assert main([str(file), "--launch"]) == 2
+    assert "launches no kernel" in capsys.readouterr().err
+
+
+HOSTILE = ["(", "{", "k<<<", "if (1) ", "for (;;) {", "a = a + a;", "k<<<1, 1>>>(x);", "else ",
+           "do ", "f();", "int a = ", "k<k<", ">>>", "#define A A A\nint b = A;\n", "a,", "dim3 a(",
+           "if (a) {} else "]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_host_code_is_read_to_its_end(piece: str) -> None:
+    many = piece * (40_000 // len(piece))
+    for text in (many, f"void f() {{ {many} }}\nint main() {{ {many} }}"):
+        assert len(find_launches(text)) <= 50
