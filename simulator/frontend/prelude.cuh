@@ -42,6 +42,19 @@ typedef unsigned int uint32_t;
 typedef unsigned long uint64_t;
 typedef unsigned long uintptr_t;
 typedef long intptr_t;
+typedef long ssize_t;
+typedef signed char int_least8_t;
+typedef unsigned char uint_least8_t;
+typedef int int_least32_t;
+typedef unsigned int uint_least32_t;
+typedef long int_fast32_t;
+typedef unsigned long uint_fast32_t;
+#define NULL nullptr
+#define RAND_MAX 2147483647
+#define EXIT_SUCCESS 0
+#define EXIT_FAILURE 1
+#define CUDART_VERSION 13000
+#define CUDA_VERSION 13000
 TILEWISE_VECTOR(float, float, 8, 16)
 TILEWISE_VECTOR(double, double, 16, 16)
 TILEWISE_VECTOR(signed char, char, 2, 4)

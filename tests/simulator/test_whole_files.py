@@ -306,3 +306,15 @@ def test_an_empty_macro_and_no_time(tmp_path: Path, capsys: pytest.CaptureFixtur
     for seconds in ("0", "-1", "nan", "inf", "soon"):
         assert main([*command, f"--seconds={seconds}"]) == 2
         assert "give a number of seconds above 0" in capsys.readouterr().err
+
+
+NAMES = ["INT_MAX", "LONG_MAX", "FLT_MAX", "M_PI", "CUDART_INF_F", "CUDART_PI_F", "(ssize_t)1"]
+
+
+@pytest.mark.parametrize("name", [*NAMES, "RAND_MAX", "UINT64_MAX", "CUDART_VERSION"])
+def test_what_headers_define_is_there(name: str) -> None:
+    text = f"#include <limits>\n__global__ void k(float* x) {{ x[0] = {name} > 0; }}"
+    report = simulate(
+        compile_kernel(text), Launch((1, 1, 1), (1, 1, 1), {"x": np.zeros(1, np.float32)})
+    )
+    assert report.arrays["x"][0] == 1
