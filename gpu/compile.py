@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from gpu.headers import headers
 from simulator.frontend.device_code import SourceFile
 from simulator.frontend.directives import check_directives
 from simulator.frontend.lexer import blank_comments
@@ -18,7 +18,6 @@ from simulator.launch import Dim3
 
 STATIC_SHARED_LIMIT = 48 * 1024  # CUDA C++ Programming Guide: more needs an opt-in launch
 COMPILER_OPTIONS = ("-std=c++17",)  # the simulator's dialect
-PIPELINE = Path(__file__).with_name("pipeline.cuh")  # what NVRTC lacks of asynchronous copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,28 +109,28 @@ def compile_text(
     from cupy.cuda import nvrtc
 
     text, remaining = set_defines(text, defines or {})
-    text, parameters, remaining = instantiate(text, kernel, remaining)
-    macros = dict(parameters) | remaining
-    text = SourceFile(text, macros).device_code(kernel).text
-    check_input(text, kernel, macros)
-    options = (
-        *COMPILER_OPTIONS,
-        f"--gpu-architecture={architecture}",
-        *(f"-D{name}={value}" for name, value in macros.items()),
+    _, parameters, macros = instantiate(text, kernel, remaining)
+    source = SourceFile(text, macros)
+    scope = next((one.scope for one in source.kernels if kernel in one.names), ())
+    values = [value for _, value in parameters]
+    expression = "::".join((*scope, kernel)) + (f"<{', '.join(values)}>" if values else "")
+    text = source.device_code(kernel, values).text
+    check_input(text, kernel, dict(parameters) | macros)
+    included, include_options = headers(text, macros)
+    options = (*COMPILER_OPTIONS, f"--gpu-architecture={architecture}", *include_options)
+    program = nvrtc.createProgram(
+        text,
+        filename,
+        tuple(content.encode() for content in included.values()),
+        tuple(name.encode() for name in included),
     )
-    headers: tuple[bytes, ...] = ()
-    names: tuple[bytes, ...] = ()
-    if "__pipeline_" in text:  # included before the text, so that its lines keep their numbers
-        headers, names = (PIPELINE.read_bytes(),), (PIPELINE.name.encode(),)
-        options += (f"--pre-include={PIPELINE.name}",)
-    program = nvrtc.createProgram(text, filename, headers, names)
     try:
-        nvrtc.addNameExpression(program, kernel)
+        nvrtc.addNameExpression(program, expression)
         try:
             nvrtc.compileProgram(program, options)
         except nvrtc.NVRTCError:
             raise first_error(nvrtc.getProgramLog(program), kernel) from None
-        symbol = nvrtc.getLoweredName(program, kernel)
+        symbol = nvrtc.getLoweredName(program, expression)
         # CuPy hands the image over without its last byte.
         image = bytes(nvrtc.getCUBIN(program)) + b"\0"
         return Binary(symbol, image, nvrtc.getProgramLog(program))

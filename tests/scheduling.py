@@ -22,6 +22,7 @@ SHARED = {
     "tests/gpu/test_limits.py": "gpu",
     "tests/gpu/test_on_device.py": "gpu",
     "tests/gpu/test_program.py": "gpu",
+    "tests/gpu/test_programs.py": "gpu",
 }
 
 

@@ -142,7 +142,7 @@ class TestNvrtc:
     def test_a_template_and_known_headers_compile(self) -> None:
         text = "#include <cuda_runtime.h>\ntemplate <int N = 4>\n" + KERNEL.replace("X", "N")
         text = text.replace('extern "C" ', "")
-        assert compile_text(text, "f", "sm_90").symbol == "_Z1fPf"
+        assert compile_text(text, "f", "sm_90").symbol == "_Z1fILi4EEvPf"
 
     def test_a_mistake_has_its_line(self) -> None:
         with pytest.raises(SourceError, match=r"^line 1, column 1: NVRTC: identifier \"X\""):

@@ -1,0 +1,68 @@
+"""What NVRTC includes before a kernel's text: names that nvcc knows and NVRTC alone does not."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from simulator.frontend.clang import MATH
+
+TYPES = Path(__file__).with_name("types.cuh")
+PIPELINE = Path(__file__).with_name("pipeline.cuh")  # what NVRTC lacks of asynchronous copies
+NOT_FINITE = """\
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
+#define HUGE_VALF INFINITY
+#define CUDART_INF_F INFINITY
+#define CUDART_NAN_F NAN
+#define CUDART_INF __longlong_as_double(0x7ff0000000000000ll)
+"""
+# Headers of the toolkit, and the words of a text that need them.
+TOOLKIT_HEADERS: Mapping[str, re.Pattern[str]] = {
+    "cooperative_groups.h": re.compile(r"\bcooperative_groups\b"),
+    "cooperative_groups/reduce.h": re.compile(r"\bcooperative_groups\b(?s:.)*\breduce\b"),
+    "cooperative_groups/scan.h": re.compile(r"\bcooperative_groups\b(?s:.)*clusive_scan\b"),
+    "cuda_fp16.h": re.compile(r"\b(?:__half2?|half2|__\w*2half\w*)\b"),
+}
+
+
+def headers(text: str, macros: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The files to include before a text, by name in their order, and NVRTC's options for them.
+
+    macros come last, so that none of them changes what a header of the toolkit says.
+    """
+    toolkit = [name for name, words in TOOLKIT_HEADERS.items() if words.search(text)]
+    found = {
+        "toolkit.cuh": "".join(f"#include <{name}>\n" for name in toolkit),
+        TYPES.name: TYPES.read_text(encoding="utf-8"),
+        "numbers.cuh": numbers(),
+    }
+    if "__pipeline_" in text:
+        found[PIPELINE.name] = PIPELINE.read_text(encoding="utf-8")
+    found["macros.cuh"] = "".join(f"#define {name} {value}\n" for name, value in macros.items())
+    options = [f"--pre-include={name}" for name in found]
+    if toolkit:
+        options += (f"--include-path={folder}" for folder in toolkit_folders())
+    return found, options
+
+
+@functools.cache
+def numbers() -> str:
+    """The macros of <float.h>, <limits.h> and <math.h>, with the simulator's numbers."""
+    text = MATH.read_text(encoding="utf-8")
+    lines = re.findall(r"^#define ([A-Z]\w*)( [^_\n]+)$", text, re.MULTILINE)
+    plain = (f"#ifndef {name}\n#define {name}{value}\n#endif\n" for name, value in lines)
+    return "#ifndef NULL\n#define NULL nullptr\n#endif\n" + NOT_FINITE + "".join(plain)
+
+
+@functools.cache
+def toolkit_folders() -> tuple[str, ...]:
+    """Where the headers of an installed CUDA toolkit are; none where only a driver is."""
+    from cupy.cuda import get_cuda_path
+
+    roots = [root for root in (get_cuda_path(), "/usr/local/cuda") if root]
+    folders = [Path(root) / "include" for root in roots]
+    folders += [folder / "cccl" for folder in folders]  # the C++ library, since CUDA 13
+    return tuple(dict.fromkeys(str(folder) for folder in folders if folder.is_dir()))
