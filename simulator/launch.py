@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import Array, ArrayOf, Pointer, Scalar, Struct, parts
+from simulator.language.ctype import OF_DTYPE, Array, ArrayOf, Pointer, Scalar, Struct, Void, parts
 from simulator.language.errors import MAX_NAMES, LaunchError, list_names
 from simulator.language.tree import GlobalVariable, Kernel, MemorySpace
 
@@ -249,6 +249,10 @@ def _array(name: str, ctype: Pointer, value: Any) -> Array:
     target = ctype.target
     if isinstance(target, Struct):
         return _struct_array(name, ctype, target, value)
+    if isinstance(target, Void):
+        if not isinstance(value, np.ndarray) or value.dtype not in OF_DTYPE:
+            raise LaunchError(f"Parameter {name} is {ctype}: give an array of numbers of any type.")
+        return np.ascontiguousarray(value)
     element = getattr(target, "element", target)
     if not isinstance(element, Scalar):
         raise LaunchError(f"Parameter {name} is {ctype}; a launch takes pointers to numbers.")

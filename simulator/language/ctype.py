@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -200,6 +201,11 @@ HALF = Scalar("half", np.dtype(np.float16), 6)
 FLOAT = Scalar("float", np.dtype(np.float32), 7)
 DOUBLE = Scalar("double", np.dtype(np.float64), 8)
 
+# What an array of the launch holds where its parameter, a void*, does not say.
+OF_DTYPE: Mapping[np.dtype[Any], Scalar] = {
+    scalar.dtype: scalar
+    for scalar in (BOOL, CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, HALF, FLOAT, DOUBLE)
+}
 
 VECTORS: dict[str, Vector] = {
     f"{prefix}{n}": Vector(f"{prefix}{n}", element, n)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import Array, ArrayOf, Pointer
+from simulator.language.ctype import OF_DTYPE, Array, ArrayOf, Pointer, Void
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel, MemorySpace, Variable
 from simulator.launch import BUDGET_BYTES, WARP_SIZE, Launch, check
@@ -68,11 +68,10 @@ class Machine:
         self.buffers: dict[str, Buffer] = {}  # copies of the launch's arrays, by name
         for parameter in kernel.parameters:
             if isinstance(parameter.ctype, Pointer):
-                self.buffers[parameter.name] = global_buffer(
-                    parameter.name,
-                    self.arguments[parameter.name],
-                    parameter.ctype.target,
-                )
+                array, target = self.arguments[parameter.name], parameter.ctype.target
+                if isinstance(target, Void):
+                    target = OF_DTYPE[array.dtype]
+                self.buffers[parameter.name] = global_buffer(parameter.name, array, target)
         self._globals: dict[Variable, Address] = {}  # where __device__ and __constant__ ones start
         for known in kernel.globals:
             name, array = known.variable.name, self.arguments[known.variable.name]
