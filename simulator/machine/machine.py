@@ -14,6 +14,7 @@ from simulator.language.tree import Kernel, MemorySpace, Variable
 from simulator.launch import BUDGET_BYTES, WARP_SIZE, Launch, check
 from simulator.machine.budget import DEFAULT_SECONDS, Budget, Progress
 from simulator.machine.buffers import Address, Buffer, global_buffer, shared_buffer
+from simulator.machine.extern_memory import extern_type
 from simulator.machine.group import Group
 from simulator.machine.masks import ALL
 from simulator.machine.observer import Observer, callbacks
@@ -72,6 +73,8 @@ class Machine:
                 if isinstance(target, Void):
                     target = OF_DTYPE[array.dtype]
                 self.buffers[parameter.name] = global_buffer(parameter.name, array, target)
+        dynamic = [memory for memory in kernel.shared_memories if memory.dynamic]
+        self._extern_type = extern_type(kernel, dynamic[0]) if dynamic else None
         self._globals: dict[Variable, Address] = {}  # where __device__ and __constant__ ones start
         for known in kernel.globals:
             name, array = known.variable.name, self.arguments[known.variable.name]
@@ -195,10 +198,11 @@ class Machine:
         buffers: dict[Variable, Buffer] = {}
         dynamic: list[Buffer] = []  # one, or none
         for variable in self.kernel.shared_memories:
-            assert isinstance(variable.ctype, ArrayOf)
+            ctype = self._extern_type if variable.dynamic else variable.ctype
             dynamic_bytes = self.launch.shared_bytes if variable.dynamic else None
+            assert isinstance(ctype, ArrayOf)
             buffers[variable] = buffer = shared_buffer(
-                variable.name, variable.ctype, offsets[variable], blocks, dynamic_bytes
+                variable.name, ctype, offsets[variable], blocks, dynamic_bytes
             )
             dynamic += [buffer] if variable.dynamic else []
         return {
