@@ -130,7 +130,7 @@ class SourceFile:
             if declaration.is_type:
                 members += self._blank_host_members(declaration, blanks, dropped)
         headers = self._mark_directives(blanks, used)
-        host = [one for one in skipped if not one.is_kernel and not one.is_device]
+        host = [one for one in skipped if not (one.is_kernel or self._has_device_code(one))]
         notes = (_headers_note(headers), self._host_note(host))
         return DeviceCode(
             text=_blanked(self.text, blanks),
@@ -144,6 +144,11 @@ class SourceFile:
                 if not (one.is_kernel and kernel in one.names)
             ),
         )
+
+    def _has_device_code(self, one: Declaration) -> bool:
+        """Whether a declaration is device code, or a class with some."""
+        inside = self.top.tokens[one.first : one.last] if one.is_type else ()
+        return one.is_device or any(token.text == "__device__" for token in inside)
 
     def _host(self, one: Declaration) -> HostDeclaration:
         words = tuple(token.text for token in self.top.tokens[one.first : one.last][:MAX_WORDS])
@@ -262,8 +267,12 @@ class SourceFile:
             if self.lines(member)[0] in dropped:
                 _mark(blanks, (start, end))
                 continue
-            left.append(member)
             head = [t.text for t in tokens[member.first : member.last]]
+            signature = head[: member.body[0] - member.first] if member.body else head
+            if HOST_LIBRARIES & set(signature) or "friend" in signature:
+                _mark(blanks, (start, end))
+                continue
+            left.append(member)
             if member.body is None or "constexpr" in head or "__global__" in head:
                 continue
             opening = member.body[0]

@@ -163,6 +163,11 @@ USES = {
     "a host constant's name": ("const std::vector<int> x0 = {1};", "3"),
     "an array's size": ("constexpr int div_up(int a, int b) { return (a + b - 1) / b; }",
                         "sizeof(char[div_up(9, 4)])"),
+    "a class with host members": ("struct V { float a; V(float b) : a(b) { std::cout << b; } "
+                                  "__device__ V() {} void save(std::string s) { a = 1; } friend "
+                                  "std::ostream& operator<<(std::ostream& s, V v) { return s; } "
+                                  "__device__ float twice() { a = 1.5f; return 2 * a; } };\n"
+                                  "__device__ float f() { V v; return v.twice(); }", "f()"),
     "using a library": ("using namespace thrust; namespace po = boost::program_options;", "3"),
     "an unfinished class": ("class Nothing;\nint main()\n{\n    if (1) {\n}\n", "3"),
 }  # fmt: skip
