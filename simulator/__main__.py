@@ -334,6 +334,11 @@ def report_as_json(kernel: Kernel, report: Report) -> dict[str, Any]:
         "hazards": [hazard_as_json(hazard) for hazard in report.hazards],
         "warnings": list(kernel.warnings),
         "seconds": report.seconds,
+        "printed": [
+            {"block": line.block, "thread": line.thread, "text": line.text}
+            for line in report.printed
+        ],
+        "more_printed": report.more_printed,
     }
 
 
@@ -376,8 +381,11 @@ def witness_as_json(witness: Witness) -> dict[str, Any]:
 
 
 def report_as_text(kernel: Kernel, report: Report) -> str:
-    """Counters, warnings and hazards, a line each."""
-    lines = [f"{kernel.name}: {report.seconds:.3f} s"]
+    """What the kernel prints, then counters, warnings and hazards, a line each."""
+    lines = [line.text for line in report.printed]
+    if report.more_printed:
+        lines.append(f"({report.more_printed:,} more calls of printf)")
+    lines.append(f"{kernel.name}: {report.seconds:.3f} s")
     width = max(len(name) for name in report.counters)
     for name, count in report.counters.items():
         lines.append(f"  {name:<{width}}  {count:>14,}")

@@ -19,6 +19,7 @@ from simulator.observers import readers
 from simulator.observers.counters import Counters
 from simulator.observers.findings import Hazard
 from simulator.observers.hazards import Hazards
+from simulator.observers.printed import Printed, PrintedLine
 from simulator.observers.shadow import CELL_BYTES
 from simulator.observers.witness import find_witnesses
 from simulator.observers.written_parameters import written_parameters
@@ -36,6 +37,8 @@ class Report:
     hazards: tuple[Hazard, ...]  # in the order in which they were first seen
     seconds: float  # that the simulation itself took, without the search for witnesses
     arrays: Mapping[str, Array]  # the arrays in global memory afterwards, by name
+    printed: tuple[PrintedLine, ...] = ()  # the first lines, by block, thread and time
+    more_printed: int = 0  # calls of printf by a thread beyond those lines
     notes: tuple[str, ...] = ()  # sentences on what may be wrong and is no hazard
 
 
@@ -70,8 +73,9 @@ def simulate(
     [('write-after-read', (3, 4))]
     """
     _check_memory(kernel, launch)
-    counters, hazards = Counters(), Hazards()
-    machine = Machine(kernel, launch, [counters, hazards], schedule, seed, seconds, on_progress)
+    counters, hazards, printed = Counters(), Hazards(), Printed()
+    observers = [counters, hazards, printed]
+    machine = Machine(kernel, launch, observers, schedule, seed, seconds, on_progress)
     machine.run()
     found = find_witnesses(kernel, launch, hazards.found)
     return Report(
@@ -80,6 +84,8 @@ def simulate(
         hazards=found,
         seconds=machine.seconds,
         arrays=machine.results(),
+        printed=printed.lines(launch),
+        more_printed=printed.more,
         notes=(*unset_constants(kernel, launch), *hazards.notes),
     )
 

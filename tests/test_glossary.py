@@ -46,6 +46,7 @@ def test_every_kind_of_hazard_is_defined(kind: HazardKind) -> None:
     name = name.replace("uninitialized-read", "uninitialized read")
     name = name.replace("misaligned", "misaligned access").replace("divergent-", "divergent ")
     name = name.replace("wrong-mask", "wrong mask").replace("absent-lane", "absent lane")
+    name = name.replace("failed-assertion", "failed assertion")
     assert {name, f"{name} race"} & DEFINITIONS.keys()
 
 

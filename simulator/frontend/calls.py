@@ -11,6 +11,7 @@ from simulator.frontend.clang import body_of, has_child, span_of
 from simulator.frontend.cooperative_groups import GroupCalls
 from simulator.frontend.expressions import LVALUES, Expressions
 from simulator.frontend.half import COMPOUND, compound_half2, lower_half
+from simulator.frontend.printing import ASSERT, lower_assert, lower_print
 from simulator.frontend.records import Place, Record, declare, in_memory, merge, point_to
 from simulator.frontend.references import Reference
 from simulator.frontend.structs import Structs
@@ -34,6 +35,7 @@ from simulator.language.functions import (
     CACHED_STORES,
     INTRINSICS,
     OF_THE_RESULTS_TYPE,
+    PRINT,
 )
 from simulator.language.tree import (
     Assign,
@@ -137,6 +139,10 @@ class Calls:
             return compound_half2(name, lvalue, value, span)
         if name in HINTS:
             return self._hint(name, cursor, span)
+        if name == PRINT:
+            return lower_print(cursor, span, values)
+        if name == ASSERT:
+            return lower_assert(cursor, span, values)
         if name.startswith("__builtin_"):
             return literal(cursor, span)  # INFINITY and NAN are calls that clang folds
         written = [argument for argument in cursor.get_arguments() if not _is_default(argument)]

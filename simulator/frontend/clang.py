@@ -59,7 +59,7 @@ LVALUE_KINDS = (
     CursorKind.UNARY_OPERATOR,
 )  # fmt: skip
 
-INTEGER_RESULT, FLOAT_RESULT = 1, 2  # CXEvalResultKind, from clang-c/Index.h
+INTEGER_RESULT, FLOAT_RESULT, TEXT_RESULT = 1, 2, 4  # CXEvalResultKind, from clang-c/Index.h
 
 
 def parse(
@@ -156,6 +156,7 @@ def _library() -> Any:
         ("clang_EvalResult_getAsLongLong", ctypes.c_longlong, [ctypes.c_void_p]),
         ("clang_EvalResult_getAsUnsigned", ctypes.c_ulonglong, [ctypes.c_void_p]),
         ("clang_EvalResult_getAsDouble", ctypes.c_double, [ctypes.c_void_p]),
+        ("clang_EvalResult_getAsStr", ctypes.c_char_p, [ctypes.c_void_p]),
         ("clang_EvalResult_dispose", None, [ctypes.c_void_p]),
         ("clang_getCursorUnaryOperatorKind", ctypes.c_int, [cindex.Cursor]),
         ("clang_Cursor_getVarDeclInitializer", cindex.Cursor, [cindex.Cursor]),
@@ -213,5 +214,27 @@ def constant(cursor: Any) -> int | float | None:
         if kind == FLOAT_RESULT:
             return float(library.clang_EvalResult_getAsDouble(result))
         return None
+    finally:
+        library.clang_EvalResult_dispose(result)
+
+
+def quoted_text(cursor: Any) -> str | None:
+    """What a text in quotes says, its escapes resolved; None for any other expression."""
+    around = cursor  # clang evaluates the literal's conversion to a pointer
+    while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
+        children = list(cursor.get_children())
+        if len(children) != 1:
+            return None
+        around, (cursor,) = cursor, children
+    if cursor.kind != CursorKind.STRING_LITERAL:
+        return None
+    library = _library()
+    result = library.clang_Cursor_Evaluate(around)
+    if not result:
+        return None
+    try:
+        if library.clang_EvalResult_getKind(result) != TEXT_RESULT:
+            return None
+        return bytes(library.clang_EvalResult_getAsStr(result)).decode(errors="replace")
     finally:
         library.clang_EvalResult_dispose(result)

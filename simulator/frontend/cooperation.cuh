@@ -1,5 +1,5 @@
 // What threads do together, as nvcc declares it: warp functions, votes of a block, atomics and
-// fences. For the parser alone, behind prelude.cuh.
+// fences; and what they say and stop at. For the parser alone, behind prelude.cuh.
 extern "C" __device__ void __syncthreads();
 __device__ int __syncthreads_count(int);
 __device__ int __syncthreads_and(int);
@@ -49,3 +49,12 @@ TILEWISE_ATOMIC(atomicExch, unsigned long long) TILEWISE_ATOMIC(atomicExch, floa
 TILEWISE_ATOMIC(atomicInc, unsigned int) TILEWISE_ATOMIC(atomicDec, unsigned int)
 TILEWISE_SWAP(int) TILEWISE_SWAP(unsigned int) TILEWISE_SWAP(unsigned long long)
 __device__ unsigned short atomicCAS(unsigned short*, unsigned short, unsigned short);
+extern "C" __device__ int printf(const char*, ...);
+__device__ void tilewise_assert(bool, const char*);
+#ifdef NDEBUG
+#define assert(...) ((void)0)
+#else
+#define assert(...) tilewise_assert(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__)
+#endif
+__device__ void __trap();
+__device__ void __brkpt();

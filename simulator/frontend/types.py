@@ -9,7 +9,7 @@ from clang.cindex import CursorKind, TypeKind
 
 from simulator.frontend.clang import constant, span_of
 from simulator.language import ctype
-from simulator.language.ctype import ArrayOf, CType, Field, Pointer, Scalar, Struct, Vector
+from simulator.language.ctype import ArrayOf, CType, Field, Pointer, Scalar, Struct, Vector, Void
 from simulator.language.errors import SourceError, Span
 from simulator.language.thread_groups import ThreadGroup, group_of, group_type, parse_group
 from simulator.language.tree import Call, Cast, Expression, Literal
@@ -202,6 +202,8 @@ def convert(value: Expression, target: CType, span: Span, explicit: bool = False
             return Cast(target, span, value, explicit)  # uint3 and dim3
         case Pointer(), Scalar(name="bool"):
             return Literal(ctype.BOOL, span, ctype.BOOL.dtype.type(True))
+        case _, Void():
+            return value  # (void)x: nothing takes it
         case source, _:
             raise SourceError(f"A conversion from {source} to {target} is not supported.", span)
 

@@ -10,7 +10,8 @@ from clang.cindex import CursorKind
 UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(names), advice)
     for names, advice in (
-        (r"printf|puts|assert", "leave the line out; every value is there to see, step by step"),
+        (r"f?puts|putchar|(?:f|s|sn|v)printf|perror|stderr|stdout",
+         "a kernel prints with printf alone"),
         (r"malloc|free|alloca", "a kernel gets its memory as arrays from the launch"),
         (r"this_grid|grid_group", "blocks do not wait for each other here; end the kernel there, "
          "and let a second one go on"),
@@ -86,8 +87,8 @@ def advice_on(message: str, notes: Sequence[str]) -> str | None:
 def unsupported_message(name: str) -> str | None:
     """A sentence on why a name of CUDA's is not supported; None for any other name.
 
-    >>> unsupported_message("printf")
-    'printf is not supported: leave the line out; every value is there to see, step by step.'
+    >>> unsupported_message("puts")
+    'puts is not supported: a kernel prints with printf alone.'
     >>> unsupported_message("total")
     """
     for names, advice in UNSUPPORTED_NAMES:

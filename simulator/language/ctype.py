@@ -200,6 +200,7 @@ ULONGLONG = Scalar("unsigned long long", np.dtype(np.uint64), 5)
 HALF = Scalar("half", np.dtype(np.float16), 6)
 FLOAT = Scalar("float", np.dtype(np.float32), 7)
 DOUBLE = Scalar("double", np.dtype(np.float64), 8)
+TEXT = Scalar("const char*", np.dtype(np.int32), 3)  # a text in quotes, as printf takes it
 
 # What an array of the launch holds where its parameter, a void*, does not say.
 OF_DTYPE: Mapping[np.dtype[Any], Scalar] = {

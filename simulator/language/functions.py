@@ -129,6 +129,9 @@ GROUP_FUNCTIONS = frozenset({
     for operation in GROUP_OPERATIONS
 }  # fmt: skip
 
+PRINT = "printf"
+STOPS = frozenset({"assert", "__trap", "__brkpt"})  # what ends the launch where it is reached
+
 FENCES = frozenset({"__threadfence", "__threadfence_block", "__threadfence_system"})
 
 ASYNC_COPY = "__pipeline_memcpy_async"
@@ -138,6 +141,8 @@ INTRINSICS = (
     ATOMIC_FUNCTIONS
     | WARP_FUNCTIONS
     | GROUP_FUNCTIONS
+    | {PRINT}
+    | STOPS
     | FENCES
     | ASYNC_COPY_FUNCTIONS
     | OUTPUT_FUNCTIONS.keys()

@@ -16,6 +16,7 @@ from simulator.machine.group import Group
 from simulator.machine.masks import Mask
 from simulator.machine.observer import callbacks
 from simulator.machine.output_functions import OUTPUT_CALLS
+from simulator.machine.printing import PRINTING
 from simulator.machine.thread_groups import GROUP_CALLS
 from simulator.machine.warp_functions import WARP_CALLS
 
@@ -39,5 +40,6 @@ INTRINSICS: Mapping[str, CompileCall] = {
     **GROUP_CALLS,
     **dict.fromkeys(FENCES, _fence),
     **ASYNC_COPIES,
+    **PRINTING,
     **OUTPUT_CALLS,
 }

@@ -18,6 +18,7 @@ from simulator.machine.extern_memory import extern_type
 from simulator.machine.group import Group
 from simulator.machine.masks import ALL
 from simulator.machine.observer import Observer, callbacks
+from simulator.machine.printing import LaunchStopped
 from simulator.machine.schedule import Schedule
 from simulator.machine.statements import Program
 from simulator.machine.team import Team
@@ -102,11 +103,14 @@ class Machine:
             notify(self.kernel, self.launch, self.buffers)
         chunk = self._chunk_blocks()
         with np.errstate(all="ignore"):
-            for first in range(0, blocks.size, chunk):
-                if first:
-                    self._budget.check()
-                self._run_chunk(blocks[first : first + chunk])
-                self._budget.blocks_done = min(first + chunk, blocks.size)
+            try:
+                for first in range(0, blocks.size, chunk):
+                    if first:
+                        self._budget.check()
+                    self._run_chunk(blocks[first : first + chunk])
+                    self._budget.blocks_done = min(first + chunk, blocks.size)
+            except LaunchStopped:
+                pass  # observers know why
         self.seconds = time.perf_counter() - begin
 
     def results(self) -> dict[str, Array]:

@@ -205,6 +205,15 @@ class WarpFault:
     others: Array  # int [lanes], 0 to 31: the lane of its warp that each is wrong about
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Stop:
+    """Threads end the launch: their assert fails, or they come to a trap."""
+
+    group: Group
+    call: Call  # of assert, __trap or __brkpt
+    lanes: Array  # bool [lanes]
+
+
 class Observer:
     """Base of all observers: methods that the machine calls, each of which does nothing.
 
@@ -248,6 +257,12 @@ class Observer:
 
     def on_warp_fault(self, fault: WarpFault) -> None:
         """Called when lanes call a warp function with a wrong mask, or read a lane not there."""
+
+    def on_print(self, group: Group, call: Call, lanes: Array, text: Callable[[int], str]) -> None:
+        """Called when lanes of a group, int [n], print; text(lane) is what a lane prints."""
+
+    def on_stop(self, stop: Stop) -> None:
+        """Called when threads end the launch; nothing runs after that."""
 
     def on_unset(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """Called when lanes of a group read a variable before it has a value.

@@ -55,6 +55,7 @@ from simulator.machine.expressions import Evaluator
 from simulator.machine.group import Group, LoopState
 from simulator.machine.masks import ALL, NONE, Mask, narrow, negate, union
 from simulator.machine.observer import Observer, StepKind, callbacks
+from simulator.machine.printing import LaunchStopped
 from simulator.machine.registers import blend
 from simulator.machine.reinterpretation import reinterpreted_arrays
 from simulator.machine.turns import (
@@ -127,7 +128,12 @@ class Program:
         notifications = self._on_step
 
         def notifying(group: Group, mask: Mask) -> Any:
-            result = run(group, mask)
+            try:
+                result = run(group, mask)
+            except LaunchStopped:
+                for notify in notifications:
+                    notify(group, kind, statement, mask)
+                raise
             for notify in notifications:
                 notify(group, kind, statement, mask)
             return result

@@ -26,6 +26,8 @@ class HazardKind(StrEnum):
     DIVERGENT_BARRIER = "divergent-barrier"
     WRONG_MASK = "wrong-mask"
     ABSENT_LANE = "absent-lane"
+    FAILED_ASSERTION = "failed-assertion"
+    TRAP = "trap"
 
 
 # Of each kind of race the first and the second access, in the order that the author of the kernel

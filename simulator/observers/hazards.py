@@ -22,7 +22,7 @@ from simulator.launch import WARP_SIZE, Dim3, Launch, unravel
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask, as_array
-from simulator.machine.observer import Access, AccessKind, Fault, Observer, WarpFault
+from simulator.machine.observer import Access, AccessKind, Fault, Observer, Stop, WarpFault
 from simulator.observers.findings import (
     RACES,
     WARP_FAULT_KINDS,
@@ -38,6 +38,7 @@ from simulator.observers.messages import (
     partial_barrier_message,
     race_message,
     same_value_note,
+    stop_message,
     unset_cell_message,
     unset_copy_note,
     unset_variable_message,
@@ -191,6 +192,16 @@ class Hazards(Observer):
         message = warp_fault_message(fault, lane)
         hazard = Hazard(kind, (line,), None, None, message, int(fault.lanes.sum()), example)
         self._add((kind, fault.reason, line), hazard)
+
+    def on_stop(self, stop: Stop) -> None:
+        """Threads end the launch."""
+        is_assert = stop.call.function == "assert"
+        kind = HazardKind.FAILED_ASSERTION if is_assert else HazardKind.TRAP
+        lane, line = int(stop.lanes.argmax()), stop.call.span.line
+        example = _example_of_lane(stop.group, lane, None)
+        message = stop_message(stop, lane)
+        hazard = Hazard(kind, (line,), None, None, message, int(stop.lanes.sum()), example)
+        self._add((kind, line), hazard)
 
     def on_unset(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """A variable is read before it has a value."""

@@ -12,6 +12,7 @@ from simulator.machine.observer import (
     AccessKind,
     Fault,
     FaultReason,
+    Stop,
     WarpFault,
     WarpFaultReason,
 )
@@ -104,6 +105,15 @@ def warp_fault_message(fault: WarpFault, lane: int) -> str:
             )
         case _:
             assert_never(fault.reason)
+
+
+def stop_message(stop: Stop, lane: int) -> str:
+    """A thread that ends the launch: its assert fails, or it comes to a trap."""
+    call = stop.call
+    subject = _line_and_thread(call.span.line, *stop.group.thread_of(lane))
+    if call.function == "assert":
+        return f"{subject} fails assert({call.texts[0]}), which ends the launch."
+    return f"{subject} comes to {call.function}(), which ends the launch."
 
 
 def unset_variable_message(line: int, block: Dim3, thread: Dim3, name: str) -> str:

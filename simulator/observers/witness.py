@@ -252,6 +252,8 @@ def _find_read_difference(
             | HazardKind.DIVERGENT_BARRIER
             | HazardKind.WRONG_MASK
             | HazardKind.ABSENT_LANE
+            | HazardKind.FAILED_ASSERTION
+            | HazardKind.TRAP
         ):
             return None  # no race, which is all that an order of warps decides
         case _:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.language.ctype import Pointer, Void
+from simulator.language.functions import PRINT
 from simulator.language.thread_groups import GroupKind, group_of
 from simulator.language.tree import (
     AddressOf,
@@ -28,6 +29,7 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import strip_casts
 from simulator.machine.observer import AccessKind
+from simulator.machine.printing import pointer_text, printer
 from simulator.number_format import MINUS, format_number
 from simulator.recording.recording import Recording, Step
 
@@ -87,6 +89,17 @@ class ExpressionFormatter:
         if array is not None and isinstance(expression.ctype, Pointer):
             return f"&{array}[{int(value) // max(1, expression.ctype.target.size)}]"
         return format_number(value)
+
+    def printed(self, call: Call) -> str:
+        """What the thread prints by a call of printf, its line's end as \\n."""
+        values: list[Any] = []
+        for argument in call.arguments:
+            value, evaluation = self.value(argument), self.evaluations.get(argument)
+            if value is not None and evaluation is not None and evaluation.array is not None:
+                size = argument.ctype.target.size if isinstance(argument.ctype, Pointer) else 1
+                value = pointer_text(evaluation.array, int(value), size)
+            values.append("?" if value is None else value)
+        return printer(call)(values).replace("\n", "\\n")
 
     def lvalue(self, lvalue: Expression) -> str:
         """An lvalue with its indices as numbers: As[1][3]."""
@@ -168,6 +181,8 @@ class ExpressionFormatter:
                 return self._format(second, name_cells)
             case Call(function=function, arguments=arguments):
                 inside = ", ".join(self._format(argument, name_cells) for argument in arguments)
+                if function == PRINT:
+                    return f'printf("{self.printed(expression)}")'
                 return f"{function}({inside})"
             case AddressOf(lvalue=lvalue):
                 return f"&{self.lvalue(lvalue)}"

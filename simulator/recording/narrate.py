@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from simulator.language.functions import PRINT, STOPS
 from simulator.language.tree import (
     Assign,
     Barrier,
@@ -134,6 +135,13 @@ def _describe_expression(formatter: ExpressionFormatter, expression: Expression)
             )
         case Cast(operand=operand):
             return _describe_expression(formatter, operand)
+        case Call(function=function) if function == PRINT:
+            return f'prints "{formatter.printed(expression)}"'
+        case Call(function="assert", arguments=(condition,), texts=texts):
+            holds = bool(formatter.value(condition))
+            return f"asserts that {texts[0]}: " + ("it holds" if holds else "it does not")
+        case Call(function=function) if function in STOPS:
+            return "ends the launch"
         case _:
             return join_stages(
                 formatter.symbolic(expression),

@@ -7,7 +7,7 @@ for.
 from __future__ import annotations
 
 from simulator.language.ctype import ArrayOf, Scalar, Struct, parts
-from simulator.language.functions import ASYNC_COPY_FUNCTIONS
+from simulator.language.functions import ASYNC_COPY_FUNCTIONS, PRINT, STOPS
 from simulator.language.tree import (
     Assign,
     Barrier,
@@ -316,6 +316,14 @@ def _describe_expression(formatter: ExpressionFormatter, expression: Expression)
     thread = formatter.thread
     load, store = _pair(formatter.step, thread)
     match expression:
+        case Call(function=function) if function == PRINT:
+            text = formatter.printed(expression)
+            return (f'prints "{text}"', f'prints "{text[:20]}…"', "prints a line")
+        case Call(function="assert", arguments=(condition,), texts=texts):
+            answer = "holds" if formatter.value(condition) else "fails, which ends the launch"
+            return (f"asserts that {texts[0]}: that {answer}", f"its assertion {answer}")
+        case Call(function=function) if function in STOPS:
+            return ("ends the launch",)
         case Call():
             return _describe_call(formatter, load, store)
         case Assign(operator="+", lvalue=lvalue, value=value) if _is_float(expression) and (

@@ -64,7 +64,7 @@ TEXTS = {
     "recursion of two": (kernel("x[0] = f(n);", "__device__ int g(int);\n__device__ int f(int v) "
                          "{ return g(v); }\n__device__ int g(int v) { return f(v); }\n"),
                          "calls itself: recursion"),
-    "printf": (kernel('printf("%d", n);'), "line 2, column 1: printf is not supported"),
+    "printf": (kernel('puts("n");'), "line 2, column 1: puts is not supported"),
     "malloc": (kernel("float* p = (float*)malloc(4);"), "malloc is not supported"),
     "a group of the grid": (kernel("auto g = cooperative_groups::this_grid();"),
                             "line 2, column 30: this_grid is not supported"),
