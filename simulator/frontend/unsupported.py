@@ -41,7 +41,6 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"curand\w*", "random numbers on the device are left out; pass them in an array"),
         (r"clock(?:64)?|__nanosleep|__globaltimer|__clock\w*|clock_t", "there is no clock here; "
          "let the host time the kernel"),
-        (r"__trap|__brkpt", "end the thread with return"),
         (r"__cvta_\w+|__is(?:Shared|Global|Local|Constant)|__nv_\w+", "addresses are no "
          "numbers here; use the pointer itself"),
         (r"__shfl(?:_up|_down|_xor)?|__any|__all|__ballot", "CUDA has it no longer; use "

@@ -119,7 +119,6 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "clock": ("", "o[0] = clock64();", "there is no clock here"),
     "goto": ("", "goto end; end: o[0] = 1;", "goto is not supported"),
     "new": ("", "int* p = new int[3];", "new"),
-    "trap": ("", "__trap();", "end the thread with return"),
     "memcpy": ("", "memcpy(o, o + 1, 8);", "loop over the elements"),
     "std::max": ("", "o[0] = std::max(1.0, 2.0);", "write max and min for std::max"),
     "numeric_limits": ("", "o[0] = std::numeric_limits<float>::max();", "FLT_MAX"),
