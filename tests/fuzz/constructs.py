@@ -49,7 +49,9 @@ CONSTRUCTS: Mapping[str, str] = {
     "asynchronous copy": r"__pipeline_memcpy_async", "__ldg": r"__ldg", "min, max": r"\bm(in|ax)\(",
     "fmaf, fma": r"\b(fmaf?|__fmaf?_rn)\(", "fmin, fmax": r"\bfm(in|ax)f?\(\(",
     "sqrt": r"\bsqrtf?\(", "rounding": r"\b(floor|ceil|trunc|rint|round)f?\(",
-    "fmod": r"\bfmodf?\(", "bit functions": r"__(popc|clz|ffs)\(", "24-bit product": r"__u?mul24",
+    "fmod": r"\bfmodf?\(", "bit functions": r"__(popc|clz|ffs)\(",
+    "more bit functions": r"__(brev|\w+ll|byte_perm|\w*hadd|\w*hi|funnel\w+|u?sad)\(",
+    "24-bit product": r"__u?mul24",
     "bits as a number": r"_as_(float|u?int)\(", "isnan, isinf": r"\bis(nan|inf)\(",
     "contracted sum": r"const int threads = blockDim",
 }  # fmt: skip

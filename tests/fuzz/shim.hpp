@@ -29,6 +29,13 @@ VECTORS(float, float, 8, 16)
 VECTORS(double, double, 16, 16)
 VECTORS(int, int, 8, 16)
 VECTORS(unsigned int, uint, 8, 16)
+VECTORS(signed char, char, 2, 4)
+VECTORS(unsigned char, uchar, 2, 4)
+VECTORS(short, short, 4, 8)
+VECTORS(unsigned short, ushort, 4, 8)
+VECTORS(long, long, 16, 16)
+VECTORS(long long, longlong, 16, 16)
+VECTORS(unsigned long long, ulonglong, 16, 16)
 
 static uint3 threadIdx, blockIdx, blockDim, gridDim;
 static const int warpSize = 32;
@@ -134,6 +141,60 @@ static inline double __dmul_rn(double a, double b) { return a * b; }
 static inline int __popc(unsigned v) { return __builtin_popcount(v); }
 static inline int __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
 static inline int __ffs(int v) { return __builtin_ffs(v); }
+static inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
+static inline int __clzll(long long v) { return v ? __builtin_clzll(v) : 64; }
+static inline int __ffsll(long long v) { return __builtin_ffsll(v); }
+template <typename T> static T reversed(T v) {
+    T r = 0;
+    for (size_t i = 0; i < 8 * sizeof v; ++i) r |= (v >> i & 1) << (8 * sizeof v - 1 - i);
+    return r;
+}
+static inline unsigned __brev(unsigned v) { return reversed(v); }
+static inline unsigned long long __brevll(unsigned long long v) { return reversed(v); }
+static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
+    unsigned char bytes[8], chosen[4];
+    memcpy(bytes, &x, 4);
+    memcpy(bytes + 4, &y, 4);
+    for (int i = 0; i < 4; ++i) chosen[i] = bytes[s >> 4 * i & 7];
+    unsigned r;
+    memcpy(&r, chosen, 4);
+    return r;
+}
+static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by) {
+    return by % 32 ? high << by % 32 | low >> (32 - by % 32) : high;
+}
+static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by) {
+    return by % 32 ? low >> by % 32 | high << (32 - by % 32) : low;
+}
+static inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned by) {
+    return by < 32 ? __funnelshift_l(low, high, by) : low;
+}
+static inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned by) {
+    return by < 32 ? __funnelshift_r(low, high, by) : high;
+}
+static inline int __mulhi(int a, int b) { return (int)((long long)a * b >> 32); }
+static inline unsigned __umulhi(unsigned a, unsigned b) {
+    return (unsigned)((unsigned long long)a * b >> 32);
+}
+static inline long long __mul64hi(long long a, long long b) { return (long long)((__int128)a * b >> 64); }
+static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return (unsigned long long)((unsigned __int128)a * b >> 64);
+}
+static inline unsigned __usad(unsigned a, unsigned b, unsigned c) { return (a > b ? a - b : b - a) + c; }
+static inline unsigned __sad(int a, int b, unsigned c) {
+    return (a > b ? (unsigned)a - (unsigned)b : (unsigned)b - (unsigned)a) + c;
+}
+static inline int __hadd(int a, int b) { return (a & b) + ((a ^ b) >> 1); }
+static inline int __rhadd(int a, int b) { return (a | b) - ((a ^ b) >> 1); }
+static inline unsigned __uhadd(unsigned a, unsigned b) { return (a & b) + ((a ^ b) >> 1); }
+static inline unsigned __urhadd(unsigned a, unsigned b) { return (a | b) - ((a ^ b) >> 1); }
+static inline int __dp4a(int a, int b, int c) {
+    signed char x[4], y[4];
+    memcpy(x, &a, 4);
+    memcpy(y, &b, 4);
+    for (int i = 0; i < 4; ++i) c += x[i] * y[i];
+    return c;
+}
 static inline int low24(int v) { return (int)((unsigned)v << 8) >> 8; }
 static inline int __mul24(int a, int b) { return low24(a) * low24(b); }
 static inline unsigned __umul24(unsigned a, unsigned b) {

@@ -23,8 +23,31 @@ SCALARS = ("int", "int", "int", "unsigned", "unsigned", "long", "size_t", "long 
 COMPONENTS = {
     "float2": "float", "float3": "float", "float4": "float", "double2": "double",
     "int2": "int", "int3": "int", "int4": "int", "uint2": "unsigned", "uint4": "unsigned",
+    "char4": "signed char", "uchar2": "unsigned char", "uchar4": "unsigned char",
+    "short2": "short", "short4": "short", "ushort3": "unsigned short", "long2": "long",
+    "longlong2": "long long", "ulonglong2": "unsigned long long", "double3": "double",
+    "double4": "double",
 }  # fmt: skip
 VECTORS = tuple(COMPONENTS)
+# CUDA's functions of whole numbers: the type of the result, and those of the arguments.
+BIT_FUNCTIONS = {
+    "__popcll": ("int", "unsigned long long"), "__clzll": ("int", "long long"),
+    "__ffsll": ("int", "long long"), "__brev": ("unsigned", "unsigned"),
+    "__brevll": ("unsigned long long", "unsigned long long"),
+    "__byte_perm": ("unsigned", "unsigned", "unsigned", "unsigned"),
+    "__funnelshift_l": ("unsigned", "unsigned", "unsigned", "unsigned"),
+    "__funnelshift_lc": ("unsigned", "unsigned", "unsigned", "unsigned"),
+    "__funnelshift_r": ("unsigned", "unsigned", "unsigned", "unsigned"),
+    "__funnelshift_rc": ("unsigned", "unsigned", "unsigned", "unsigned"),
+    "__mulhi": ("int", "int", "int"), "__umulhi": ("unsigned", "unsigned", "unsigned"),
+    "__mul64hi": ("long long", "long long", "long long"),
+    "__umul64hi": ("unsigned long long", "unsigned long long", "unsigned long long"),
+    "__sad": ("unsigned", "int", "int", "unsigned"),
+    "__usad": ("unsigned", "unsigned", "unsigned", "unsigned"),
+    "__hadd": ("int", "int", "int"), "__rhadd": ("int", "int", "int"),
+    "__uhadd": ("unsigned", "unsigned", "unsigned"),
+    "__urhadd": ("unsigned", "unsigned", "unsigned"), "__dp4a": ("int", "int", "int", "int"),
+}  # fmt: skip
 INPUT_OF = {"int": "pi", "float": "pf", "double": "pd"}  # the kernel's read-only arrays
 
 

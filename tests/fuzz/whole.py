@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.fuzz.places import Places
 from tests.fuzz.values import (
+    BIT_FUNCTIONS,
     FLOATS,
     INTEGERS,
     ORDER,
@@ -186,6 +187,10 @@ class Whole(Places):
         name = draw.choice(("min", "max", "min", "max", "abs", "__popc", "__clz", "__ffs",
                             "__mul24", "__umul24", "__float_as_int", "__float_as_uint", "isnan",
                             "isinf", "MIX", "SQUARE", "__ldg", "difference"))  # fmt: skip
+        if draw.random() < 0.2:
+            name, (result, *types) = draw.choice(tuple(BIT_FUNCTIONS.items()))
+            arguments = ", ".join(self.exactly(ctype, depth - 1) for ctype in types)
+            return Value(f"{name}({arguments})", result)
         match name:
             case "min" | "max":
                 ctype = draw.choice(tuple(SUFFIXES))
