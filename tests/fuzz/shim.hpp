@@ -57,6 +57,7 @@ static void place_thread(int number) {
 }
 
 static void __syncthreads() { swapcontext(&fibers[running], &scheduler); }
+static unsigned __activemask() { return 0xffffffffu; }
 static void __syncwarp(unsigned = 0xffffffffu) {}
 static void __threadfence_block() {}
 

@@ -73,7 +73,11 @@ class Statements(Assignments):
             case 29:
                 self.reinterpreted()
             case 30:
-                self.put(e.draw.choice((";", "{ }", "__syncwarp();", "__threadfence_block();")))
+                self.put(
+                    e.draw.choice(
+                        (";", "{ }", "__syncwarp(__activemask());", "__threadfence_block();")
+                    )
+                )
             case _:
                 self.assign()
 
