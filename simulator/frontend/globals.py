@@ -26,7 +26,7 @@ from simulator.language.tree import GlobalVariable, MemorySpace, Variable
 
 CONSTANT_BYTES = 65_536  # of all __constant__ variables (CUDA C++ Programming Guide, table of
 # technical specifications)
-MAX_BYTES = 2**28  # of one variable; the launch's own budget is less
+MAX_BYTES = 2**26  # of one variable: its first values are part of the kernel
 MAX_FIRST_VALUES = 16_384  # that a list in the text may give
 
 
