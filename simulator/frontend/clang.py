@@ -54,6 +54,8 @@ CASTS = frozenset(
         CursorKind.CXX_FUNCTIONAL_CAST_EXPR,
     }
 )
+NAMES = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR)
+VARIABLES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL, CursorKind.FIELD_DECL)
 LVALUE_KINDS = (
     CursorKind.DECL_REF_EXPR, CursorKind.ARRAY_SUBSCRIPT_EXPR, CursorKind.MEMBER_REF_EXPR,
     CursorKind.UNARY_OPERATOR,
@@ -180,11 +182,11 @@ def is_reference_cast(cast: Any, operand: Any) -> bool:
         (operand,) = operand.get_children()
     if operand.kind not in LVALUE_KINDS:
         return False
-    referenced = operand.referenced
-    if referenced is not None and referenced.kind == CursorKind.ENUM_CONSTANT_DECL:
-        return False  # static_cast<int>(Mode::Fast): a number, with no load around it
     if operand.kind == CursorKind.UNARY_OPERATOR and unary_operator(operand) != "*":
         return False
+    named = operand.referenced if operand.kind in NAMES else None
+    if named is not None and named.kind not in VARIABLES:
+        return False  # an enumerator, or a template's argument
     kinds = [each.type.get_canonical() for each in (cast, operand)]
     plain = [each.spelling.replace("const ", "").replace("volatile ", "") for each in kinds]
     return bool(plain[0] != plain[1])

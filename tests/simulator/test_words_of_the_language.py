@@ -20,7 +20,10 @@ TAKEN: dict[str, tuple[str, str, Any]] = {
     "enum": ("enum E : unsigned char { A = 7, B };", "E e = B; switch (e) { case A: o[0] = 1;"
              " break; case B: o[0] = e; }", 8),
     "enum class": ("enum class M { X = 7, Y };", "M m = M::Y; o[0] = m == M::Y;"
-                   " o[1] = static_cast<int>(M::X);", [1, 7]),
+                   " o[1] = static_cast<int>(M::X); o[2] = (int)M::Y;", [1, 7, 8]),
+    "casts of constants": ("enum { A = 3 }; const int B = 4; template <int N> __device__ float f()"
+                           " { return (float)N + (float)A + float(B) + static_cast<float>(N); }",
+                           "o[0] = f<5>() + (double)A + (int)sizeof(int);", 24),
     "static_assert": ("static_assert(sizeof(int) == 4, \"x\");", "static_assert(true); o[0] = 1;",
                       1),
     "aligned struct": ("struct __align__(16) P { float a, b; };",
