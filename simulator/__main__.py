@@ -20,6 +20,7 @@ from simulator import Kernel, Report, compile_kernel, simulate
 from simulator.archive import format_name, read_arrays, write_arrays
 from simulator.command_line import command, distinct, kernel_name, sizes
 from simulator.frontend.host_launches import find_launches
+from simulator.language.ctype import Array, Pointer, Struct, dtype_of, parts
 from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3
 from simulator.machine.budget import Progress
@@ -136,8 +137,9 @@ def build_parser() -> Parser:
         "arguments",
         metavar="ARG",
         nargs="*",
-        help="in parameter order: an array of random values (f32:64x64, f16:…, i64:…) or a "
-        "scalar (i32=64, u8=64, f32=1.5)",
+        help="in parameter order: an array of random values (f32:64x64, f16:…, i64:…; struct:64 "
+        "for a pointer to structs) or a scalar (i32=64, u8=64, f32=1.5); a struct's members are "
+        "arguments of their own",
     )
     return parser
 
@@ -270,26 +272,36 @@ def build_arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, An
             f"{len(texts)} are given."
         )
     random = np.random.default_rng(max(0, options.seed))
+    structs = {
+        parameter.name: parameter.ctype.target
+        for parameter in kernel.parameters
+        if isinstance(parameter.ctype, Pointer) and isinstance(parameter.ctype.target, Struct)
+    }
     for name, text in zip(missing, texts, strict=True):
         used_bytes = sum(getattr(value, "nbytes", 0) for value in values.values())
-        value = build_argument(name, text, random, used_bytes)
+        value = build_argument(name, text, structs.get(name), random, used_bytes)
         values.setdefault(name, value)
     return values
 
 
-def build_argument(name: str, text: str, random: np.random.Generator, used_bytes: int) -> Any:
+def build_argument(
+    name: str, text: str, struct: Struct | None, random: np.random.Generator, used_bytes: int
+) -> Any:
     """One ARG: an array of random values, or a number of a C type.
 
-    used_bytes is what the arrays before it take of the launch's memory.
+    struct is what the parameter points to, if that is one; used_bytes is what the arrays before it
+    take of the launch's memory.
     """
-    array = parse_array(name, text, used_bytes)
+    array = parse_array(name, text, struct, used_bytes)
     if array is not None:
         dtype, shape = array
-        if dtype.kind == "f":
-            wide = np.dtype(np.float32) if dtype.itemsize < 4 else dtype
-            return random.standard_normal(shape, dtype=wide).astype(dtype, copy=False)
-        low = 0 if dtype.kind == "u" else -100
-        return random.integers(low, 101, shape, dtype=dtype)
+        if dtype.names is None or struct is None:
+            return random_numbers(random, dtype, shape)
+        cells = np.zeros((math.prod(shape), struct.size), np.uint8)
+        for part in parts(struct):
+            numbers = random_numbers(random, part.scalar.dtype, (len(cells), 1))
+            cells[:, part.offset : part.offset + part.scalar.size] = numbers.view(np.uint8)
+        return cells.reshape(-1).view(dtype).reshape(shape)
     number = re.fullmatch(rf"({TYPE_NAMES})=(\S+)", text)
     if number:
         dtype = np.dtype(ARRAY_TYPES[number[1]])
@@ -305,14 +317,32 @@ def build_argument(name: str, text: str, random: np.random.Generator, used_bytes
     )
 
 
+def random_numbers(
+    random: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]
+) -> Array:
+    """Normally distributed floats, or integers up to 100; bools are either."""
+    if dtype.kind == "f":
+        wide = np.dtype(np.float32) if dtype.itemsize < 4 else dtype
+        return random.standard_normal(shape, dtype=wide).astype(dtype, copy=False)
+    if dtype.kind == "b":
+        return random.integers(0, 2, shape).astype(dtype)
+    low = 0 if dtype.kind == "u" else -100
+    return random.integers(low, 101, shape, dtype=dtype)
+
+
 def parse_array(
-    name: str, text: str, used_bytes: int
+    name: str, text: str, struct: Struct | None, used_bytes: int
 ) -> tuple[np.dtype[Any], tuple[int, ...]] | None:
     """Type and shape of an ARG that asks for an array, None for another ARG."""
-    array = re.fullmatch(rf"({TYPE_NAMES}):([1-9]\d{{0,9}}(?:x[1-9]\d{{0,9}}){{0,7}})", text)
+    array = re.fullmatch(rf"({TYPE_NAMES}|struct):([1-9]\d{{0,9}}(?:x[1-9]\d{{0,9}}){{0,7}})", text)
     if not array:
         return None
-    dtype = np.dtype(ARRAY_TYPES[array[1]])
+    if array[1] == "struct" and struct is None:
+        raise UsageError(f"{text} for {name}: this parameter is no pointer to structs.")
+    if struct is not None and array[1] == "struct":
+        dtype = dtype_of(struct)
+    else:
+        dtype = np.dtype(ARRAY_TYPES[array[1]])
     shape = tuple(int(size) for size in array[2].split("x"))
     size = math.prod(shape) * dtype.itemsize
     if used_bytes + size > BUDGET_BYTES:

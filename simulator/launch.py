@@ -188,6 +188,7 @@ def flatten_arguments(kernel: Kernel, values: Mapping[str, Any]) -> dict[str, An
     structured type: {"A": {"width": 4, "elements": array}} gives "A.width" and "A.elements".
     """
     names = {parameter.name for parameter in kernel.parameters}
+    names |= {known.variable.name for known in kernel.globals}
     flat: dict[str, Any] = {}
     pending = list(values.items())[::-1]
     while pending:
@@ -272,6 +273,8 @@ def _variable(known: GlobalVariable, values: Mapping[str, Any]) -> Array:
     if name not in values:
         return np.asarray(first)
     value = values[name]
+    if isinstance(ctype.innermost, Struct) and isinstance(value, Mapping):
+        return _struct_variable(known, ctype.innermost, value)
     if not known.is_array and isinstance(ctype.innermost, Scalar):
         single = value.reshape(()) if isinstance(value, np.ndarray) and value.size == 1 else value
         return np.full(1, _scalar(name, ctype.innermost, single))
@@ -295,6 +298,21 @@ def _variable(known: GlobalVariable, values: Mapping[str, Any]) -> Array:
             f"{name} is {kind} and holds {first.size:,} numbers; the array has {value.size:,}."
         )
     return np.ascontiguousarray(value).reshape(first.shape)
+
+
+def _struct_variable(known: GlobalVariable, struct: Struct, value: Mapping[str, Any]) -> Array:
+    """The cells of a struct that a launch sets by a mapping from members to their values."""
+    record: Array = np.array(known.first)
+    for member, inner in value.items():
+        try:
+            record[member] = inner
+        except (ValueError, TypeError, IndexError, KeyError):
+            names = list_names([field.name for field in struct.fields])
+            raise LaunchError(
+                f"{known.variable.name} is {struct}: {inner!r} is no value of a member "
+                f"{member!r}; it has {names}."
+            ) from None
+    return record
 
 
 def unset_constants(kernel: Kernel, launch: Launch) -> tuple[str, ...]:

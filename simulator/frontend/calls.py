@@ -297,7 +297,9 @@ class Calls:
         """
         values, structs = self._statements.expressions, self._statements.structs
         if argument is None or _is_default(argument):
-            argument = [c for c in parameter.get_children() if c.kind.is_expression()][-1]
+            # The parameter of operator++(int) has none: clang's own 0 stands for it.
+            given = [c for c in parameter.get_children() if c.kind.is_expression()]
+            argument = given[-1] if given else argument
         span = span_of(argument)
         referred = referred_type(parameter.type)
         if is_lambda(referred or parameter.type):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import clang.cindex as cindex
-from clang.cindex import CursorKind
+from clang.cindex import CursorKind, TypeKind
 
 from simulator.frontend.directives import check_directives
 from simulator.language.errors import SourceError, Span
@@ -119,7 +119,9 @@ def has_child(cursor: Any, kind: CursorKind) -> bool:
 def body_of(function: Any) -> Any:
     """The body that the text gives a function; None for one that the compiler makes."""
     parent = function.semantic_parent
-    in_class = parent is not None and parent.kind in CLASSES
+    in_class = (
+        parent is not None and parent.kind in CLASSES and "(lambda at " not in parent.type.spelling
+    )
     if in_class and (
         function.is_default_method() or function.location.offset == parent.location.offset
     ):
@@ -180,7 +182,7 @@ def is_reference_cast(cast: Any, operand: Any) -> bool:
     """
     while operand.kind == CursorKind.PAREN_EXPR:
         (operand,) = operand.get_children()
-    if operand.kind not in LVALUE_KINDS:
+    if operand.kind not in LVALUE_KINDS or cast.type.get_canonical().kind == TypeKind.VOID:
         return False
     if operand.kind == CursorKind.UNARY_OPERATOR and unary_operator(operand) != "*":
         return False

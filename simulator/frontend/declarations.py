@@ -9,6 +9,7 @@ from clang.cindex import CursorKind, StorageClass
 
 from simulator.frontend.calls import hoist_call
 from simulator.frontend.clang import has_child, initializer_of, span_of
+from simulator.frontend.copies import copy
 from simulator.frontend.expressions import LVALUES
 from simulator.frontend.initializers import first_value
 from simulator.frontend.lambdas import declare_closure
@@ -17,6 +18,7 @@ from simulator.frontend.structs import Structs
 from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.types import (
     constructs_nothing,
+    convert,
     is_lambda,
     is_struct,
     lower_struct,
@@ -28,7 +30,9 @@ from simulator.language.errors import SourceError, Span
 from simulator.language.thread_groups import group_of
 from simulator.language.tree import (
     Declare,
+    Expression,
     Index,
+    Load,
     MemorySpace,
     Name,
     Sequence,
@@ -103,6 +107,12 @@ class Declarations:
             lvalue, setup = record.lvalue, record.setup
         else:
             lowered = self._structs.expressions.expression(initializer)
+            if not isinstance(lowered, LVALUES) and not referred.is_const_qualified():
+                raise SourceError(
+                    "This reference is to no single variable, which is not supported; use an if, "
+                    "or a pointer.",
+                    span,
+                )
             if not isinstance(lowered, LVALUES):  # const float& r = a + b;
                 return self._temporary(cursor, referred, initializer, span)
             lvalue = lowered
@@ -118,10 +128,26 @@ class Declarations:
         self._symbols.bind(cursor, variable)
         return hoist_call(Declare(span, variable, value))
 
+    def element(self, cursor: Any, cell: Expression) -> Statement:
+        """Declare the variable of a range-based for loop: a cell of the array, or its value."""
+        span = span_of(cursor)
+        if referred_type(cursor.type) is not None:
+            pointer = self._symbols.declare_reference(cursor, cell, span)
+            return Sequence(span, () if pointer is None else (pointer,), opens_scope=False)
+        if is_struct(cursor.type):
+            struct = lower_struct(cursor.type.get_canonical(), span)
+            record, declarations = declare(cursor.spelling, struct, span)
+            self._symbols.bind(cursor, record)
+            statements = merge(declarations, copy(record, cell, span))
+            return Sequence(span, tuple(statements), opens_scope=False)
+        value = convert(Load(cell.ctype, span, cell), lower_type(cursor.type, span), span)
+        if self._symbols.is_addressed(cursor) and not isinstance(value.ctype, Pointer):
+            memory = MemorySpace.LOCAL
+            return self._symbols.declare_in_memory(cursor, value.ctype, memory, value)
+        return Declare(span, self._symbols.declare(cursor, MemorySpace.REGISTER), value)
+
     def _array(self, cursor: Any, array: ArrayOf, initializer: Any, span: Span) -> Statement:
         """An array in local memory, with its cells' values if it has an initializer list."""
-        if isinstance(array.innermost, Pointer):
-            raise SourceError("An array of pointers is not supported.", span)
         if not array.size:
             raise SourceError(f"The array {cursor.spelling} has no cells.", span)
         declared = Declare(span, self._symbols.declare(cursor, MemorySpace.LOCAL))

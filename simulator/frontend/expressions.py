@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
@@ -30,6 +31,7 @@ from simulator.frontend.types import (
     only_child,
     zero,
 )
+from simulator.frontend.unsupported import unsupported_kind
 from simulator.language import ctype
 from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Vector, Void
 from simulator.language.errors import SourceError, Span
@@ -55,6 +57,7 @@ from simulator.language.tree import (
     Unary,
     Variable,
 )
+from simulator.language.visit import in_register
 
 BUILTINS = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^"})
@@ -100,6 +103,8 @@ class Expressions:
             CursorKind.CALL_EXPR: lower_call,
             CursorKind.INIT_LIST_EXPR: self._initializer_list,
             CursorKind.CXX_THIS_EXPR: self._this,
+            CursorKind.CXX_NULL_PTR_LITERAL_EXPR: _null,
+            CursorKind.GNU_NULL_EXPR: _null,
         }
 
     def value(self, cursor: Any) -> Expression:
@@ -108,10 +113,22 @@ class Expressions:
 
     def lvalue(self, cursor: Any) -> Expression:
         """An expression as an lvalue; raises SourceError for one that is only a value."""
-        lvalue = self.expression(cursor)
+        choice = _choice(cursor)
+        lvalue = self.expression(cursor) if choice is None else self._choose(choice)
         if isinstance(lvalue, LVALUES):
             return lvalue
         raise SourceError("This is no place to store to.", span_of(cursor))
+
+    def _choose(self, choice: Any) -> Expression:
+        """condition ? a : b as an lvalue, or as a value if a or b is one or is in a register."""
+        test, *sides = choice.get_children()
+        yes, no = (self.lvalue(side) for side in sides)
+        if in_register(yes) or in_register(no) or yes.ctype != no.ctype:
+            return self.expression(choice)
+        span, pointer = span_of(choice), Pointer(yes.ctype)
+        addresses = [AddressOf(pointer, side.span, side) for side in (yes, no)]
+        chosen = Conditional(pointer, span, self.value(test), *addresses)
+        return Dereference(yes.ctype, span, chosen)
 
     def closure(self, cursor: Any) -> Closure:
         """The lambda that an expression is."""
@@ -148,8 +165,7 @@ class Expressions:
             return literal(cursor, span)
         if kind in self._lower:
             return self._lower[kind](cursor, span)
-        what = kind.name.removeprefix("CXX_").removesuffix("_EXPR").replace("_", " ").lower()
-        raise SourceError(f"This kind of expression ({what}) is not supported.", span)
+        raise SourceError(unsupported_kind(kind.name), span)
 
     def _as_value(self, lowered: Expression) -> Expression:
         if not isinstance(lowered, LVALUES):
@@ -167,7 +183,7 @@ class Expressions:
     def _discard(self, cursor: Any, span: Span) -> Expression:
         """(void)expression: an lvalue is not loaded (C++17 [expr.static.cast]/6)."""
         inner = self.expression(cursor)
-        return discarded(None if isinstance(inner, (Name, Record)) else inner, span)
+        return discarded(None if isinstance(inner, (*LVALUES, Record)) else inner, span)
 
     def _implicit(self, cursor: Any, span: Span) -> Expression:
         """A clang node without a kind of its own: mostly a conversion, or a load."""
@@ -275,9 +291,11 @@ class Expressions:
     def _binary(self, cursor: Any, span: Span) -> Expression:
         left_cursor, right_cursor = cursor.get_children()
         operator = cursor.spelling
+        choice = _choice(left_cursor)
+        if operator == "=" and choice is not None:
+            return self._assign_to_choice(choice, right_cursor, self._assignment, span)
         if operator == "=":
-            lvalue = self.lvalue(left_cursor)
-            return Assign(lvalue.ctype, span, lvalue, "", self.value(right_cursor), lvalue.ctype)
+            return self._assignment(left_cursor, right_cursor, span)
         left, right = self.value(left_cursor), self.value(right_cursor)
         target = lower_type(cursor.type, span)
         if operator == ",":
@@ -290,10 +308,28 @@ class Expressions:
             return Binary(target, span, operator, left, right)
         raise SourceError(f"The operator {operator} is not supported.", span)
 
+    def _assignment(self, left: Any, right: Any, span: Span) -> Expression:
+        lvalue = self.lvalue(left)
+        return Assign(lvalue.ctype, span, lvalue, "", self.value(right), lvalue.ctype)
+
+    def _assign_to_choice(
+        self, choice: Any, right: Any, assign: Callable[[Any, Any, Span], Expression], span: Span
+    ) -> Expression:
+        """(condition ? a : b) = value: condition ? a = value : b = value."""
+        test, yes, no = choice.get_children()
+        condition, first = self.value(test), assign(yes, right, span)
+        return Conditional(first.ctype, span, condition, first, assign(no, right, span))
+
     def _compound_assignment(self, cursor: Any, span: Span) -> Expression:
         left_cursor, right_cursor = cursor.get_children()
+        update = partial(self._update, cursor.spelling.removesuffix("="))
+        choice = _choice(left_cursor)
+        if choice is not None:
+            return self._assign_to_choice(choice, right_cursor, update, span)
+        return update(left_cursor, right_cursor, span)
+
+    def _update(self, operator: str, left_cursor: Any, right_cursor: Any, span: Span) -> Expression:
         lvalue, value = self.lvalue(left_cursor), self.value(right_cursor)
-        operator = cursor.spelling.removesuffix("=")
         match lvalue.ctype, value.ctype:
             case Scalar() as left, Scalar() if left == ctype.HALF:
                 compute: CType = left
@@ -303,7 +339,7 @@ class Expressions:
             case Pointer() as pointer, Scalar():
                 compute = pointer
             case left, _:
-                raise SourceError(f"{cursor.spelling} is not supported for {left}.", span)
+                raise SourceError(f"{operator}= is not supported for {left}.", span)
         return Assign(lvalue.ctype, span, lvalue, operator, value, compute)
 
     def _initializer_list(self, cursor: Any, span: Span) -> Expression:
@@ -337,6 +373,18 @@ def _address_of_record(place: Place, name: str, span: Span) -> Expression:
             span,
         )
     return replace(place.lvalue, span=span)
+
+
+def _choice(cursor: Any) -> Any:
+    """The ?: that an expression is, in parentheses; None for any other."""
+    while cursor.kind == CursorKind.PAREN_EXPR:
+        cursor = only_child(cursor)
+    return cursor if cursor.kind == CursorKind.CONDITIONAL_OPERATOR else None
+
+
+def _null(cursor: Any, span: Span) -> Expression:
+    """nullptr and NULL: a zero, which becomes a pointer where one is wanted."""
+    return zero(ctype.ULONG, span)
 
 
 def as_sum(expression: Expression) -> Expression:

@@ -13,8 +13,8 @@ from clang.cindex import CursorKind, TypeKind
 
 from simulator.frontend.clang import constant, span_of
 from simulator.frontend.expressions import Expressions
-from simulator.frontend.records import Place, Record, assign, cells_of, clear, element, in_memory
-from simulator.frontend.types import convert, lower_type, zero
+from simulator.frontend.records import Place, Record, assign, clear, element, in_memory
+from simulator.frontend.types import cells_of, convert, lower_type, zero
 from simulator.language.ctype import ArrayOf, CType, Scalar, Struct, Vector
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import Call, Expression, Literal, Statement

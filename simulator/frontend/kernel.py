@@ -27,13 +27,14 @@ from simulator.frontend.kernel_name import (
     plain_types,
     template_values,
 )
+from simulator.frontend.parameters import declare_parameter
 from simulator.frontend.source import set_defines
 from simulator.frontend.statements import Statements
 from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.template import launched_arguments
 from simulator.language.ctype import ArrayOf, size_of
 from simulator.language.errors import SourceError, list_names
-from simulator.language.tree import Kernel, MemorySpace, Variable
+from simulator.language.tree import Kernel, Statement, Variable
 
 MAX_STATIC_SHARED_BYTES = 48 * 1024  # of a kernel's __shared__ arrays, as ptxas takes them
 USE = "tilewise_use"  # a function, added to the text, that names a template kernel's instance
@@ -188,17 +189,21 @@ def _lower(
         raise SourceError("This form of template is not supported.", span_of(cursor))
     symbols = SymbolTable(text)
     statements = Statements(text, filename, symbols)
-    parameters = []
-    body = None
+    bodies = [c for c in cursor.get_children() if c.kind == CursorKind.COMPOUND_STMT]
+    if not bodies:
+        raise SourceError(f"The kernel {cursor.spelling} has no body.", span_of(cursor))
+    symbols.find_addressed(bodies[0])
+    parameters: list[Variable] = []
+    before: list[Statement] = []
     for child in cursor.get_children():
         if child.kind == CursorKind.PARM_DECL:
-            parameters.append(symbols.declare(child, MemorySpace.PARAMETER))
+            declared, copies = declare_parameter(symbols, child)
+            parameters += declared
+            before += copies
         elif child.kind == CursorKind.ANNOTATE_ATTR:  # the prelude's, a sentence on what it is
             raise SourceError(child.spelling, span_of(cursor))
-        elif child.kind == CursorKind.COMPOUND_STMT:
-            body = statements.body(child, None)
-    if body is None:
-        raise SourceError(f"The kernel {cursor.spelling} has no body.", span_of(cursor))
+    body = statements.body(bodies[0], None)
+    body = replace(body, statements=(*before, *body.statements))
     _check_static_shared(symbols.shared)
     contractions, doubts = contract(body)
     return Kernel(

@@ -7,7 +7,8 @@ from typing import Any
 from clang.cindex import CursorKind
 
 from simulator.frontend.clang import descendants, span_of
-from simulator.frontend.records import Record, copy, declare, merge
+from simulator.frontend.copies import copy
+from simulator.frontend.records import Record, declare, merge
 from simulator.frontend.symbols import Closure, Symbol, SymbolTable
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from simulator.frontend.types import zero
 from simulator.language import ctype
-from simulator.language.ctype import ArrayOf, CType, Pointer, Struct
+from simulator.language.ctype import ArrayOf, Pointer, Struct
 from simulator.language.errors import Span
 from simulator.language.tree import (
     AddressOf,
@@ -132,23 +132,6 @@ def assign(lvalue: Expression, value: Expression, span: Span) -> Statement:
     return Evaluate(span, Assign(lvalue.ctype, span, lvalue, "", value, lvalue.ctype))
 
 
-def copy(target: Place, source: Place, span: Span) -> list[Statement]:
-    """The statements that copy a struct, member by member."""
-    setup: list[Statement] = [*source.setup] if isinstance(source, Record) else []
-    ends: list[Place] = []
-    for place in (source, target):
-        if isinstance(place, Record) or _is_repeatable(place):
-            ends.append(place)
-        else:
-            declared, stable = point_to(place, "address")
-            setup.append(declared)
-            ends.append(stable)
-    for origin, destination in zip(leaves(ends[0]), leaves(ends[1]), strict=True):
-        origin, destination = replace(origin, span=span), replace(destination, span=span)
-        setup.append(assign(destination, Load(origin.ctype, span, origin), span))
-    return setup
-
-
 def clear(place: Place, span: Span) -> list[Statement]:
     """The statements that set all numbers of a place to zero."""
     return [
@@ -164,7 +147,7 @@ def point_to(lvalue: Expression, name: str) -> tuple[Declare, Expression]:
     return Declare(span, variable, AddressOf(pointer, span, lvalue)), through
 
 
-def _is_repeatable(lvalue: Expression) -> bool:
+def is_repeatable(lvalue: Expression) -> bool:
     """Whether to evaluate an lvalue's address for each member costs and changes nothing."""
     return not any(_changes(inner) or _reads_memory(inner) for inner in subexpressions(lvalue))
 
@@ -190,6 +173,11 @@ def merge(declarations: Sequence[Declare], statements: Sequence[Statement]) -> l
     merged: list[Statement] = []
     position = 0
     while position < len(statements):
+        before = statements[position]
+        if isinstance(before, Declare):
+            merged.append(before)
+            position += 1
+            continue
         found = _first_values(statements, position, waiting)
         if found is None:
             break
@@ -234,14 +222,3 @@ def _assigned(statement: Statement) -> tuple[Variable, Expression] | None:
             return (lvalue.variable, value) if isinstance(lvalue, Name) else None
         case _:
             return None
-
-
-def cells_of(target: CType) -> int:
-    """Numbers, short vectors and pointers in a value of a type."""
-    match target:
-        case ArrayOf(element=inner, length=length):
-            return length * cells_of(inner)
-        case Struct(fields=fields):
-            return sum(cells_of(field.ctype) for field in fields)
-        case _:
-            return 1

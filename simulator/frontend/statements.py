@@ -15,24 +15,33 @@ from simulator.frontend.records import Place, Record
 from simulator.frontend.references import Reference
 from simulator.frontend.structs import Structs
 from simulator.frontend.symbols import SymbolTable
-from simulator.frontend.types import convert, is_struct
-from simulator.frontend.unsupported import UNSUPPORTED_STATEMENTS
+from simulator.frontend.types import convert, is_struct, zero
+from simulator.frontend.unsupported import unsupported_kind
 from simulator.language import ctype
+from simulator.language.ctype import ArrayOf
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import (
     Assign,
     Barrier,
+    Binary,
     Break,
     Continue,
+    Declare,
     Evaluate,
     Expression,
     If,
+    Increment,
+    Index,
+    Literal,
+    Load,
     Loop,
+    MemorySpace,
     Name,
     Return,
     Sequence,
     Statement,
     Switch,
+    Variable,
 )
 from simulator.language.waiting import waits
 
@@ -134,16 +143,14 @@ class Statements:
                 return Barrier(span)
             case CursorKind.CALL_EXPR if self._calls.definition(cursor) is not None:
                 return self._call(cursor, span)
+            case CursorKind.CXX_FOR_RANGE_STMT:
+                return self._range_for(children, span)
             case kind if kind.is_expression() and is_struct(cursor.type):
                 return self._structs.statement(cursor, span)
             case kind if kind.is_expression():
                 return hoist_call(Evaluate(span, as_sum(self._expressions.value(cursor))))
             case kind:
-                message = UNSUPPORTED_STATEMENTS.get(kind)
-                if message is not None:
-                    raise SourceError(message, span)
-                what = kind.name.removesuffix("_STMT").replace("_", " ").lower()
-                raise SourceError(f"This kind of statement ({what}) is not supported.", span)
+                raise SourceError(unsupported_kind(kind.name), span)
 
     def _call(self, cursor: Any, span: Span) -> Statement:
         """A call of a function of the text, as a statement."""
@@ -177,6 +184,33 @@ class Statements:
         condition = self._condition(clauses["condition"]) if "condition" in clauses else None
         advance = self._expressions.value(clauses["advance"]) if "advance" in clauses else None
         return Loop(span, start, condition, advance, self._statement(body))
+
+    def _range_for(self, children: list[Any], span: Span) -> Statement:
+        """for (T v : array): a loop over the array's indices that declares v in each iteration."""
+        declaration, given, body = children[0], children[-2], children[-1]
+        if is_struct(given.type):
+            raise SourceError(
+                "A range-based for loop takes an array here; for others, count with an index.", span
+            )
+        lowered = self._expressions.expression(given)
+        if not isinstance(lowered.ctype, ArrayOf):
+            raise SourceError(
+                "A range-based for loop takes an array here; for others, count with an index.", span
+            )
+        number = Variable(f"{declaration.spelling} index", ctype.INT, MemorySpace.REGISTER, span)
+
+        def index() -> Expression:
+            return Load(ctype.INT, span, Name(ctype.INT, span, number))
+
+        length = Literal(ctype.INT, span, ctype.INT.dtype.type(lowered.ctype.length))
+        cell = Index(lowered.ctype.element, span, lowered, index())
+        return Loop(
+            span,
+            Declare(span, number, zero(ctype.INT, span)),
+            Binary(ctype.BOOL, span, "<", index(), length),
+            Increment(ctype.INT, span, Name(ctype.INT, span, number), 1, postfix=False),
+            Sequence(span, (self._declarations.element(declaration, cell), self._statement(body))),
+        )
 
     def _switch(self, children: list[Any], span: Span) -> Statement:
         """A switch; clang nests a label in the label before it, and its statement in the last."""

@@ -9,7 +9,9 @@ from clang.cindex import CursorKind
 
 from simulator.frontend import initializers
 from simulator.frontend.clang import body_of, span_of
+from simulator.frontend.copies import copy
 from simulator.frontend.expressions import Expressions
+from simulator.frontend.initializers import MAX_CELLS
 from simulator.frontend.records import (
     Place,
     Record,
@@ -17,7 +19,6 @@ from simulator.frontend.records import (
     as_expression,
     as_record,
     clear,
-    copy,
     declare,
     elements,
     in_memory,
@@ -26,6 +27,7 @@ from simulator.frontend.records import (
 )
 from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.types import (
+    cells_of,
     convert,
     innermost,
     is_struct,
@@ -48,6 +50,7 @@ from simulator.language.tree import (
     Statement,
 )
 
+MAX_COPIED = 10_000  # numbers of all structs and arrays that a kernel's text copies
 CASTS = (
     CursorKind.CSTYLE_CAST_EXPR,
     CursorKind.CXX_STATIC_CAST_EXPR,
@@ -76,6 +79,7 @@ class Structs:
         self._symbols = symbols
         self._expressions = expressions
         self._calls = calls
+        self._copied = 0  # numbers in all structs and arrays that are copied
 
     @property
     def expressions(self) -> Expressions:
@@ -189,6 +193,9 @@ class Structs:
     def initialize(self, target: Place, cursor: Any) -> list[Statement]:
         """The statements that give a new place its first value."""
         span = span_of(cursor)
+        too_long = isinstance(target.ctype, ArrayOf) and cells_of(target.ctype) > MAX_CELLS
+        if not too_long:  # a list for more is refused below
+            self._spend(target, span)
         if not isinstance(target, Record):
             match target.ctype:
                 case Struct():
@@ -290,6 +297,17 @@ class Structs:
                 statements += self.default_member(place, field, span)
         return statements
 
+    def _spend(self, target: Place, span: Span) -> None:
+        """Count what a copy of a struct or array becomes; SourceError if it is too much."""
+        self._copied += cells_of(target.ctype) if isinstance(target.ctype, (ArrayOf, Struct)) else 0
+        if self._copied > MAX_COPIED:
+            raise SourceError(
+                f"The kernel copies structs and arrays of more than {MAX_COPIED:,} numbers, "
+                "counting those of its functions at every call; copy them in a loop, or pass "
+                "references.",
+                span,
+            )
+
     # Statements ----------------------------------------------------------------------------------
 
     def statement(self, cursor: Any, span: Span) -> Statement:
@@ -301,6 +319,7 @@ class Structs:
 
     def _assign(self, target: Record, source: Any, span: Span) -> list[Statement]:
         """target = source, member by member; only the address of one in memory is taken twice."""
+        self._spend(target, span)
         record = self.record(source)
         end: Place = target if target.lvalue is None else target.lvalue
         if record.lvalue is None or record.setup:

@@ -124,9 +124,9 @@ class SymbolTable:
         if known is not None:
             return Declare(span, known)
         lowered = lower_type(cursor.type, span)
-        if isinstance(lowered, (Scalar, Vector, Struct)):
+        if isinstance(lowered, (Scalar, Vector, Struct, Pointer)):
             declaration = self.declare_in_memory(cursor, lowered, MemorySpace.SHARED, None)
-        elif isinstance(lowered, ArrayOf) and not isinstance(lowered.innermost, Pointer):
+        elif isinstance(lowered, ArrayOf):
             if isinstance(lowered.element, ArrayOf) and not lowered.element.size:
                 raise SourceError(f"The rows of {cursor.spelling} have no cells.", span)
             declaration = Declare(span, self.declare(cursor, MemorySpace.SHARED))
@@ -168,6 +168,8 @@ class SymbolTable:
         if not self._takes_addresses:
             return
         for cursor in descendants(body):
+            if cursor.kind == CursorKind.CALL_EXPR:
+                self._find_addressed_object(cursor)
             is_address = cursor.kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) == "&"
             if is_address or cursor.kind in CASTS:
                 operands = [child for child in cursor.get_children() if child.kind.is_expression()]
@@ -177,6 +179,24 @@ class SymbolTable:
                     root = _root(child)
                     if root.kind == CursorKind.DECL_REF_EXPR and root.referenced is not None:
                         self._addressed.add(root.referenced.hash)
+
+    def _find_addressed_object(self, call: Any) -> None:
+        """Note the object of a call whose method takes the address of the object's members."""
+        called = call.referenced
+        if called is None or called.kind != CursorKind.CXX_METHOD or called.is_static_method():
+            return
+        definition = called.get_definition()
+        if definition is None or not _takes_own_address(definition):
+            return
+        inside = [child for child in call.get_children() if child.kind.is_expression()]
+        root = _root(inside[0])
+        while root.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.MEMBER_REF_EXPR):
+            children = [child for child in root.get_children() if child.kind.is_expression()]
+            if len(children) != 1:
+                break
+            root = _root(children[0])
+        if root.kind == CursorKind.DECL_REF_EXPR:
+            self._addressed.add(root.referenced.hash)
 
     def is_addressed(self, cursor: Any) -> bool:
         """Whether a variable's address is taken in a body that find_addressed has seen."""
@@ -191,3 +211,18 @@ def _root(cursor: Any) -> Any:
             break
         (cursor,) = children
     return cursor
+
+
+def _takes_own_address(method: Any) -> bool:
+    """Whether a method takes the address of a member, or returns a reference to one of several."""
+    for cursor in descendants(method):
+        children = list(cursor.get_children())
+        if cursor.kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) == "&":
+            root = _root(children[0])
+            if root.kind in (CursorKind.MEMBER_REF_EXPR, CursorKind.CXX_THIS_EXPR):
+                return True
+        if cursor.kind == CursorKind.RETURN_STMT and children:
+            refers = method.result_type.get_canonical().kind == TypeKind.LVALUEREFERENCE
+            if refers and children[0].kind == CursorKind.CONDITIONAL_OPERATOR:
+                return True
+    return False

@@ -7,14 +7,15 @@ from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
 
-from simulator.frontend.clang import constant, span_of
+from simulator.frontend.clang import body_of, constant, span_of
 from simulator.language import ctype
 from simulator.language.ctype import ArrayOf, CType, Field, Pointer, Scalar, Struct, Vector, Void
 from simulator.language.errors import SourceError, Span
 from simulator.language.thread_groups import ThreadGroup, group_of, group_type, parse_group
-from simulator.language.tree import Call, Cast, Expression, Literal
+from simulator.language.tree import Binary, Call, Cast, Expression, Literal
 
-MAX_STRUCT_BYTES = 65_536  # of one struct
+MAX_STRUCT_BYTES = 2**20  # of one struct
+MAX_MEMBERS = 256  # of one struct, those of the structs within it counted, an array as one
 METHODS = (CursorKind.CXX_METHOD, CursorKind.DESTRUCTOR, CursorKind.CONVERSION_FUNCTION)
 
 SCALAR_KINDS: Mapping[TypeKind, Scalar] = {
@@ -63,6 +64,12 @@ def lower_type(clang_type: Any, span: Span, within: tuple[str, ...] = ()) -> CTy
             return lower_struct(canonical, span, within)
         case TypeKind.ENUM:
             return lower_type(canonical.get_declaration().enum_type, span)
+        case TypeKind.FUNCTIONPROTO | TypeKind.FUNCTIONNOPROTO | TypeKind.MEMBERPOINTER:
+            raise SourceError(
+                "A pointer to a function is not supported; pass a lambda, or a struct with an "
+                "operator(), to a template function.",
+                span,
+            )
         case TypeKind.LVALUEREFERENCE | TypeKind.RVALUEREFERENCE:
             raise SourceError("A reference as a member is not supported; use a pointer.", span)
         case _:
@@ -86,8 +93,18 @@ def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> St
         )
     if is_lambda(canonical):
         raise SourceError("A lambda is called here, or passed to a template function.", span)
+    size = canonical.get_size()
+    if size < 0:
+        raise SourceError(f"The type {name} is not complete here.", span)
+    if size > MAX_STRUCT_BYTES:
+        raise SourceError(
+            f"{name} has {size:,} bytes; a struct of more than {MAX_STRUCT_BYTES:,} is not "
+            "supported: make its arrays parameters.",
+            span,
+        )
     base = _base_of(declaration, span)
     fields: list[Field] = []
+    members = 0
     if base is not None:
         fields += lower_struct(base.type.get_canonical(), span, within).fields
     for field in canonical.get_fields():
@@ -95,13 +112,37 @@ def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> St
             kind = "A bit-field" if field.is_bitfield() else "A member without a name"
             raise SourceError(f"{kind} (of {name}) is not supported.", span)
         member = lower_type(field.type, span, (*within, name))
+        members += _members(member)
+        if members > MAX_MEMBERS:
+            raise SourceError(
+                f"{name} has more than {MAX_MEMBERS} members, those of its members counted, which "
+                "is not supported.",
+                span,
+            )
         fields.append(Field(field.spelling, member, field.get_field_offsetof() // 8))
-    size = canonical.get_size()
-    if size < 0:
-        raise SourceError(f"The type {name} is not complete here.", span)
-    if size > MAX_STRUCT_BYTES:
-        raise SourceError(f"{name} has {size:,} bytes; make its arrays parameters.", span)
     return Struct(name, tuple(fields), size, canonical.get_align())
+
+
+def _members(target: CType) -> int:
+    """Members of a struct and of the structs within it; 1 for any other type."""
+    match target:
+        case ArrayOf(element=element):
+            return _members(element)
+        case Struct(fields=fields):
+            return sum(_members(field.ctype) for field in fields)
+        case _:
+            return 1
+
+
+def cells_of(target: CType) -> int:
+    """Numbers, short vectors and pointers in a value of a type."""
+    match target:
+        case ArrayOf(element=element, length=length):
+            return length * cells_of(element)
+        case Struct(fields=fields):
+            return sum(cells_of(field.ctype) for field in fields)
+        case _:
+            return 1
 
 
 def _base_of(declaration: Any, span: Span) -> Any:
@@ -111,6 +152,12 @@ def _base_of(declaration: Any, span: Span) -> Any:
     for child in pattern.get_children():
         if child.kind == CursorKind.CXX_BASE_SPECIFIER:
             bases.append(child)
+        if child.kind == CursorKind.DESTRUCTOR and _does_something(child):
+            raise SourceError(
+                f"{declaration.spelling} has a destructor, which is not supported; call a method "
+                "where it is to run.",
+                span,
+            )
         if child.kind in METHODS and child.is_virtual_method():
             raise SourceError(
                 f"{declaration.spelling} has a virtual function ({child.spelling}), which is not "
@@ -124,6 +171,13 @@ def _base_of(declaration: Any, span: Span) -> Any:
             span,
         )
     return bases[0] if bases else None
+
+
+def _does_something(function: Any) -> bool:
+    """Whether a function's body in the text has a statement."""
+    definition = function.get_definition() or function
+    body = body_of(definition)
+    return body is not None and any(True for _ in body.get_children())
 
 
 def is_struct(clang_type: Any) -> bool:
@@ -201,9 +255,11 @@ def convert(value: Expression, target: CType, span: Span, explicit: bool = False
         ):
             return Cast(target, span, value, explicit)  # uint3 and dim3
         case Pointer(), Scalar(name="bool"):
-            return Literal(ctype.BOOL, span, ctype.BOOL.dtype.type(True))
+            return Binary(ctype.BOOL, span, "!=", value, zero(value.ctype, span))
         case _, Void():
             return value  # (void)x: nothing takes it
+        case Scalar(), Pointer() if isinstance(value, Literal) and not value.value:
+            return zero(target, span)
         case source, _:
             raise SourceError(f"A conversion from {source} to {target} is not supported.", span)
 
@@ -246,5 +302,7 @@ def zero(target: CType, span: Span) -> Expression:
         case Vector():
             components = (zero(target.element, span),) * target.length
             return Call(target, span, f"make_{target.name}", components)
+        case Pointer():
+            return Cast(target, span, zero(ctype.ULONG, span))
         case _:
             raise SourceError(f"An array of {target} is not supported.", span)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-
-from clang.cindex import CursorKind
+from collections.abc import Sequence
 
 UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(names), advice)
@@ -50,13 +48,35 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )  # fmt: skip
 
 
-# Statements that are not supported, and what to write instead.
-UNSUPPORTED_STATEMENTS: Mapping[CursorKind, str] = {
-    CursorKind.ASM_STMT: "Inline assembly is not supported: write what it computes in CUDA C.",
-    CursorKind.MS_ASM_STMT: "Inline assembly is not supported: write what it computes in CUDA C.",
-    CursorKind.GOTO_STMT: "goto is not supported: write a loop with break, or a function.",
-    CursorKind.LABEL_STMT: "A label is for goto, which is not supported.",
+# Statements and expressions of C++ by clang's names for them.
+UNSUPPORTED_KINDS = {
+    "ASM_STMT": "Inline assembly is not supported: write what it computes in CUDA C.",
+    "MS_ASM_STMT": "Inline assembly is not supported: write what it computes in CUDA C.",
+    "GOTO_STMT": "goto is not supported: write a loop with break, or a function.",
+    "INDIRECT_GOTO_STMT": "goto is not supported: write a loop with break, or a function.",
+    "LABEL_STMT": "A label is for goto, which is not supported.",
+    "CXX_NEW_EXPR": "new is not supported: a kernel gets its memory as arrays from the launch.",
+    "CXX_DELETE_EXPR": "delete is not supported: a kernel gets its memory as arrays from the "
+    "launch.",
+    "CXX_THROW_EXPR": "throw is not supported: a GPU has no exceptions.",
+    "CXX_TYPEID_EXPR": "typeid is not supported: a GPU has no types at run time.",
+    "CXX_DYNAMIC_CAST_EXPR": "dynamic_cast is not supported: a GPU has no types at run time.",
 }
+
+
+def unsupported_kind(name: str) -> str:
+    """A sentence on why a statement or expression is not supported, by clang's name for it.
+
+    >>> unsupported_kind("CXX_THROW_EXPR")
+    'throw is not supported: a GPU has no exceptions.'
+    >>> unsupported_kind("CO_RETURN_STMT")
+    'This kind of statement (co return) is not supported.'
+    """
+    if name in UNSUPPORTED_KINDS:
+        return UNSUPPORTED_KINDS[name]
+    what = "statement" if name.endswith("_STMT") else "expression"
+    plain = name.removeprefix("CXX_").removesuffix("_STMT").removesuffix("_EXPR")
+    return f"This kind of {what} ({plain.replace('_', ' ').lower()}) is not supported."
 
 
 # Errors of clang's that a sentence of ours says better: a pattern of its message or of a note.

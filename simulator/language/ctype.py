@@ -255,6 +255,34 @@ def parts(ctype: CType, name: str = "", offset: int = 0) -> list[Part]:
             return []
 
 
+def dtype_of(ctype: CType) -> np.dtype[Any]:
+    """The NumPy type whose values lie as a C type's: structured for a struct.
+
+    >>> dtype_of(ArrayOf(INT, 3))
+    dtype(('<i4', (3,)))
+    """
+    match ctype:
+        case Scalar(dtype=dtype):
+            return dtype
+        case Vector(element=element, length=length):
+            return np.dtype((element.dtype, (length,)))
+        case ArrayOf(element=element, length=length):
+            return np.dtype((dtype_of(element), (length,)))
+        case Struct(fields=fields, size=size):
+            layout = {
+                "names": [field.name for field in fields],
+                "formats": [dtype_of(field.ctype) for field in fields],
+                "offsets": [field.offset for field in fields],
+                "itemsize": size,
+            }
+            structured: np.dtype[Any] = np.dtype(layout)  # type: ignore[call-overload]
+            return structured
+        case Pointer():
+            return ULONG.dtype
+        case _:
+            raise TypeError(f"{ctype} has no values")
+
+
 def align_up(size: int, alignment: int = ARRAY_ALIGNMENT) -> int:
     """A size in bytes, rounded up to a multiple of an alignment.
 

@@ -9,9 +9,11 @@ import numpy as np
 
 from simulator.language.ctype import (
     ARRAY_ALIGNMENT,
+    ULONG,
     Array,
     ArrayOf,
     CType,
+    Pointer,
     Scalar,
     Struct,
     Vector,
@@ -236,5 +238,7 @@ def element_of(ctype: CType) -> Scalar:
             return element_of(ctype.innermost)
         case Struct():
             return ctype.cell
+        case Pointer():
+            return ULONG
         case _:
             raise TypeError(f"{ctype} has no elements")

@@ -7,7 +7,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from simulator.language.ctype import Pointer, Scalar, Vector, convert, size_of
+from simulator.language.ctype import CType, Pointer, Scalar, Vector, convert, size_of
 from simulator.language.errors import SourceError
 from simulator.language.tree import (
     AddressOf,
@@ -46,6 +46,7 @@ from simulator.machine.intrinsics import INTRINSICS
 from simulator.machine.load_store import Memory
 from simulator.machine.masks import NONE, Mask, narrow
 from simulator.machine.observer import Observer, callbacks
+from simulator.machine.pointers import NULL, PointerMemory
 from simulator.machine.registers import PassOn, Registers, blend
 
 
@@ -72,6 +73,7 @@ class Evaluator:
         self._memory = Memory(observers)
         self._copies: set[Expression] = set()  # loads of variables that may be without a value
         self._results: set[Variable] = set()  # variables that functions return
+        self._pointers = PointerMemory(self._memory)
         self.memo_slots = 0  # used so far
 
     @property
@@ -83,6 +85,10 @@ class Evaluator:
     def observers(self) -> Sequence[Observer]:
         """Whom calls notify of what they do."""
         return self._observers
+
+    def memory_of(self, ctype: CType) -> Memory | PointerMemory:
+        """What loads and stores values of a type."""
+        return self._pointers if isinstance(ctype, Pointer) else self._memory
 
     def memo_slot(self) -> int:
         """A fresh index into Group.memo."""
@@ -149,9 +155,8 @@ class Evaluator:
             return self._registers.read_copied(lvalue)
         if in_register(lvalue):
             return self._registers.read(lvalue)
-        address, memory, slot = self._addresses.address(lvalue), self._memory, self.memo_slot()
-        if isinstance(ctype, Pointer):
-            raise SourceError("Arrays of pointers are not supported.", expression.span)
+        address, slot = self._addresses.address(lvalue), self.memo_slot()
+        memory = self.memory_of(ctype)
 
         def load(group: Group, mask: Mask) -> Any:
             return memory.load(group, mask, address(group, mask), ctype, lvalue, slot)
@@ -203,12 +208,11 @@ class Evaluator:
 
     def _assign_in_memory(self, expression: Assign) -> Closure:
         lvalue, ctype = expression.lvalue, expression.lvalue.ctype
-        if isinstance(ctype, Pointer):
-            raise SourceError("Arrays of pointers are not supported.", expression.span)
         if expression.operator:
             return self._update_in_memory(expression)
         new_value = self.compile(expression.value)
-        address, memory, slot = self._addresses.address(lvalue), self._memory, self.memo_slot()
+        address, slot = self._addresses.address(lvalue), self.memo_slot()
+        memory = self.memory_of(ctype)
 
         def store(group: Group, mask: Mask) -> Any:
             value = new_value(group, mask)
@@ -219,8 +223,10 @@ class Evaluator:
 
     def _update_in_memory(self, expression: Assign) -> Closure:
         """lvalue op= value: the address is evaluated once, for the load and the store."""
-        lvalue, ctype, memory = expression.lvalue, expression.lvalue.ctype, self._memory
-        update, address = self._update(expression), self._addresses.address(lvalue)
+        lvalue, ctype = expression.lvalue, expression.lvalue.ctype
+        memory, address = self.memory_of(ctype), self._addresses.address(lvalue)
+        moves = isinstance(ctype, Pointer)
+        update = self._moved_pointer(expression) if moves else self._update(expression)
         load_slot, store_slot = self.memo_slot(), self.memo_slot()
 
         def store(group: Group, mask: Mask) -> Any:
@@ -237,6 +243,26 @@ class Evaluator:
             return value
 
         return store
+
+    def _moved_pointer(self, expression: Assign) -> Update:
+        """The new value of a pointer in memory, in pointer += number and pointer -= number."""
+        assert isinstance(expression.compute, Pointer)
+        size = size_of(expression.compute.target)
+        old_value: list[Closure] = []
+        advanced = self._addresses.advance(
+            lambda group, mask: old_value[-1](group, mask),
+            expression.value,
+            size if expression.operator == "+" else -size,
+        )
+
+        def update(group: Group, mask: Mask, old: Closure) -> Any:
+            old_value.append(old)
+            try:
+                return advanced(group, mask)
+            finally:
+                old_value.pop()
+
+        return update
 
     def _advanced_pointer(self, expression: Assign, pointer: Pointer) -> Closure:
         """The new value of a pointer in pointer += number and pointer -= number."""
@@ -281,7 +307,7 @@ class Evaluator:
                 return old if postfix else new
 
             return increment
-        address, memory = self._addresses.address(lvalue), self._memory
+        address, memory = self._addresses.address(lvalue), self.memory_of(ctype)
         load_slot, store_slot = self.memo_slot(), self.memo_slot()
 
         def increment_in_memory(group: Group, mask: Mask) -> Any:
@@ -297,6 +323,8 @@ class Evaluator:
 
     def _cast(self, expression: Cast) -> Closure:
         operand, target = self.compile(expression.operand), expression.ctype
+        if isinstance(target, Pointer) and isinstance(expression.operand.ctype, Scalar):
+            return lambda group, mask: NULL
         if not isinstance(target, Scalar):
             return operand
         slot = self.memo_slot()
@@ -355,6 +383,8 @@ class Evaluator:
 
         def compare(group: Group, mask: Mask) -> Any:
             x, y = a(group, mask), b(group, mask)
+            if x.buffer is not y.buffer and operator in ("==", "!=") and (x is NULL or y is NULL):
+                return np.bool_(operator == "!=")
             if x.buffer is not y.buffer:
                 raise SourceError(
                     f"{x.buffer.name} and {y.buffer.name} are different arrays: pointers into "

@@ -233,10 +233,10 @@ class Program:
         return declare
 
     def _declare_array(self, statement: Declare) -> Run:
-        variable, memory = statement.variable, self._evaluator.memory
-        ctype = variable.ctype
+        variable, ctype = statement.variable, statement.variable.ctype
         assert isinstance(ctype, ArrayOf)
         by_lane = variable in self._reinterpreted
+        memory = self._evaluator.memory_of(ctype.innermost)
         initializers = statement.cells or ()
         values = [self._evaluator.compile(initializer) for initializer in initializers]
         memo_slots = [self._evaluator.memo_slot() for _ in values]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from simulator.language.ctype import Pointer
 from simulator.language.functions import ASYNC_COPY, ATOMIC_FUNCTIONS, OUTPUT_FUNCTIONS
 from simulator.language.tree import (
     Assign,
@@ -14,7 +15,7 @@ from simulator.language.tree import (
     Name,
     Variable,
 )
-from simulator.language.visit import expressions_of, operands, subexpressions, walk
+from simulator.language.visit import expressions_of, in_register, operands, subexpressions, walk
 
 WRITING_FUNCTIONS = ATOMIC_FUNCTIONS | {ASYNC_COPY}
 
@@ -62,6 +63,8 @@ def _root_variable(lvalue: Expression) -> Variable | None:
     match lvalue:
         case Name(variable=variable):
             return variable
+        case Load(lvalue=inner, ctype=Pointer()) if not in_register(inner):
+            return None  # a pointer in memory
         case Load(lvalue=inner):
             return _root_variable(inner)
         case _:

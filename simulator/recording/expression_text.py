@@ -114,7 +114,7 @@ class ExpressionFormatter:
             case Member(base=base, position=position):
                 return f"{self.lvalue(base)}.{'xyzw'[position]}"
             case FieldOf(base=base, name=name):
-                return f"{self.lvalue(base)}.{name}"
+                return f"{self.lvalue(base)}.{name}" if name else self.lvalue(base)
             case Load(lvalue=inner) | AddressOf(lvalue=inner):
                 return self.lvalue(inner)
             case Cast(operand=operand):

@@ -448,6 +448,8 @@ def _cell(recording: Recording, access: StepAccess, thread: int) -> str:
     struct = _struct_around(access.expression)
     if struct is not None:
         number, offset = divmod(int(access.offsets[thread]), struct.size)
+        if access.width == struct.size:
+            return f"{access.name}[{number}]"
         names = {part.offset: part.name for part in reversed(parts(struct))}
         return f"{access.name}[{number}]{names.get(offset, '')}"
     index = int(access.offsets[thread]) // access.element_bytes

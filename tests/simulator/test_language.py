@@ -241,7 +241,6 @@ def test_float_arithmetic(case: str) -> None:
         ("x[0] = rec(3);", "recursion"),
         ("x[0] = host(3);", "host"),
         ('puts("a");', "printf alone"),
-        ("int* p[2];", "pointer"),
         ("asm(\"bar.sync 0;\");", "not supported"),
         ("k(x);", "Call to global function 'k' not configured"),
         ("long double d = 1;", "long double"),

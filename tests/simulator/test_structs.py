@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from simulator import Launch, LaunchError, compile_kernel, narrate, record, simulate
+from simulator.__main__ import main
+from simulator.language.ctype import Pointer, Struct, parts
 from simulator.recording import narrate_lecture
 from tests.simulator.launches import launch_text
 
@@ -80,6 +83,29 @@ __device__ Pair early(int v) {
 __device__ Pair reversed(Pair p, int* s) {
     s[threadIdx.x] = p.a; __syncthreads(); Pair q = {s[31 - threadIdx.x], p.b}; return q;
 }
+struct Noted {
+    int v;
+    __device__ Noted(int a) : v(a) {}
+    __device__ Noted(const Noted& o) : v(o.v + 1) {}
+    __device__ Noted& operator=(const Noted& o) { v = o.v * 2; return *this; }
+    friend __device__ int operator-(const Noted& a, const Noted& b) { return a.v - b.v; }
+};
+__device__ int plain(Noted n) { return n.v; }
+struct Steps {
+    int at;
+    __device__ Steps& operator++() { ++at; return *this; }
+    __device__ Steps operator++(int) { Steps old = *this; ++at; return old; }
+    __device__ int operator*() const { return at * 10; }
+    __device__ explicit operator bool() const { return at > 2; }
+    static __device__ int twice(int v) { return 2 * v; }
+};
+struct Span { int* cells; int count; __device__ int& operator[](int k) { return cells[k]; } };
+struct Axes {
+    int x, y, z;
+    __device__ int& operator[](int k) { return k == 0 ? x : k == 1 ? y : z; }
+    __device__ int at(int k) { return (&x)[k]; }
+};
+struct Empty {};
 namespace geometry { struct Point { int x, y; }; __device__ int sum(Point p) { return p.x + p.y; } }
 """
 
@@ -151,6 +177,21 @@ TABLE: dict[str, tuple[str, Any]] = {
                   I + 4),
     "passed in a loop": ("Pair p = {0, 0}; for (int k = 0; k < i; ++k) { bump(p); p = swapped(p); }"
                          " x[i] = p.a;", 10 * I),
+    "copy constructor": ("Noted n(i); Noted m = n; m = n; Noted o(m); x[i] = o - n + plain(n);",
+                         2 * I + 1 - I + I + 1),
+    "counting operators": ("Steps s{0}; ++s; Steps t = s++; ++++s; int on = s ? 1 : 0;"
+                           " if (!t) on += 2; x[i] = s.at * 1000 + *t + on + Steps::twice(i);",
+                           4000 + 10 + 3 + 2 * I),
+    "pointers in structs": ("int a[3] = {i, 1, 2}; Span s{a, 3}; Span t[2] = {s, {a + 1, 2}};"
+                            " t[1][0] = 7; s[2] += t[0].count; x[i] = a[0] + a[1] + t[1].cells[1];",
+                            I + 7 + 5),
+    "member by number": ("Axes a = {i, 2, 3}; a[1] += 5; int s = 0;"
+                         " for (int k = 0; k < 3; ++k) s = s * 10 + a[k]; x[i] = s + a.at(2);",
+                         I * 100 + 73 + 3),
+    "nothing inside": ("Empty e, f; e = f; Empty g[3]; x[i] = sizeof(e) + sizeof(g);",
+                       np.full(32, 4)),
+    "atomics": ("__shared__ Pair s; if (i == 0) s.b = 0; __syncthreads(); atomicAdd(&s.b, i);"
+                " __syncthreads(); x[i] = s.b;", np.full(32, 496)),
     "in a branch": ("Pair p = {1, 2}; if (i % 2) { p = {i, 0}; Pair q = p; p.b = q.a; }"
                     " x[i] = p.a + p.b;", np.where(I % 2, 2 * I, 3)),
 }  # fmt: skip
@@ -279,7 +320,178 @@ def test_steps_name_members() -> None:
     assert "mine.x" in recording.steps[-1].registers
     stores = [step for step in recording.steps if step.line == 8]
     assert [access.expression.name for step in stores for access in step.accesses] == [
-        "x", "y", "mass", "kind",
+        "x…y", "mass", "kind",
     ]  # fmt: skip
     text = " ".join(narrate.sentence(recording, step, 3) for step in stores)
+    assert "p[3].x…y" in text
     assert "p[3].mass" in text
+
+
+MATRICES = """
+typedef struct { int width; int height; int stride; float* elements; } Matrix;
+__device__ float get(const Matrix A, int row, int col) { return A.elements[row * A.stride + col]; }
+__device__ void set(Matrix A, int row, int col, float v) { A.elements[row * A.stride + col] = v; }
+__device__ Matrix sub(Matrix A, int row, int col) {
+    Matrix part;
+    part.width = part.height = 4;
+    part.stride = A.stride;
+    part.elements = &A.elements[A.stride * 4 * row + 4 * col];
+    return part;
+}
+__global__ void multiply(Matrix A, Matrix B, Matrix C) {
+    int row = threadIdx.y, col = threadIdx.x;
+    Matrix Csub = sub(C, blockIdx.y, blockIdx.x);
+    float sum = 0;
+    for (int m = 0; m < A.width / 4; ++m) {
+        Matrix Asub = sub(A, blockIdx.y, m);
+        Matrix Bsub = sub(B, m, blockIdx.x);
+        __shared__ float As[4][4], Bs[4][4];
+        As[row][col] = get(Asub, row, col);
+        Bs[row][col] = get(Bsub, row, col);
+        __syncthreads();
+        for (int e = 0; e < 4; ++e) sum += As[row][e] * Bs[e][col];
+        __syncthreads();
+    }
+    set(Csub, row, col, sum);
+}
+"""
+
+
+def test_a_struct_of_a_pointer_is_given_as_a_mapping() -> None:
+    """The matrix multiplication of the CUDA C++ Programming Guide, section on shared memory."""
+    random = np.random.default_rng(4)
+    a, b = (random.integers(-9, 9, (8, 8)).astype(np.float32) for _ in "AB")
+    matrices = {
+        name: {"width": 8, "height": 8, "stride": 8, "elements": values}
+        for name, values in (("A", a), ("B", b), ("C", np.zeros((8, 8), np.float32)))
+    }
+    kernel = compile_kernel(MATRICES, "multiply")
+    assert [parameter.name for parameter in kernel.parameters[:4]] == [
+        "A.width", "A.height", "A.stride", "A.elements",
+    ]  # fmt: skip
+    report = simulate(kernel, Launch((2, 2, 1), (4, 4, 1), matrices))
+    assert report.arrays["C.elements"].tolist() == (a @ b).tolist()
+    assert not report.hazards
+
+
+FILTER = np.dtype([("taps", "f4", (3,)), ("bias", "f4"), ("start", [("at", "i4")])], align=True)
+
+
+@pytest.mark.parametrize("address", ["", "Filter* g = &f; g->bias += 1;"])
+def test_a_struct_of_numbers_is_given_as_a_scalar(address: str) -> None:
+    text = f"""struct Start {{ int at; }};
+    struct Filter {{ float taps[3]; float bias; Start start; }};
+    __global__ void k(const float* x, float* y, Filter f) {{
+        int i = threadIdx.x; {address} f.bias += 0.5f;
+        float sum = f.bias;
+        for (int t = 0; t < 3; ++t) sum += f.taps[t] * x[i + t + f.start.at];
+        y[i] = sum; }}"""
+    x = np.arange(40, dtype=np.float32)
+    given = np.array(([1, 2, 4], 3, (2,)), FILTER)[()]
+    kernel, launch = launch_text(text, x=x, y=np.zeros(32, np.float32), f=given)
+    report = simulate(kernel, launch)
+    expected = x[2:34] + 2 * x[3:35] + 4 * x[4:36] + 3.5 + bool(address)
+    assert report.arrays["y"].tolist() == expected.tolist()
+
+
+def test_a_member_that_is_not_given_is_named() -> None:
+    kernel = compile_kernel(MATRICES, "multiply")
+    with pytest.raises(LaunchError, match=r"missing: A\.stride, A\.elements, B\.width"):
+        simulate(kernel, Launch((1, 1, 1), (4, 4, 1), {"A": {"width": 8, "height": 8}}))
+
+
+@pytest.mark.parametrize(
+    ("qualifier", "members", "requests"),
+    [
+        ("", "float x, y, z, w;", 4),
+        ("__align__(16)", "float x, y, z, w;", 1),
+        ("__align__(8)", "float x, y, z, w;", 2),
+        ("alignas(16)", "float x, y, z;", 2),
+        ("__align__(16)", "double d; int i, j;", 2),
+        ("", "float4 p; float m;", 2),
+        ("__align__(16)", "float a[8];", 2),
+    ],
+)
+def test_alignment_decides_how_a_struct_is_copied(
+    qualifier: str, members: str, requests: int
+) -> None:
+    """The loads of nvcc 13's PTX for sm_80; see simulator/frontend/copies.py."""
+    text = f"""struct {qualifier} S {{ {members} }};
+    __global__ void k(const S* a, S* b, S* c, float* d) {{
+        S s = a[threadIdx.x]; b[threadIdx.x] = s; c[threadIdx.x] = a[threadIdx.x];
+        d[threadIdx.x] = *(float*)&c[31 - threadIdx.x]; }}"""
+    kernel = compile_kernel(text, "k")
+    pointer = kernel.parameters[0].ctype
+    assert isinstance(pointer, Pointer)
+    struct = pointer.target
+    assert isinstance(struct, Struct)
+    names = [f"f{i}" for i in range(len(parts(struct)))]
+    layout = np.dtype({
+        "names": names, "formats": [part.scalar.dtype for part in parts(struct)],
+        "offsets": [part.offset for part in parts(struct)], "itemsize": struct.size,
+    })  # fmt: skip
+    given = np.zeros(32, layout)
+    for number, name in enumerate(names):
+        given[name] = np.arange(32) + 100 * number
+    zeros = np.zeros(32, layout)
+    arguments = {"a": given, "b": zeros, "c": zeros, "d": np.zeros(32, np.float32)}
+    report = simulate(kernel, Launch((1, 1, 1), (32, 1, 1), arguments))
+    for name in names:
+        assert report.arrays["b"][name].tolist() == given[name].tolist()
+        assert report.arrays["c"][name].tolist() == given[name].tolist()
+    assert report.counters["global_load_requests"] == 2 * requests + 1
+    assert report.counters["global_store_requests"] == 2 * requests + 1
+
+
+def test_an_aligned_copy_is_shown_as_a_whole_and_by_its_members() -> None:
+    text = """struct __align__(16) Body { float x, y, z, mass; };
+    __global__ void k(const Body* a, float* x) {
+        Body b = a[threadIdx.x];
+        x[threadIdx.x] = b.mass; }"""
+    values = np.arange(128, dtype=np.float32)
+    recording = record(*launch_text(text, a=values, x=np.zeros(32, np.float32)))
+    sentences = [narrate.sentence(recording, step, 3) for step in recording.steps]
+    assert "a[3]" in sentences[0]
+    assert any("b.mass = " in sentence and "15" in sentence for sentence in sentences)
+    assert recording.steps[-1].registers["b.mass"].tolist() == list(range(3, 128, 4))
+
+
+SPHERES = """
+struct Sphere { float x, y; int kind; };
+__constant__ Sphere spheres[2] = {{1, 2, 3}, 4, 5};
+__constant__ Sphere one;
+__device__ Sphere last;
+__global__ void k(float* out) {
+    int i = threadIdx.x;
+    const Sphere& s = spheres[i % 2];
+    if (i == 0) last = one;
+    out[i] = s.x + s.y * 10 + s.kind * 100 + one.kind;
+}
+"""
+
+
+def test_structs_outside_the_kernel() -> None:
+    out = np.zeros(32, np.float32)
+    kernel, launch = launch_text(SPHERES, out=out, one={"kind": 1000, "x": 0.5})
+    report = simulate(kernel, launch)
+    assert report.arrays["out"].tolist() == [1321.0, 1054.0] * 16
+    assert report.arrays["last"].tolist() == [(0.5, 0.0, 1000)]
+    given = np.array([(1, 1, 1), (2, 2, 2)], [("x", "f4"), ("y", "f4"), ("kind", "i4")])
+    kernel, launch = launch_text(SPHERES, out=out, spheres=given)
+    assert simulate(kernel, launch).arrays["out"].tolist() == [111.0, 222.0] * 16
+    kernel, launch = launch_text(SPHERES, out=out, one={"name": 1})
+    with pytest.raises(LaunchError, match="it has x, y, kind"):
+        simulate(kernel, launch)
+
+
+def test_structs_from_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "move.cu", tmp_path / "out.npz"
+    file.write_text(MOVE, encoding="utf-8")
+    launch = [str(file), "--kernel", "k", "--grid", "1", "--block", "32", "--outputs", str(out)]
+    assert main([*launch, "struct:32", "struct:4x8", "f32=0"]) == 0
+    with np.load(out) as arrays:
+        after, given = arrays["p"], arrays["from"].reshape(-1)
+    assert after["mass"].tolist() == (2 * given["mass"]).tolist()
+    assert len(set(given["x"].tolist())) == 32
+    assert main([*launch, "struct:32", "struct:32", "struct:2"]) == 2
+    assert "no pointer to structs" in capsys.readouterr().err
