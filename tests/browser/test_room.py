@@ -104,7 +104,7 @@ def test_a_phones_controls_leave_the_scene_its_room(visit: Open) -> None:
         assert box is not None, "an icon has a name"
         rows.add(box["y"])
     assert len(rows) == 1
-    sentence = page.locator(".st-key-sentence p")
+    sentence = page.locator(".st-key-sentence p.hazard")
 
     def lines() -> float:
         return float(sentence.evaluate("(one) => one.clientHeight / 18"))

@@ -202,7 +202,23 @@ def open_preset(preset: presets.Preset) -> None:
     """Show a preset from the next script run on, and close the list of them."""
     request_view(preset.view)
     st.session_state["preset"] = preset
-    st.session_state[PRESETS_OPEN] = False
+    close_popover(PRESETS_OPEN)
+
+
+def close_popover(key: str) -> None:
+    """Close a popover, from the next script run on."""
+    st.session_state[key] = False
+    st.session_state["closing"] = (key, None)
+
+
+def keep_closed() -> None:
+    """Close a popover once more that a run has closed which another one interrupted.
+
+    The browser still takes it for open then, and says so.
+    """
+    key, ended = st.session_state.get("closing", (None, None))
+    if key is not None and (ended is None or time.monotonic() - ended < LATE_SECONDS):
+        st.session_state[key] = False
 
 
 def choose_kernel() -> None:
@@ -232,7 +248,7 @@ def choose_kernel() -> None:
 def change_what_if(edit: Edit | None = None) -> None:
     """Close the list of what-ifs, which covers what they change; keep an edit's explanation."""
     state = st.session_state
-    state[WHAT_IF_OPEN] = False
+    close_popover(WHAT_IF_OPEN)
     is_on = edit is not None and state[f"edit_{edit.key}"]
     state["new_explanation"] = edit.help_text if edit is not None and is_on else ""
 
@@ -375,6 +391,9 @@ def draw_page() -> None:
     answered: Answered | None = st.session_state.get("answered")
     if answered is not None and answered.ended is None:
         st.session_state["answered"] = replace(answered, ended=time.monotonic())
+    key, ended = st.session_state.get("closing", (None, None))
+    if key is not None and ended is None:
+        st.session_state["closing"] = (key, time.monotonic())
 
 
 def draw_view() -> None:
@@ -384,6 +403,7 @@ def draw_view() -> None:
     with st.container(key="plotly"):  # brings Plotly's script, which the stepper draws with
         st.plotly_chart({"data": [{"x": [0], "y": [0]}]}, key="plotly_script", height=10)
     previous = restore_view()
+    keep_closed()
     view, places = draw_controls(previous)
     nearest, notices = from_query(to_query(view))
     if notices:  # for example a block with too many threads
