@@ -216,7 +216,7 @@ class Expressions:
         if declaration.spelling == "warpSize":
             return Builtin(ctype.INT, span, "warpSize", "")
         if declaration.kind == CursorKind.ENUM_CONSTANT_DECL:
-            return Literal(ctype.INT, span, ctype.INT.dtype.type(declaration.enum_value))
+            return _enumerator(declaration, lower_type(cursor.type, span), span)
         is_constant = (
             declaration.kind == CursorKind.VAR_DECL and declaration.type.is_const_qualified()
         )
@@ -380,6 +380,12 @@ def _choice(cursor: Any) -> Any:
     while cursor.kind == CursorKind.PAREN_EXPR:
         cursor = only_child(cursor)
     return cursor if cursor.kind == CursorKind.CONDITIONAL_OPERATOR else None
+
+
+def _enumerator(declaration: Any, target: CType, span: Span) -> Expression:
+    """A name of an enum, in the type that holds its values: conversions start from that one."""
+    assert isinstance(target, Scalar)
+    return Literal(target, span, target.dtype.type(declaration.enum_value))
 
 
 def _null(cursor: Any, span: Span) -> Expression:

@@ -43,6 +43,12 @@ WHOLE: dict[str, tuple[str, str, Any]] = {
         "", "float s = i; i < 3 && (s *= 2); i < 0 ? (s *= 9) : 1; s += 3; x[i] = s;",
         np.where(I < 3, 2 * I, I) + 3,
     ),
+    "a comma before a name of an enum": (
+        "enum { ZERO, EIGHT = 8 };\n", "x[i] = (long)((i, ZERO) - 65535u) == 4294901761;", I * 0 + 1,
+    ),
+    "a name of an enum of long": (
+        "enum : long long { LARGE = 1ll << 40 };\n", "x[i] = (LARGE + i) >> 36;", I * 0 + 16,
+    ),
 }  # fmt: skip
 
 # An expression of a, b and c, and what it is for their values.
