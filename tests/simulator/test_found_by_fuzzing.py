@@ -44,10 +44,12 @@ WHOLE: dict[str, tuple[str, str, Any]] = {
         np.where(I < 3, 2 * I, I) + 3,
     ),
     "a comma before a name of an enum": (
-        "enum { ZERO, EIGHT = 8 };\n", "x[i] = (long)((i, ZERO) - 65535u) == 4294901761;", I * 0 + 1,
+        "enum { ZERO, EIGHT = 8 };\n", "x[i] = (long)((i, ZERO) - 65535u) == 4294901761;",
+        np.ones(32, np.int32),
     ),
     "a name of an enum of long": (
-        "enum : long long { LARGE = 1ll << 40 };\n", "x[i] = (LARGE + i) >> 36;", I * 0 + 16,
+        "enum : long long { LARGE = 1ll << 40 };\n", "x[i] = (LARGE + i) >> 36;",
+        np.full(32, 16),
     ),
 }  # fmt: skip
 
