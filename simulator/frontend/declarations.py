@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -95,6 +96,24 @@ class Declarations:
                 return self._variable(cursor, lowered, initializer, span)
             case lowered:
                 raise SourceError(f"A variable of type {lowered} is not supported.", span)
+
+    def recover(self, cursor: Any) -> None:
+        """Declare the variable of a declaration with an error, as the statements behind it use it.
+
+        It fails where its type is not known, or is none of a number, a pointer or an array.
+        """
+        self._symbols.fail(cursor)
+        is_plain = cursor.kind == CursorKind.VAR_DECL and referred_type(cursor.type) is None
+        if not is_plain or is_lambda(cursor.type) or is_struct(cursor.type):
+            return
+        with suppress(SourceError):
+            lowered = lower_type(cursor.type, span_of(cursor))
+            is_array = isinstance(lowered, ArrayOf)
+            if is_array or (
+                isinstance(lowered, (Scalar, Vector, Pointer)) and not group_of(lowered)
+            ):
+                space = MemorySpace.LOCAL if is_array else MemorySpace.REGISTER
+                self._symbols.declare(cursor, space)
 
     def _reference(self, cursor: Any, referred: Any, initializer: Any, span: Span) -> Statement:
         """A reference: another name, or a pointer that is dereferenced at each use."""

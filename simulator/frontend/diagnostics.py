@@ -10,7 +10,7 @@ from clang.cindex import Diagnostic as ClangDiagnostic
 
 from simulator.frontend.device_code import DeviceCode
 from simulator.frontend.unsupported import advice_on, unsupported_message
-from simulator.language.errors import Diagnostic, SourceError, Span, list_names
+from simulator.language.errors import MAX_ERRORS, Diagnostic, Span, list_names
 
 # Headers that declare only what is there for every kernel without them.
 KNOWN_HEADERS = frozenset(
@@ -24,7 +24,6 @@ KNOWN_HEADERS = frozenset(
         "vector_functions.h", "vector_types.h",
     }
 )  # fmt: skip
-MAX_ERRORS = 10  # that are shown of one text
 UNKNOWN_NAME = re.compile(
     r"(?:use of undeclared identifier|unknown type name|expected namespace name|"
     r"no template named|no member named|no type named) *(?:'(?P<name>[^']+)')?"
@@ -73,12 +72,6 @@ def errors(
             unknown.add(name)
         found.append(_error(diagnostic, filename, code, name))
     return tuple(dict.fromkeys(found))[:MAX_ERRORS], unknown
-
-
-def source_error(found: Sequence[Diagnostic]) -> SourceError:
-    """The errors, of which there is at least one, as one SourceError."""
-    first, *others = found
-    return SourceError(first.message, first.span, first.hint, others)
 
 
 def warnings(diagnostics: Sequence[Any], filename: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from simulator.frontend.clang import (
     span_of,
 )
 from simulator.frontend.device_code import DeviceCode, SourceFile
-from simulator.frontend.diagnostics import errors, source_error, warnings
+from simulator.frontend.diagnostics import errors, warnings
 from simulator.frontend.directives import check_length
 from simulator.frontend.kernel_name import (
     KernelName,
@@ -27,6 +27,7 @@ from simulator.frontend.kernel_name import (
     plain_types,
     template_values,
 )
+from simulator.frontend.mistakes import Mistakes
 from simulator.frontend.parameters import declare_parameter
 from simulator.frontend.source import set_defines
 from simulator.frontend.statements import Statements
@@ -34,7 +35,7 @@ from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.template import launched_arguments
 from simulator.language.ctype import ArrayOf, size_of
 from simulator.language.errors import SourceError, list_names
-from simulator.language.tree import Kernel, Statement, Variable
+from simulator.language.tree import Kernel, Sequence, Statement, Variable
 
 MAX_STATIC_SHARED_BYTES = 48 * 1024  # of a kernel's __shared__ arrays, as ptxas takes them
 USE = "tilewise_use"  # a function, added to the text, that names a template kernel's instance
@@ -124,7 +125,7 @@ def _parse(
         dropped = (dropped | doubtful) - needed
     if arguments and found[0].span is not None and found[0].span.line > code.text.count("\n") + 1:
         raise SourceError(f"{instance} does not fit its template: {found[0].message}")
-    raise source_error(found)
+    raise SourceError.of(found)
 
 
 def _scope(source: SourceFile, asked: KernelName) -> tuple[str, ...]:
@@ -187,24 +188,31 @@ def _lower(
     """The kernel of a function's cursor."""
     if cursor.kind == CursorKind.FUNCTION_TEMPLATE:
         raise SourceError("This form of template is not supported.", span_of(cursor))
-    symbols = SymbolTable(text)
-    statements = Statements(text, filename, symbols)
+    mistakes, symbols = Mistakes(), SymbolTable(text)
+    statements = Statements(text, filename, symbols, mistakes)
     bodies = [c for c in cursor.get_children() if c.kind == CursorKind.COMPOUND_STMT]
     if not bodies:
         raise SourceError(f"The kernel {cursor.spelling} has no body.", span_of(cursor))
     symbols.find_addressed(bodies[0])
     parameters: list[Variable] = []
     before: list[Statement] = []
-    for child in cursor.get_children():
-        if child.kind == CursorKind.PARM_DECL:
-            declared, copies = declare_parameter(symbols, child)
-            parameters += declared
-            before += copies
-        elif child.kind == CursorKind.ANNOTATE_ATTR:  # the prelude's, a sentence on what it is
-            raise SourceError(child.spelling, span_of(cursor))
-    body = statements.body(bodies[0], None)
+    body = Sequence(span_of(bodies[0]), ())
+    try:
+        for child in cursor.get_children():
+            if child.kind == CursorKind.PARM_DECL:
+                symbols.fail(child)  # unless it is declared below
+                with mistakes.noted():
+                    declared, copies = declare_parameter(symbols, child)
+                    parameters += declared
+                    before += copies
+            elif child.kind == CursorKind.ANNOTATE_ATTR:  # the prelude's, a sentence on what it is
+                mistakes.add(SourceError(child.spelling, span_of(cursor)))
+        body = statements.body(bodies[0], None)
+        _check_static_shared(symbols.shared)
+    except SourceError as error:
+        mistakes.add(error)
+    mistakes.check()
     body = replace(body, statements=(*before, *body.statements))
-    _check_static_shared(symbols.shared)
     contractions, doubts = contract(body)
     return Kernel(
         name=cursor.spelling,

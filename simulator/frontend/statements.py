@@ -11,6 +11,7 @@ from simulator.frontend.clang import constant, span_of
 from simulator.frontend.declarations import Declarations
 from simulator.frontend.expressions import Expressions, as_sum
 from simulator.frontend.lexer import blank_comments
+from simulator.frontend.mistakes import LimitError, Mistakes
 from simulator.frontend.records import Place, Record
 from simulator.frontend.references import Reference
 from simulator.frontend.structs import Structs
@@ -54,9 +55,10 @@ MAX_STATEMENTS = 3_000  # of a kernel, those of its functions counted at every c
 class Statements:
     """Lowers the statements of one kernel, and of the functions that it calls."""
 
-    def __init__(self, text: str, filename: str, symbols: SymbolTable) -> None:
+    def __init__(self, text: str, filename: str, symbols: SymbolTable, mistakes: Mistakes) -> None:
         self._text = text
         self._symbols = symbols
+        self._mistakes = mistakes
         self._calls = Calls(filename, symbols, self)
         self._expressions = Expressions(symbols, self._calls.expression, self._member)
         self._structs = Structs(symbols, self._expressions, self._calls)
@@ -88,18 +90,22 @@ class Statements:
             self._result = outer
 
     def _statement(self, cursor: Any) -> Statement:
+        """A statement; an empty one for one with an error."""
         self._depth += 1
         self._count += 1
         if self._count > MAX_STATEMENTS:
-            raise SourceError(
+            raise LimitError(
                 f"The kernel has more than {MAX_STATEMENTS:,} statements, counting those of its "
                 "functions at every call.",
                 span_of(cursor),
             )
-        if self._depth > MAX_DEPTH:
-            raise SourceError(f"Statements nest more than {MAX_DEPTH} deep here.", span_of(cursor))
+        span = span_of(cursor)
         try:
-            return self._lower(cursor, span_of(cursor))
+            with self._mistakes.noted():
+                if self._depth > MAX_DEPTH:
+                    raise SourceError(f"Statements nest more than {MAX_DEPTH} deep here.", span)
+                return self._lower(cursor, span)
+            return Sequence(span, ())
         finally:
             self._depth -= 1
 
@@ -110,7 +116,7 @@ class Statements:
             case CursorKind.COMPOUND_STMT:
                 return self._sequence(cursor)
             case CursorKind.DECL_STMT:
-                declarations = [self._declarations.lower(child) for child in children]
+                declarations = [self._declaration(child) for child in children]
                 if len(declarations) == 1:
                     return declarations[0]
                 return Sequence(span, tuple(declarations), opens_scope=False)
@@ -152,6 +158,13 @@ class Statements:
             case kind:
                 raise SourceError(unsupported_kind(kind.name), span)
 
+    def _declaration(self, cursor: Any) -> Statement:
+        """A declaration; its name is known behind one with an error, too, if its type is."""
+        with self._mistakes.noted():
+            return self._declarations.lower(cursor)
+        self._declarations.recover(cursor)
+        return Sequence(span_of(cursor), ())
+
     def _call(self, cursor: Any, span: Span) -> Statement:
         """A call of a function of the text, as a statement."""
         definition = self._calls.definition(cursor)
@@ -163,8 +176,10 @@ class Statements:
         return Sequence(span_of(cursor), statements)
 
     def _condition(self, cursor: Any) -> Expression:
-        value = self._expressions.value(cursor)
-        return convert(value, ctype.BOOL, value.span)
+        with self._mistakes.noted():
+            value = self._expressions.value(cursor)
+            return convert(value, ctype.BOOL, value.span)
+        return zero(ctype.BOOL, span_of(cursor))
 
     def _if(self, children: list[Any], span: Span) -> Statement:
         if len(children) not in (2, 3) or not children[0].kind.is_expression():
@@ -182,7 +197,9 @@ class Statements:
         if start is not None and waits(start):
             raise SourceError("Call a function with a barrier before the loop.", start.span)
         condition = self._condition(clauses["condition"]) if "condition" in clauses else None
-        advance = self._expressions.value(clauses["advance"]) if "advance" in clauses else None
+        advance = None
+        with self._mistakes.noted():
+            advance = self._expressions.value(clauses["advance"]) if "advance" in clauses else None
         return Loop(span, start, condition, advance, self._statement(body))
 
     def _range_for(self, children: list[Any], span: Span) -> Statement:

@@ -16,6 +16,7 @@ from simulator.frontend.clang import (
     unary_operator,
 )
 from simulator.frontend.globals import lower_global
+from simulator.frontend.mistakes import ConsequenceError
 from simulator.frontend.records import Place, Record
 from simulator.frontend.types import lower_type, parameter_type, zero
 from simulator.language import ctype
@@ -64,6 +65,7 @@ class SymbolTable:
         self._globals: list[GlobalVariable] = []
         self._takes_addresses = ADDRESS_OF.search(text) is not None
         self._addressed: set[int] = set()  # declarations whose address is taken
+        self._failed: set[int] = set()  # declarations with an error
 
     @property
     def shared(self) -> tuple[Variable, ...]:
@@ -76,8 +78,20 @@ class SymbolTable:
         return tuple(self._globals)
 
     def find(self, declaration: Any) -> Symbol | None:
-        """What a declaration's name means; None if it is not known."""
-        return self._symbols.get(declaration.hash)
+        """What a declaration's name means; None if it is not known.
+
+        Raises ConsequenceError for one with an error.
+        """
+        symbol = self._symbols.get(declaration.hash)
+        if symbol is None and declaration.hash in self._failed:
+            raise ConsequenceError(f"The declaration of {declaration.spelling} has an error.")
+        return symbol
+
+    def fail(self, declaration: Any) -> None:
+        """Define that a declaration, and all within it, has an error until a name is bound."""
+        for cursor in descendants(declaration):
+            self._symbols.pop(cursor.hash, None)
+            self._failed.add(cursor.hash)
 
     def bind(self, declaration: Any, symbol: Symbol) -> None:
         """Define what a declaration's name means."""
@@ -123,6 +137,7 @@ class SymbolTable:
         known = self._shared.get(cursor.hash)
         if known is not None:
             return Declare(span, known)
+        self.fail(cursor)  # unless it is bound below
         lowered = lower_type(cursor.type, span)
         if isinstance(lowered, (Scalar, Vector, Struct, Pointer)):
             declaration = self.declare_in_memory(cursor, lowered, MemorySpace.SHARED, None)
@@ -137,6 +152,7 @@ class SymbolTable:
 
     def declare_global(self, cursor: Any, span: Span) -> None:
         """Declare a __device__ or __constant__ variable at its first use, which is at `span`."""
+        self.fail(cursor)  # unless it is bound below: its error is named at its first use
         found = lower_global(cursor, span)
         self._globals.append(found)
         variable, array = found.variable, found.variable.ctype

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAX_NAMES = 12  # in a sentence
+MAX_ERRORS = 10  # that are shown of one text
 MAX_LINE = 400  # bytes of a line of the text that is shown with its error
 
 
@@ -54,6 +55,12 @@ class SourceError(Exception):
         self.span = span
         self.errors = (Diagnostic(message, span, hint), *others)
         super().__init__("\n".join(map(str, self.errors)))
+
+    @classmethod
+    def of(cls, found: Sequence[Diagnostic]) -> SourceError:
+        """The mistakes, of which there is at least one, as one error."""
+        first, *others = found
+        return cls(first.message, first.span, first.hint, others)
 
     def with_lines(self, text: str) -> str:
         """The errors, each with its line of the kernel's text beneath, and a mark at its column."""

@@ -76,3 +76,64 @@ def test_macro_that_is_no_text(value: str) -> None:
     for text in ("#define N 1\n", ""):
         with pytest.raises(SourceError, match="text is plain"):
             compile_kernel(f"{text}__global__ void k(float* x) {{ x[0] = 1; }}", "k", {"N": value})
+
+
+MANY = """__device__ int twice(int n) {
+  asm("");
+  return 2 * n;
+}
+__device__ float& chosen(float* v) {
+  static float z;
+  return z;
+}
+struct Pair { int a, b; };
+__global__ void k(float* x, int n) {
+  int* p = new int[4];
+  float s = 0;
+  for (int i = 0; i < n; i++) { delete p; }
+  Pair q; q.a = q.b = 1;
+  auto [c, d] = q;
+  x[0] = c + d + p[0];
+  x[1] = twice(n) + twice(3);
+  chosen(x) = 3;
+  if (new int) {
+    asm("nop");
+  }
+  static int total;
+  x[2] = total + s;
+}
+"""
+
+
+def test_every_statement_with_an_error_is_named_in_the_texts_order() -> None:
+    with pytest.raises(SourceError) as caught:
+        compile_kernel(MANY)
+    found = [(error.span.line, error.message.split()[0]) for error in caught.value.errors
+             if error.span is not None]  # fmt: skip
+    assert found == [(2, "Inline"), (6, "A"), (11, "new"), (13, "delete"), (15, "A"), (19, "new"),
+                     (20, "Inline"), (22, "A")]  # fmt: skip
+
+
+def test_a_failed_parameter_and_a_failed_variable_are_named_once() -> None:
+    text = (
+        "struct Many { float v[600]; };\n__device__ float* table;\n"
+        "__global__ void k(Many m, float* x) {\n"
+        '  x[0] = m.v[0];\n  x[1] = table[1];\n  x[2] = m.v[1] + table[2];\n  asm("");\n}'
+    )
+    with pytest.raises(SourceError) as caught:
+        compile_kernel(text)
+    assert [error.span.line for error in caught.value.errors if error.span] == [3, 5, 7]
+
+
+def test_lowering_ends_behind_ten_errors() -> None:
+    body = "".join(f'asm(""); x[{i}] = 1;\n' for i in range(30))
+    with pytest.raises(SourceError) as caught:
+        compile_kernel(f"__global__ void k(float* x) {{\n{body}}}")
+    assert [error.span.line for error in caught.value.errors if error.span] == list(range(2, 12))
+
+
+def test_the_limit_of_statements_is_named_once_beside_the_errors_before_it() -> None:
+    body = 'asm("");' + "x[0] = 1;" * 4000
+    with pytest.raises(SourceError) as caught:
+        compile_kernel(f"__global__ void k(float* x) {{\n{body}}}")
+    assert [error.message.split()[0] for error in caught.value.errors] == ["Inline", "The"]
