@@ -19,7 +19,9 @@ import numpy as np
 from simulator import Kernel, Report, compile_kernel, simulate
 from simulator.archive import format_name, read_arrays, write_arrays
 from simulator.command_line import command, distinct, kernel_name, sizes
+from simulator.frontend.device_code import SourceFile
 from simulator.frontend.host_launches import find_launches
+from simulator.frontend.launch_mistakes import launch_warnings
 from simulator.language.ctype import Array, Pointer, Struct, dtype_of, parts
 from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3
@@ -181,6 +183,7 @@ def launch_commands(text: str, options: argparse.Namespace) -> str:
         raise UsageError(
             f"{options.file} launches no kernel{' of that name' if options.kernel else ''}: give "
             "--grid, --block and an ARG for each parameter."
+            + "".join(f" {one}" for one in launch_warnings(SourceFile(text)))
         )
     defines = [word for text in options.defines for word in ("-D", text)]
     lines = []

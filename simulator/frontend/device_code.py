@@ -18,7 +18,7 @@ from simulator.frontend.lexer import blank_comments
 from simulator.frontend.lexer import tokens as split_tokens
 from simulator.frontend.scanner import Token, TokenKind, blank, scan
 from simulator.frontend.toplevel import TYPE_WORDS, Declaration, TopLevel
-from simulator.language.errors import list_names
+from simulator.language.errors import Span, list_names
 
 INCLUDE = re.compile(r"(?:#|%:)\s*include\b\s*(.*)", re.DOTALL)
 HEADER = re.compile(r"""["<]([^">]*)[">]""")
@@ -82,6 +82,7 @@ class SourceFile:
     macros: Mapping[str, Definition] = field(init=False)  # as they are at the file's end
     declarations: list[Declaration] = field(init=False)
     _line_starts: list[int] = field(init=False)
+    _variables: Collection[str] = field(init=False)  # outside functions
 
     def __post_init__(self) -> None:
         """Read the text."""
@@ -89,11 +90,20 @@ class SourceFile:
         source = preprocess(self.scanned, self.defines)
         self.top, self.macros = TopLevel(source, self.text), source.macros
         self.declarations = list(self.top.declarations())
+        variables = [one for one in self.declarations if not (one.is_type or one.is_function)]
+        self._variables = {name for one in variables for name in one.names}
         self._line_starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
 
     def line(self, position: int) -> int:
         """The line of a character, from 1."""
         return bisect.bisect_right(self._line_starts, position)
+
+    def span(self, token: Token) -> Span:
+        """The span of a token, within its line."""
+        line_start = self.text.rfind("\n", 0, token.start) + 1
+        column = len(self.text[line_start : token.start].encode()) + 1
+        line = self.line(token.start)
+        return Span(line, column, line, column + len(token.text.encode()))
 
     def lines(self, declaration: Declaration) -> tuple[int, int]:
         """The first and the last line of a declaration."""
@@ -152,7 +162,17 @@ class SourceFile:
 
     def _host(self, one: Declaration) -> HostDeclaration:
         words = tuple(token.text for token in self.top.tokens[one.first : one.last][:MAX_WORDS])
-        return HostDeclaration(self.lines(one)[0], one.is_function, words)
+        return HostDeclaration(self.lines(one)[0], self._is_function(one), words)
+
+    def _is_function(self, one: Declaration) -> bool:
+        """Whether a declaration is a function, and no variable with a value in parentheses."""
+        inside = self.top.parameters(one)
+        if one.body is not None or not inside:
+            return one.is_function
+        is_value = len(inside) == 1 and (
+            inside[0].text in self.macros or inside[0].text in self._variables
+        )
+        return one.is_function and inside[0].kind is TokenKind.NAME and not is_value
 
     def _used(self, kernel: str, others: Iterable[str], dropped: Collection[int]) -> Used:
         """The declarations that a kernel uses, and the names in them."""

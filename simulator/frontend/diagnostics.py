@@ -28,6 +28,15 @@ UNKNOWN_NAME = re.compile(
     r"(?:use of undeclared identifier|unknown type name|expected namespace name|"
     r"no template named|no member named|no type named) *(?:'(?P<name>[^']+)')?"
 )
+# A name as it is written, that of a library's namespace with what it names of it.
+WRITTEN = re.compile(rb"(?:cuda|nv)(?:::\w+)+|\w+")
+CONTAINERS = frozenset(
+    {"vector", "string", "array", "map", "unordered_map", "deque", "list", "set", "valarray",
+     "unique_ptr", "shared_ptr", "host_vector", "device_vector"}
+)  # fmt: skip
+TYPE_NEEDED = re.compile(
+    r"unknown type name|no template named|no type named|no member .* in namespace"
+)
 NO_ERRORS = re.compile(r"too many errors emitted")
 # What may mend an error, by what clang says.
 HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -51,6 +60,8 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "An array's size must be a constant: a macro, const int or constexpr."),
         (r"read-only|const-qualified", "It is const: leave out const, or store somewhere else."),
         (r"use of overloaded operator", "The operands' types have no such operator."),
+        (r"initialization is not supported for __shared__",
+         "Let threads store the first values, and wait with __syncthreads() before they are read."),
         (r"subscripted value is not an array", "Only arrays and pointers take an index."),
     )
 )  # fmt: skip
@@ -62,16 +73,34 @@ def errors(
     """Clang's errors, as far as MAX_ERRORS, each unknown name once; and all unknown names."""
     found: list[Diagnostic] = []
     unknown: set[str] = set()
+    lost = LostDeclarations(code.text)
     for diagnostic in diagnostics:
         if diagnostic.severity < ClangDiagnostic.Error or NO_ERRORS.search(diagnostic.spelling):
             continue
         name = _unknown_name(diagnostic, code.text)
-        if name is not None and name in unknown:
+        if (name is not None and name in unknown) or lost.explain(diagnostic, name):
             continue
         if name is not None:
             unknown.add(name)
+            if TYPE_NEEDED.match(diagnostic.spelling) or "::" in name:
+                lost.lines.add(diagnostic.location.line)
         found.append(_error(diagnostic, filename, code, name))
     return tuple(dict.fromkeys(found))[:MAX_ERRORS], unknown
+
+
+class LostDeclarations:
+    """The declarations that clang does not read, since it does not know their type."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text.split("\n")
+        self.lines: set[int] = set()  # of the text, from 1
+
+    def explain(self, diagnostic: Any, name: str | None) -> bool:
+        """Whether an error follows from such a declaration: it is behind it, or its name's use."""
+        if name is None:
+            return diagnostic.location.line in self.lines
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        return any(word.search(self._text[line - 1]) for line in self.lines)
 
 
 def warnings(diagnostics: Sequence[Any], filename: str) -> Iterator[str]:
@@ -90,7 +119,7 @@ def _unknown_name(diagnostic: Any, text: str) -> str | None:
     lines = text.split("\n")
     line, column = diagnostic.location.line, diagnostic.location.column
     if 0 < line <= len(lines):
-        written = re.match(rb"\w+", lines[line - 1].encode()[column - 1 :])
+        written = WRITTEN.match(lines[line - 1].encode(), column - 1)
         if written:
             return written[0].decode()
     return found["name"]
@@ -130,6 +159,13 @@ def _host_message(name: str, code: DeviceCode) -> str:
         return (
             f"{name} is a host function; write __device__ before its definition (line "
             f"{declared.line})."
+        )
+    container = next((word for word in declared.words if word in CONTAINERS), None)
+    if container is not None:
+        return (
+            f"'{name}' is a {container} of the host's C++ library: a kernel cannot read it. Copy "
+            "its elements to an array on the GPU (cudaMalloc, cudaMemcpy), and pass that as a "
+            "parameter."
         )
     for word in declared.words:
         if (message := unsupported_message(word)) is not None:

@@ -27,6 +27,7 @@ from simulator.frontend.kernel_name import (
     plain_types,
     template_values,
 )
+from simulator.frontend.launch_mistakes import launch_warnings, unmarked_kernel
 from simulator.frontend.mistakes import Mistakes
 from simulator.frontend.parameters import declare_parameter
 from simulator.frontend.source import set_defines
@@ -69,6 +70,9 @@ def compile_kernel(
     kernels = [f for f in functions if has_child(f, CursorKind.CUDAGLOBAL_ATTR)]
     cursor = _choose([one for one in kernels if one.spelling == asked.name], asked)
     if cursor is None:
+        unmarked = unmarked_kernel(source, asked.name)
+        if unmarked is not None:
+            raise unmarked
         names = list_names(parsed.code.kernels)
         raise SourceError(
             f"There is no kernel named {asked.name} in {filename}; "
@@ -112,7 +116,7 @@ def _parse(
         unit, diagnostics = parse(code.text + use, filename, macros)
         found, unknown = errors(diagnostics, filename, code)
         if not found:
-            return Parsed(unit, code, tuple(warnings(diagnostics, filename)))
+            return Parsed(unit, code, (*launch_warnings(source), *warnings(diagnostics, filename)))
         for kept in code.kept:
             names.setdefault(kept.first_line, set()).update(kept.names)
         lines = [error.span.line for error in found if error.span is not None]
@@ -125,7 +129,7 @@ def _parse(
         dropped = (dropped | doubtful) - needed
     if arguments and found[0].span is not None and found[0].span.line > code.text.count("\n") + 1:
         raise SourceError(f"{instance} does not fit its template: {found[0].message}")
-    raise SourceError.of(found)
+    raise SourceError.of(found, (*launch_warnings(source), *warnings(diagnostics, filename)))
 
 
 def _scope(source: SourceFile, asked: KernelName) -> tuple[str, ...]:
@@ -211,7 +215,7 @@ def _lower(
         _check_static_shared(symbols.shared)
     except SourceError as error:
         mistakes.add(error)
-    mistakes.check()
+    mistakes.check(warnings)
     body = replace(body, statements=(*before, *body.statements))
     contractions, doubts = contract(body)
     return Kernel(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from simulator.frontend.device_code import SourceFile
+from simulator.frontend.launch_mistakes import unmarked_kernel
 from simulator.frontend.template import TemplateParameter, template_parameters, template_span
 from simulator.frontend.toplevel import Declaration
 from simulator.language.errors import SourceError, list_names
@@ -70,6 +71,9 @@ def choose_kernel(source: SourceFile, asked: str | None, filename: str) -> Kerne
     if asked is not None:
         return parse_name(asked)
     if not known:
+        unmarked = unmarked_kernel(source, None)
+        if unmarked is not None:
+            raise unmarked
         raise SourceError(f"{filename} has no kernel: no __global__ function is in it.")
     if len(known) > 1:
         raise SourceError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from simulator.language.errors import MAX_ERRORS, Diagnostic, SourceError, Span
@@ -47,9 +47,9 @@ class Mistakes:
         if len(self._found) < MAX_ERRORS:
             self._found.update(dict.fromkeys(error.errors))
 
-    def check(self) -> None:
-        """Raise SourceError with all that was found, in the order of the text."""
+    def check(self, warnings: Sequence[str]) -> None:
+        """Raise SourceError with all that was found, in the order of the text, and warnings."""
         nowhere = Span(0, 0, 0, 0)
         found = sorted(self._found, key=lambda error: error.span or nowhere)
         if found:
-            raise SourceError.of(found)
+            raise SourceError.of(found, warnings)

@@ -86,11 +86,7 @@ def instantiate(
 
 def template_span(source: SourceFile, kernel: Declaration) -> Span:
     """The span of the word `template` before a kernel."""
-    start = source.top.tokens[kernel.first].start
-    line_start = source.text.rfind("\n", 0, start) + 1
-    column = len(source.text[line_start:start].encode()) + 1
-    line = source.line(start)
-    return Span(line, column, line, column + len("template"))
+    return source.span(source.top.tokens[kernel.first])
 
 
 def launched_arguments(source: SourceFile, name: str) -> list[tuple[str, ...]]:

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(names), advice)
     for names, advice in (
-        (r"f?puts|putchar|(?:f|s|sn|v)printf|perror|stderr|stdout",
+        (r"f?puts|putchar|(?:f|s|sn|v)printf|perror|stderr|stdout|cout|cerr|clog|cin|endl|"
+         r"[io]?stream|[io]?stringstream",
          "a kernel prints with printf alone"),
+        (r"exit|abort|_Exit", "a thread ends with return, and __trap() ends the launch"),
         (r"malloc|free|alloca", "a kernel gets its memory as arrays from the launch"),
         (r"this_grid|grid_group", "blocks do not wait for each other here; end the kernel there, "
          "and let a second one go on"),
@@ -29,16 +31,29 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "of a tile in float or half"),
         (r"cuda[A-Z]\w*|checkCuda\w*", "that is host code: give the kernels alone, their launch is "
          "chosen here"),
-        (r"cuda|nv", "of cuda:: nothing is taken; use __syncthreads() for a barrier, "
-         "__pipeline_memcpy_async for a copy to shared memory and the atomic functions"),
+        (r"(?:cuda|nv)::(?:std::)?(?:atomic_thread_fence|memory_order\w*|thread_scope\w*)", "use "
+         "__threadfence(), or __threadfence_block() within a block"),
+        (r"(?:cuda|nv)::(?:std::)?atomic(?:_ref|_flag)?(?:_\w+)?", "declare a plain number, and "
+         "use atomicAdd, atomicExch, atomicCAS and their kind on its address, with __threadfence() "
+         "where other memory must be written before"),
+        (r"(?:cuda|nv)::(?:\w+::)*(?:barrier|latch|counting_semaphore|binary_semaphore)", "use "
+         "__syncthreads() for the block, or sync() of a group of cooperative_groups"),
+        (r"(?:cuda|nv)::(?:\w+::)*(?:pipeline\w*|make_pipeline|memcpy_async|"
+         r"aligned_size_t)", "use __pipeline_memcpy_async, __pipeline_commit and "
+         "__pipeline_wait_prior for copies to shared memory"),
+        (r"(?:cuda|nv)(?:::\w+)*", "of cuda:: nothing is taken; use CUDA C's own functions and "
+         "types"),
+        (r"vector|string|array|map|unordered_map|deque|list|queue|stack|set|pair|tuple|swap|sort|"
+         r"accumulate", "of the C++ library only the functions of <cmath> are taken; use arrays, "
+         "and loops over them"),
         (r"std|numeric_limits", "of the C++ library only the functions of <cmath> are taken; write "
          "max and min for std::max and std::min, FLT_MAX and its kind for numeric_limits"),
         (r"thrust|cub", "C++ libraries are left out"),
         (r"memcpy|memset|memmove|strlen|strcmp|qsort", "write a loop over the elements"),
         (r"rand|srand", "that is a function of the host; pass random numbers in an array"),
         (r"curand\w*", "random numbers on the device are left out; pass them in an array"),
-        (r"clock(?:64)?|__nanosleep|__globaltimer|__clock\w*|clock_t", "there is no clock here; "
-         "let the host time the kernel"),
+        (r"clock(?:64)?|time|__nanosleep|__globaltimer|__clock\w*|clock_t", "there is no clock "
+         "here; let the host time the kernel"),
         (r"__cvta_\w+|__is(?:Shared|Global|Local|Constant)|__nv_\w+", "addresses are no "
          "numbers here; use the pointer itself"),
         (r"__shfl(?:_up|_down|_xor)?|__any|__all|__ballot", "CUDA has it no longer; use "

@@ -41,7 +41,8 @@ class Diagnostic:
 class SourceError(Exception):
     """A mistake in a kernel's text: a sentence, and the span that it is about, if known.
 
-    others are further mistakes, found at the same time. As a text, each is on a line of its own.
+    others are further mistakes, found at the same time; as a text, each is on a line of its own.
+    warnings are sentences about what is allowed, but may be meant otherwise.
     """
 
     def __init__(
@@ -50,20 +51,25 @@ class SourceError(Exception):
         span: Span | None = None,
         hint: str = "",
         others: Sequence[Diagnostic] = (),
+        warnings: Sequence[str] = (),
     ) -> None:
         self.message = message
         self.span = span
         self.errors = (Diagnostic(message, span, hint), *others)
+        self.warnings = tuple(warnings)
         super().__init__("\n".join(map(str, self.errors)))
 
     @classmethod
-    def of(cls, found: Sequence[Diagnostic]) -> SourceError:
-        """The mistakes, of which there is at least one, as one error."""
+    def of(cls, found: Sequence[Diagnostic], warnings: Sequence[str] = ()) -> SourceError:
+        """The mistakes, of which there is at least one, as one error, with warnings."""
         first, *others = found
-        return cls(first.message, first.span, first.hint, others)
+        return cls(first.message, first.span, first.hint, others, warnings)
 
     def with_lines(self, text: str) -> str:
-        """The errors, each with its line of the kernel's text beneath, and a mark at its column."""
+        """The errors, each with its line of the kernel's text beneath, and a mark at its column.
+
+        The warnings follow.
+        """
         lines = text.split("\n")
         found: list[str] = []
         for error in self.errors:
@@ -74,7 +80,7 @@ class SourceError(Exception):
                     before = line[: error.span.column - 1].decode(errors="replace")
                     mark = "".join("\t" if letter == "\t" else " " for letter in before)
                     found += (f"    {line.decode(errors='replace')}", f"    {mark}^")
-        return "\n".join(found)
+        return "\n".join((*found, *(f"warning: {one}" for one in self.warnings[:MAX_ERRORS])))
 
 
 class LaunchError(Exception):

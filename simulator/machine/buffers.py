@@ -47,6 +47,7 @@ class Buffer:
     data: Array  # uint8, all instances
     offset: int = 0  # bytes, of a shared array in its block's shared memory
     members: tuple[str, ...] = ()  # of structs: the name of each cell of one, such as ".x"
+    dynamic: bool = False  # whether its bytes are the launch's dynamic shared memory
     cells: Array = field(init=False)  # data as elements: the view that almost every access uses
 
     def __post_init__(self) -> None:
@@ -197,7 +198,10 @@ def shared_buffer(
     stride = max(ARRAY_ALIGNMENT, align_up(size))
     data = np.zeros(stride * blocks, np.uint8)
     members = member_names(ctype)
-    return Buffer(name, MemorySpace.SHARED, element, shape, size, stride, data, offset, members)
+    return Buffer(
+        name, MemorySpace.SHARED, element, shape, size, stride, data, offset, members,
+        dynamic=dynamic_bytes is not None,
+    )  # fmt: skip
 
 
 def local_buffer(name: str, ctype: ArrayOf, lanes: int, by_lane: bool = False) -> Buffer:

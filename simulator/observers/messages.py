@@ -82,7 +82,18 @@ def fault_message(fault: Fault, lane: int) -> str:
         case _:
             assert_never(fault.reason)
     subject = _line_and_thread(fault.lvalue.span.line, *fault.group.thread_of(lane))
-    return f"{subject} {VERBS[fault.kind]} {target}; the access is dropped."
+    return f"{subject} {VERBS[fault.kind]} {target}; the access is dropped." + _dynamic(fault)
+
+
+def _dynamic(fault: Fault) -> str:
+    """What the launch gives an extern __shared__ array that was too small; "" for other faults."""
+    if not fault.buffer.dynamic or fault.reason is not FaultReason.OUT_OF_BOUNDS:
+        return ""
+    return (
+        f" The launch gives {fault.buffer.size:,} bytes of dynamic shared memory: give what "
+        f"{fault.buffer.name} needs as the third value of <<<grid, block, bytes>>>, which is "
+        "--shared in a terminal."
+    )
 
 
 def warp_fault_message(fault: WarpFault, lane: int) -> str:

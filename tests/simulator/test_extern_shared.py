@@ -95,3 +95,20 @@ def test_static_shared_memory_has_nvccs_limit() -> None:
     assert compile_kernel(fits.format(n=12 * 1024), "k").static_shared_bytes == 48 * 1024
     with pytest.raises(SourceError, match=r"too much shared data.*49,156 bytes.*extern __shared__"):
         compile_kernel(fits.format(n=12 * 1024 + 1), "k")
+
+
+@pytest.mark.parametrize("given", [0, 64])
+def test_too_little_dynamic_memory_is_named_with_what_the_launch_gives(given: int) -> None:
+    source = """
+    __global__ void k(float* x) {
+        extern __shared__ float s[];
+        s[threadIdx.x] = x[threadIdx.x];
+    }"""
+    launch = Launch((1, 1, 1), (64, 1, 1), {"x": np.zeros(64, np.float32)}, given)
+    [hazard] = simulate(compile_kernel(source), launch).hazards
+    assert f"The launch gives {given} bytes of dynamic shared memory: give what s needs" in (
+        hazard.message
+    )
+    fixed = source.replace("extern __shared__ float s[]", "__shared__ float s[8]")
+    [hazard] = simulate(compile_kernel(fixed), launch).hazards
+    assert "The launch gives" not in hazard.message

@@ -19,7 +19,20 @@ TABLE = {
     "include by a trigraph": ("??=include </etc/passwd>", 2, 4, "#include is not taken"),
     "pasted": ("#define P(a, b) a ## b\nint i = P(1, 2);", 2, 1, "pasting"),
     "probe": ("#if __has_include(</etc/passwd>)\n#endif", 2, 5, "is not taken"),
-    "goto": ("again: x[0] = 1; goto again;", 2, 1, "is not supported"),
+    "output stream": ('std::cout << "x";', 2, 6, "cout is not supported: a kernel prints with"),
+    "vector": ("std::vector<float> v; v.push_back(1);", 2, 6, "vector is not supported: of the"),
+    "random": ("x[0] = rand() % 10;", 2, 8, "pass random numbers in an array"),
+    "exit": ("if (!x) exit(1);", 2, 9, "a thread ends with return"),
+    "atomic": ("cuda::std::atomic<int> n; n++;", 2, 1, "cuda::std::atomic is not "
+               "supported: declare a plain number, and use atomicAdd"),
+    "atomic reference": ("cuda::atomic_ref<float, cuda::thread_scope_device> n(x[0]);\n"
+                         "n.fetch_add(1);", 2, 1, "cuda::atomic_ref is not supported: declare a "),
+    "barrier": ("__shared__ cuda::barrier<cuda::thread_scope_block> b;", 2, 12, "cuda::barrier is "
+                "not supported: use __syncthreads() for the block"),
+    "fence": ("cuda::atomic_thread_fence(cuda::memory_order_seq_cst);", 2, 1,
+              "use __threadfence()"),
+    "pipeline": ("auto p = cuda::make_pipeline();", 2, 10, "use __pipeline_memcpy_async"),
+    "goto": ("again: x[0] = 1;", 2, 1, "A label is for goto, which is not supported"),
     "new": ("float* p = new float[3];", 2, 12, "not supported"),
     "while with a variable": ("while (int q = 1) x[0] = q;", 2, 1, "before the while"),
     "switch with a variable": ("switch (int q = 1) { case 1: ; }", 2, 1, "before the switch"),
@@ -39,6 +52,7 @@ def test_sentence_and_place(case: str) -> None:
     assert span is not None
     assert (span.line, span.column) == (line, column), error.value
     assert part in error.value.message
+    assert len(error.value.errors) == 1, "what follows from it is no error of its own"
     assert error.value.message.endswith((".", "?"))
     assert str(error.value).startswith(f"line {line}, column {column}: ")
 
@@ -137,3 +151,71 @@ def test_the_limit_of_statements_is_named_once_beside_the_errors_before_it() -> 
     with pytest.raises(SourceError) as caught:
         compile_kernel(f"__global__ void k(float* x) {{\n{body}}}")
     assert [error.message.split()[0] for error in caught.value.errors] == ["Inline", "The"]
+
+
+@pytest.mark.parametrize("value", ["{0}", "{}", "n"])
+def test_a_shared_array_has_no_initializer(value: str) -> None:
+    text = f"__global__ void k(float* x, int n) {{\n__shared__ float s[4] = {value};\n}}"
+    if value == "n":
+        text = text.replace("[4]", "")
+    with pytest.raises(
+        SourceError, match=r"line 2, .*Let threads store the first values, and wait"
+    ):
+        compile_kernel(text)
+
+
+def test_a_vector_of_the_host_is_no_function() -> None:
+    for declared in ("std::vector<float> data(100);", "const int n = 9;\nstd::vector<int> data(n);",
+                     "using namespace std;\nvector<float> data;"):  # fmt: skip
+        text = f"{declared}\n__global__ void k(float* x) {{ x[0] = data[0]; }}"
+        with pytest.raises(SourceError, match=r"'data' is a vector of the host's C\+\+ library"):
+            compile_kernel(text)
+    text = "float scale(float);\n__global__ void k(float* x) { x[0] = scale(2); }"
+    with pytest.raises(SourceError, match="scale is a host function"):
+        compile_kernel(text)
+
+
+@pytest.mark.parametrize(
+    ("before", "launch", "sentence"),
+    [
+        ("void", "k<<<1, 32>>>(x);", "line 1, column 1: k, which line 3 launches, is no kernel: "
+         "write __global__ before it."),
+        ("void", "k<<1, 32>>(x);", "line 1, column 1: k, which line 3 launches, is no kernel: "
+         "write __global__ before it."),
+        ("static __device__ void", "k<<<1, 32>>>(x);", "line 1, column 1: k, which line 3 "
+         "launches, is no kernel: write __global__ in place of __device__."),
+        ("template <int N> void", "k<4><<<1, 32>>>(x);", "line 1, column 1: k, which line 3 "
+         "launches, is no kernel: write __global__ before it."),
+    ],
+)  # fmt: skip
+def test_a_function_that_is_launched_needs_global(before: str, launch: str, sentence: str) -> None:
+    text = f"{before} k(float* x) {{ x[0] = 1; }}\nint main() {{ float* x;\n{launch} }}"
+    other = "\n__global__ void other() {}"
+    for whole, name in ((text, None), (text, "k"), (text + other, "k")):
+        with pytest.raises(SourceError) as caught:
+            compile_kernel(whole, name)
+        assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("launch", "sentence"),
+    [
+        ("k<<n / 256, 256>>(x, n);", "line 3, column 1: k<<…>> is no launch: it takes three "),
+        ("k(x, n);", "line 3, column 1: k is called without its blocks and threads: launch "),
+    ],
+)
+def test_what_is_no_launch_is_a_warning(launch: str, sentence: str) -> None:
+    text = f"__global__ void k(float* x, int n) {{ x[0] = n; }}\nint main() {{\n{launch}\n}}"
+    [warning] = compile_kernel(text).warnings
+    assert warning.startswith(sentence)
+    assert not compile_kernel(text.replace(launch, "k<<<1, 1>>>(x, n);")).warnings
+
+
+def test_warnings_stand_behind_the_errors() -> None:
+    text = "__global__ void k(float* x, int n) {\nif (n = 3) x[0] = 1;\n%s\n}"
+    for error in ("x[1] = y;", 'asm("");'):
+        with pytest.raises(SourceError) as caught:
+            compile_kernel(text % error)
+        [warning] = caught.value.warnings
+        assert warning.startswith("line 2, column 7: Using the result of an assignment")
+        assert caught.value.with_lines(text).endswith(f"\nwarning: {warning}")
