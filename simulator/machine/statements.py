@@ -355,8 +355,7 @@ class Program:
         if self._spins(loop.body):
             body = _held_back(body)
         end_iteration = self._loop_end(loop)
-        if self.takes_turns and is_waiting(loop):
-            return self._waiting_loop(loop, start, test, body, waits, end_iteration)
+        turns = self.takes_turns and is_waiting(loop)
 
         def run(group: Group, mask: Mask) -> Waiting:
             returned = group.returns[-1]
@@ -371,42 +370,14 @@ class Program:
                         break
                 active = (yield from body(group, active)) if waits else body(group, active)
                 active = end_iteration(group, state, active)
+                if turns and active is not NONE:  # other threads run after each iteration
+                    finished, group.breaks[-1] = union(finished, group.breaks[-1]), NONE
+                    finished = yield from offer(finished)
             after = leave_loop(group, finished)
             # Unless lanes returned, all that entered leave: the same mask lets memos hold.
-            return mask if group.returns[-1] is returned else after
+            return mask if not turns and group.returns[-1] is returned else after
 
         return self._finish(run, loop)
-
-    def _waiting_loop(
-        self,
-        loop: Loop,
-        start: Run,
-        test: Callable[[Group, Mask], tuple[Mask, Mask]],
-        body: Run,
-        waits: bool,
-        end_iteration: Callable[[Group, LoopState, Mask], Mask],
-    ) -> Run:
-        """A loop that waits for another thread: after each iteration other threads run."""
-
-        def run(group: Group, mask: Mask) -> Waiting:
-            state = enter_loop(group, loop)
-            start(group, mask)
-            active, finished = mask, NONE
-            while active is not NONE:
-                if loop.test_first or state.iteration:
-                    active, failed = test(group, active)
-                    finished = union(finished, failed)
-                    if active is NONE:
-                        break
-                active = (yield from body(group, active)) if waits else body(group, active)
-                active = end_iteration(group, state, active)
-                if active is not NONE:
-                    finished = union(finished, group.breaks[-1])
-                    group.breaks[-1] = NONE
-                    finished = yield from offer(finished)
-            return leave_loop(group, finished)
-
-        return run
 
     def _loop_test(self, loop: Loop) -> Callable[[Group, Mask], tuple[Mask, Mask]]:
         """The lanes for which a loop's condition holds, and those for which it fails."""
