@@ -160,7 +160,8 @@ def _barrier_remover(number: int, least: int, most: int) -> Callable[[str], str 
         active, removed = list(BARRIER.finditer(code)), list(REMOVED.finditer(text))
         count = len(active) + len(removed)
         others = len(INNER_BARRIER.findall(code))
-        if code.count("__syncthreads") != len(active) + others or not least <= count <= most:
+        calls = len(re.findall(r"\b__syncthreads\b", code))  # without votes, which give a value
+        if calls != len(active) + others or not least <= count <= most:
             return None
         # A barrier that is already removed still counts, so that the others keep their numbers.
         match = sorted((*active, *removed), key=re.Match.start)[number]

@@ -106,8 +106,12 @@ class CandidateWalk:
                 for parameter in parameters:
                     self.statement(parameter)
                 self.statement(body)
-            case Barrier():
+            case Barrier(vote=vote):
+                if vote is not None:
+                    self._value(vote.predicate)
                 self._values.store()
+                if vote is not None:
+                    self._define(vote.result, None, self._values.unknown())
             case _:
                 for expression in expressions_of(statement):
                     self._value(expression)
@@ -120,6 +124,8 @@ class CandidateWalk:
         self._values.forget(self._assigned.in_statement(loop))
         outer = self._block
         self._block = BasicBlock(outer, "loop")
+        if loop.before_test is not None:
+            self.statement(loop.before_test)
         if loop.condition is not None:
             self._value(loop.condition)
         self.statement(loop.body)

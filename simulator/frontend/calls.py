@@ -11,6 +11,7 @@ from simulator.frontend.clang import body_of, has_child, span_of
 from simulator.frontend.cooperative_groups import GroupCalls
 from simulator.frontend.expressions import LVALUES, Expressions
 from simulator.frontend.half import COMPOUND, compound_half2, lower_half
+from simulator.frontend.hoisting import hoist_calls
 from simulator.frontend.printing import ASSERT, lower_assert, lower_print
 from simulator.frontend.records import Place, Record, declare, in_memory, merge, point_to
 from simulator.frontend.references import Reference
@@ -40,11 +41,9 @@ from simulator.language.functions import (
 from simulator.language.tree import (
     Assign,
     Call,
-    Cast,
     Comma,
     Declare,
     Dereference,
-    Evaluate,
     Expression,
     Function,
     Inlined,
@@ -57,8 +56,7 @@ from simulator.language.tree import (
     Statement,
     Variable,
 )
-from simulator.language.visit import in_register, strip_casts, walk
-from simulator.language.waiting import waits
+from simulator.language.visit import in_register, walk
 
 FUNCTIONS = (
     CursorKind.FUNCTION_DECL,
@@ -336,7 +334,8 @@ class Calls:
             return [self._symbols.declare_in_memory(parameter, argument.ctype, memory, argument)]
         variable = Variable(parameter.spelling, argument.ctype, MemorySpace.REGISTER, span)
         self._symbols.bind(parameter, variable)
-        return [Declare(argument.span, variable, argument)]
+        before, argument = hoist_calls(argument)
+        return [*before, Declare(argument.span, variable, argument)]
 
     def _result(
         self, definition: Any, target: Record | None, span: Span
@@ -390,39 +389,3 @@ def _without_wrapping(cursor: Any) -> Any:
 def _is_default(argument: Any) -> bool:
     """Whether a call's argument is the parameter's default: it has no position in the text."""
     return bool(argument.extent.start.line == 0)
-
-
-def hoist_call(statement: Statement) -> Statement:
-    """v = f(…) where threads wait in f as two statements: the call, then v = its result.
-
-    Only a statement can wait at a barrier. The order stays: C++17 evaluates an assignment's right
-    side first ([expr.ass]/1).
-    """
-    match statement:
-        case Declare(value=value) if value is not None and (call := _called_with_barrier(value)):
-            after: Statement = replace(statement, value=_with_result(value))
-        case Evaluate(expression=Assign(value=value) as assign) if call := _called_with_barrier(
-            value
-        ):
-            after = replace(statement, expression=replace(assign, value=_with_result(value)))
-        case _:
-            return statement
-    return Sequence(statement.span, (call, after), opens_scope=False)
-
-
-def _called_with_barrier(value: Expression) -> Function | None:
-    """The function whose result a value is, if threads wait in it, else None."""
-    value = strip_casts(value)
-    if isinstance(value, Inlined) and value.function.result is not None:
-        return value.function if waits(value.function) else None
-    return None
-
-
-def _with_result(value: Expression) -> Expression:
-    """The value with its call replaced by the variable that holds the call's result."""
-    if isinstance(value, Cast):
-        return replace(value, operand=_with_result(value.operand))
-    assert isinstance(value, Inlined)
-    assert value.function.result is not None
-    name = Name(value.ctype, value.span, value.function.result)
-    return Load(value.ctype, value.span, name)

@@ -6,10 +6,11 @@ from typing import Any
 
 from clang.cindex import CursorKind
 
-from simulator.frontend.calls import Calls, Result, hoist_call
+from simulator.frontend.calls import Calls, Result
 from simulator.frontend.clang import constant, span_of
 from simulator.frontend.declarations import Declarations
 from simulator.frontend.expressions import Expressions, as_sum
+from simulator.frontend.hoisting import behind, hoist, hoist_calls
 from simulator.frontend.lexer import blank_comments
 from simulator.frontend.mistakes import LimitError, Mistakes
 from simulator.frontend.records import Place, Record
@@ -128,11 +129,10 @@ class Statements:
                 if len(children) != 2:
                     raise SourceError("Declare this variable before the while.", span)
                 condition, body = children
-                return Loop(span, None, self._condition(condition), None, self._statement(body))
+                return self._loop(span, None, condition, None, body)
             case CursorKind.DO_STMT:
                 body, condition = children
-                test = self._condition(condition)
-                return Loop(span, None, test, None, self._statement(body), test_first=False)
+                return self._loop(span, None, condition, None, body, test_first=False)
             case CursorKind.BREAK_STMT:
                 return Break(span)
             case CursorKind.CONTINUE_STMT:
@@ -154,7 +154,7 @@ class Statements:
             case kind if kind.is_expression() and is_struct(cursor.type):
                 return self._structs.statement(cursor, span)
             case kind if kind.is_expression():
-                return hoist_call(Evaluate(span, as_sum(self._expressions.value(cursor))))
+                return hoist(Evaluate(span, as_sum(self._expressions.value(cursor))))
             case kind:
                 raise SourceError(unsupported_kind(kind.name), span)
 
@@ -175,17 +175,19 @@ class Statements:
         statements = tuple(self._statement(child) for child in cursor.get_children())
         return Sequence(span_of(cursor), statements)
 
-    def _condition(self, cursor: Any) -> Expression:
+    def _condition(self, cursor: Any) -> tuple[list[Statement], Expression]:
+        """A condition, behind the calls in it in which threads wait."""
         with self._mistakes.noted():
             value = self._expressions.value(cursor)
-            return convert(value, ctype.BOOL, value.span)
-        return zero(ctype.BOOL, span_of(cursor))
+            return hoist_calls(convert(value, ctype.BOOL, value.span))
+        return [], zero(ctype.BOOL, span_of(cursor))
 
     def _if(self, children: list[Any], span: Span) -> Statement:
         if len(children) not in (2, 3) or not children[0].kind.is_expression():
             raise SourceError("Declare this variable before the if.", span)
         no = self._statement(children[2]) if len(children) == 3 else None
-        return If(span, self._condition(children[0]), self._statement(children[1]), no)
+        before, condition = self._condition(children[0])
+        return behind(before, If(span, condition, self._statement(children[1]), no))
 
     def _for(self, cursor: Any, children: list[Any], span: Span) -> Statement:
         *head, body = children
@@ -196,11 +198,31 @@ class Statements:
         start = self._statement(clauses["start"]) if "start" in clauses else None
         if start is not None and waits(start):
             raise SourceError("Call a function with a barrier before the loop.", start.span)
-        condition = self._condition(clauses["condition"]) if "condition" in clauses else None
-        advance = None
+        return self._loop(span, start, clauses.get("condition"), clauses.get("advance"), body)
+
+    def _loop(
+        self,
+        span: Span,
+        start: Statement | None,
+        condition: Any,
+        advance: Any,
+        body: Any,
+        test_first: bool = True,
+    ) -> Loop:
+        """A loop, of the cursors of its parts, which it may be without."""
+        before, test = ([], None) if condition is None else self._condition(condition)
+        advanced = None
         with self._mistakes.noted():
-            advance = self._expressions.value(clauses["advance"]) if "advance" in clauses else None
-        return Loop(span, start, condition, advance, self._statement(body))
+            advanced = None if advance is None else self._expressions.value(advance)
+        return Loop(
+            span,
+            start,
+            test,
+            advanced,
+            self._statement(body),
+            test_first,
+            Sequence(span, tuple(before), opens_scope=False) if before else None,
+        )
 
     def _range_for(self, children: list[Any], span: Span) -> Statement:
         """for (T v : array): a loop over the array's indices that declares v in each iteration."""
@@ -244,7 +266,8 @@ class Statements:
                 labels.append((_label(inner), len(body)))
                 inner = list(inner.get_children())[-1]
             body.append(self._statement(inner))
-        return Switch(span, self._expressions.value(selector), tuple(labels), tuple(body))
+        before, value = hoist_calls(self._expressions.value(selector))
+        return behind(before, Switch(span, value, tuple(labels), tuple(body)))
 
     def _return(self, children: list[Any], span: Span) -> Statement:
         """A return, behind the assignment of its value to the function's result."""
@@ -268,7 +291,7 @@ class Statements:
         lvalue = Name(result.ctype, span, result)
         value = convert(self._expressions.value(children[0]), result.ctype, span)
         assign = Evaluate(span, Assign(result.ctype, span, lvalue, "", value, result.ctype))
-        return Sequence(span, (hoist_call(assign), Return(span)))
+        return Sequence(span, (hoist(assign), Return(span)))
 
 
 def _label(cursor: Any) -> int | None:

@@ -129,6 +129,8 @@ GROUP_FUNCTIONS = frozenset({
     for operation in GROUP_OPERATIONS
 }  # fmt: skip
 
+BLOCK_VOTES = frozenset({"__syncthreads_and", "__syncthreads_or", "__syncthreads_count"})
+
 PRINT = "printf"
 STOPS = frozenset({"assert", "__trap", "__brkpt"})  # what ends the launch where it is reached
 
@@ -141,6 +143,7 @@ INTRINSICS = (
     ATOMIC_FUNCTIONS
     | WARP_FUNCTIONS
     | GROUP_FUNCTIONS
+    | BLOCK_VOTES
     | {PRINT}
     | STOPS
     | FENCES

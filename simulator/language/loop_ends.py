@@ -28,7 +28,13 @@ from simulator.language.tree import (
     Switch,
     Variable,
 )
-from simulator.language.visit import expressions_of, strip_casts, subexpressions, walk
+from simulator.language.visit import (
+    defined_variable,
+    expressions_of,
+    strip_casts,
+    subexpressions,
+    walk,
+)
 
 # Toward which side a counter must move for a comparison to fail in the end: 1 up, -1 down.
 FORWARD = {"<": 1, "<=": 1, ">": -1, ">=": -1}
@@ -129,12 +135,13 @@ def _variables(expression: Expression) -> list[Variable]:
 def _changes(loop: Loop) -> dict[Variable, list[int | None]]:
     """Each change of a variable in a loop: 1 up, -1 down, 0 one of both, None any other."""
     found: dict[Variable, list[int | None]] = {}
-    roots = [] if loop.advance is None else [loop.advance]
-    for statement in walk(loop.body):
-        roots += expressions_of(statement)
-        if isinstance(statement, Declare):
-            found.setdefault(statement.variable, []).append(None)
-    roots += [loop.condition] if loop.condition is not None else []
+    roots = [e for e in (loop.advance, loop.condition) if e is not None]
+    for part in (loop.before_test, loop.body):
+        for statement in () if part is None else walk(part):
+            roots += expressions_of(statement)
+            variable = defined_variable(statement)
+            if variable is not None:
+                found.setdefault(variable, []).append(None)
     for root in roots:
         for expression in subexpressions(root):
             match expression:

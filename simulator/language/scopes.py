@@ -72,8 +72,9 @@ def _visit(
             _visit(yes, visible, found)
             if no is not None:
                 _visit(no, visible, found)
-        case Loop(start=start, body=body):
+        case Loop(start=start, before_test=before_test, body=body):
             inside = visible if start is None else _visit(start, visible, found)
+            inside = inside if before_test is None else _visit(before_test, inside, found)
             found[statement] = inside
             _visit(body, inside, found)
         case Evaluate() | Barrier() | Break() | Continue() | Return():

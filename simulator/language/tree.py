@@ -301,10 +301,25 @@ class Evaluate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class BlockVote:
+    """What a barrier finds of all threads that come to it: __syncthreads_and, _or and _count."""
+
+    function: str  # its name, one of simulator.language.functions.BLOCK_VOTES
+    predicate: Expression  # an int: a thread votes yes where it is not 0
+    result: Variable  # an int, which the barrier assigns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Barrier:
-    """__syncthreads()."""
+    """__syncthreads(), or one of its kind that lets the block's threads vote."""
 
     span: Span
+    vote: BlockVote | None = None
+
+    @property
+    def function(self) -> str:
+        """The name of what is called."""
+        return "__syncthreads" if self.vote is None else self.vote.function
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -336,6 +351,7 @@ class Loop:
     advance: Expression | None  # for's third clause
     body: Statement
     test_first: bool = True  # False for do: its condition is tested behind the body
+    before_test: Statement | None = None  # what the condition needs: a declaration, a vote
 
     @property
     def variable(self) -> Variable | None:

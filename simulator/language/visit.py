@@ -11,6 +11,7 @@ from simulator.language.tree import (
     Assign,
     Barrier,
     Binary,
+    BlockVote,
     Break,
     Builtin,
     Call,
@@ -84,6 +85,8 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
             return (selector,)
         case Loop(condition=test, advance=advance):
             return tuple(expression for expression in (test, advance) if expression is not None)
+        case Barrier(vote=BlockVote(predicate=predicate)):
+            return (predicate,)
         case Barrier() | Sequence() | Break() | Continue() | Return() | Function():
             return ()
         case _:
@@ -111,9 +114,11 @@ def inner_statements(statement: Statement) -> Iterator[Statement]:
             yield yes
             if no is not None:
                 yield no
-        case Loop(start=start, body=body):
+        case Loop(start=start, before_test=before_test, body=body):
             if start is not None:
                 yield start
+            if before_test is not None:
+                yield before_test
             yield body
         case Declare() | Evaluate() | Barrier() | Break() | Continue() | Return():
             pass
@@ -138,9 +143,18 @@ def walk(statement: Statement) -> Iterator[Statement]:
 def declared_variables(statement: Statement) -> list[Variable]:
     """Every variable declared within a statement, and the variables of functions' results."""
     statements = list(walk(statement))
-    variables = [s.variable for s in statements if isinstance(s, Declare)]
+    variables = [v for s in statements if (v := defined_variable(s)) is not None]
     results = [s.result for s in statements if isinstance(s, Function) and s.result is not None]
     return variables + results
+
+
+def defined_variable(statement: Statement) -> Variable | None:
+    """The variable that a statement, without its expressions, gives a value; None for most."""
+    match statement:
+        case Declare(variable=variable) | Barrier(vote=BlockVote(result=variable)):
+            return variable
+        case _:
+            return None
 
 
 @dataclass(slots=True)
@@ -152,7 +166,8 @@ class AssignedVariables:
     def in_statement(self, statement: Statement) -> frozenset[Variable]:
         """The variables that a statement, or one nested in it, declares or assigns."""
         if statement not in self._of:
-            found = {statement.variable} if isinstance(statement, Declare) else set()
+            variable = defined_variable(statement)
+            found = set() if variable is None else {variable}
             for expression in expressions_of(statement):
                 found.update(_directly_assigned(expression))
             for inner in inner_statements(statement):

@@ -15,7 +15,6 @@ from simulator.language.tree import (
     Barrier,
     Break,
     Call,
-    Declare,
     Dereference,
     Evaluate,
     Expression,
@@ -34,6 +33,7 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import (
     AssignedVariables,
+    defined_variable,
     expressions_of,
     inner_statements,
     strip_casts,
@@ -92,7 +92,8 @@ def polls(loop: Loop) -> Iterator[Expression]:
     within the loop, to variables that these conditions use.
     """
     assigned = AssignedVariables().in_statement(loop)
-    definitions = list(_definitions(loop.body, (), AssignedVariables()))
+    parts = [part for part in (loop.before_test, loop.body) if part is not None]
+    definitions = [d for part in parts for d in _definitions(part, (), AssignedVariables())]
     waiting = [] if loop.condition is None else [loop.condition]
     for variables, expressions in definitions:
         waiting += [] if variables else expressions  # a break or return
@@ -131,7 +132,8 @@ def _definitions(
     for root in roots:
         dropped = isinstance(statement, Evaluate) and isinstance(root, Call)
         variables = assigned.in_expression(root)
-        variables |= {statement.variable} if isinstance(statement, Declare) else set()
+        defined = defined_variable(statement)
+        variables |= set() if defined is None else {defined}
         if variables and not dropped:
             yield variables, [root, *conditions]
     for inner in inner_statements(statement):

@@ -107,6 +107,8 @@ class Group:
         self.waiting: tuple[Barrier, Mask] | Spin | None = None
         self.released = True  # whether it may pass that barrier
         self.interval: Any = 0  # barriers passed by the block: one number, or int [lanes]
+        # How its lanes vote at the barrier that they wait at (0 for no), then what comes of it.
+        self.vote: Any = None
 
         # Counts and limits.
         self.warp_syncs = WarpSyncs()  # calls of __syncwarp()

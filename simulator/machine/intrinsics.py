@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.functions import FENCES
+from simulator.language.errors import SourceError
+from simulator.language.functions import BLOCK_VOTES, FENCES
 from simulator.language.tree import Call
 from simulator.machine.async_copies import ASYNC_COPIES
 from simulator.machine.atomics import ATOMICS
@@ -34,11 +35,19 @@ def _fence(call: Call, compiler: ExpressionCompiler) -> Closure:
     return fence
 
 
+def _vote_in_expression(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """Refuses a vote of the block that the frontend has left in an expression."""
+    raise SourceError(
+        f"Threads wait in {call.function} for others: call it in a statement of its own.", call.span
+    )
+
+
 INTRINSICS: Mapping[str, CompileCall] = {
     **ATOMICS,
     **WARP_CALLS,
     **GROUP_CALLS,
     **dict.fromkeys(FENCES, _fence),
+    **dict.fromkeys(BLOCK_VOTES, _vote_in_expression),
     **ASYNC_COPIES,
     **PRINTING,
     **OUTPUT_CALLS,

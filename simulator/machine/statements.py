@@ -14,7 +14,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from simulator.language.ctype import ArrayOf
-from simulator.language.errors import SourceError
+from simulator.language.errors import SourceError, Span
 from simulator.language.loop_ends import has_counter, is_endless
 from simulator.language.tree import (
     Barrier,
@@ -56,7 +56,7 @@ from simulator.machine.group import Group, LoopState
 from simulator.machine.masks import ALL, NONE, Mask, narrow, negate, union
 from simulator.machine.observer import Observer, StepKind, callbacks
 from simulator.machine.printing import LaunchStopped
-from simulator.machine.registers import blend
+from simulator.machine.registers import PassOn, blend
 from simulator.machine.reinterpretation import reinterpreted_arrays
 from simulator.machine.turns import (
     Part,
@@ -171,6 +171,13 @@ class Program:
             case _:
                 assert_never(statement)
 
+    def _compile_part(self, statement: Statement | None) -> tuple[Run, bool]:
+        """The closure of a part of a construct, whose lanes go on together; whether it waits."""
+        if statement is None:
+            return _do_nothing, False
+        run = self._compile(statement)
+        return _held_back(run) if self._spins(statement) else run, self._waits(statement)
+
     # Simple statements -------------------------------------------------------------------------
 
     def _evaluate(self, expression: Expression) -> Run:
@@ -192,8 +199,14 @@ class Program:
         if statement.value is None:
             return self._declare_unset(slot)
         value, pass_on = self._evaluator.compile_copy(statement.value, variable)
+        return self._declare_as(slot, value, statement.span, pass_on)
+
+    def _declare_as(
+        self, slot: int, value: Closure, span: Span, pass_on: PassOn | None = None
+    ) -> Run:
+        """A declaration with a first value."""
         if self.takes_turns:
-            return self._declare_for_some(statement, slot, value)
+            return self._declare_for_some(slot, value, span)
 
         def declare(group: Group, mask: Mask) -> Mask:
             group.frame[slot] = value(group, mask)
@@ -205,7 +218,7 @@ class Program:
 
         return declare
 
-    def _declare_for_some(self, statement: Declare, slot: int, value: Closure) -> Run:
+    def _declare_for_some(self, slot: int, value: Closure, span: Span) -> Run:
         """A declaration that leaves the variable as it is in lanes that are elsewhere."""
 
         def declare(group: Group, mask: Mask) -> Mask:
@@ -213,7 +226,7 @@ class Program:
             apart = mask is not ALL and old is not None
             if isinstance(new, Address) and apart and new.buffer is not old.buffer:
                 apart = False  # pointers into two arrays cannot be in one variable
-            group.frame[slot] = blend(mask, new, old, statement.span) if apart else new
+            group.frame[slot] = blend(mask, new, old, span) if apart else new
             group.declared_mask[slot] = NONE
             group.assigned_mask[slot] = union(group.assigned_mask[slot], mask)
             return mask
@@ -259,12 +272,20 @@ class Program:
         return declare
 
     def _barrier(self, barrier: Barrier) -> Run:
-        notifications = self._on_step
+        notifications, vote = self._on_step, barrier.vote
+        predicate = None if vote is None else self._evaluator.compile(vote.predicate)
+        take_result: Run = _do_nothing
+        if vote is not None:
+            slot = self.frame_slots[vote.result]
+            take_result = self._declare_as(slot, lambda group, mask: group.vote, barrier.span)
 
         def wait(group: Group, mask: Mask) -> Waiting:
+            if predicate is not None:
+                group.vote = predicate(group, mask)
             for notify in notifications:
                 notify(group, StepKind.BARRIER, barrier, mask)
             yield barrier, mask
+            take_result(group, mask)
             return mask
 
         return wait
@@ -351,9 +372,8 @@ class Program:
             return refuse
         start = _do_nothing if loop.start is None else self._compile(loop.start)
         test = self._loop_test(loop)
-        body, waits = self._compile(loop.body), self._waits(loop.body)
-        if self._spins(loop.body):
-            body = _held_back(body)
+        prepare, preparing_waits = self._compile_part(loop.before_test)
+        body, waits = self._compile_part(loop.body)
         end_iteration = self._loop_end(loop)
         turns = self.takes_turns and is_waiting(loop)
 
@@ -364,6 +384,10 @@ class Program:
             active, finished = mask, NONE
             while active is not NONE:
                 if loop.test_first or state.iteration:
+                    if preparing_waits:
+                        yield from prepare(group, active)
+                    else:
+                        prepare(group, active)
                     active, failed = test(group, active)
                     finished = union(finished, failed)
                     if active is NONE:
@@ -415,11 +439,7 @@ class Program:
     def _switch(self, switch: Switch) -> Run:
         """Lanes enter the body at their label and fall through to a break."""
         selector = self._compile_step(switch.selector, StepKind.TEST, switch)
-        body = [(self._compile(s), self._waits(s)) for s in switch.body]
-        body = [
-            (_held_back(run) if self._spins(s) else run, waits)
-            for s, (run, waits) in zip(switch.body, body, strict=True)
-        ]
+        body = [self._compile_part(statement) for statement in switch.body]
 
         def run(group: Group, mask: Mask) -> Waiting:
             entering, skipping = _split_by_label(switch, mask, selector(group, mask))
@@ -438,14 +458,17 @@ class Program:
 
     def _function(self, function: Function) -> Run:
         """The called function's body: lanes that return wait at its end for the others."""
-        parameters = [self._compile(parameter) for parameter in function.parameters]
+        parameters = [self._compile_part(parameter) for parameter in function.parameters]
         body, waits = self._compile(function.body), self._waits(function.body)
         slot = None if function.result is None else self.frame_slots[function.result]
         turns, spinning = self.takes_turns, self._spins(function)
 
         def run(group: Group, mask: Mask) -> Waiting:
-            for parameter in parameters:
-                parameter(group, mask)
+            for parameter, parameter_waits in parameters:
+                if parameter_waits:
+                    yield from parameter(group, mask)
+                else:
+                    parameter(group, mask)
             enter_function(group)
             if slot is not None and not turns:
                 group.frame[slot] = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,13 @@ from simulator.machine.group import Group
 from simulator.machine.masks import ALL, NONE, Mask, as_array
 from simulator.machine.observer import Observer, callbacks
 from simulator.machine.schedule import Schedule, in_order
+
+# Of each vote its result in each block: int [B], from how many threads came and how many voted yes.
+VOTES: Mapping[str, Callable[[Array, Array], Array]] = {
+    "__syncthreads_and": np.equal,
+    "__syncthreads_or": lambda came, yes: yes > 0,
+    "__syncthreads_count": lambda came, yes: yes,
+}
 
 
 class Team:
@@ -63,6 +70,7 @@ class Team:
             self._report_partial(waiting, barriers, ended)
         elif len(barriers) > 1:
             self._report_partial(waiting, barriers, self._ended_threads())
+        self._count_votes(waiting)
         passing = [group for group, *_ in waiting]
         for notify in self._on_barrier:
             notify(barriers[0], passing)
@@ -70,6 +78,20 @@ class Team:
             group.interval = _next_interval(group, blocks)
         for group in passing:
             group.released = True
+
+    def _count_votes(self, passing: list[tuple[Group, Barrier, Mask]]) -> None:
+        """Give the groups at a barrier with a vote what all threads have voted that are there."""
+        voting = [(group, at.vote, mask) for group, at, mask in passing if at.vote is not None]
+        came = yes = np.zeros(self.groups[0].block_count, np.int64)
+        for group, _, mask in voting:
+            active = as_array(mask, group.lanes)
+            blocks = group.block_indices
+            came = came + np.bincount(blocks[active], minlength=came.size)
+            yes = yes + np.bincount(blocks[active & (group.vote != 0)], minlength=came.size)
+        for group, vote, _ in voting:
+            results = VOTES[vote.function](came, yes).astype(np.int32)
+            same = (results == results[0]).all()
+            group.vote = results[0] if same else results[group.block_indices]
 
     def _threads(self, lanes: list[tuple[Group, Mask]]) -> Array:
         """Which threads are among the lanes of groups: bool [B, T], B blocks of T threads."""

@@ -241,13 +241,13 @@ class Hazards(Observer):
         if present.all():
             count = int((ended & ~arrived).sum())
             self._notes.setdefault(
-                ("ended", line), ended_threads_note(line, block, count, ended.size)
+                ("ended", line), ended_threads_note(barrier, block, count, ended.size)
             )
             return
         waiting, missing = (
             unravel(int(threads.argmax()), self._launch.block) for threads in (arrived, ~present)
         )
-        message = partial_barrier_message(line, block, missing, int(arrived.sum()), arrived.size)
+        message = partial_barrier_message(barrier, block, missing, int(arrived.sum()), arrived.size)
         example = Example(block, waiting, block, missing, None, loop_iterations(group))
         self._add((kind, line), Hazard(kind, (line,), None, None, message, 1, example))
 

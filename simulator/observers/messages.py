@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
-from simulator.language.tree import MemorySpace
+from simulator.language.tree import Barrier, MemorySpace
 from simulator.launch import Dim3
 from simulator.machine.buffers import Buffer
 from simulator.machine.observer import (
@@ -141,21 +141,22 @@ def unset_cell_message(line: int, block: Dim3, thread: Dim3, cell: str, space: M
 
 
 def partial_barrier_message(
-    line: int, block: Dim3, missing: Dim3, arrived: int, threads: int
+    barrier: Barrier, block: Dim3, missing: Dim3, arrived: int, threads: int
 ) -> str:
     """A barrier that only `arrived` of a block's threads reach, and not the thread `missing`."""
     return (
-        f"line {line}: __syncthreads() is reached by only {arrived} of the {threads} threads of "
-        f"block {format_index(block)}; thread {format_index(missing)} does not reach it."
+        f"line {barrier.span.line}: {barrier.function}() is reached by only {arrived} of the "
+        f"{threads} threads of block {format_index(block)}; thread {format_index(missing)} does "
+        "not reach it."
     )
 
 
-def ended_threads_note(line: int, block: Dim3, ended: int, threads: int) -> str:
+def ended_threads_note(barrier: Barrier, block: Dim3, ended: int, threads: int) -> str:
     """A barrier that `ended` of a block's threads do not reach because they have ended."""
     return (
-        f"line {line}: {ended} of the {threads} threads of block {format_index(block)} have ended "
-        "before this __syncthreads(). A GPU does not wait for them, but CUDA asks that all threads "
-        "reach a barrier or none."
+        f"line {barrier.span.line}: {ended} of the {threads} threads of block "
+        f"{format_index(block)} have ended before this {barrier.function}(). A GPU does not wait "
+        "for them, but CUDA asks that all threads reach a barrier or none."
     )
 
 

@@ -6,6 +6,7 @@ from simulator.language.functions import PRINT, STOPS
 from simulator.language.tree import (
     Assign,
     Barrier,
+    BlockVote,
     Break,
     Builtin,
     Call,
@@ -61,12 +62,14 @@ def sentence(recording: Recording, step: Step, thread: int) -> str:
 
 def _describe_statement(formatter: ExpressionFormatter, step: Step) -> str:
     match step.statement:
-        case Barrier():
+        case Barrier(vote=vote):
             count = int(step.active.sum())
             total = step.active.size
-            if count == total:
-                return f"waits at the barrier until all {total} threads of the block are there"
-            return f"waits at a barrier that only {count} of the block's {total} threads reach"
+            first = "" if vote is None else f"{_describe_vote(formatter, vote)} and "
+            if count < total:
+                reached = f"only {count} of the block's {total} threads reach"
+                return f"{first}waits at a barrier that {reached}"
+            return f"{first}waits at the barrier until all {total} threads of the block are there"
         case Loop() | If() if step.kind is StepKind.TEST:
             condition = step.statement.condition
             assert condition is not None
@@ -95,6 +98,13 @@ def _describe_statement(formatter: ExpressionFormatter, step: Step) -> str:
             return "is done"
         case _:
             return "goes on"
+
+
+def _describe_vote(formatter: ExpressionFormatter, vote: BlockVote) -> str:
+    """How a thread votes, and why."""
+    holds = bool(formatter.value(vote.predicate))
+    condition = _describe_condition(formatter, vote.predicate, holds)
+    return f"votes {'yes' if holds else 'no'}, since {condition},"
 
 
 def _describe_condition(formatter: ExpressionFormatter, condition: Expression, holds: bool) -> str:

@@ -12,6 +12,7 @@ from simulator.language.tree import (
     Assign,
     Barrier,
     Binary,
+    BlockVote,
     Break,
     Call,
     Conditional,
@@ -61,9 +62,9 @@ CALLS = {
 def values(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:
     """The line of a step with one thread's numbers, such as "119 = 105 + 7 × 2".
 
-    () for a thread that is not active, at a barrier, and where a line has no numbers.
+    () for a thread that is not active, and where a line has no numbers.
     """
-    if not step.active[thread] or isinstance(step.statement, Barrier):
+    if not step.active[thread]:
         return ()
     formatter = ExpressionFormatter(recording, step, thread)
     wordings = [
@@ -80,6 +81,9 @@ def _describe_values(formatter: ExpressionFormatter, step: Step) -> tuple[str, .
             assert condition is not None
             verdict = "true" if formatter.value(condition) else "false"
             return (f"{_condition(formatter, condition)} is {verdict}", verdict)
+        case Barrier(vote=BlockVote(predicate=predicate)):
+            verdict = "yes" if formatter.value(predicate) else "no"
+            return (f"{_condition(formatter, predicate)} is a {verdict}", verdict)
         case Loop(advance=advance) if step.kind is StepKind.ADVANCE and advance is not None:
             return _expression_values(formatter, advance)
         case Declare(variable=variable, value=value) if value is not None:
@@ -189,16 +193,20 @@ def spoken(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:
 
 def _describe(formatter: ExpressionFormatter, step: Step) -> tuple[str, ...]:
     match step.statement:
-        case Barrier():
+        case Barrier(vote=vote):
             count, total = _arrived(formatter.recording, step), step.active.size
+            votes = ""
+            if vote is not None:
+                votes = f"votes {'yes' if formatter.value(vote.predicate) else 'no'} and "
             if count == total:
                 return (
-                    f"reaches the barrier: all {total} threads of the block are there and go on",
-                    "reaches the barrier: all are there and go on",
+                    f"{votes}reaches the barrier: all {total} threads of the block are there and "
+                    "go on",
+                    f"{votes}reaches the barrier: all are there and go on",
                 )
             return (
-                f"waits at the barrier: {count} of the block's {total} threads have come",
-                "waits at the barrier",
+                f"{votes}waits at the barrier: {count} of the block's {total} threads have come",
+                f"{votes}waits at the barrier",
             )
         case Loop(condition=condition) if step.kind is StepKind.TEST and condition is not None:
             holds = bool(formatter.value(condition))

@@ -474,6 +474,15 @@ def barrier_votes(given: Arguments) -> dict[str, Any]:
     return {"out": np.transpose(said).ravel()}
 
 
+def distance_to_wall(given: Arguments) -> dict[str, Any]:
+    walls = given["walls"] != 0
+    cells = np.arange(64)
+    apart = np.where(walls[:, None, :], abs(cells[:, None] - cells), 64)
+    found = apart.min(axis=2)
+    rounds = np.where(walls.any(axis=1), found.max(axis=1) + 1, 0)
+    return {"dist": found, "rounds": rounds, "close": (found <= given["reach"]).sum(axis=1)}
+
+
 def bit_tricks(given: Arguments) -> dict[str, Any]:
     out = []
     for v in given["in"].tolist():
@@ -815,6 +824,7 @@ EXPECTED: Mapping[str, Expectation | None] = {
     "printThreadIndex": lambda g: {"A": g["A"] + 0.5},
     "votes": votes,
     "barrierVotes": barrier_votes,
+    "distanceToWall": distance_to_wall,
     "bitTricks": bit_tricks,
     "Fan1": fan1,
     "Fan2": fan2,

@@ -83,6 +83,9 @@ def _make_all() -> dict[str, Any]:
         "sorted130": np.sort(random.integers(0, 99, 130, np.int32)),
         "ones_to_100": np.arange(1, 101, dtype=np.uint64),
         "votes": np.repeat([0, 1, 5, 0, 2, 3, 0, 8], 32).astype(np.int32),
+        "walls": (np.arange(384).reshape(6, 64) % [[5], [17], [64], [23], [999], [31]] == 4).astype(
+            np.int32
+        ),
         "atomic_cells": np.array([0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0, 0xFF, 0, 0], np.int32),
         "settings": {"operation": 1, "amount": 2.5, "limit": 3},
     }

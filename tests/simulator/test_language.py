@@ -73,6 +73,9 @@ TABLE: dict[str, tuple[str, Any]] = {
     "device function with a barrier": ("mirror(x, i);", 31 - I),
     "device function with a barrier, for its value": (
         "x[i] = i; int v = swapped(x[i], i); x[i] = v; x[i] += (long)swapped(v, i);", I + (31 - I)),
+    "device function with a barrier, in an expression": (
+        "x[i] = 100 + 2 * swapped(swapped(i, i) + 1, i) - (swapped(i, i) > 30 ? i : 0);",
+        100 + 2 * (I + 1)),
     "device function with a barrier in another": (
         "x[i] = twice_swapped(i, i);", I),
     "function templates": (
@@ -245,7 +248,7 @@ def test_float_arithmetic(case: str) -> None:
         ("k(x);", "Call to global function 'k' not configured"),
         ("long double d = 1;", "long double"),
         ("int v = clamp(1);", "Use of undeclared identifier 'clamp'"),
-        ("x[0] = 1 + wait(1);", "statement of its own"),
+        ("x[0] = x[1] && wait(1);", "statement of its own"),
         ("for (int i = wait(1); i < 2; ++i);", "before the loop"),
     ],
 )  # fmt: skip

@@ -385,18 +385,28 @@ def test_a_deadlock_ends_with_the_time_that_is_given() -> None:
         simulate(kernel, launch, seconds=0.3)
 
 
-def test_a_function_that_waits_stands_in_a_statement_of_its_own() -> None:
-    waiting = (
-        "__device__ int wait(volatile int* f) {{ int v; while ((v = *f) == 0) ; return v; }}\n"
-    )
-    text = waiting + "__global__ void k(volatile int* f, int* out) {{ {use} }}"
-    good = launch_text(text.format(use="int v = wait(f); *out = v;"), block=1,
-                       f=np.ones(1, np.int32), out=np.zeros(1, np.int32))  # fmt: skip
-    assert simulate(*good).arrays["out"][0] == 1
-    bad = launch_text(text.format(use="*out = 1 + wait(f);"), block=1,
-                      f=np.ones(1, np.int32), out=np.zeros(1, np.int32))  # fmt: skip
+WAITING = """__device__ int wait(volatile int* f) { int v; while ((v = *f) == 0) ; return v; }
+__global__ void k(volatile int* f, int* out) { %s }"""
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        ("int v = wait(f); *out = v;", 3),
+        ("*out = 1 + wait(f);", 4),
+        ("if (wait(f) == 3) *out = -wait(f) * 2;", -6),
+        ("while (wait(f) + *out < 5) ++*out;", 2),
+    ],
+)
+def test_a_function_that_waits_in_an_expression(use: str, expected: int) -> None:
+    f, out = np.full(1, 3, np.int32), np.zeros(1, np.int32)
+    kernel, launch = launch_text(WAITING % use, block=1, f=f, out=out)
+    assert simulate(kernel, launch).arrays["out"][0] == expected
+
+
+def test_a_function_that_waits_is_not_skipped() -> None:
     with pytest.raises(SourceError, match="Threads wait in wait for others: call it in a state"):
-        simulate(*bad)
+        compile_kernel(WAITING % "*out = *f && wait(f);", "k")
 
 
 def test_a_recording_of_a_lock() -> None:

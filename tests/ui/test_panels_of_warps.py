@@ -8,9 +8,11 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from simulator import record
 from simulator.language.tree import Barrier
 from simulator.recording.parts import parts
 from simulator.recording.requests import requests
+from tests.simulator.launches import matmul
 from tests.ui.scene_models import EACH, SIZES, boxes, run, scene_model
 from ui.palette import PALETTES
 from ui.panels.canvas import SPACE, Grid
@@ -296,3 +298,14 @@ def test_the_thread_says_what_it_did_with_its_numbers():
 def test_a_part_too_long_for_its_line_keeps_its_result(line, shown):
     assert shorten_part(line) == shown
     assert len(shorten_part(line)) <= PART_WIDTH
+
+
+def test_nobody_waits_any_more_when_the_next_barrier_follows_at_once():
+    twice = "__syncthreads_or(__syncthreads_and(t < K));"
+    kernel, launch = matmul("tiled", 8, 8, 8, (("__syncthreads();", twice),), TILE=8)
+    recording = record(kernel, launch, schedule="ascending")
+    waits = [int(threads.sum()) for threads in waiting_threads(build_scene_model(recording, 0))]
+    barriers = [step.number for step in recording.steps if isinstance(step.statement, Barrier)]
+    assert [waits[number] for number in barriers] == [32, 64] * 4
+    assert barriers[1] - barriers[0] > 1
+    assert barriers[1:4] == list(range(barriers[1], barriers[1] + 3))

@@ -308,3 +308,12 @@ def test_every_switch_says_what_it_does_in_a_sentence() -> None:
     for switch in SWITCHES:
         assert re.fullmatch(r"[A-Z][^.]*\.", switch.edit.help_text)
         assert re.fullmatch(r"[a-z-]+", switch.edit.key)
+
+
+def test_a_vote_of_the_block_is_no_barrier_to_remove() -> None:
+    text = catalogue()["tiled"].source()
+    voting = text.replace("float acc", "int all = __syncthreads_and(tx < 99);\n    float acc", 1)
+    assert "__syncthreads_and" in voting
+    edited = apply_edits(voting, ["first-barrier", "second-barrier"])
+    assert edited.count("// __syncthreads(); removed") == 2
+    assert "int all = __syncthreads_and(tx < 99);" in edited

@@ -404,7 +404,7 @@ def waiting_threads(model: SceneModel) -> list[Array]:
     nobody = waits = np.zeros(model.recording.launch.threads, np.bool_)
     interval = 0
     for step in model.recording.steps:
-        if step.interval != interval and not isinstance(step.statement, Barrier):
+        if step.interval != interval:
             waits, interval = nobody, step.interval
         if isinstance(step.statement, Barrier):
             waits = waits | step.active

@@ -1,0 +1,114 @@
+"""Takes the calls in which threads wait out of expressions: only a statement can wait."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, get_args
+
+from simulator.language import ctype
+from simulator.language.errors import SourceError, Span
+from simulator.language.functions import BLOCK_VOTES
+from simulator.language.tree import (
+    Barrier,
+    BlockVote,
+    Call,
+    Comma,
+    Conditional,
+    Declare,
+    Evaluate,
+    Expression,
+    Function,
+    Inlined,
+    Load,
+    Logical,
+    MemorySpace,
+    Name,
+    Sequence,
+    Statement,
+    Variable,
+)
+from simulator.language.visit import operands, strip_casts, subexpressions
+from simulator.language.waiting import waits
+
+EXPRESSIONS = get_args(Expression)
+
+
+def hoist(statement: Declare | Evaluate) -> Statement:
+    """v = f(…) where threads wait in f as two statements: the call, then v = its result."""
+    match statement:
+        case Declare(value=value) if value is not None:
+            before, value = hoist_calls(value)
+            return behind(before, dataclasses.replace(statement, value=value))
+        case Evaluate(expression=expression):
+            before, expression = hoist_calls(expression)
+            match strip_casts(expression):
+                case Load(lvalue=Name()) if before:  # nothing takes the call's value
+                    return behind(before[:-1], before[-1])
+            return behind(before, dataclasses.replace(statement, expression=expression))
+        case _:
+            return statement
+
+
+def behind(before: Iterable[Statement], statement: Statement) -> Statement:
+    """Statements one after another, in the scope that is there; only the last if there is one."""
+    all_ = (*before, statement)
+    return Sequence(statement.span, all_, opens_scope=False) if len(all_) > 1 else statement
+
+
+def hoist_calls(expression: Expression) -> tuple[list[Statement], Expression]:
+    """The calls in an expression in which threads wait, and the expression with their results.
+
+    The order stays as C++17 has it: an assignment evaluates its right side first ([expr.ass]/1),
+    and most operators leave open what they evaluate first. Raises SourceError for a call that
+    the expression may skip, or that is to follow another part of it.
+    """
+    if not _waiting_call(expression):
+        return [], expression
+    match expression:
+        case Inlined(function=Function(result=result) as function) if result and waits(function):
+            return [function], _value_of(result, expression.span)
+        case Call(function=name, arguments=(predicate,)) if name in BLOCK_VOTES:
+            before, predicate = hoist_calls(predicate)
+            result = Variable(name, ctype.INT, MemorySpace.REGISTER, expression.span)
+            vote = BlockVote(name, predicate, result)
+            return [*before, Barrier(expression.span, vote)], _value_of(result, expression.span)
+        case Logical() | Conditional() | Comma():
+            for later in operands(expression)[1:]:
+                name = _waiting_call(later)
+                if name:
+                    raise SourceError(
+                        f"Threads wait in {name} for others: call it in a statement of its own, "
+                        "before this one.",
+                        later.span,
+                    )
+        case _:
+            pass
+    calls: list[Statement] = []
+
+    def take(part: Any) -> Any:
+        if not isinstance(part, EXPRESSIONS):
+            return part
+        before, value = hoist_calls(part)
+        calls.extend(before)
+        return value
+
+    changed: dict[str, Any] = {}
+    for field in dataclasses.fields(expression):
+        part = getattr(expression, field.name)
+        changed[field.name] = tuple(map(take, part)) if isinstance(part, tuple) else take(part)
+    return calls, dataclasses.replace(expression, **changed)
+
+
+def _waiting_call(expression: Expression) -> str:
+    """The name of the first function in an expression in which threads wait; "" for none."""
+    for inner in subexpressions(expression):
+        if isinstance(inner, Call) and inner.function in BLOCK_VOTES:
+            return inner.function
+        if isinstance(inner, Inlined) and waits(inner.function):
+            return inner.function.name
+    return ""
+
+
+def _value_of(variable: Variable, span: Span) -> Load:
+    return Load(variable.ctype, span, Name(variable.ctype, span, variable))
