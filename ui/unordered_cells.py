@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
 
 from simulator import Recording, Step
 from simulator.language.ctype import Array
-from simulator.language.tree import Call, Evaluate, MemorySpace
+from simulator.language.retries import retried_reads
+from simulator.language.tree import Call, Evaluate, Expression, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.observers.races import Relation, is_race
@@ -78,12 +79,17 @@ def _assign_or_many(array: Array, cells: Array, values: Array) -> None:
     array[cells[array[cells] != values]] = MANY
 
 
-def _cell_accesses(step: Step, access: StepAccess, warp_syncs: Array) -> _CellAccesses:
-    """An access of a step, cell by cell; warp_syncs is int [warps] at that step."""
+def _cell_accesses(
+    step: Step, access: StepAccess, warp_syncs: Array, retried: Set[Expression]
+) -> _CellAccesses:
+    """An access of a step, cell by cell; warp_syncs is int [warps] at that step.
+
+    One of the retried reads (see simulator.language.retries) is as good as an atomic.
+    """
     cells, threads = access.touched_cells()
     warps = threads // WARP_SIZE
     return _CellAccesses(
-        kind=access.kind,
+        kind=AccessKind.ATOMIC if access.expression in retried else access.kind,
         cells=cells,
         threads=threads,
         warps=warps,
@@ -102,14 +108,17 @@ def find_unordered_cells(recording: Recording) -> tuple[Mapping[str, Array], ...
     the array's start.
     """
     found: list[dict[str, Array]] = [{} for _ in recording.steps]
-    warp_syncs = _warp_syncs(recording)
-    _find_races_with_earlier(recording, warp_syncs, found)
-    _find_stale_loads(recording, warp_syncs, found)
+    warp_syncs, retried = _warp_syncs(recording), retried_reads(recording.kernel.body)
+    _find_races_with_earlier(recording, warp_syncs, retried, found)
+    _find_stale_loads(recording, warp_syncs, retried, found)
     return tuple(found)
 
 
 def _find_races_with_earlier(
-    recording: Recording, warp_syncs: list[Array], found: list[dict[str, Array]]
+    recording: Recording,
+    warp_syncs: list[Array],
+    retried: Set[Expression],
+    found: list[dict[str, Array]],
 ) -> None:
     """Add each step's cells that race with an access before it, or that it reads unset."""
     last: dict[tuple[str, AccessKind], _LastAccesses] = {}
@@ -117,12 +126,12 @@ def _find_races_with_earlier(
     for step in recording.steps:
         for access in _shared_accesses(step):
             size = step.shared[access.name].size
-            accesses = _cell_accesses(step, access, warp_syncs[step.number])
+            accesses = _cell_accesses(step, access, warp_syncs[step.number], retried)
             by_kind = {
                 kind: last.setdefault((access.name, kind), _LastAccesses(size))
                 for kind in AccessKind
             }
-            by_kind[access.kind].add(accesses)  # lanes of one instruction can race too
+            by_kind[accesses.kind].add(accesses)  # lanes of one instruction can race too
             bad = np.zeros(accesses.cells.size, np.bool_)
             for kind, others in by_kind.items():
                 bad |= others.race_with(accesses, kind)
@@ -134,21 +143,28 @@ def _find_races_with_earlier(
 
 
 def _find_stale_loads(
-    recording: Recording, warp_syncs: list[Array], found: list[dict[str, Array]]
+    recording: Recording,
+    warp_syncs: list[Array],
+    retried: Set[Expression],
+    found: list[dict[str, Array]],
 ) -> None:
     """Add each load's cells that race with a store after it, of the same iteration or before."""
-    coming: dict[str, _LastAccesses] = {}
+    coming: dict[tuple[str, AccessKind], _LastAccesses] = {}
     for step in reversed(recording.steps):
         for access in _shared_accesses(step):
             size = step.shared[access.name].size
-            stores = coming.setdefault(access.name, _LastAccesses(size))
-            accesses = _cell_accesses(step, access, warp_syncs[step.number])
-            if access.kind is AccessKind.LOAD:
-                races = stores.race_with(accesses, AccessKind.STORE)
-                stale = races & (stores.iteration[accesses.cells] <= accesses.iteration)
+            by_kind = {
+                kind: coming.setdefault((access.name, kind), _LastAccesses(size))
+                for kind in (AccessKind.STORE, AccessKind.ATOMIC)
+            }
+            accesses = _cell_accesses(step, access, warp_syncs[step.number], retried)
+            if access.kind is not AccessKind.LOAD:
+                by_kind[access.kind].add(accesses)
+                continue
+            for kind, others in by_kind.items():
+                races = others.race_with(accesses, kind)
+                stale = races & (others.iteration[accesses.cells] <= accesses.iteration)
                 _add(found[step.number], access.name, accesses.cells[stale])
-            else:
-                stores.add(accesses)
 
 
 def _shared_accesses(step: Step) -> list[StepAccess]:

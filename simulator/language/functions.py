@@ -37,6 +37,13 @@ BIT_FUNCTIONS = frozenset({
     "__hiloint2double", "__double2hiint", "__double2loint",
 })  # fmt: skip
 
+# Those that give the bits of their argument as another type.
+BIT_CASTS = frozenset({
+    "__int_as_float", "__uint_as_float", "__float_as_int", "__float_as_uint",
+    "__double_as_longlong", "__longlong_as_double", "__half_as_short", "__half_as_ushort",
+    "__short_as_half", "__ushort_as_half",
+})  # fmt: skip
+
 ROUNDING_MODES = ("rn", "rz", "ru", "rd")  # to nearest, toward zero, up and down
 ROUNDED_OPERATIONS = frozenset({
     *(f"__{width}{name}" for width in "fd" for name in ("add", "sub", "mul", "div", "sqrt", "rcp")),

@@ -9,6 +9,7 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import Span
+from simulator.language.retries import retried_reads
 from simulator.language.tree import (
     Barrier,
     Dereference,
@@ -92,6 +93,7 @@ class Hazards(Observer):
         self._synchronization: Synchronization | None = None  # None in a kernel without fences
         self._spins = False  # whether loops wait for other threads
         self._polled: set[Expression] = set()  # volatile lvalues read by loops that wait for them
+        self._retried: frozenset[Expression] = frozenset()  # reads that begin a try of atomicCAS
         self._one_team = True  # whether all warps of a chunk wait at the same barriers
         # Of the stores since the last barrier, by their event.
         self._store_positions: dict[int, ProgramPosition] = {}
@@ -114,6 +116,7 @@ class Hazards(Observer):
         self._written = written_parameters(kernel)
         self._spins = spins(kernel.body)
         self._polled = polled_lvalues(kernel.body)
+        self._retried = retried_reads(kernel.body)
         self._synchronization = Synchronization(launch) if has_fence(kernel.body) else None
         for name, buffer in buffers.items():
             if name in self._written:
@@ -268,7 +271,7 @@ class Hazards(Observer):
         candidates = candidates | copied
         if space is MemorySpace.GLOBAL:
             candidates = candidates | (shadow.writer.take(cells) >= 0)
-            if access.lvalue not in self._polled:
+            if not self._is_strong(access):
                 _note_reader_blocks(shadow, cells, threads // group.launch.threads)
                 if shadow.readers is not None:
                     shadow.readers.note(cells, threads, self._events)
@@ -339,10 +342,13 @@ class Hazards(Observer):
         shadow.wrote = True
 
     def _is_strong(self, access: Access) -> bool:
-        """Whether an access is as good as an atomic: one by which threads wait for each other.
+        """Whether an access is as good as an atomic: no race with one.
 
-        It is a volatile load of a loop that waits, or a volatile store in a kernel with one.
+        It is a volatile load of a loop that waits, or a volatile store in a kernel with one. So is
+        a read that only begins a try of an atomicCAS, which fails if the value is not the present.
         """
+        if access.lvalue in self._retried:
+            return True
         return self._spins and (access.lvalue in self._polled or _is_volatile(access))
 
     def _end_interval(self, groups: list[Group] | None) -> None:

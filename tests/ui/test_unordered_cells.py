@@ -32,6 +32,12 @@ TABLE = {
     "with __syncwarp() between warps": ("x[i] = s[7]; __syncwarp(); if (i == 3) s[7] = 1;", {7}),
     "a warp's store after another's": (
         "if (i == 3) s[7] = 1; __syncwarp(); if (i == 4) s[7] = 2; if (i == 40) x[0] = s[7];", {7}),
+    "a read that begins a try of atomicCAS": (
+        "int old = s[0], then; do { then = old; old = atomicCAS(&s[0], then, then + i); }"
+        " while (then != old);", set()),
+    "a read that is stored after it": (
+        "int old = s[0], then; x[i] = old; do { then = old; old = atomicCAS(&s[0], then, then + i);"
+        " } while (then != old);", {0}),
     "with a barrier between": ("x[i] = s[7]; __syncthreads(); if (i == 3) s[7] = 1;", set()),
 }  # fmt: skip
 
