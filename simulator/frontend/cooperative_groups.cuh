@@ -1,5 +1,5 @@
-// The part of <cooperative_groups.h> that is taken: groups within a block, declared as CUDA has
-// them (CUDA C++ Programming Guide, Cooperative Groups). For the parser alone.
+// The part of <cooperative_groups.h> that is taken: the grid, and groups within a block, declared
+// as CUDA has them (CUDA C++ Programming Guide, Cooperative Groups). For the parser alone.
 namespace cooperative_groups {
 struct thread_group {
     __device__ void sync() const;
@@ -16,6 +16,20 @@ struct thread_block : thread_group {
     static __device__ dim3 thread_index();
     static __device__ dim3 group_dim();
     static __device__ dim3 dim_threads();
+};
+struct grid_group : thread_group {
+    __device__ bool is_valid() const;
+    __device__ void sync() const;
+    static __device__ unsigned long long thread_rank();
+    static __device__ unsigned long long num_threads();
+    static __device__ unsigned long long size();
+    static __device__ unsigned long long block_rank();
+    static __device__ unsigned long long num_blocks();
+    static __device__ dim3 group_dim();
+    static __device__ dim3 dim_blocks();
+    static __device__ dim3 dim_threads();
+    static __device__ dim3 block_index();
+    static __device__ dim3 thread_index();
 };
 #define TILEWISE_GROUP                                                                        \
     __device__ void sync() const;                                                             \
@@ -43,6 +57,7 @@ template <unsigned int Size, typename Parent = void> struct thread_block_tile : 
     template <typename T> __device__ T shfl_xor(T, unsigned int) const;
 };
 __device__ thread_block this_thread_block();
+__device__ grid_group this_grid();
 __device__ coalesced_group coalesced_threads();
 __device__ thread_group tiled_partition(const thread_group&, unsigned int);
 template <unsigned int Size, typename Parent>

@@ -20,7 +20,7 @@ from simulator.language.ctype import CType
 from simulator.language.errors import SourceError, Span
 from simulator.language.functions import GROUP_OPERATIONS
 from simulator.language.thread_groups import GroupKind, ThreadGroup, group_of, group_type
-from simulator.language.tree import Assign, Builtin, Call, Expression, Literal
+from simulator.language.tree import Assign, Binary, Builtin, Call, Expression, Literal
 from simulator.launch import WARP_SIZE
 
 NAMESPACE = "cooperative_groups"
@@ -30,6 +30,8 @@ INDICES = {
     "group_dim": "blockDim",
     "dim_threads": "blockDim",
 }
+GRID_INDICES = {"block_index": "blockIdx", "group_dim": "gridDim", "dim_blocks": "gridDim"}
+GRID_NUMBERS = ("thread_rank", "block_rank", "num_blocks")
 SIZES = ("size", "num_threads", "group_size")
 SHUFFLES = ("shfl", "shfl_up", "shfl_down", "shfl_xor")
 VOTES = {
@@ -78,7 +80,7 @@ class GroupCalls:
             return self._value(arguments[0])  # a copy
         if name == "operator=":
             return self._assign(cursor, span)
-        if name in ("this_thread_block", "coalesced_threads"):
+        if name in ("this_thread_block", "this_grid", "coalesced_threads"):
             return Call(lower_type(cursor.type, span), span, name, ())
         if name == "tiled_partition":
             return self._tile(cursor, arguments, span)
@@ -87,6 +89,7 @@ class GroupCalls:
             arguments = arguments[1:]
         lower: Callable[..., Expression] = {
             GroupKind.BLOCK: self._of_block,
+            GroupKind.GRID: self._of_grid,
             GroupKind.TILE: self._of_warp,
             GroupKind.COALESCED: self._of_warp,
             GroupKind.ANY: _refuse_unknown,
@@ -156,8 +159,7 @@ class GroupCalls:
     ) -> Expression:
         """A call of a group of the whole block."""
         if name in INDICES:
-            axes = tuple(Builtin(ctype.UINT, span, INDICES[name], axis) for axis in "xyz")
-            return Call(ctype.VECTORS["dim3"], span, "make_dim3", axes)
+            return _dim3(span, INDICES[name])
         if name in SIZES:
             return Call(ctype.UINT, span, "thread_block::size", ())
         if name == "thread_rank":
@@ -167,6 +169,32 @@ class GroupCalls:
         raise SourceError(
             f"{name} of a whole block is not supported: make it of each warp's tile, and join "
             "the warps in shared memory.",
+            span,
+        )
+
+    def _of_grid(
+        self,
+        name: str,
+        expression: Expression | None,
+        group: ThreadGroup,
+        arguments: list[Any],
+        span: Span,
+    ) -> Expression:
+        """A call of the group of the whole grid."""
+        if name in GRID_INDICES:
+            return _dim3(span, GRID_INDICES[name])
+        if name == "dim_threads":
+            return _dim3(span, "gridDim", "blockDim")
+        if name == "thread_index":
+            return _dim3(span, "blockIdx", "blockDim", "threadIdx")
+        if name in SIZES:
+            return Call(ctype.ULONGLONG, span, "grid_group::size", ())
+        if name in GRID_NUMBERS:
+            return Call(ctype.ULONGLONG, span, f"grid_group::{name}", ())
+        raise SourceError(
+            f"{name} of the whole grid is not supported: it is for a cooperative launch, and "
+            "blocks do not wait for each other here; end the kernel there, and let a second one go "
+            "on.",
             span,
         )
 
@@ -239,6 +267,19 @@ def _refuse_unknown(
         "thread_block_tile.",
         span,
     )
+
+
+def _dim3(span: Span, builtin: str, factor: str = "", summand: str = "") -> Expression:
+    """A built-in variable as a dim3, times another and plus a third, if they are given."""
+    axes: list[Expression] = []
+    for axis in "xyz":
+        value: Expression = Builtin(ctype.UINT, span, builtin, axis)
+        for operator, name in (("*", factor), ("+", summand)):
+            if name:
+                other = Builtin(ctype.UINT, span, name, axis)
+                value = Binary(ctype.UINT, span, operator, value, other)
+        axes.append(value)
+    return Call(ctype.VECTORS["dim3"], span, "make_dim3", tuple(axes))
 
 
 def _number(value: int, span: Span) -> Literal:

@@ -13,8 +13,6 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "a kernel prints with printf alone"),
         (r"exit|abort|_Exit", "a thread ends with return, and __trap() ends the launch"),
         (r"malloc|free|alloca", "a kernel gets its memory as arrays from the launch"),
-        (r"this_grid|grid_group", "blocks do not wait for each other here; end the kernel there, "
-         "and let a second one go on"),
         (r"this_(?:cluster|multi_grid)|(?:cluster|multi_grid)_group|cluster_\w+", "groups of "
          "several blocks are left out; use one block, or global memory between two kernels"),
         (r"labeled_partition|binary_partition", "use __match_any_sync(mask, label), which gives "

@@ -125,12 +125,17 @@ WARP_FUNCTIONS = SHUFFLES | VOTES | MATCHES | REDUCTIONS | {"__syncwarp", "__act
 
 # Those of cooperative groups, by names of ours: the group is their first argument.
 GROUP_OPERATIONS = ("plus", "less", "greater", "bit_and", "bit_or", "bit_xor")
-GROUP_FUNCTIONS = frozenset({
-    "this_thread_block", "coalesced_threads", "tiled_partition", "thread_block::thread_rank",
-    "thread_block::size", "cg::thread_rank", "cg::size", "cg::meta_group_rank",
+# These take no lanes of a warp together: they give a block, the grid, or a number of theirs.
+GROUP_NUMBERS = frozenset({
+    "this_thread_block", "thread_block::thread_rank", "thread_block::size", "this_grid",
+    "grid_group::thread_rank", "grid_group::size", "grid_group::block_rank",
+    "grid_group::num_blocks",
+})  # fmt: skip
+GROUP_FUNCTIONS = GROUP_NUMBERS | {
+    "coalesced_threads", "tiled_partition", "cg::thread_rank", "cg::size", "cg::meta_group_rank",
     "cg::meta_group_size", "cg::ballot", "cg::all", "cg::match_any", "cg::shfl", "cg::shfl_up",
     "cg::shfl_down",
-}) | {
+} | {
     f"cg::{function}<{operation}>"
     for function in ("reduce", "inclusive_scan", "exclusive_scan")
     for operation in GROUP_OPERATIONS

@@ -17,6 +17,7 @@ class GroupKind(StrEnum):
 
     ANY = "thread_group"  # any of the others: which, its first value tells
     BLOCK = "thread_block"  # all threads of the block
+    GRID = "grid_group"  # all threads of the launch
     TILE = "thread_block_tile"  # neighbouring lanes of a warp, as many as its type says
     COALESCED = "coalesced_group"  # lanes of a warp that were active together
 

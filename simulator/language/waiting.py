@@ -8,6 +8,7 @@ from simulator.language.functions import (
     ATOMIC_SCOPES,
     FENCES,
     GROUP_FUNCTIONS,
+    GROUP_NUMBERS,
     WARP_FUNCTIONS,
 )
 from simulator.language.loop_ends import has_counter, may_leave
@@ -41,7 +42,7 @@ from simulator.language.visit import (
     walk,
 )
 
-JOINING_FUNCTIONS = (WARP_FUNCTIONS | GROUP_FUNCTIONS) - {"this_thread_block"}
+JOINING_FUNCTIONS = (WARP_FUNCTIONS | GROUP_FUNCTIONS) - GROUP_NUMBERS
 
 # Atomics that leave a cell as it is when their operand is this number: a way to read it.
 READING_OPERANDS = {"atomicAdd": (0,), "atomicSub": (0,), "atomicXor": (0,), "atomicOr": (0,)}

@@ -52,8 +52,8 @@ OPERATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
 # Groups and their sizes --------------------------------------------------------------------------
 
 
-def _this_block(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """All threads of the block: no lanes of a warp in particular."""
+def _whole(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """All threads of the block or of the grid: no lanes of a warp in particular."""
     return lambda group, mask: np.uint32(0)
 
 
@@ -87,6 +87,31 @@ def _block_rank(call: Call, compiler: ExpressionCompiler) -> Closure:
 def _block_size(call: Call, compiler: ExpressionCompiler) -> Closure:
     """How many threads a block has."""
     return lambda group, mask: np.uint32(group.launch.threads)
+
+
+def _grid_rank(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """A thread's number in the grid: block after block."""
+
+    def rank(group: Group, mask: Mask) -> Any:
+        before = _block_numbers(group) * np.uint64(group.launch.threads)
+        return before + _thread_numbers(group)
+
+    return rank
+
+
+def _grid_size(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """How many threads a launch has."""
+    return lambda group, mask: np.uint64(group.launch.blocks * group.launch.threads)
+
+
+def _rank_of_block(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """A block's number in the grid."""
+    return lambda group, mask: _block_numbers(group)
+
+
+def _blocks(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """How many blocks a launch has."""
+    return lambda group, mask: np.uint64(group.launch.blocks)
 
 
 def _rank(call: Call, compiler: ExpressionCompiler) -> Closure:
@@ -127,6 +152,10 @@ def _number(call: Call, position: int) -> int:
 
 def _thread_numbers(group: Group) -> Array:
     return np.tile(group.threads, group.block_count).astype(np.uint32)
+
+
+def _block_numbers(group: Group) -> Array:
+    return np.repeat(group.blocks, group.threads.size).astype(np.uint64)
 
 
 def _ranks(group: Group, lanes: Any) -> Array:
@@ -343,11 +372,15 @@ def _operation(call: Call) -> str:
 
 
 GROUP_CALLS: Mapping[str, CompileCall] = {
-    "this_thread_block": _this_block,
+    **dict.fromkeys(("this_thread_block", "this_grid"), _whole),
     "coalesced_threads": _active,
     "tiled_partition": _tile,
     "thread_block::thread_rank": _block_rank,
     "thread_block::size": _block_size,
+    "grid_group::thread_rank": _grid_rank,
+    "grid_group::size": _grid_size,
+    "grid_group::block_rank": _rank_of_block,
+    "grid_group::num_blocks": _blocks,
     "cg::thread_rank": _rank,
     "cg::size": _size,
     "cg::meta_group_rank": _meta_rank,

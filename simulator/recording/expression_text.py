@@ -83,7 +83,8 @@ class ExpressionFormatter:
             return ""
         group = group_of(expression.ctype)
         if group is not None:
-            return "the block" if group.kind is GroupKind.BLOCK else f"{int(value):#x}"
+            whole = {GroupKind.BLOCK: "the block", GroupKind.GRID: "the grid"}
+            return whole.get(group.kind, f"{int(value):#x}")
         evaluation = self.evaluations.get(expression)
         array = None if evaluation is None else evaluation.array
         if array is not None and isinstance(expression.ctype, Pointer):

@@ -240,8 +240,10 @@ def test_a_tile_orders_only_its_lanes() -> None:
 
 
 REFUSED = {
-    "auto g = cg::this_grid();": "end the kernel there",
-    "cg::grid_group g = cg::this_grid();": "end the kernel there",
+    "auto g = cg::this_grid(); g.sync();": "end the kernel there, and let a second one go on",
+    "cg::grid_group g = cg::this_grid(); cg::sync(g);": "it is for a cooperative launch",
+    "if (cg::this_grid().is_valid()) x[i] = 1;": "is_valid of the whole grid is not supported",
+    "auto t = cg::tiled_partition<8>(cg::this_grid());": "Only the block and a tile",
     "auto c = cg::this_cluster();": "groups of several blocks",
     "auto g = cg::labeled_partition(cg::coalesced_threads(), i);": "__match_any_sync",
     "cg::memcpy_async(block, x, x, 4);": "sync()",
@@ -265,6 +267,43 @@ def test_what_is_refused_says_what_to_write(body: str) -> None:
         run(body)
     assert REFUSED[body] in error.value.message
     assert error.value.span is not None
+
+
+def test_the_grid_numbers_its_threads_and_blocks() -> None:
+    text = f"""{HEAD}__global__ void k(unsigned long long* x) {{
+        auto grid = cg::this_grid();
+        cg::grid_group same = cg::this_grid();
+        unsigned long long i = grid.thread_rank();
+        unsigned long long sizes = same.size() + 1000 * grid.num_threads() * grid.num_blocks();
+        dim3 d = grid.group_dim(), b = same.dim_blocks(), n = cg::grid_group::block_index();
+        dim3 t = grid.dim_threads(), at = grid.thread_index();
+        x[6 * i] = grid.block_rank();
+        x[6 * i + 1] = sizes + (cg::thread_rank(grid) != i) + (cg::group_size(grid) != same.size());
+        x[6 * i + 2] = d.x + 100 * d.y + 10000 * d.z + (b.x != d.x || b.y != d.y || b.z != d.z);
+        x[6 * i + 3] = n.x + 100 * n.y + 10000 * n.z;
+        x[6 * i + 4] = t.x + 100 * t.y + 10000 * t.z;
+        x[6 * i + 5] = at.x + 100 * at.y + 10000 * at.z;
+    }}"""
+    grid, block = (3, 2, 2), (5, 2, 3)
+    x = np.zeros((360, 6), np.uint64)
+    report = simulate(compile_kernel(text, "k"), Launch(grid, block, {"x": x}))
+    assert not report.hazards
+    expected = []
+    for b in range(12):
+        bx, by, bz = b % 3, b // 3 % 2, b // 6
+        for i in range(30):
+            tx, ty, tz = i % 5, i // 5 % 2, i // 10
+            at = 5 * bx + tx + 100 * (2 * by + ty) + 10000 * (3 * bz + tz)
+            expected.append([
+                b, 360 + 1000 * 360 * 12, 20203, bx + 100 * by + 10000 * bz, 60415, at
+            ])  # fmt: skip
+    assert report.arrays["x"].tolist() == expected
+
+
+def test_a_step_names_the_grid() -> None:
+    text = HEAD + "__global__ void k(int* x) { auto g = cg::this_grid(); x[g.thread_rank()] = 1; }"
+    recording = record(*launch_text(text, x=np.zeros(32, np.int32)))
+    assert sentence(recording, recording.steps[0], 1).endswith("g = this_grid() = the grid.")
 
 
 def test_a_namespace_may_be_used_in_the_kernel() -> None:
