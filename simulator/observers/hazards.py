@@ -9,15 +9,19 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import Span
+from simulator.language.functions import ATOMIC_FUNCTIONS
 from simulator.language.retries import retried_reads
 from simulator.language.tree import (
     Barrier,
+    Call,
     Dereference,
     Expression,
     Index,
     Kernel,
     MemorySpace,
+    Statement,
 )
+from simulator.language.visit import expressions_of, subexpressions, walk
 from simulator.language.waiting import has_fence, polled_lvalues, spins
 from simulator.launch import WARP_SIZE, Dim3, Launch, unravel
 from simulator.machine.buffers import Buffer
@@ -77,6 +81,7 @@ class CellAccesses:
     position: ProgramPosition
     copied: Any = False  # bool, or bool [n]: an asynchronous copy not yet waited for writes it
     read_event: int | None = None  # stores before a read that was remembered; else None
+    of_one_block: bool = False  # an atomic for the threads of its own block alone makes it
 
 
 class Hazards(Observer):
@@ -94,6 +99,7 @@ class Hazards(Observer):
         self._spins = False  # whether loops wait for other threads
         self._polled: set[Expression] = set()  # volatile lvalues read by loops that wait for them
         self._retried: frozenset[Expression] = frozenset()  # reads that begin a try of atomicCAS
+        self._block_pointers: frozenset[Expression] = frozenset()  # of atomics of one block's scope
         self._one_team = True  # whether all warps of a chunk wait at the same barriers
         # Of the stores since the last barrier, by their event.
         self._store_positions: dict[int, ProgramPosition] = {}
@@ -114,6 +120,7 @@ class Hazards(Observer):
         """Shadow the global arrays that the kernel may write: reads of the others cannot race."""
         self._launch = launch
         self._written = written_parameters(kernel)
+        self._block_pointers = _block_pointers(kernel.body)
         self._spins = spins(kernel.body)
         self._polled = polled_lvalues(kernel.body)
         self._retried = retried_reads(kernel.body)
@@ -307,6 +314,7 @@ class Hazards(Observer):
             self._check_reader_blocks(access, shadow, cells, threads)
         if candidates is not False and candidates.any():
             current = _current_accesses(access, shadow, cells, lanes, threads)
+            current = replace(current, of_one_block=self._is_of_one_block(access))
             values = written_bits(access, lanes)
             same = False if values is None else values == bits_of(access.buffer.cells.take(cells))
             self._compare_with_writes(current, candidates, same)
@@ -339,7 +347,17 @@ class Hazards(Observer):
             self._store_positions[self._events] = program_position(access)
         shadow.warp_syncs[cells] = group.warp_syncs.count
         shadow.atomic[cells] = access.kind is AccessKind.ATOMIC or self._is_strong(access)
+        shadow.of_one_block[cells] = self._is_of_one_block(access)
         shadow.wrote = True
+
+    def _is_of_one_block(self, access: Access) -> bool:
+        """Whether an access is an atomic for the threads of its own block alone."""
+        lvalue = access.lvalue
+        return (
+            access.kind is AccessKind.ATOMIC
+            and isinstance(lvalue, Dereference)
+            and lvalue.pointer in self._block_pointers
+        )
 
     def _is_strong(self, access: Access) -> bool:
         """Whether an access is as good as an atomic: no race with one.
@@ -446,9 +464,13 @@ class Hazards(Observer):
         index = _cell_index(access.buffer, cell)
         iterations = loop_iterations(access.group)
         example = Example(block, thread, other_block, other, index, iterations)
-        during_copy = not access_is_first and bool(np.any(accesses.copied & races))
         name = format_cell(access.buffer, index)
-        message = race_message(kind, lines, name, example, access_is_first, during_copy)
+        both_atomic = access.kind is AccessKind.ATOMIC and bool(accesses.shadow.atomic[cell])
+        message = race_message(
+            kind, lines, name, example, access_is_first,
+            during_copy=not access_is_first and bool(np.any(accesses.copied & races)),
+            of_one_block=both_atomic,
+        )  # fmt: skip
         self._add_for_array(kind, lines, access.buffer, message, int(races.sum()), example)
 
     def _note_same_value(self, accesses: CellAccesses, number: int) -> None:
@@ -506,7 +528,7 @@ class Hazards(Observer):
         example = Example(block, thread, other_block, other, index, iterations)
         kind, lines = HazardKind.WRITE_AFTER_READ, (access.lvalue.span.line,)
         name = format_cell(access.buffer, index)
-        message = race_message(kind, lines, name, example, False, False)
+        message = race_message(kind, lines, name, example, False)
         self._add_for_array(kind, lines, access.buffer, message, int(races.sum()), example)
 
     # Reports ---------------------------------------------------------------------------------
@@ -607,6 +629,7 @@ def _relation_to_writes(accesses: CellAccesses) -> Relation:
         same_interval=shadow.interval.take(cells) == accesses.interval,
         same_warp_interval=~ordered_in_warp,
         during_copy=accesses.copied,
+        of_one_block=shadow.of_one_block.take(cells) | accesses.of_one_block,
     )
 
 
@@ -652,6 +675,19 @@ def _thread_numbers(group: Group) -> Array:
 def _select(interval: Any, lanes: Any) -> Any:
     """The barrier interval of some lanes, one number where all lanes have the same."""
     return interval if isinstance(interval, int) else interval[lanes]
+
+
+def _block_pointers(body: Statement) -> frozenset[Expression]:
+    """The pointers of a kernel's atomics for the threads of one block."""
+    return frozenset(
+        expression.arguments[0]
+        for statement in walk(body)
+        for root in expressions_of(statement)
+        for expression in subexpressions(root)
+        if isinstance(expression, Call)
+        and expression.function in ATOMIC_FUNCTIONS
+        and expression.function.endswith("_block")
+    )
 
 
 def _is_volatile(access: Access) -> bool:

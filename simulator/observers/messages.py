@@ -37,12 +37,14 @@ def race_message(
     cell: str,
     example: Example,
     example_is_first: bool,
-    during_copy: bool,
+    during_copy: bool = False,
+    of_one_block: bool = False,
 ) -> str:
     """A race on a cell ("As[0][1]").
 
     lines are one or two, in the order of RACES. example_is_first: example.thread makes the first of
     the two accesses. during_copy: the first is an asynchronous copy that is not yet waited for.
+    of_one_block: both are atomics of two blocks, one of them for the threads of its block alone.
     """
     if example.other_block == example.block:
         other = f"thread {format_index(example.other_thread)}"
@@ -54,6 +56,8 @@ def race_message(
         between = "and blocks run in no order"
     if during_copy:
         between = "and the copy has not been waited for"
+    if of_one_block:
+        between = "and an atomic with _block in its name is none for the threads of other blocks"
     thread = f"thread {format_index(example.thread)}"
     first, second = (thread, other) if example_is_first else (other, thread)
     first_verb, second_verb = (VERBS[access] for access in RACES[kind])

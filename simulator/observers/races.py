@@ -18,6 +18,7 @@ class Relation:
     same_interval: Any  # no barrier of the block stands between them, if the block is one
     same_warp_interval: Any  # no __syncwarp() of both stands between them, if the warp is one
     during_copy: Any = False  # one of them is an asynchronous copy that is not yet waited for
+    of_one_block: Any = False  # one is an atomic for the threads of its own block (atomicAdd_block)
 
 
 def is_race(first: AccessKind, second: AccessKind, relation: Relation) -> Any:
@@ -25,7 +26,8 @@ def is_race(first: AccessKind, second: AccessKind, relation: Relation) -> Any:
 
     A race is two accesses to one cell by different threads that no barrier separates, one of them
     a write and not both atomic, whatever order they ran in. An asynchronous copy counts as another
-    thread's access, which no barrier orders, until it is waited for.
+    thread's access, which no barrier orders, until it is waited for. An atomic for the threads of
+    one block is none to other blocks (CUDA C++ Programming Guide, Atomic Functions).
 
     first and second are the kinds of the two accesses, the same for all n pairs.
 
@@ -38,8 +40,10 @@ def is_race(first: AccessKind, second: AccessKind, relation: Relation) -> Any:
     >>> is_race(AccessKind.ATOMIC, AccessKind.ATOMIC, neighbours)
     False
     """
-    if first == second and first != AccessKind.STORE:
-        return False  # two loads change nothing, two atomics do so one after the other
+    if first == second == AccessKind.LOAD:
+        return False  # they change nothing
+    if first == second == AccessKind.ATOMIC:  # one after the other, where each is one to the other
+        return relation.of_one_block & _not(relation.same_block)
     ordered = (
         relation.same_thread
         | (relation.same_block & _not(relation.same_interval))

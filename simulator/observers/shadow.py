@@ -14,7 +14,7 @@ from simulator.observers.readers import Readers
 NOBODY = -1
 MANY = -2
 GIVEN = -2  # the interval of a cell that the launch has written: no barrier interval of a block
-CELL_BYTES = 30  # that a Shadow takes for every cell of a global array
+CELL_BYTES = 31  # that a Shadow takes for every cell of a global array
 MAX_READS = 200_000  # reads remembered between two barriers; far more than a tile's loop makes
 
 # A position in a thread's run: each loop's line and iteration, outermost first, then a line.
@@ -44,8 +44,8 @@ class Shadow:
     """
 
     __slots__ = (
-        "atomic", "clock", "copied", "copies", "event", "interval", "line", "reader_block",
-        "readers", "reads", "warp_syncs", "writer", "wrote",
+        "atomic", "clock", "copied", "copies", "event", "interval", "line", "of_one_block",
+        "reader_block", "readers", "reads", "warp_syncs", "writer", "wrote",
     )  # fmt: skip
 
     def __init__(self, buffer: Buffer) -> None:
@@ -60,6 +60,8 @@ class Shadow:
         self.event = np.zeros(cells, np.int32)  # stores that the whole launch had made
         self.warp_syncs = np.zeros(cells, np.int32)  # __syncwarp() that its warp had passed
         self.atomic = np.zeros(cells, np.bool_)  # whether the last write was an atomic
+        # Whether it was one for the threads of the writer's block alone.
+        self.of_one_block = np.zeros(cells, np.bool_)
         # The block that has read a global cell: NOBODY, or MANY for several.
         self.reader_block = (
             np.full(cells, NOBODY, np.int32) if buffer.space is MemorySpace.GLOBAL else None

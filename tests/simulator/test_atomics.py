@@ -136,3 +136,33 @@ def test_a_step_tells_the_old_value() -> None:
     recording = record(kernel, launch)
     assert recording.steps[0].registers["old"].tolist() == ([3, 4, 5, 0, 1, 2] * 6)[:32]
     assert "atomicInc(" in sentence(recording, recording.steps[0], 1)
+
+
+# Two atomics on cells of x, by 2 blocks of 40 threads; whether they race.
+SCOPES = {
+    "one block's, on one cell": ("atomicAdd_block(x, 1);", True),
+    "one block's, on a cell a block": ("atomicAdd_block(x + blockIdx.x, 1);", False),
+    "one block's, then the device's": (
+        "if (blockIdx.x == 0) atomicMax_block(x, 1);\nelse atomicAdd(x, 1);", True),
+    "the device's, then one block's": (
+        "if (blockIdx.x == 0) atomicAdd(x, 1);\nelse atomicCAS_block(x, 0, 1);", True),
+    "the device's": ("atomicAdd(x, 1);", False),
+    "the system's": ("atomicAdd_system(x, 1);", False),
+    "one block's on shared memory": (
+        "__shared__ int s; if (threadIdx.x == 0) s = 0; __syncthreads(); atomicAdd_block(&s, 1);",
+        False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("schedule", ["ascending", "descending", "lockstep"])
+@pytest.mark.parametrize("case", SCOPES)
+def test_an_atomic_of_one_block_is_no_atomic_to_another(case: str, schedule: Any) -> None:
+    body, is_race = SCOPES[case]
+    text = f"__global__ void k(int* x) {{ {body} }}"
+    kernel, launch = launch_text(text, grid=2, block=40, x=np.zeros(2, np.int32))
+    hazards = simulate(kernel, launch, schedule).hazards
+    assert [str(hazard.kind) for hazard in hazards] == ["write-after-write"] * is_race
+    for hazard in hazards:
+        assert hazard.message.endswith(
+            "_block in its name is none for the threads of other blocks."
+        )

@@ -54,6 +54,15 @@ def test_which_kinds_race(first: AccessKind, second: AccessKind, expected: bool)
     assert is_race(first, second, NEIGHBOURS) is expected
 
 
+@pytest.mark.parametrize(
+    ("relation", "expected"), [(NEIGHBOURS, False), (OTHER_WARP, False), (OTHER_BLOCK, True)]
+)
+def test_an_atomic_of_one_block_is_none_to_another(relation: Relation, expected: bool) -> None:
+    relation = replace(relation, of_one_block=True)
+    assert is_race(ATOMIC, ATOMIC, relation) is expected
+    assert is_race(LOAD, LOAD, relation) is False
+
+
 def test_pairs_are_decided_one_by_one() -> None:
     same_thread = np.array([True, False, False])
     same_interval = np.array([True, True, False])
