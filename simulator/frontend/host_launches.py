@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
+from simulator.frontend.deduction import (
+    Type,
+    declared_type,
+    deduce,
+    literal_type,
+    parameter_type,
+)
 from simulator.frontend.device_code import SourceFile
 from simulator.frontend.host_values import SIZES, Definition, Evaluator, Value, expression_tokens
 from simulator.frontend.scanner import Token, TokenKind
-from simulator.frontend.template import split_arguments
+from simulator.frontend.template import named_arguments, split_arguments, template_parameters
 from simulator.frontend.toplevel import Declaration
 from simulator.launch import Dim3
 
@@ -47,6 +55,7 @@ class HostLaunch:
     shared: int | None  # bytes of dynamic shared memory; likewise
     arguments: tuple[HostArgument, ...]
     line: int
+    is_deduced: bool = False  # whether some of the template's arguments are not in the text
 
 
 @dataclass(slots=True)
@@ -57,6 +66,7 @@ class Names:
     sizes: dict[str, Dim3 | None] = field(default_factory=dict)  # variables of type dim3
     elements: dict[str, int | None] = field(default_factory=dict)  # of arrays
     element_bytes: dict[str, int | None] = field(default_factory=dict)  # by a pointer's type
+    types: dict[str, Type] = field(default_factory=dict)  # as they are declared
 
 
 def find_launches(text: str, defines: Mapping[str, str] | None = None) -> tuple[HostLaunch, ...]:
@@ -83,6 +93,9 @@ class _Reader:
             for one in source.declarations
             if one.is_function and one.body is not None and not one.is_kernel
         }
+        self._types = {
+            name for one in source.declarations if one.is_type for name in one.names
+        } | set(SIZES)
         self._names = Names()
         returned = {name: self._definition(one) for name, one in self._functions.items()}
         self._evaluator = Evaluator(
@@ -125,8 +138,17 @@ class _Reader:
         names = tuple(one.split()[-1] for one in parameters if one.split())
         return Definition(names, tuple(expression_tokens(" ".join(inside[1:-1]))))
 
-    def _function(self, function: Declaration) -> None:
+    def _function(self, function: Declaration, types: Sequence[Type | None] = ()) -> None:
+        """Read a function's body; types are those of a call's arguments."""
         self._calls[function.name] = self._calls.get(function.name, 0) + 1
+        parameters = _split(self._source.top.parameters(function))
+        for parameter, passed in zip_longest(parameters, types[: len(parameters)]):
+            if len(parameter) > 1 and parameter[-1].kind is TokenKind.NAME:
+                words = [token.text for token in parameter]
+                kind = parameter_type(words)
+                if passed is not None and kind[0] not in self._types:  # a template's parameter
+                    kind = passed
+                self._names.types[words[-1]] = kind
         opening, closing = function.body or (0, 0)
         self._block(opening + 1, closing)
 
@@ -244,10 +266,14 @@ class _Reader:
         if words and words[-1] == "." and len(words) > 1 and sign is not None:
             self._component(words[-2], name, part[sign + 1 :])
             return
+        stars = words.count("*") + (opening is not None and head[opening] == "[")
         if words and words != ["*"]:
             declared[:] = words
         elif not declared and sign is None:
             return
+        if declared:
+            base = [word for word in declared if word != "*"]
+            self._names.types[name] = declared_type(base, stars)
         pointed = [word for word in declared if word in SIZES]
         if pointed and (declared or words):
             self._names.element_bytes[name] = self._size(pointed)
@@ -341,8 +367,9 @@ class _Reader:
             inner.elements[words[-1]] = self._elements(argument)
             types = [word for word in words if word in SIZES]
             inner.element_bytes[words[-1]] = self._size(types) if types else None
+        passed = [self._type(argument) for argument in given]
         self._names = inner
-        self._function(function)
+        self._function(function, passed)
         self._names = outer
 
     def _launch(self, opening: int, last: int) -> None:
@@ -362,17 +389,59 @@ class _Reader:
             return
         sizes = [*_split(tokens[opening + 1 : closing])]
         template = split_arguments(tokens[name + 2 : opening - 1]) if name < opening - 1 else ()
+        passed = _split(tokens[closing + 2 : end])
+        deduced = self._deduced(tokens[name].text, template, passed)
         self._found.append(
             HostLaunch(
                 kernel=tokens[name].text,
-                template=tuple(self._template_argument(text) for text in template),
+                template=deduced or tuple(self._template_argument(text) for text in template),
                 grid=self._size_argument(sizes[0]) if sizes else None,
                 block=self._size_argument(sizes[1]) if len(sizes) > 1 else None,
                 shared=_whole(self._evaluate(sizes[2])) if len(sizes) > 2 else 0,
-                arguments=tuple(map(self._argument, _split(tokens[closing + 2 : end]))),
+                arguments=tuple(map(self._argument, passed)),
                 line=self._source.line(tokens[name].start),
+                is_deduced=bool(deduced),
             )
         )
+
+    def _deduced(
+        self, name: str, template: tuple[str, ...], passed: Sequence[Sequence[Token]]
+    ) -> tuple[str, ...]:
+        """All arguments of a kernel's template, if a launch's types give those it leaves out."""
+        for kernel in self._source.kernels:
+            parameters = template_parameters(self._source, kernel) if name in kernel.names else ()
+            if len(template) >= len(parameters):
+                continue
+            missing = parameters[len(template) :]
+            own = _split(self._source.top.parameters(kernel))
+            found = deduce(
+                [parameter_type([token.text for token in one]) for one in own],
+                [self._type(one) for one in passed],
+                {one.name for one in missing if one.is_type},
+            )
+            values = [found.get(one.name, one.default) for one in missing]
+            return (*template, *values) if found and all(values) else ()
+        return ()
+
+    def _type(self, expression: Sequence[Token]) -> Type | None:
+        """The type of an argument; None where the text does not show it."""
+        texts = [token.text for token in expression]
+        if not texts:
+            return None
+        kind = literal_type(texts[0]) if len(texts) == 1 else None
+        if kind is None and texts[0] in ("static_cast", "reinterpret_cast") and "(" in texts:
+            kind = declared_type(texts[2 : texts.index("(") - 1])
+        elif kind is None and texts[0] == "(" and ")" in texts[:-1]:
+            kind = declared_type(texts[1 : texts.index(")")])
+        elif kind is None and "raw_pointer_cast" in texts:
+            vectors = [self._names.types.get(text, ()) for text in texts]
+            vector = next((one for one in vectors if "device_vector" in one and "<" in one), ())
+            kind = (*vector[vector.index("<") + 1 : -1], "*") if vector else None
+        elif kind is None:
+            kind = self._names.types.get(texts[0])
+            is_offset = len(texts) > 1 and texts[1] in ("+", "-") and kind and kind[-1] == "*"
+            kind = kind if len(texts) == 1 or is_offset else None
+        return kind if kind and kind[0] in self._types else None
 
     def _template_argument(self, text: str) -> str:
         value = self._evaluator.evaluate(expression_tokens(text))
@@ -421,10 +490,28 @@ class _Reader:
         return next((SIZES[word] for word in words if word not in ("unsigned", "signed")), 4)
 
 
+def launched_arguments(
+    source: SourceFile, text: str, defines: Mapping[str, str], name: str
+) -> list[tuple[str, ...]]:
+    """The template arguments of the file's own launches of a kernel: named there, or deduced."""
+    kernels = [one for one in source.kernels if name in one.names]
+    if not any(template_parameters(source, one) for one in kernels):
+        return []
+    named = named_arguments(source, name)
+    launches = find_launches(text, defines)
+    deduced = [one.template for one in launches if one.kernel == name and one.is_deduced]
+    return [
+        one
+        for one in dict.fromkeys((*named, *deduced))
+        if not any(len(other) > len(one) and other[: len(one)] == one for other in deduced)
+    ]
+
+
 def _copy(names: Names) -> Names:
     return Names(
-        dict(names.values), dict(names.sizes), dict(names.elements), dict(names.element_bytes)
-    )
+        dict(names.values), dict(names.sizes), dict(names.elements), dict(names.element_bytes),
+        dict(names.types),
+    )  # fmt: skip
 
 
 def _split(tokens: Sequence[Token]) -> list[list[Token]]:

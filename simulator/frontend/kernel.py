@@ -20,6 +20,7 @@ from simulator.frontend.clang import (
 from simulator.frontend.device_code import DeviceCode, SourceFile
 from simulator.frontend.diagnostics import errors, warnings
 from simulator.frontend.directives import check_length
+from simulator.frontend.host_launches import launched_arguments
 from simulator.frontend.kernel_name import (
     KernelName,
     candidates,
@@ -33,7 +34,6 @@ from simulator.frontend.parameters import declare_parameter
 from simulator.frontend.source import set_defines
 from simulator.frontend.statements import Statements
 from simulator.frontend.symbols import SymbolTable
-from simulator.frontend.template import launched_arguments
 from simulator.language.ctype import ArrayOf, size_of
 from simulator.language.errors import SourceError, list_names
 from simulator.language.tree import Kernel, Sequence, Statement, Variable
@@ -63,7 +63,7 @@ def compile_kernel(
     text, macros = set_defines(text, defines or {})
     source = SourceFile(text, macros)
     asked = choose_kernel(source, name, filename)
-    launched = launched_arguments(source, asked.name)
+    launched = launched_arguments(source, text, macros, asked.name)
     arguments, macros = template_values(source, asked, macros, launched)
     parsed = _parse(source, asked, arguments, macros, filename)
     functions = definitions(parsed.unit, filename)

@@ -89,7 +89,7 @@ def template_span(source: SourceFile, kernel: Declaration) -> Span:
     return source.span(source.top.tokens[kernel.first])
 
 
-def launched_arguments(source: SourceFile, name: str) -> list[tuple[str, ...]]:
+def named_arguments(source: SourceFile, name: str) -> list[tuple[str, ...]]:
     """The template arguments that the file's own launches name: of `name<A, B><<<…>>>(…)`."""
     top = source.top
     found: list[tuple[str, ...]] = []

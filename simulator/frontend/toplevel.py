@@ -134,7 +134,7 @@ class TopLevel:
     def _end(self, first: int) -> int:
         """The index behind the declaration that begins at `first`."""
         tokens, partner = self.tokens, self.partner
-        index, is_function, has_value = first, False, False
+        index, is_function, has_value = self.behind_template(first), False, False
         is_type = self._is_type(first)
         while index < len(tokens):
             text = tokens[index].text

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from simulator import SourceError, compile_kernel
 from simulator.__main__ import main
+from simulator.command_line import kernel_name
 from simulator.frontend.host_launches import HostLaunch, find_launches
 
 KERNEL = "__global__ void k(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = n; }\n"
@@ -147,3 +149,66 @@ def test_hostile_host_code_is_read_to_its_end(piece: str) -> None:
     many = piece * (40_000 // len(piece))
     for text in (many, f"void f() {{ {many} }}\nint main() {{ {many} }}"):
         assert len(find_launches(text)) <= 50
+
+
+# A template kernel's head, its host code, and the launched kernel with its deduced arguments.
+DEDUCED = {
+    "pointers of one declaration": (
+        "template <typename T> __global__ void k(const T* __restrict__ x, T* y, int n)",
+        "double *dX = nullptr, *dY; int n = 4; k<<<1, n>>>(dX, dY, n);", "k<double>"),
+    "a number": ("template <typename T> __global__ void k(T* x, T f)",
+                 "float* d; k<<<1, 4>>>(d, 2.0f);", "k<float>"),
+    "two parameters": ("template <class A, class B> __global__ void k(A* x, B* y)",
+                       "float* a; unsigned int *b; k<<<1, 4>>>(a, b + 2);",
+                       "k<float, unsigned int>"),
+    "behind a named one": ("template <int N, typename T> __global__ void k(T* x)",
+                           "int* d; k<8><<<1, 4>>>(d);", "k<8, int>"),
+    "before a default": ("template <typename T, int N = 3> __global__ void k(T* x)",
+                         "short* d; k<<<1, 4>>>(d);", "k<short, 3>"),
+    "a struct": ("struct P { float x; };\ntemplate <typename T> __global__ void k(T* x)",
+                 "P* d; k<<<1, 4>>>(d);", "k<P>"),
+    "a cast": ("template <typename T> __global__ void k(T* x)",
+               "void* d; k<<<1, 4>>>((const float*)d);", "k<float>"),
+    "a named cast": ("template <typename T> __global__ void k(T* x)",
+                     "void* d; k<<<1, 4>>>(static_cast<int*>(d));", "k<int>"),
+    "thrust": ("template <typename T> __global__ void k(T* x)",
+               "thrust::device_vector<float> d(9);\n"
+               "k<<<1, 4>>>(thrust::raw_pointer_cast(d.data()));", "k<float>"),
+    "a struct's argument": ("template <typename T> struct M { T* p; int n; };\n"
+                            "template <typename T> __global__ void k(M<T> m)",
+                            "M<double> d; k<<<1, 4>>>(d);", "k<double>"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DEDUCED)
+def test_a_templates_arguments_are_deduced(case: str) -> None:
+    head, body, name = DEDUCED[case]
+    text = f"{head} {{}}\nint main() {{ {body} }}\n"
+    [launch] = find_launches(text)
+    assert kernel_name(launch) == name
+    kernel = compile_kernel(text, "k")
+    assert f"k<{', '.join(kernel.template)}>" == name
+
+
+def test_a_host_functions_template_passes_its_type_on() -> None:
+    text = (
+        "template <typename T> __global__ void k(T* x) {}\n"
+        "template <typename T> void run(T* d) { k<<<1, 4>>>(d); }\n"
+        "int main() { float* d; run(d); }"
+    )
+    assert compile_kernel(text).template == ("float",)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "float* a; double* b; k<<<1, 4>>>(a, b);",  # no compiler takes it
+        "auto a = f(); k<<<1, 4>>>(a, a);",
+        "k<<<1, 4>>>(unknown, unknown);",
+        "float* a; k<<<1, 4>>>(a, a); double* b; k<<<1, 4>>>(b, b);",
+    ],
+)
+def test_what_cannot_be_deduced_is_asked_for(body: str) -> None:
+    text = f"template <typename T> __global__ void k(T* x, T* y) {{}}\nint main() {{ {body} }}"
+    with pytest.raises(SourceError, match="The template parameter T of k has no value: name it"):
+        compile_kernel(text)
