@@ -9,8 +9,9 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
+from simulator.language.functions import CLOCKS, FENCES
 from simulator.language.tree import Kernel
-from simulator.language.waiting import has_fence
+from simulator.language.visit import calls
 from simulator.launch import Launch, flatten_arguments, unset_constants
 from simulator.machine.budget import DEFAULT_SECONDS, Progress
 from simulator.machine.machine import Machine
@@ -86,7 +87,17 @@ def simulate(
         arrays=machine.results(),
         printed=printed.lines(launch),
         more_printed=printed.more,
-        notes=(*unset_constants(kernel, launch), *hazards.notes),
+        notes=(*unset_constants(kernel, launch), *_clock_note(kernel), *hazards.notes),
+    )
+
+
+def _clock_note(kernel: Kernel) -> tuple[str, ...]:
+    """A sentence on what clocks count, for a kernel that reads one."""
+    if not calls(kernel.body, CLOCKS):
+        return ()
+    return (
+        "clock() and clock64() count the steps that a thread has executed here, statements and "
+        "tests of loops: they say nothing about the time on a GPU, and __nanosleep() takes none.",
     )
 
 
@@ -96,7 +107,7 @@ def _check_memory(kernel: Kernel, launch: Launch) -> None:
     arrays = {known.variable.name: known.first for known in kernel.globals}
     arrays |= {n: a for n, a in arguments.items() if isinstance(a, np.ndarray)}
     written = sum(arrays[name].size for name in written_parameters(kernel) if name in arrays)
-    cell_bytes = CELL_BYTES + (readers.CELL_BYTES if has_fence(kernel.body) else 0)
+    cell_bytes = CELL_BYTES + (readers.CELL_BYTES if calls(kernel.body, FENCES) else 0)
     needed = COPIES * sum(array.nbytes for array in arrays.values()) + cell_bytes * written
     if needed > MEMORY_BYTES:
         raise LaunchError(

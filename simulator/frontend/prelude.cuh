@@ -79,6 +79,10 @@ extern const __device__ uint3 blockIdx;
 extern const __device__ dim3 blockDim;
 extern const __device__ dim3 gridDim;
 extern const __device__ int warpSize;
+typedef long clock_t;
+__device__ clock_t clock();
+__device__ long long clock64();
+__device__ void __nanosleep(unsigned int);
 // Loads and stores with a wish for the caches, which changes no value.
 template <typename T> struct tilewise_same { typedef T type; };
 #define TILEWISE_LOAD(N) template <typename T> __device__ T N(const T*);

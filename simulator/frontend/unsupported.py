@@ -50,8 +50,8 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"memcpy|memset|memmove|strlen|strcmp|qsort", "write a loop over the elements"),
         (r"rand|srand", "that is a function of the host; pass random numbers in an array"),
         (r"curand\w*", "random numbers on the device are left out; pass them in an array"),
-        (r"clock(?:64)?|time|__nanosleep|__globaltimer|__clock\w*|clock_t", "there is no clock "
-         "here; let the host time the kernel"),
+        (r"time|__globaltimer\w*|__clock\w*", "there is no time here; clock64() counts the steps "
+         "of a thread, and the host times a kernel"),
         (r"__cvta_\w+|__is(?:Shared|Global|Local|Constant)|__nv_\w+", "addresses are no "
          "numbers here; use the pointer itself"),
         (r"__shfl(?:_up|_down|_xor)?|__any|__all|__ballot", "CUDA has it no longer; use "

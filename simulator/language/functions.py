@@ -146,6 +146,9 @@ BLOCK_VOTES = frozenset({"__syncthreads_and", "__syncthreads_or", "__syncthreads
 PRINT = "printf"
 STOPS = frozenset({"assert", "__trap", "__brkpt"})  # what ends the launch where it is reached
 
+CLOCKS = frozenset({"clock", "clock64"})
+SLEEP = "__nanosleep"
+
 FENCES = frozenset({"__threadfence", "__threadfence_block", "__threadfence_system"})
 
 ASYNC_COPY = "__pipeline_memcpy_async"
@@ -156,6 +159,8 @@ INTRINSICS = (
     | WARP_FUNCTIONS
     | GROUP_FUNCTIONS
     | BLOCK_VOTES
+    | CLOCKS
+    | {SLEEP}
     | {PRINT}
     | STOPS
     | FENCES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -138,6 +138,16 @@ def walk(statement: Statement) -> Iterator[Statement]:
     yield statement
     for inner in inner_statements(statement):
         yield from walk(inner)
+
+
+def calls(statement: Statement, functions: Collection[str]) -> bool:
+    """Whether a statement, or a function that it calls, calls any of CUDA's functions given."""
+    return any(
+        isinstance(expression, Call) and expression.function in functions
+        for inner in walk(statement)
+        for root in expressions_of(inner)
+        for expression in subexpressions(root)
+    )
 
 
 def declared_variables(statement: Statement) -> list[Variable]:

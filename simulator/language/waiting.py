@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from simulator.language.functions import (
     ATOMIC_SCOPES,
-    FENCES,
     GROUP_FUNCTIONS,
     GROUP_NUMBERS,
     WARP_FUNCTIONS,
@@ -34,6 +33,7 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import (
     AssignedVariables,
+    calls,
     defined_variable,
     expressions_of,
     inner_statements,
@@ -63,15 +63,8 @@ def spins(statement: Statement) -> bool:
 
 def needs_all_lanes(statement: Statement) -> bool:
     """Whether a statement joins lanes or threads: lanes then wait for each other in front of it."""
-    return any(
-        isinstance(inner, Barrier)
-        or any(
-            isinstance(expression, Call) and expression.function in JOINING_FUNCTIONS
-            for root in expressions_of(inner)
-            for expression in subexpressions(root)
-        )
-        for inner in walk(statement)
-    )
+    has_barrier = any(isinstance(inner, Barrier) for inner in walk(statement))
+    return has_barrier or calls(statement, JOINING_FUNCTIONS)
 
 
 def is_waiting(loop: Loop) -> bool:
@@ -170,16 +163,6 @@ def _is_poll(expression: Expression, assigned: frozenset[Variable]) -> bool:
             )
         case _:
             return False
-
-
-def has_fence(statement: Statement) -> bool:
-    """Whether a statement calls a memory fence."""
-    return any(
-        isinstance(expression, Call) and expression.function in FENCES
-        for inner in walk(statement)
-        for root in expressions_of(inner)
-        for expression in subexpressions(root)
-    )
 
 
 def polled_lvalues(statement: Statement) -> set[Expression]:

@@ -113,6 +113,9 @@ class Group:
         # Counts and limits.
         self.warp_syncs = WarpSyncs()  # calls of __syncwarp()
         self.clock = 0  # accesses so far; counted by observers
+        # Steps that each thread has executed, int64 [lanes] or one number; counted for kernels
+        # that read a clock.
+        self.steps: Any = np.int64(0)
         self.budget = budget  # of the whole run
 
     def depth(self) -> tuple[int, int, int, int]:

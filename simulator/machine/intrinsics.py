@@ -12,6 +12,7 @@ from simulator.language.functions import BLOCK_VOTES, FENCES
 from simulator.language.tree import Call
 from simulator.machine.async_copies import ASYNC_COPIES
 from simulator.machine.atomics import ATOMICS
+from simulator.machine.clocks import CLOCK_CALLS
 from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask
@@ -49,6 +50,7 @@ INTRINSICS: Mapping[str, CompileCall] = {
     **dict.fromkeys(FENCES, _fence),
     **dict.fromkeys(BLOCK_VOTES, _vote_in_expression),
     **ASYNC_COPIES,
+    **CLOCK_CALLS,
     **PRINTING,
     **OUTPUT_CALLS,
 }

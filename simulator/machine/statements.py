@@ -15,6 +15,7 @@ import numpy as np
 
 from simulator.language.ctype import ArrayOf
 from simulator.language.errors import SourceError, Span
+from simulator.language.functions import CLOCKS
 from simulator.language.loop_ends import has_counter, is_endless
 from simulator.language.tree import (
     Barrier,
@@ -34,10 +35,11 @@ from simulator.language.tree import (
     Switch,
     Variable,
 )
-from simulator.language.visit import declared_variables, inner_statements
+from simulator.language.visit import calls, declared_variables, inner_statements
 from simulator.language.waiting import is_waiting, needs_all_lanes, spins
 from simulator.machine.budget import CLOCK_INTERVAL
 from simulator.machine.buffers import Address, local_buffer
+from simulator.machine.clocks import count_steps
 from simulator.machine.closures import Closure, Run, Waiting, as_generator, without_barrier
 from simulator.machine.control_flow import (
     break_,
@@ -83,6 +85,7 @@ class Program:
         )
         self._on_step = callbacks(observers, "on_step")
         self._reinterpreted = reinterpreted_arrays(kernel.body)
+        self._counts_steps = calls(kernel.body, CLOCKS)
         self._waiting: dict[Statement, bool] = {}  # results of _waits
         # Whether loops wait for other threads, so that each warp of each block must take turns.
         self.takes_turns = spins(kernel.body)
@@ -122,7 +125,9 @@ class Program:
         return run if self._waits(statement) else without_barrier(run)
 
     def _notifying(self, run: Run, kind: StepKind, statement: Statement) -> Run:
-        """A closure that notifies observers of a step after each run."""
+        """A closure that counts a step, and notifies observers of it, after each run."""
+        if self._counts_steps:
+            run = count_steps(run)
         if not self._on_step:
             return run
         notifications = self._on_step
@@ -272,18 +277,21 @@ class Program:
         return declare
 
     def _barrier(self, barrier: Barrier) -> Run:
-        notifications, vote = self._on_step, barrier.vote
+        vote = barrier.vote
         predicate = None if vote is None else self._evaluator.compile(vote.predicate)
         take_result: Run = _do_nothing
         if vote is not None:
             slot = self.frame_slots[vote.result]
             take_result = self._declare_as(slot, lambda group, mask: group.vote, barrier.span)
 
-        def wait(group: Group, mask: Mask) -> Waiting:
+        def arrive(group: Group, mask: Mask) -> None:
             if predicate is not None:
                 group.vote = predicate(group, mask)
-            for notify in notifications:
-                notify(group, StepKind.BARRIER, barrier, mask)
+
+        arrive_step = self._notifying(arrive, StepKind.BARRIER, barrier)
+
+        def wait(group: Group, mask: Mask) -> Waiting:
+            arrive_step(group, mask)
             yield barrier, mask
             take_result(group, mask)
             return mask

@@ -9,7 +9,7 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import Span
-from simulator.language.functions import ATOMIC_FUNCTIONS
+from simulator.language.functions import ATOMIC_FUNCTIONS, FENCES
 from simulator.language.retries import retried_reads
 from simulator.language.tree import (
     Barrier,
@@ -21,8 +21,8 @@ from simulator.language.tree import (
     MemorySpace,
     Statement,
 )
-from simulator.language.visit import expressions_of, subexpressions, walk
-from simulator.language.waiting import has_fence, polled_lvalues, spins
+from simulator.language.visit import calls, expressions_of, subexpressions, walk
+from simulator.language.waiting import polled_lvalues, spins
 from simulator.launch import WARP_SIZE, Dim3, Launch, unravel
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
@@ -124,7 +124,7 @@ class Hazards(Observer):
         self._spins = spins(kernel.body)
         self._polled = polled_lvalues(kernel.body)
         self._retried = retried_reads(kernel.body)
-        self._synchronization = Synchronization(launch) if has_fence(kernel.body) else None
+        self._synchronization = Synchronization(launch) if calls(kernel.body, FENCES) else None
         for name, buffer in buffers.items():
             if name in self._written:
                 shadow = self._shadows[buffer] = Shadow(buffer)

@@ -56,6 +56,7 @@ CALLS = {
     "__pipeline_commit": ("closes a group of copies, which it can wait for",),
     "__pipeline_wait_prior": ("waits until its copies have arrived",),
     "__syncwarp": ("waits for the other threads of its warp",),
+    "__nanosleep": ("may sleep a while",),
 }
 
 
