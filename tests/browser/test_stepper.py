@@ -14,6 +14,7 @@ from tests.browser.scene import alike, picture, ready, setting, settled, until, 
 from ui import scene
 from ui.presets import launch, source
 from ui.view_url import View, opening_view, to_query
+from ui.web_files import PLAYER, read_web
 
 pytestmark = pytest.mark.browser
 
@@ -35,6 +36,24 @@ def test_arrow_keys_step_forward_and_back(visit: Open, last: int) -> None:
         if number % 6 == 0:
             assert alike(picture(page), pictures[number // 6]), f"step {number}, come back to"
     assert alike(picture(page), pictures[0])
+
+
+def test_the_scene_goes_on_when_its_data_is_overtaken_by_newer_data(visit: Open) -> None:
+    """Streamlit then cleans up after the call that had the older data, once that has returned."""
+    page = ready(visit("?step=1"))
+    page.evaluate(
+        """async (script) => {
+          const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+          const { default: update } = await import(url);
+          const { component } = [...document.querySelectorAll(".st-key-scene *")]
+            .find((element) => element.__tilewise).__tilewise;
+          update(component)();
+        }""",
+        read_web(*PLAYER, "stepper.js"),
+    )
+    page.keyboard.press("ArrowRight")
+    until(page, "Step 2 of")
+    assert page.locator(".stepper .plot").count() == 1
 
 
 def test_a_first_visit_opens_where_there_is_something_to_see(visit: Open) -> None:

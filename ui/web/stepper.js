@@ -251,7 +251,9 @@ export default function (component) {
   const { parentElement } = component;
   const app = (parentElement.__tilewise ??= mount(parentElement));
   app.update(component);
+  // Streamlit also cleans up after data that newer data has overtaken; the component stays then.
   return () => {
+    if (parentElement.isConnected) return;
     app.close();
     delete parentElement.__tilewise;
   };
