@@ -29,7 +29,7 @@ def test_every_page_has_its_entry() -> None:
 def test_the_door_opens_on_the_stepper(app: AppTest) -> None:
     app.run()
     assert not app.exception
-    assert app.selectbox(key="kernel").value == "tiled"
+    assert app.selectbox[0].value == "tiled"
 
 
 @pytest.mark.parametrize("page", PAGES)

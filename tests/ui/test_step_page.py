@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -21,6 +22,7 @@ from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, from_query, opening_vi
 from ui.what_if import applicable_edits
 
 ROOT = Path(__file__).resolve().parents[2]
+WARPS, HOLD = "The block's warps run", "A and B hold"  # controls
 SEQUENCES, FEW = 40, 8
 PAGE = 40
 CHANGES = 2  # of one sequence
@@ -73,23 +75,29 @@ def hazards(app: AppTest) -> list[str]:
     return [one.value for one in app.markdown if " times: " in one.value]
 
 
+def control(elements: Any, label: str) -> Any:
+    """The one control of a kind that has a label."""
+    [found] = [element for element in elements if element.label == label]
+    return found
+
+
 def controls(app: AppTest, step: int | None = None) -> View:
     """The view that the page's controls are set to."""
-    name = app.selectbox(key="kernel").value
+    name = control(app.selectbox, "Kernel").value
     entry = catalogue()[name]
-    defines = tuple((m, int(app.selectbox(key=f"{name}_{m}").value)) for m in entry.defines)
-    numbers = {field.key: int(field.value) for field in app.number_input}
-    boxes = {box.key: box.value for box in app.checkbox}
+    defines = tuple((m, int(control(app.selectbox, m).value)) for m in entry.defines)
+    numbers = {field.label: int(field.value) for field in app.number_input}
+    boxes = {box.label: box.value for box in app.checkbox}
     return View(
         name, numbers["M"], numbers["N"], numbers["K"], defines,
         tuple(
             edit.key
             for edit in applicable_edits(entry.source(**dict(defines)))
-            if boxes[f"edit_{edit.key}"]
+            if boxes[edit.label]
         ),
-        (numbers["block_x"], numbers["block_y"]), (numbers["thread_x"], numbers["thread_y"]),
+        (numbers["Block x"], numbers["Block y"]), (numbers["Thread x"], numbers["Thread y"]),
         shown(app).step if step is None else step,
-        app.selectbox(key="schedule").value, app.selectbox(key="inputs").value,
+        control(app.selectbox, WARPS).value, control(app.selectbox, HOLD).value,
         sheet=app.session_state["view"].sheet,  # the stepper's toolbar chooses these two
         stage=app.session_state["view"].stage,
     )  # fmt: skip
@@ -114,7 +122,7 @@ def test_the_first_view_is_the_usual_one() -> None:
 @pytest.mark.parametrize("name", catalogue())
 def test_every_kernel_can_be_chosen(name: str) -> None:
     app = opened()
-    app.selectbox(key="kernel").set_value(name).run()
+    control(app.selectbox, "Kernel").set_value(name).run()
     view = sound(app)
     assert view.kernel == name
     assert dict(view.defines) == dict(catalogue()[name].teaching[0])
@@ -123,7 +131,7 @@ def test_every_kernel_can_be_chosen(name: str) -> None:
 @pytest.mark.parametrize(("name", "stays"), [("padded", True), ("naive", False)])
 def test_another_kernel_keeps_a_what_if_that_applies_to_it(name: str, stays: bool) -> None:
     app = opened({"edits": "first-barrier"})
-    app.selectbox(key="kernel").set_value(name).run()
+    control(app.selectbox, "Kernel").set_value(name).run()
     view, usual = sound(app), opening_view(name)
     assert view.edits == (("first-barrier",) if stays else ())
     assert view.step == usual.step - stays, "one barrier less is before it"
@@ -158,9 +166,9 @@ def test_a_preset_opens_once_more_from_any_step() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "keeps"),
     [
-        ("thread_x", 3, True),
-        ("thread_y", 1, True),
-        ("block_x", 1, False),
+        ("Thread x", 3, True),
+        ("Thread y", 1, True),
+        ("Block x", 1, False),
         ("K", 5, False),
         ("M", 7, False),
     ],
@@ -169,16 +177,16 @@ def test_a_thread_keeps_the_step_and_another_run_begins_anew(
     field: str, value: int, keeps: bool
 ) -> None:
     app = opened({"step": "18"})
-    app.number_input(key=field).set_value(value).run()
+    control(app.number_input, field).set_value(value).run()
     assert sound(app).step == (17 if keeps else 0)
 
 
 def test_smaller_matrices_take_the_focus_along() -> None:
     app = opened({"M": "64", "N": "64", "bx": "15", "by": "7", "tx": "2", "ty": "3"})
     assert sound(app).block == (15, 7)
-    app.number_input(key="N").set_value(9).run()
+    control(app.number_input, "N").set_value(9).run()
     assert sound(app).block == (2, 7)
-    app.selectbox(key="tiled_TILE").set_value(2).run()
+    control(app.selectbox, "TILE").set_value(2).run()
     view = sound(app)
     assert (view.block, view.thread) == ((2, 7), (1, 1))
     assert not app.warning, "nobody asked for more"
@@ -228,7 +236,7 @@ def sentence(app: AppTest) -> str:
 def test_an_edit_is_shown_and_its_hazard_told() -> None:
     app = opened({"M": "16", "N": "16", "K": "16", "TILE": "8"})
     assert not app.expander
-    app.checkbox(key="edit_second-barrier").check().run()
+    control(app.checkbox, "Remove the second barrier").check().run()
     assert sound(app).edits == ("second-barrier",)
     [changed] = app.expander
     assert "write-after-read" in "".join(hazards(app))
@@ -236,7 +244,7 @@ def test_an_edit_is_shown_and_its_hazard_told() -> None:
     [code] = changed.code
     assert "- " in code.value
     assert "// __syncthreads(); removed" in code.value
-    app.checkbox(key="edit_second-barrier").uncheck().run()
+    control(app.checkbox, "Remove the second barrier").uncheck().run()
     assert sound(app).edits == ()
     assert not app.expander
 
@@ -264,14 +272,14 @@ def test_what_was_wrong_is_said_until_something_else_is_chosen() -> None:
     assert "the scene shows the last of them" in said.value
     app.run()
     assert [one.value for one in app.warning] == [said.value]
-    app.number_input(key="thread_x").set_value(1).run()
+    control(app.number_input, "Thread x").set_value(1).run()
     assert not app.warning
     assert sound(app).step == view.step
 
 
 def test_a_block_that_no_gpu_takes_becomes_the_nearest() -> None:
     app = opened({"kernel": "registers"})
-    app.selectbox(key="registers_TILE").set_value(128).run()
+    control(app.selectbox, "TILE").set_value(128).run()
     view = sound(app)
     assert dict(view.defines) == {"TILE": 128, "DEPTH": 4, "EACH": 4}
     assert "more than the 1,024 threads" in app.warning[0].value
@@ -302,7 +310,7 @@ def test_what_cannot_be_recorded_is_a_sentence(
         if at_first:
             app = opened({"K": "31"})
         else:
-            app.number_input(key="K").set_value(31).run()
+            control(app.number_input, "K").set_value(31).run()
         assert not app.exception
         [said] = app.error
         assert said.value == f"This cannot be run: {error}"
@@ -311,7 +319,7 @@ def test_what_cannot_be_recorded_is_a_sentence(
         app.run()
         assert len(tries) == 1, "what failed is not tried again at each run"
     st.cache_resource.clear()
-    app.number_input(key="K").set_value(7).run()
+    control(app.number_input, "K").set_value(7).run()
     assert sound(app).K == 7
 
 
@@ -324,7 +332,7 @@ def test_the_view_is_kept_while_another_page_is_read() -> None:
     assert not app.exception
     app.switch_page("ui/pages/step.py").run()
     assert sound(app) == asked
-    app.selectbox(key="kernel").set_value("naive").run()
+    control(app.selectbox, "Kernel").set_value("naive").run()
     assert sound(app).kernel == "naive"
 
 
@@ -349,29 +357,29 @@ def change(app: AppTest, choose: random.Random) -> str:
     match choose.choice(("kernel", "size", "size", "macro", "focus", "edit", "word")):
         case "kernel":
             name = choose.choice(list(catalogue()))
-            app.selectbox(key="kernel").set_value(name)
+            control(app.selectbox, "Kernel").set_value(name)
             return name
         case "size":
             name, value = choose.choice("MNK"), choose.choice((1, 2, 3, 7, 16, 33, LARGEST))
-            app.number_input(key=name).set_value(value)
+            control(app.number_input, name).set_value(value)
             return f"{name} = {value}"
         case "macro" if entry.defines:
             name = choose.choice(list(entry.defines))
             value = choose.choice(entry.defines[name])
-            app.selectbox(key=f"{view.kernel}_{name}").set_value(value)
+            control(app.selectbox, name).set_value(value)
             return f"{name} = {value}"
         case "focus":
             field = choose.choice([f for f in app.number_input if not f.disabled])
             field.set_value(choose.randint(int(field.min), int(field.max)))
-            return f"{field.key} = {field.value}"
+            return f"{field.label} = {field.value}"
         case "edit" if list(app.checkbox):
             box = choose.choice(list(app.checkbox))
             box.set_value(not box.value)
-            return f"{box.key} = {box.value}"
+            return f"{box.label} = {box.value}"
         case _:
-            name, words = choose.choice((("schedule", SCHEDULES), ("inputs", INPUTS)))
-            app.selectbox(key=name).set_value(choose.choice(words))
-            return f"{name} = {app.selectbox(key=name).value}"
+            name, words = choose.choice(((WARPS, SCHEDULES), (HOLD, INPUTS)))
+            control(app.selectbox, name).set_value(choose.choice(words))
+            return f"{name} = {control(app.selectbox, name).value}"
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ from ui.view_url import (
     to_query,
     usual_step,
 )
-from ui.what_if import SWITCHES, Edit, applicable_edits, with_element_type
+from ui.what_if import applicable_edits, with_element_type
 
 SIZES = {
     "M": "rows of A and C", "N": "columns of B and C", "K": "columns of A and rows of B",
@@ -56,11 +56,6 @@ SCHEDULE_NAMES = {
     "lockstep": "All at once", "ascending": "Warp by warp", "descending": "Last warp first",
 }  # fmt: skip
 INPUT_NAMES = {"random": "Random digits", "counting": "1, 2, 3, …"}
-# Whether a popover is open, in the session state.
-PRESETS_OPEN = "presets_open"
-WHAT_IF_OPEN = "what_if_open"
-
-LATE_SECONDS = 0.5  # how long after a run a browser may send what its controls held before
 # Streamlit sends a large message once and then only its hash, also where the message itself was
 # dropped since the next script run began. Runs follow each other quickly after a choice: until they
 # have settled, each sends a message of its own.
@@ -91,32 +86,9 @@ class Places:
     hazards: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """A view that was requested, and the controls' values before and after.
-
-    The browser learns of the new values during the run. What it sends until then, as when a key
-    closes a popover, still has those from before, which must not be taken for choices.
-    """
-
-    request: tuple[View, tuple[str, ...]]
-    preset: presets.Preset | None
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
-    ended: float | None = None  # when a run with it had ended, in time.monotonic()'s seconds
-
-    def is_late(self, values: Mapping[str, Any]) -> bool:
-        """Whether the controls have values from before, and none that somebody has just chosen."""
-        changed = {key for key, value in self.after.items() if values.get(key, value) != value}
-        return (
-            bool(changed)
-            and (self.ended is None or time.monotonic() - self.ended < LATE_SECONDS)
-            and all(key in self.before and values[key] == self.before[key] for key in changed)
-        )
-
-
-# The session state has the view besides the controls' values: Streamlit deletes the value of a
-# control that is not drawn.
+# The session state has the view, of which the controls are drawn. A view that they did not choose,
+# as a preset's, gives each a new key: what the browser still sends of the old ones, as when a key
+# closes a popover before the new ones are there, cannot be taken for a choice.
 
 
 def restore_view() -> View:
@@ -132,16 +104,10 @@ def restore_view() -> View:
             state["view"] = view
     else:
         handle_step(state.get("scene"))
-    if "kernel" not in state:  # the visitor returns from another page
-        set_controls(state["view"], ())
-    answered: Answered | None = state.get("answered")
-    if answered is not None and answered.is_late(control_values()):
-        state["preset"] = answered.preset
-        set_controls(*answered.request)
-    elif (requested := state.pop("requested_view", None)) is not None:
-        before = control_values()
+    if control_key("kernel") not in state:  # the visitor returns from another page: draw it anew
+        state["order"] += 1
+    if (requested := state.pop("requested_view", None)) is not None:
         set_controls(*requested)
-        state["answered"] = Answered(requested, state.get("preset"), before, control_values())
     return state["view"]  # type: ignore[no-any-return]  # set_controls() stores a View
 
 
@@ -174,23 +140,17 @@ def set_controls(view: View, notices: tuple[str, ...]) -> None:
     state = st.session_state
     state["view"], state["notices"] = view, notices
     state["order"] = state.get("order", 0) + 1
-    state["kernel"], state["schedule"], state["inputs"] = view.kernel, view.schedule, view.inputs
-    for size in SIZES:
-        state[size] = getattr(view, size)
-    for macro, value in view.defines:
-        state[f"{view.kernel}_{macro}"] = value
-    for edit in applicable_edits(catalogue()[view.kernel].source(**dict(view.defines))):
-        state[f"edit_{edit.key}"] = edit.key in view.edits
-    state["block_x"], state["block_y"] = view.block
-    state["thread_x"], state["thread_y"] = view.thread
+    state["controls"] = state.get("controls", 0) + 1
 
 
-def control_values() -> dict[str, Any]:
-    """The values of all controls that there are, by their keys."""
-    keys = ["kernel", "schedule", "inputs", *SIZES, "block_x", "block_y", "thread_x", "thread_y"]
-    keys += [f"edit_{switch.edit.key}" for switch in SWITCHES]
-    keys += [f"{name}_{macro}" for name, entry in catalogue().items() for macro in entry.defines]
-    return {key: st.session_state[key] for key in keys if key in st.session_state}
+def control_key(name: str) -> str:
+    """The key of a control, which holds until the view is set by something else."""
+    return f"{name}:{st.session_state['controls']}"
+
+
+def popover_key(name: str) -> str:
+    """The key of a popover, which holds until the page closes it: one with a new key is closed."""
+    return f"{name}:{st.session_state.get('closed', 0)}"
 
 
 def request_view(view: View) -> None:
@@ -202,36 +162,22 @@ def open_preset(preset: presets.Preset) -> None:
     """Show a preset from the next script run on, and close the list of them."""
     request_view(preset.view)
     st.session_state["preset"] = preset
-    close_popover(PRESETS_OPEN)
+    close_popovers()
 
 
-def close_popover(key: str) -> None:
-    """Close a popover, from the next script run on."""
-    st.session_state[key] = False
-    st.session_state["closing"] = (key, None)
+def close_popovers() -> None:
+    """Close the popovers, from the next script run on."""
+    st.session_state["closed"] = st.session_state.get("closed", 0) + 1
 
 
-def keep_closed() -> None:
-    """Close a popover once more that a run has closed which another one interrupted.
-
-    The browser still takes it for open then, and says so.
-    """
-    key, ended = st.session_state.get("closing", (None, None))
-    if key is not None and (ended is None or time.monotonic() - ended < LATE_SECONDS):
-        st.session_state[key] = False
-
-
-def choose_kernel() -> None:
+def choose_kernel(key: str) -> None:
     """Show the kernel that is chosen from the next script run on.
 
     It opens with its own sizes, unless the visitor has chosen others than the last kernel's. A
     what-if that applies to it stays.
     """
-    answered: Answered | None = st.session_state.get("answered")
-    if answered is not None and answered.is_late(control_values()):
-        return
     view: View = st.session_state["view"]
-    chosen = opening_view(st.session_state["kernel"])
+    chosen = opening_view(st.session_state[key])
     usual = opening_view(view.kernel)
     if (view.M, view.N, view.K) != (usual.M, usual.N, usual.K):
         chosen = replace(chosen, M=view.M, N=view.N, K=view.K, step=0)
@@ -245,43 +191,44 @@ def choose_kernel() -> None:
     st.session_state["preset"] = None
 
 
-def change_what_if(edit: Edit | None = None) -> None:
+def change_what_if(key: str = "", explanation: str = "") -> None:
     """Close the list of what-ifs, which covers what they change; keep an edit's explanation."""
-    state = st.session_state
-    close_popover(WHAT_IF_OPEN)
-    is_on = edit is not None and state[f"edit_{edit.key}"]
-    state["new_explanation"] = edit.help_text if edit is not None and is_on else ""
+    close_popovers()
+    is_on = key and st.session_state[key]
+    st.session_state["new_explanation"] = explanation if is_on else ""
 
 
 def draw_controls(previous: View) -> tuple[View, Places]:
     """Draw the row of controls above the scene; return the chosen view and what is still empty."""
     entries = catalogue()
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
-        with st.popover("Presets", icon=":material/auto_awesome:", key=PRESETS_OPEN,
-                        on_change="rerun"):  # fmt: skip
+        with st.popover("Presets", icon=":material/auto_awesome:", on_change="rerun",
+                        key=popover_key("presets")):  # fmt: skip
             for preset in presets.presets():
                 st.button(preset.name, on_click=open_preset, args=(preset,), help=preset.text,
                           width="stretch", key=f"preset_{preset.name}")  # fmt: skip
+        key = control_key("kernel")
         name = st.selectbox(
-            "Kernel", list(entries), key="kernel", label_visibility="collapsed",
-            format_func=lambda name: entries[name].title, width=360, on_change=choose_kernel,
+            "Kernel", list(entries), list(entries).index(previous.kernel), key=key, width=360,
+            label_visibility="collapsed", format_func=lambda name: entries[name].title,
+            on_change=choose_kernel, args=(key,),
         )  # fmt: skip
         entry = entries[name]
-        what_if = st.popover("What if", icon=":material/edit:", key=WHAT_IF_OPEN, on_change="rerun")
+        what_if = st.popover("What if", icon=":material/edit:", on_change="rerun",
+                             key=popover_key("what_if"))  # fmt: skip
         with st.popover("Settings", icon=":material/tune:"):
             view = draw_settings(previous, name, entry)
         with what_if:
-            view = replace(view, edits=draw_switches(entry.source(**dict(view.defines))))
+            view = replace(view, edits=draw_switches(previous, view))
             schedule = st.selectbox(
-                "The block's warps run", SCHEDULES, key="schedule",
-                index=SCHEDULES.index(send_again("schedule", SCHEDULES[0])),
-                format_func=SCHEDULE_NAMES.__getitem__,
+                "The block's warps run", SCHEDULES, SCHEDULES.index(previous.schedule),
+                key=control_key("schedule"), format_func=SCHEDULE_NAMES.__getitem__,
                 help="A race shows its wrong value only in some orders of the warps.",
                 on_change=change_what_if,
             )  # fmt: skip
             inputs = st.selectbox(
-                "A and B hold", INPUTS, key="inputs", format_func=INPUT_NAMES.__getitem__,
-                index=INPUTS.index(send_again("inputs", INPUTS[0])), on_change=change_what_if,
+                "A and B hold", INPUTS, INPUTS.index(previous.inputs), key=control_key("inputs"),
+                format_func=INPUT_NAMES.__getitem__, on_change=change_what_if,
             )  # fmt: skip
             view = replace(view, schedule=schedule, inputs=inputs)
             changes = st.container()
@@ -311,23 +258,15 @@ def step_in_other_recording(previous: View, view: View) -> int:
     return corresponding_step(before, min(previous.step, len(before.steps) - 1), after)
 
 
-def send_again(key: str, default: Any) -> Any:
-    """A control's value, which the browser is sent at every run.
-
-    It is sent a value that the session state sets only in the run that sets it, and a control in a
-    popover that opens later would show, and then choose, its own first option.
-    """
-    value = st.session_state[key] = st.session_state.get(key, default)
-    return value
-
-
-def draw_switches(text: str) -> tuple[str, ...]:
-    """Draw a switch for each edit that applies to the kernel's text; return those that are on."""
+def draw_switches(previous: View, view: View) -> tuple[str, ...]:
+    """Draw a switch for each edit that applies to the view's kernel; return those that are on."""
+    text = catalogue()[view.kernel].source(**dict(view.defines))
     return tuple(
         edit.key
         for edit in applicable_edits(text)
-        if st.checkbox(edit.label, send_again(f"edit_{edit.key}", False), key=f"edit_{edit.key}",
-                       help=edit.help_text, on_change=change_what_if, args=(edit,))
+        if st.checkbox(edit.label, edit.key in previous.edits, help=edit.help_text,
+                       key=(key := control_key(f"edit_{edit.key}")), on_change=change_what_if,
+                       args=(key, edit.help_text))
     )  # fmt: skip
 
 
@@ -336,74 +275,60 @@ def draw_settings(previous: View, name: str, entry: Entry) -> View:
     sizes = {}
     for column, (size, help_) in zip(st.columns(3), SIZES.items(), strict=True):
         with column:
-            sizes[size] = draw_number_input(size, 1, LARGEST, size, help_)
-    defines = draw_macro_selectors(name, entry)
+            sizes[size] = draw_number_input(size, 1, LARGEST, getattr(previous, size), help_)
+    defines = draw_macro_selectors(previous, name, entry)
     grid, block = entry.shape(sizes["M"], sizes["N"], **dict(defines))
     columns = st.columns(2)
     focus = []
-    for i, (label, high, help_) in enumerate(
+    for i, (label, count, value, help_) in enumerate(
         (
-            ("Block x", grid[0], "which block of the grid to watch"),
-            ("Block y", grid[1], "which block of the grid to watch"),
-            ("Thread x", block[0], "the focused thread within the block"),
-            ("Thread y", block[1], "the focused thread within the block"),
+            ("Block x", grid[0], previous.block[0], "which block of the grid to watch"),
+            ("Block y", grid[1], previous.block[1], "which block of the grid to watch"),
+            ("Thread x", block[0], previous.thread[0], "the focused thread within the block"),
+            ("Thread y", block[1], previous.thread[1], "the focused thread within the block"),
         )
     ):
         with columns[i % 2]:
-            focus.append(
-                draw_number_input(label, 0, high - 1, label.lower().replace(" ", "_"), help_)
-            )
+            focus.append(draw_number_input(label, 0, count - 1, value, help_))
     return replace(
         previous, kernel=name, M=sizes["M"], N=sizes["N"], K=sizes["K"], defines=defines,
         block=(focus[0], focus[1]), thread=(focus[2], focus[3]),
     )  # fmt: skip
 
 
-def draw_macro_selectors(name: str, entry: Entry) -> tuple[tuple[str, int], ...]:
-    """Draw a selector for each macro, initially with the kernel's first teaching value."""
+def draw_macro_selectors(previous: View, name: str, entry: Entry) -> tuple[tuple[str, int], ...]:
+    """Draw a selector for each macro; return the values chosen."""
     columns = st.columns(2)
     defines = []
     for i, (macro, offered) in enumerate(entry.defines.items()):
-        key = f"{name}_{macro}"
         options = sorted(offered)
-        index = options.index(send_again(key, entry.teaching[0][macro]))
+        index = options.index(dict(previous.defines)[macro])
         with columns[i % 2]:
-            value = st.selectbox(macro, options, index, key=key)
+            value = st.selectbox(macro, options, index, key=control_key(f"{name}_{macro}"))
         defines.append((macro, int(value)))
     return tuple(defines)
 
 
-def draw_number_input(label: str, low: int, high: int, key: str, help_: str) -> int:
-    """Draw an integer field; its value is limited to low and high, and disabled if they agree."""
-    value = st.session_state.get(key, low)
-    value = min(max(value if isinstance(value, int) else low, low), high)
-    st.session_state[key] = value
+def draw_number_input(label: str, low: int, high: int, value: int, help_: str) -> int:
+    """Draw an integer field with a value, within low and high; it is disabled if they agree.
+
+    A field with other limits is another one, for it may hold a value outside of them.
+    """
     fixed = low == high
     field = st.number_input(
-        label, low, high + fixed, value, step=1, key=key, help=help_, disabled=fixed
-    )
+        label, low, high + fixed, min(max(value, low), high), step=1, disabled=fixed, help=help_,
+        key=control_key(f"{label} to {high}"),
+    )  # fmt: skip
     return low if fixed else int(field)
 
 
 def draw_page() -> None:
-    """Draw the page."""
-    draw_view()
-    answered: Answered | None = st.session_state.get("answered")
-    if answered is not None and answered.ended is None:
-        st.session_state["answered"] = replace(answered, ended=time.monotonic())
-    key, ended = st.session_state.get("closing", (None, None))
-    if key is not None and ended is None:
-        st.session_state["closing"] = (key, time.monotonic())
-
-
-def draw_view() -> None:
     """Draw the controls and the scene."""
     st.html(STYLE)
     st.html("<h1 class='for-screen-readers'>Tilewise: step through a kernel</h1>")
     with st.container(key="plotly"):  # brings Plotly's script, which the stepper draws with
         st.plotly_chart({"data": [{"x": [0], "y": [0]}]}, key="plotly_script", height=10)
     previous = restore_view()
-    keep_closed()
     view, places = draw_controls(previous)
     nearest, notices = from_query(to_query(view))
     if notices:  # for example a block with too many threads
