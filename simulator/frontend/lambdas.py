@@ -68,9 +68,9 @@ def _copied(cursor: Any) -> list[Any]:
     found: dict[int, Any] = {}
     (body,) = [c for c in cursor.get_children() if c.kind == CursorKind.COMPOUND_STMT]
     for inner in descendants(body):
-        if inner.kind != CursorKind.DECL_REF_EXPR or inner.referenced.kind not in VARIABLES:
+        declaration = inner.referenced if inner.kind == CursorKind.DECL_REF_EXPR else None
+        if declaration is None or declaration.kind not in VARIABLES:  # a template's argument
             continue
-        declaration = inner.referenced
         if inner.type.is_const_qualified() and not declaration.type.is_const_qualified():
             found[declaration.hash] = declaration
     return list(found.values())

@@ -43,6 +43,11 @@ WHOLE: dict[str, tuple[str, str, Any]] = {
         "", "float s = i; i < 3 && (s *= 2); i < 0 ? (s *= 9) : 1; s += 3; x[i] = s;",
         np.where(I < 3, 2 * I, I) + 3,
     ),
+    "a lambda that names a template's argument": (
+        "template <int W> __device__ int add(int i) { auto f = [=](int v) { return v + i + W; };"
+        " return f(1); }\n",
+        "x[i] = add<4>(i);", I + 5,
+    ),
     "a comma before a name of an enum": (
         "enum { ZERO, EIGHT = 8 };\n", "x[i] = (long)((i, ZERO) - 65535u) == 4294901761;",
         np.ones(32, np.int32),
