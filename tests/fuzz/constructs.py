@@ -53,6 +53,13 @@ CONSTRUCTS: Mapping[str, str] = {
     "more bit functions": r"__(brev|\w+ll|byte_perm|\w*hadd|\w*hi|funnel\w+|u?sad)\(",
     "24-bit product": r"__u?mul24",
     "bits as a number": r"_as_(float|u?int)\(", "isnan, isinf": r"\bis(nan|inf)\(",
+    "struct": r"\bstruct S\d", "struct copied": r"\bS\d v\d+ = v\d+;", "method": r"\.m\d\(",
+    "operator": r"\bS\d v\d+ = v\d+ \+ ", "array of structs": r"\bS\d v\d+\[\d\] =",
+    "struct by reference": r"\bS\d& ", "struct in shared memory": r"__shared__ S\d",
+    "lambda": r"= \[[&=]\]\(", "lambda of statements": r"= \[&\]\([^)]*\) \{\n",
+    "half": r"\bhalf v\d+", "half operation": r"__h(add|sub|mul)_rn\(", "half2": r"__halves2half2",
+    "half to whole": r"__half2int_", "tile": r"tiled_partition<", "tile's shuffle": r"\.shfl",
+    "tile's vote": r"\.(any|all|ballot)\(", "reduce": r"::reduce\(", "scan": r"clusive_scan\(",
     "contracted sum": r"const int threads = blockDim",
 }  # fmt: skip
 PATTERNS = {name: re.compile(pattern) for name, pattern in CONSTRUCTS.items()}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from simulator.language import ctype as types
 from tests.fuzz.contraction import contraction
 from tests.fuzz.expressions import Expressions
+from tests.fuzz.objects import struct
 from tests.fuzz.statements import Statements, device_function
 from tests.fuzz.together import Dim3, Together
 from tests.fuzz.values import FLOATS, Constant, Variable
@@ -95,6 +96,10 @@ class _Kernel:
         e, out, draw = self.expressions, self.writer, self.draw
         names = self.names()
         functions: list[str] = []
+        for number in range(draw.choice((0, 0, 0, 1, 2))):
+            lines, record = struct(e, Statements(e), number)
+            functions += lines
+            e.records.append(record)
         for number in range(draw.choice((0, 0, 0, 1, 1, 2))):
             lines, callee = device_function(e, f"f{number}")
             functions += lines
@@ -192,6 +197,8 @@ class _Kernel:
                     whole = variable.ctype.startswith(("int", "uint"))
                     out.put(f"{'oi' if whole else 'od'}[g * {OWN} + 1] += {variable.name}.x;")
                     out.put(f"{'ol' if whole else 'of'}[g * {OWN} + 2] -= {variable.name}.y;")
+                case "half":
+                    out.put(f"of[g * {OWN} + 3] += __half2float({variable.name});")
                 case "array":
                     self.keep(variable)
 

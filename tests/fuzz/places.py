@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tests.fuzz.values import (
     COMPONENTS,
@@ -15,6 +16,9 @@ from tests.fuzz.values import (
     Value,
     Variable,
 )
+
+if TYPE_CHECKING:
+    from tests.fuzz.objects import Record
 
 CELLS = ("array", "pointer", "shared")
 
@@ -35,6 +39,8 @@ class Places:
         self.callees: list[Callee] = []
         self.constants: list[Constant] = []
         self.aliases: dict[str, str] = {}
+        self.records: list[Record] = []
+        self.objects: dict[str, Record] = {}  # by the name of a struct that was declared
         self.free: list[Variable] = []
         self.reserved: set[str] = set()
 

@@ -249,6 +249,119 @@ static unsigned __ballot_sync(unsigned, int holds) {
 static int __any_sync(unsigned m, int holds) { return __ballot_sync(m, holds) != 0; }
 static int __all_sync(unsigned m, int holds) { return __ballot_sync(m, holds) == 0xffffffffu; }
 
+// Cooperative groups: tiles of the block's warps.
+namespace cooperative_groups {
+struct thread_block {};
+static thread_block this_thread_block() { return {}; }
+template <typename T> struct plus { T operator()(T a, T b) const { return a + b; } };
+template <typename T> struct less { T operator()(T a, T b) const { return b < a ? b : a; } };
+template <typename T> struct greater { T operator()(T a, T b) const { return a < b ? b : a; } };
+template <typename T> struct bit_and { T operator()(T a, T b) const { return a & b; } };
+template <typename T> struct bit_or { T operator()(T a, T b) const { return a | b; } };
+template <typename T> struct bit_xor { T operator()(T a, T b) const { return a ^ b; } };
+template <unsigned N> struct tile {
+    unsigned thread_rank() const { return running % N; }
+    unsigned meta_group_rank() const { return running / N; }
+    unsigned meta_group_size() const { return blockDim.x * blockDim.y * blockDim.z / N; }
+    unsigned size() const { return N; }
+    void sync() const {}
+    template <typename T> T shfl(T v, int rank) const {
+        return from_lane(v, running % 32 / N * N + rank);
+    }
+    template <typename T> T shfl_up(T v, unsigned by) const { return __shfl_up_sync(0, v, by, N); }
+    template <typename T> T shfl_down(T v, unsigned by) const {
+        return __shfl_down_sync(0, v, by, N);
+    }
+    template <typename T> T shfl_xor(T v, unsigned by) const { return __shfl_xor_sync(0, v, by, N); }
+    unsigned ballot(int holds) const {
+        return (unsigned)((unsigned long long)__ballot_sync(0, holds) >> running % 32 / N * N &
+                          ((1ull << N) - 1));
+    }
+    int any(int holds) const { return ballot(holds) != 0; }
+    int all(int holds) const { return ballot(holds) == (1ull << N) - 1; }
+};
+template <unsigned N> static tile<N> tiled_partition(thread_block) { return {}; }
+// The values of the lanes first .. last - 1 of a tile, joined one after another.
+template <unsigned N, typename T, typename F>
+static T joined(tile<N> group, T v, F f, unsigned last, T none) {
+    T result = none;
+    for (unsigned i = 0; i < N; ++i) {
+        const T other = group.shfl(v, i);
+        if (i < last) result = i ? f(result, other) : other;
+    }
+    return result;
+}
+template <unsigned N, typename T, typename F> static T reduce(tile<N> group, T v, F f) {
+    return joined(group, v, f, N, v);
+}
+template <unsigned N, typename T> static T inclusive_scan(tile<N> group, T v) {
+    return joined(group, v, plus<T>(), group.thread_rank() + 1, T(0));
+}
+template <unsigned N, typename T> static T exclusive_scan(tile<N> group, T v) {
+    return joined(group, v, plus<T>(), group.thread_rank(), T(0));
+}
+}
+
+// Half precision: a float that holds a half's value. Sums and products of two are exact in double,
+// quotients and square roots round alike by way of it.
+struct half {
+    float value;
+    half operator-() const { return {-value}; }
+};
+static half rounded(double v, double (*whole)(double)) {
+    if (!isfinite(v) || v == 0) return {(float)v};
+    const int exponent = ilogb(v) < -14 ? -14 : ilogb(v);
+    const double unit = ldexp(1, exponent - 10), near = whole(v / unit) * unit;
+    if (fabs(near) <= 65504) return {(float)copysign(near, v)};
+    const bool to_infinity = whole(v > 0 ? 0.75 : -0.75) != 0;
+    return {(float)copysign(to_infinity ? INFINITY : 65504, v)};
+}
+static half nearest(double v) { return rounded(v, nearbyint); }
+#define ROUNDED(R, F)                                                                         \
+    static inline half __float2half_##R(float v) { return rounded(v, F); }                    \
+    static inline half __int2half_##R(int v) { return rounded(v, F); }                        \
+    static inline int __half2int_##R(half v) {                                                \
+        const double whole = F((double)v.value);                                              \
+        return whole >= 2147483647.0 ? 2147483647 : whole <= -2147483648.0 ? -2147483647 - 1 : (int)whole; \
+    }
+ROUNDED(rn, nearbyint) ROUNDED(rz, trunc) ROUNDED(ru, ceil) ROUNDED(rd, floor)
+static inline half __float2half(float v) { return nearest(v); }
+static inline float __half2float(half v) { return v.value; }
+static inline half __ushort_as_half(unsigned short bits) {
+    const int exponent = bits >> 10 & 31, digits = bits & 1023;
+    const float size = exponent ? ldexpf(1024 + digits, exponent - 25) : ldexpf(digits, -24);
+    return {bits >> 15 ? -size : size};
+}
+#define HALF_OPERATION(NAME, SIGN)                                                            \
+    static inline half __h##NAME(half a, half b) { return nearest((double)a.value SIGN b.value); } \
+    static inline half operator SIGN(half a, half b) { return __h##NAME(a, b); }
+HALF_OPERATION(add_rn, +) HALF_OPERATION(sub_rn, -) HALF_OPERATION(mul_rn, *) HALF_OPERATION(div, /)
+static inline half __hmax(half a, half b) { return {larger(a.value, b.value)}; }
+static inline half __hmin(half a, half b) { return {smaller(a.value, b.value)}; }
+static inline half __habs(half a) { return {fabsf(a.value)}; }
+static inline half __hneg(half a) { return {-a.value}; }
+static inline half hsqrt(half a) { return nearest(sqrt((double)a.value)); }
+static inline half hfloor(half a) { return {floorf(a.value)}; }
+static inline half hceil(half a) { return {ceilf(a.value)}; }
+static inline half htrunc(half a) { return {truncf(a.value)}; }
+static inline half hrint(half a) { return {nearbyintf(a.value)}; }
+static inline bool __hisnan(half a) { return isnan(a.value); }
+#define HALF_TEST(NAME, SIGN)                                                                 \
+    static inline bool __h##NAME(half a, half b) { return a.value SIGN b.value; }             \
+    static inline bool __h##NAME##u(half a, half b) {                                         \
+        return isnan(a.value) || isnan(b.value) || a.value SIGN b.value;                      \
+    }
+HALF_TEST(eq, ==) HALF_TEST(ne, !=) HALF_TEST(lt, <) HALF_TEST(le, <=) HALF_TEST(gt, >)
+HALF_TEST(ge, >=)
+struct half2 { half x, y; };
+static inline half2 __halves2half2(half a, half b) { return {a, b}; }
+static inline half __low2half(half2 v) { return v.x; }
+static inline half __high2half(half2 v) { return v.y; }
+#define HALF_PAIR(NAME, OF)                                                                   \
+    static inline half2 NAME(half2 a, half2 b) { return {OF(a.x, b.x), OF(a.y, b.y)}; }
+HALF_PAIR(__hadd2_rn, __hadd_rn) HALF_PAIR(__hsub2_rn, __hsub_rn) HALF_PAIR(__hmul2_rn, __hmul_rn)
+HALF_PAIR(__hmax2, __hmax) HALF_PAIR(__hmin2, __hmin)
+
 template <typename T, typename F> static T atomically(T* p, F change) {
     const T old = *p;
     *p = change(old);

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.fuzz.assignments import Assignments
 from tests.fuzz.expressions import Expressions
+from tests.fuzz.halves import Halves
 from tests.fuzz.values import COMPONENTS, ORDER, SCALARS, VECTORS, Callee, Variable
 
 NESTING = 2  # of statements
 
 
-class Statements(Assignments):
+class Statements(Halves):
     """Writes any statement.
 
     result is the type that a return statement gives, None where none may stand. loops counts the
@@ -44,7 +44,7 @@ class Statements(Assignments):
         """One statement, its blocks at most NESTING deep."""
         e = self.expressions
         deeper = nesting < NESTING
-        match e.draw.randrange(32):
+        match e.draw.randrange(40):
             case 0 | 1 | 2 | 3 | 4 | 5:
                 self.declare()
             case 6 | 7 | 8 | 9 | 10 | 11 | 12:
@@ -68,7 +68,7 @@ class Statements(Assignments):
                 self.switch(nesting)
             case 27 if self.breakable or self.continuable or self.result is not None:
                 self.leave()
-            case 28:
+            case 28 | 39:
                 self.walk()
             case 29:
                 self.reinterpreted()
@@ -78,6 +78,16 @@ class Statements(Assignments):
                         (";", "{ }", "__syncwarp(__activemask());", "__threadfence_block();")
                     )
                 )
+            case 31 | 32:
+                self.object()
+            case 33:
+                self.copy_object()
+            case 34:
+                self.method()
+            case 35 | 36 if deeper:
+                self.lambda_(nesting)
+            case 37 | 38:
+                self.half()
             case _:
                 self.assign()
 

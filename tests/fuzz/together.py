@@ -52,7 +52,7 @@ class Together:
     def any(self, nesting: int) -> None:
         """Something with a barrier."""
         e, out, draw = self.expressions, self.writer, self.expressions.draw
-        match draw.randrange(11):
+        match draw.randrange(14):
             case 0 if nesting < 2:
                 counter, bound = out.name(), draw.randint(2, 3)
                 limit = f"(int)blockIdx.x + {bound - 1}" if draw.random() < 0.3 else str(bound)
@@ -78,6 +78,10 @@ class Together:
                 self.atomic()
             case 6:
                 self.own_atomic()
+            case 8 | 9 if self.threads % 32 == 0:
+                self.tile()
+            case 10 if e.records:
+                self.struct_exchange()
             case 7 if self.rotates:
                 name = out.name()
                 e.begin()
@@ -190,6 +194,53 @@ class Together:
         value = e.exactly(ctype, e.depth)
         out.put(f"{ctype} {name} = __shfl{kind}_sync(0xffffffff, {value}, {by}{width});")
         e.scope.append(Variable(name, ctype))
+
+    def tile(self) -> None:
+        """A tile of a warp, its lanes, and what they take from one another."""
+        e, out, draw = self.expressions, self.writer, self.expressions.draw
+        size, group, name = draw.choice((2, 4, 8, 16, 32)), out.name(), out.name()
+        space = "cooperative_groups::"
+        out.put(f"auto {group} = {space}tiled_partition<{size}>({space}this_thread_block());")
+        ctype = draw.choice(("int", "unsigned", "float", "double", "long"))
+        e.begin()
+        match draw.randrange(6):
+            case 0:
+                kind = draw.choice(("any", "all", "ballot"))
+                text, ctype = f"{group}.{kind}({e.predicate(e.depth)})", "int"
+            case 1:
+                kind = draw.choice(("thread_rank", "meta_group_rank", "size", "meta_group_size"))
+                text, ctype = f"{group}.{kind}()", "int"
+            case 2:
+                operation = draw.choice(("plus", "less", "greater", "bit_and", "bit_or", "bit_xor"))
+                ctype = draw.choice(("int", "unsigned"))
+                value = e.exactly(ctype, e.depth)
+                text = f"{space}reduce({group}, {value}, {space}{operation}<{ctype}>())"
+            case 3:
+                kind, ctype = draw.choice(("inclusive", "exclusive")), draw.choice(("int", "long"))
+                text = f"{space}{kind}_scan({group}, {e.exactly(ctype, e.depth)})"
+            case 4:
+                text = f"{group}.shfl({e.exactly(ctype, e.depth)}, {e.index(size, 2)})"
+            case _:
+                by = draw.randrange(size)
+                kind = draw.choice(("shfl_up", "shfl_down", "shfl_xor"))
+                text = f"{group}.{kind}({e.exactly(ctype, e.depth)}, {by})"
+        out.put(f"{ctype} {name} = {text};")
+        if draw.random() < 0.3:
+            out.put(f"{group}.sync();")
+        e.scope.append(Variable(name, ctype))
+
+    def struct_exchange(self) -> None:
+        """Every thread leaves a struct in shared memory and takes another's."""
+        e, out, draw = self.expressions, self.writer, self.expressions.draw
+        record, array, name = draw.choice(e.records), out.name(), out.name()
+        out.put(f"__shared__ {record.name} {array}[{self.threads}];")
+        e.begin()
+        out.put(f"{array}[t] = {record.name}{out.value_of(record, 1)};")
+        out.put("__syncthreads();")
+        e.begin()
+        out.put(f"{record.name} {name} = {array}[{e.index(self.threads, 1)}];")
+        out.put("__syncthreads();")
+        out.add_object(record, name)
 
     def atomic(self) -> None:
         """All threads change cells of a shared or global array, in whatever order."""

@@ -1,0 +1,87 @@
+"""Random half-precision arithmetic: each operation rounds by itself, so that none is contracted."""
+
+from __future__ import annotations
+
+from tests.fuzz.objects import Objects
+from tests.fuzz.values import Variable
+
+ONE = ("__habs", "__hneg", "hsqrt", "hfloor", "hceil", "htrunc", "hrint")
+TWO = ("__hadd_rn", "__hsub_rn", "__hmul_rn", "__hdiv", "__hmax", "__hmin")
+OF_PAIRS = ("__hadd2_rn", "__hsub2_rn", "__hmul2_rn", "__hmax2", "__hmin2")
+TESTS = ("__heq", "__hne", "__hlt", "__hle", "__hgt", "__hge", "__hltu", "__hgeu")
+
+
+class Halves(Objects):
+    """Writes declarations and assignments of half, and what is computed from it."""
+
+    def half(self) -> None:
+        e = self.expressions
+        able = [v for v in e.scope if v.kind == "half" and not v.constant]
+        match e.draw.randrange(5):
+            case 0 | 1 if able:
+                e.begin()
+                self.put(f"{e.draw.choice(able).name} = {self.half_value(e.depth)};")
+            case 2 if able:
+                name = self.name()
+                e.begin()
+                self.put(f"float {name} = __half2float({self.half_value(e.depth)});")
+                e.scope.append(Variable(name, "float"))
+            case 3 if able:
+                name = self.name()
+                e.begin()
+                value = self.half_value(e.depth)
+                whole = f"__half2int_{e.draw.choice(('rn', 'rz', 'ru', 'rd'))}({value})"
+                test = f"{e.draw.choice(TESTS)}({value}, {self.half_value(1)})"
+                self.put(
+                    f"int {name} = {e.draw.choice((f'__hisnan({value}) ? 7 : {whole}', test))};"
+                )
+                e.scope.append(Variable(name, "int"))
+            case _:
+                name = self.name()
+                e.begin()
+                self.put(f"half {name} = {self.half_value(e.depth)};")
+                e.scope.append(Variable(name, "half", "half"))
+
+    def half_value(self, depth: int) -> str:
+        """An expression of type half, without effects: it may stand twice."""
+        e = self.expressions
+        e.reserve()
+        return self._half(depth)
+
+    def _half(self, depth: int) -> str:
+        draw = self.expressions.draw
+        if depth <= 0:
+            return self._half_leaf()
+        inner = depth - 1
+        match draw.randrange(8):
+            case 0:
+                return f"{draw.choice(ONE)}({self._half(inner)})"
+            case 1 | 2 | 3:
+                return f"{draw.choice(TWO)}({self._half(inner)}, {self._half(inner)})"
+            case 4:
+                return f"({self._half(inner)} {draw.choice('+-/')} {self._half_leaf()})"
+            case 5:
+                test = f"{draw.choice(TESTS)}({self._half(inner)}, {self._half_leaf()})"
+                return f"({test} ? {self._half(inner)} : {self._half_leaf()})"
+            case 6:
+                pairs = [
+                    f"__halves2half2({self._half(inner)}, {self._half_leaf()})" for _ in range(2)
+                ]
+                end = draw.choice(("__low2half", "__high2half"))
+                return f"{end}({draw.choice(OF_PAIRS)}({', '.join(pairs)}))"
+            case _:
+                return self._half_leaf()
+
+    def _half_leaf(self) -> str:
+        e, draw = self.expressions, self.expressions.draw
+        able = [v for v in e.scope if v.kind == "half"]
+        match draw.randrange(6):
+            case 0 | 1 | 2 if able:
+                return draw.choice(able).name
+            case 3:
+                return f"__int2half_{draw.choice(('rn', 'rz', 'ru', 'rd'))}({e.exactly('int', 1)})"
+            case 4:
+                return f"__ushort_as_half((unsigned short)(({e.whole(1).text}) & 0xfbff))"
+            case _:
+                mode = draw.choice(("", "_rn", "_rz", "_ru", "_rd"))
+                return f"__float2half{mode}((float)({e.floating(1).text}))"
