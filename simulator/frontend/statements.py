@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from clang.cindex import CursorKind
+from clang.cindex import CursorKind, TypeKind
 
 from simulator.frontend.calls import Calls, Result
-from simulator.frontend.clang import constant, span_of
+from simulator.frontend.clang import constant, descendants, span_of
 from simulator.frontend.declarations import Declarations
 from simulator.frontend.expressions import Expressions, as_sum
-from simulator.frontend.hoisting import behind, hoist, hoist_calls
+from simulator.frontend.hoisting import hoist, hoist_calls
 from simulator.frontend.lexer import blank_comments
 from simulator.frontend.mistakes import LimitError, Mistakes
 from simulator.frontend.records import Place, Record
@@ -122,14 +122,13 @@ class Statements:
                     return declarations[0]
                 return Sequence(span, tuple(declarations), opens_scope=False)
             case CursorKind.IF_STMT:
-                return self._if(children, span)
+                return self._if(cursor, children, span)
             case CursorKind.FOR_STMT:
                 return self._for(cursor, children, span)
             case CursorKind.WHILE_STMT:
-                if len(children) != 2:
-                    raise SourceError("Declare this variable before the while.", span)
+                variable = _condition_variable(children)
                 condition, body = children
-                return self._loop(span, None, condition, None, body)
+                return self._loop(span, None, condition, None, body, variable=variable)
             case CursorKind.DO_STMT:
                 body, condition = children
                 return self._loop(span, None, condition, None, body, test_first=False)
@@ -138,7 +137,7 @@ class Statements:
             case CursorKind.CONTINUE_STMT:
                 return Continue(span)
             case CursorKind.SWITCH_STMT:
-                return self._switch(children, span)
+                return self._switch(cursor, children, span)
             case CursorKind.RETURN_STMT:
                 return self._return(children, span)
             case CursorKind.NULL_STMT:
@@ -175,30 +174,39 @@ class Statements:
         statements = tuple(self._statement(child) for child in cursor.get_children())
         return Sequence(span_of(cursor), statements)
 
-    def _condition(self, cursor: Any) -> tuple[list[Statement], Expression]:
-        """A condition, behind the calls in it in which threads wait."""
+    def _condition(self, cursor: Any, variable: Any) -> tuple[list[Statement], Expression]:
+        """A condition, behind the variable that it declares and the calls in which threads wait."""
+        declared = [] if variable is None else [self._declaration(variable)]
         with self._mistakes.noted():
             value = self._expressions.value(cursor)
-            return hoist_calls(convert(value, ctype.BOOL, value.span))
-        return [], zero(ctype.BOOL, span_of(cursor))
+            before, condition = hoist_calls(convert(value, ctype.BOOL, value.span))
+            return declared + before, condition
+        return declared, zero(ctype.BOOL, span_of(cursor))
 
-    def _if(self, children: list[Any], span: Span) -> Statement:
-        if len(children) not in (2, 3) or not children[0].kind.is_expression():
-            raise SourceError("Declare this variable before the if.", span)
-        no = self._statement(children[2]) if len(children) == 3 else None
-        before, condition = self._condition(children[0])
-        return behind(before, If(span, condition, self._statement(children[1]), no))
+    def _if(self, cursor: Any, children: list[Any], span: Span) -> Statement:
+        """if (start; condition) yes else no."""
+        variable = _condition_variable(children)
+        has_start = not _is_test(children[0]) or (
+            len(children) > 2 and _is_test(children[1]) and bool(_semicolons(self._text, cursor))
+        )
+        start = [self._statement(children.pop(0))] if has_start else []
+        test, *branches = children
+        before, condition = self._condition(test, variable)
+        yes = self._statement(branches[0])
+        no = self._statement(branches[1]) if len(branches) > 1 else None
+        return _in_scope([*start, *before], If(span, condition, yes, no))
 
     def _for(self, cursor: Any, children: list[Any], span: Span) -> Statement:
+        variable = _condition_variable(children)
         *head, body = children
         names = _for_clauses(self._text, cursor, head)
-        if len(set(names)) < len(names):
-            raise SourceError("Declare the condition's variable before this for loop.", span)
         clauses = dict(zip(names, head, strict=True))
         start = self._statement(clauses["start"]) if "start" in clauses else None
         if start is not None and waits(start):
             raise SourceError("Call a function with a barrier before the loop.", start.span)
-        return self._loop(span, start, clauses.get("condition"), clauses.get("advance"), body)
+        return self._loop(
+            span, start, clauses.get("condition"), clauses.get("advance"), body, variable=variable
+        )
 
     def _loop(
         self,
@@ -208,9 +216,13 @@ class Statements:
         advance: Any,
         body: Any,
         test_first: bool = True,
+        variable: Any = None,
     ) -> Loop:
-        """A loop, of the cursors of its parts, which it may be without."""
-        before, test = ([], None) if condition is None else self._condition(condition)
+        """A loop, of the cursors of its parts, which it may be without.
+
+        variable is the declaration in its condition.
+        """
+        before, test = ([], None) if condition is None else self._condition(condition, variable)
         advanced = None
         with self._mistakes.noted():
             advanced = None if advance is None else self._expressions.value(advance)
@@ -251,10 +263,11 @@ class Statements:
             Sequence(span, (self._declarations.element(declaration, cell), self._statement(body))),
         )
 
-    def _switch(self, children: list[Any], span: Span) -> Statement:
+    def _switch(self, cursor: Any, children: list[Any], span: Span) -> Statement:
         """A switch; clang nests a label in the label before it, and its statement in the last."""
-        if len(children) != 2:
-            raise SourceError("Declare this variable before the switch.", span)
+        variable = _condition_variable(children)
+        start = [self._declaration(one) for one in _switch_start(self._text, cursor)]
+        start += [] if variable is None else [self._declaration(variable)]
         selector, block = children
         labels: list[tuple[int | None, int]] = []
         body: list[Statement] = []
@@ -267,7 +280,7 @@ class Statements:
                 inner = list(inner.get_children())[-1]
             body.append(self._statement(inner))
         before, value = hoist_calls(self._expressions.value(selector))
-        return behind(before, Switch(span, value, tuple(labels), tuple(body)))
+        return _in_scope([*start, *before], Switch(span, value, tuple(labels), tuple(body)))
 
     def _return(self, children: list[Any], span: Span) -> Statement:
         """A return, behind the assignment of its value to the function's result."""
@@ -307,6 +320,76 @@ def _label(cursor: Any) -> int | None:
     return value
 
 
+def _condition_variable(children: list[Any]) -> Any:
+    """Remove the declaration in a condition from a statement's children; None if it has none."""
+    found = next((child for child in children if child.kind == CursorKind.VAR_DECL), None)
+    if found is not None:
+        children.remove(found)
+    return found
+
+
+def _in_scope(before: list[Statement], statement: If | Switch) -> Statement:
+    """A statement in the scope of what its head declares."""
+    return Sequence(statement.span, (*before, statement)) if before else statement
+
+
+def _is_test(cursor: Any) -> bool:
+    """Whether an expression may be a condition, which is a bool for clang."""
+    is_bool = cursor.type.get_canonical().kind == TypeKind.BOOL
+    return is_bool and bool(cursor.kind.is_expression())
+
+
+def _switch_start(text: str, cursor: Any) -> list[Any]:
+    """The declarations of switch (int a = 1, b = 2; a), which are no children of it for clang.
+
+    They are found by their uses. Raises SourceError where these are not all that is there.
+    """
+    semicolons = _semicolons(text, cursor)
+    if not semicolons:
+        return []
+    raw = text.encode()
+    begin, end = raw.index(b"(", cursor.extent.start.offset) + 1, semicolons[0]
+    written = blank_comments(raw[begin:end].decode(errors="replace"))
+    used = [c.referenced for c in descendants(cursor) if c.kind == CursorKind.DECL_REF_EXPR]
+    by_end = {
+        one.extent.end.offset: one
+        for one in used
+        if one.kind == CursorKind.VAR_DECL and begin <= one.extent.start.offset < end
+    }
+    declared = len(_positions(f"({written})", ",")) + 1 if written.strip() else 0
+    if len(by_end) != declared:
+        raise SourceError(
+            "Write what stands before the ; in a statement before this switch.", span_of(cursor)
+        )
+    return [by_end[place] for place in sorted(by_end)]
+
+
+def _semicolons(text: str, cursor: Any) -> list[int]:
+    """Where the semicolons in the parentheses of a statement's head are, in bytes."""
+    begin = cursor.extent.start.offset  # in bytes, like all of clang's offsets
+    raw = text.encode()[begin : cursor.extent.end.offset].decode(errors="replace")
+    code = blank_comments(raw)
+    return [begin + len(code[:position].encode()) for position in _positions(code, ";")]
+
+
+def _positions(code: str, sign: str) -> list[int]:
+    """Where a sign is between the first bracket of a text and the one that closes it.
+
+    It does not count within other brackets.
+
+    >>> _positions("for (int i = f(0, 1); i < n; ) { ; }", ";")
+    [20, 27]
+    """
+    depth, found = 0, []
+    for position, character in enumerate(code):
+        depth += (character in "([{") - (character in ")]}")
+        if character == sign and depth == 1:
+            found.append(position)
+        if depth == 0 and character == ")":
+            break
+    return found
+
+
 def _for_clauses(text: str, cursor: Any, head: list[Any]) -> list[str]:
     """Which of FOR_CLAUSES each child of a for loop's head is.
 
@@ -315,16 +398,7 @@ def _for_clauses(text: str, cursor: Any, head: list[Any]) -> list[str]:
     """
     if len(head) == len(FOR_CLAUSES):
         return FOR_CLAUSES
-    begin = cursor.extent.start.offset  # in bytes, like all of clang's offsets
-    raw = text.encode()[begin : cursor.extent.end.offset].decode(errors="replace")
-    code = blank_comments(raw)
-    depth, semicolons = 0, []
-    for position, character in enumerate(code):
-        depth += (character in "([{") - (character in ")]}")
-        if character == ";" and depth == 1:
-            semicolons.append(begin + len(code[:position].encode()))
-        if depth == 0 and character == ")":
-            break
+    semicolons = _semicolons(text, cursor)
     if len(semicolons) != 2:
         raise SourceError("Write all three parts of this for loop's head.", span_of(cursor))
     return [

@@ -114,6 +114,34 @@ TABLE: dict[str, tuple[str, Any]] = {
         np.where(I < 4, 4 * I + 1 + 16 + 4 * I + 2, I)),
     "warpSize and gridDim": ("x[i] = warpSize + gridDim.x * 100 + blockDim.x;", np.full(32, 164)),
     "typedef": ("typedef int number; using other = number; other v = i; x[i] = v;", I),
+    "if with a variable": (
+        "if (const int v = i - 8; v < 0) x[i] = v; else x[i] = 100 + v; int v = 3; x[i] += v;",
+        np.where(I < 8, I - 8, 92 + I) + 3),
+    "if with a variable that is tested": (
+        "if (int v = i % 3) x[i] = 10 * v; else x[i] = v - 1; if (int* p = x + i) *p += 1;",
+        np.where(I % 3, I % 3 * 10, -1) + 1),
+    "if with two declarations": (
+        "if (int a = i, b = 20; int c = b - a) x[i] = c; else if (int d = a + b; d > 39 && c == 0)"
+        " x[i] = d;", np.where(I == 20, 40, 20 - I)),
+    "if with an effect": (
+        "if (x[i]++; x[i] > 9) x[i] = 0; if (x[i] > 3; i > 30) x[i] = 5; if (; i == 1) x[i] = 7;"
+        " if (bool b = i < 3; b) x[i] += 50; else x[i] = -x[i];",
+        [57 if n == 1 else 51 + n if n < 3 else -5 if n > 30 else -(n + 1) if n < 9 else 0
+         for n in I]),
+    "if constexpr": ("if constexpr (constexpr int n = sizeof(int); n == 4) x[i] = n;",
+                     np.full(32, 4)),
+    "switch with a variable": (
+        "switch (int v = i % 4) { case 0: x[i] = 9; break; case 1: case 2: x[i] = v * 5; }"
+        " switch (int a = max(i, 30), b = a - 1 /* ; */; a + b) { case 59: x[i] += b; break;"
+        " default: x[i] -= a; } switch (; i) { case 3: x[i] = 77; }",
+        np.where(I == 3, 77, np.choose(I % 4, [9, 5, 10, I]) + np.where(I < 31, 29, -31))),
+    "while with a variable": (
+        "int n = 0; while (int left = i - n) { n++; if (left % 2) continue; x[i] += left; }",
+        [n + sum(left for left in range(1, n + 1) if left % 2 == 0) for n in I]),
+    "for with a variable": (
+        "int s = 0; for (int j = 0; bool more = j < i; j++) s += j + more;"
+        " for (; int left = i - s % 3; ) { x[i] = left; break; } x[i] += s;",
+        [s + (n - s % 3 or n) for n in range(32) for s in [n * (n + 1) // 2]]),
     "nothing": (";;{ }", I),
     "static and volatile": ("volatile int v = i; static const int w = 4; x[i] = v + w;", I + 4),
     "sizeof": ("x[i] = (int)sizeof(float4) + (int)sizeof(double);", np.full(32, 24)),
