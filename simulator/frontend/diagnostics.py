@@ -12,16 +12,21 @@ from simulator.frontend.device_code import DeviceCode
 from simulator.frontend.unsupported import advice_on, unsupported_message
 from simulator.language.errors import MAX_ERRORS, Diagnostic, Span, list_names
 
-# Headers that declare only what is there for every kernel without them.
+# Headers that declare for kernels only what is there without them.
 KNOWN_HEADERS = frozenset(
     {
-        "assert.h", "cassert", "cfloat", "climits", "cmath", "cinttypes", "cooperative_groups.h",
-        "cooperative_groups/reduce.h", "cooperative_groups/scan.h", "cstddef",
-        "cstdint", "cstdio", "cstdlib", "cuda.h", "cuda_fp16.h", "cuda_fp16.hpp", "cuda_pipeline.h",
+        "algorithm", "array", "assert.h", "bitset", "cassert", "cfloat", "chrono", "cinttypes",
+        "climits", "cmath", "cooperative_groups.h", "cooperative_groups/reduce.h",
+        "cooperative_groups/scan.h", "cstddef", "cstdint", "cstdio", "cstdlib", "cstring",
+        "ctime", "cuda.h", "cuda_fp16.h", "cuda_fp16.hpp", "cuda_pipeline.h",
         "cuda_pipeline_primitives.h", "cuda_runtime.h", "cuda_runtime_api.h",
-        "device_launch_parameters.h", "float.h", "inttypes.h", "iostream", "limits.h", "math.h",
-        "math_constants.h", "stdint.h", "stdio.h", "stdlib.h", "string", "string.h", "vector",
-        "vector_functions.h", "vector_types.h",
+        "device_launch_parameters.h", "errno.h", "exception", "fcntl.h", "float.h", "fstream",
+        "functional", "getopt.h", "initializer_list", "inttypes.h", "iomanip", "iostream",
+        "istream", "iterator", "limits", "limits.h", "map", "math.h", "math_constants.h",
+        "memory", "mutex", "numeric", "omp.h", "ostream", "random", "set", "sstream", "stdexcept",
+        "stdint.h", "stdio.h", "stdlib.h", "string", "string.h", "sys/stat.h", "sys/time.h",
+        "sys/types.h", "thread", "time.h", "tuple", "type_traits", "unistd.h", "unordered_map",
+        "utility", "vector", "vector_functions.h", "vector_types.h",
     }
 )  # fmt: skip
 UNKNOWN_NAME = re.compile(
