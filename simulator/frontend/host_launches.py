@@ -6,6 +6,7 @@ depends on a loop, on the input or on an unknown function has no value.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -20,7 +21,7 @@ from simulator.frontend.deduction import (
 from simulator.frontend.device_code import SourceFile
 from simulator.frontend.host_values import SIZES, Definition, Evaluator, Value, expression_tokens
 from simulator.frontend.scanner import Token, TokenKind
-from simulator.frontend.template import named_arguments, split_arguments, template_parameters
+from simulator.frontend.template import split_arguments, template_parameters
 from simulator.frontend.toplevel import Declaration
 from simulator.launch import Dim3
 
@@ -32,6 +33,7 @@ MAX_CALLS = 4  # of one function that are followed
 LOOPS = frozenset({"for", "while", "switch", "do"})
 ALLOCATIONS = frozenset({"cudaMalloc", "cudaMallocManaged", "cudaMallocHost", "cudaMallocAsync"})
 ASSIGNMENTS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "++", "--"})
+WORDS = frozenset({"true", "false", "const", "void", "char", "signed", "sizeof"})
 AXES = {"x": 0, "y": 1, "z": 2}
 
 
@@ -55,7 +57,6 @@ class HostLaunch:
     shared: int | None  # bytes of dynamic shared memory; likewise
     arguments: tuple[HostArgument, ...]
     line: int
-    is_deduced: bool = False  # whether some of the template's arguments are not in the text
 
 
 @dataclass(slots=True)
@@ -96,6 +97,9 @@ class _Reader:
         self._types = {
             name for one in source.declarations if one.is_type for name in one.names
         } | set(SIZES)
+        self._outside = {name for one in source.declarations for name in one.names}
+        self.named: dict[str, list[tuple[str, ...]]] = {}  # kernels' arguments outside launches
+        self._kernels = {name for one in source.kernels for name in one.names}
         self._names = Names()
         returned = {name: self._definition(one) for name, one in self._functions.items()}
         self._evaluator = Evaluator(
@@ -243,6 +247,8 @@ class _Reader:
             if text == "<<<":
                 launches = True
                 self._launch(index, last)
+            elif text in self._kernels and index + 1 < last:
+                self._mention(index)
             elif text in ALLOCATIONS and index + 1 in self._partner:
                 self._allocation(index + 1)
             elif text in self._functions and index + 1 in self._partner and index > first:
@@ -400,7 +406,6 @@ class _Reader:
                 shared=_whole(self._evaluate(sizes[2])) if len(sizes) > 2 else 0,
                 arguments=tuple(map(self._argument, passed)),
                 line=self._source.line(tokens[name].start),
-                is_deduced=bool(deduced),
             )
         )
 
@@ -442,6 +447,22 @@ class _Reader:
             is_offset = len(texts) > 1 and texts[1] in ("+", "-") and kind and kind[-1] == "*"
             kind = kind if len(texts) == 1 or is_offset else None
         return kind if kind and kind[0] in self._types else None
+
+    def _mention(self, index: int) -> None:
+        """A kernel's name, perhaps with its template's arguments, as in f = scale<float, 16>;."""
+        tokens = self._tokens
+        if tokens[index + 1].text == "<":
+            behind = self._source.top.behind_angles(index + 1)
+            if behind < len(tokens) and tokens[behind].text != "<<<":
+                inside = tokens[index + 2 : min(behind - 1, index + MAX_TOKENS)]
+                found = tuple(map(self._template_argument, split_arguments(inside)))
+                self.named.setdefault(tokens[index].text, []).append(found)
+
+    def is_known(self, argument: str) -> bool:
+        """Whether a template's argument means something outside host functions."""
+        words = [word for word in expression_tokens(argument) if re.match(r"[^\W\d]", word)]
+        known = self._types | set(self._evaluator.macros) | self._outside
+        return all(word in known or word in WORDS for word in words)
 
     def _template_argument(self, text: str) -> str:
         value = self._evaluator.evaluate(expression_tokens(text))
@@ -490,20 +511,23 @@ class _Reader:
         return next((SIZES[word] for word in words if word not in ("unsigned", "signed")), 4)
 
 
-def launched_arguments(
-    source: SourceFile, text: str, defines: Mapping[str, str], name: str
-) -> list[tuple[str, ...]]:
-    """The template arguments of the file's own launches of a kernel: named there, or deduced."""
+def launched_arguments(source: SourceFile, name: str) -> list[tuple[str, ...]]:
+    """The template arguments that host code gives a kernel: by name, or by what a launch passes.
+
+    Numbers are as their values, where these are known. What host code alone knows, such as the
+    parameter of a template around the launch, is left out.
+    """
     kernels = [one for one in source.kernels if name in one.names]
     if not any(template_parameters(source, one) for one in kernels):
         return []
-    named = named_arguments(source, name)
-    launches = find_launches(text, defines)
-    deduced = [one.template for one in launches if one.kernel == name and one.is_deduced]
+    reader = _Reader(source)
+    launched = [one.template for one in reader.launches() if one.kernel == name and one.template]
+    found = dict.fromkeys((*launched, *reader.named.get(name, ())))
+    known = [one for one in found if all(map(reader.is_known, one))]
     return [
         one
-        for one in dict.fromkeys((*named, *deduced))
-        if not any(len(other) > len(one) and other[: len(one)] == one for other in deduced)
+        for one in known
+        if not any(len(other) > len(one) and other[: len(one)] == one for other in known)
     ]
 
 

@@ -63,7 +63,7 @@ def compile_kernel(
     text, macros = set_defines(text, defines or {})
     source = SourceFile(text, macros)
     asked = choose_kernel(source, name, filename)
-    launched = launched_arguments(source, text, macros, asked.name)
+    launched = launched_arguments(source, asked.name)
     arguments, macros = template_values(source, asked, macros, launched)
     parsed = _parse(source, asked, arguments, macros, filename)
     functions = definitions(parsed.unit, filename)

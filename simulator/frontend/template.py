@@ -87,16 +87,3 @@ def instantiate(
 def template_span(source: SourceFile, kernel: Declaration) -> Span:
     """The span of the word `template` before a kernel."""
     return source.span(source.top.tokens[kernel.first])
-
-
-def named_arguments(source: SourceFile, name: str) -> list[tuple[str, ...]]:
-    """The template arguments that the file's own launches name: of `name<A, B><<<…>>>(…)`."""
-    top = source.top
-    found: list[tuple[str, ...]] = []
-    for index, token in enumerate(top.tokens[:-1]):
-        if token.text != name or top.tokens[index + 1].text != "<":
-            continue
-        behind = top.behind_angles(index + 1)
-        if behind < len(top.tokens) and top.tokens[behind].text == "<<<":
-            found.append(split_arguments(top.tokens[index + 2 : behind - 1]))
-    return found

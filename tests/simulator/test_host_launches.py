@@ -174,6 +174,9 @@ DEDUCED = {
     "thrust": ("template <typename T> __global__ void k(T* x)",
                "thrust::device_vector<float> d(9);\n"
                "k<<<1, 4>>>(thrust::raw_pointer_cast(d.data()));", "k<float>"),
+    "a constant of the host": ("template <int N> __global__ void k(float* x)",
+                               "constexpr unsigned int B = 1 << 4; float* d; k<B><<<1, B>>>(d);",
+                               "k<16>"),
     "a struct's argument": ("template <typename T> struct M { T* p; int n; };\n"
                             "template <typename T> __global__ void k(M<T> m)",
                             "M<double> d; k<<<1, 4>>>(d);", "k<double>"),
@@ -188,6 +191,24 @@ def test_a_templates_arguments_are_deduced(case: str) -> None:
     assert kernel_name(launch) == name
     kernel = compile_kernel(text, "k")
     assert f"k<{', '.join(kernel.template)}>" == name
+
+
+def test_a_kernel_named_beside_launches_gives_its_arguments() -> None:
+    text = (
+        "template <int N> __global__ void k(float* x) {}\n"
+        "int main() { constexpr int B = 64; void (*kernels[])(float*) { k<B>, k<B> };\n"
+        "float* d; for (auto f : kernels) f<<<1, 4>>>(d); }"
+    )
+    assert compile_kernel(text, "k").template == ("64",)
+
+
+def test_the_parameter_of_a_template_around_the_launch_is_no_argument() -> None:
+    text = (
+        "template <typename T, int N> __global__ void k(T* x) {}\n"
+        "template <typename T> void run(T* d) { k<T, 8><<<1, 4>>>(d); }"
+    )
+    with pytest.raises(SourceError, match="The template parameters T, N of k have no value"):
+        compile_kernel(text)
 
 
 def test_a_host_functions_template_passes_its_type_on() -> None:
