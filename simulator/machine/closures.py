@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from simulator.language.tree import Barrier, Call, Expression
 from simulator.machine.buffers import Address
-from simulator.machine.group import Group, Spin
+from simulator.machine.group import Group, Meeting, Spin
 from simulator.machine.load_store import Memory
 from simulator.machine.masks import Mask
 from simulator.machine.observer import Observer
@@ -24,9 +24,10 @@ AddressClosure = Callable[[Group, Mask], Address]
 Update = Callable[[Group, Mask, Closure], Any]
 
 # A statement in which threads wait is a generator: it yields each barrier with the lanes that wait
-# there, and each turn of a loop that waits for another thread; it goes on when the machine resumes
-# it, and returns the lanes that go on after the statement.
-Waiting = Generator[tuple[Barrier, Mask] | Spin, None, Mask]
+# there, each turn of a loop that waits for another thread, and each __syncwarp() that lanes of
+# another branch may come to; it goes on when it is resumed, and returns the lanes that go on after
+# the statement.
+Waiting = Generator[tuple[Barrier, Mask] | Spin | Meeting, None, Any]
 
 # A statement's closure gives the lanes that go on after it (a Mask), or a Waiting if threads wait
 # in the statement.

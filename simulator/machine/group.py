@@ -33,6 +33,22 @@ class Spin:
     taken: bool = False  # whether these went on: they then are not among those it ends with
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrived:
+    """Lanes that have arrived at a __syncwarp() in a branch of an if."""
+
+    lanes: Array  # bool [lanes]
+    names: Array  # uint32 [lanes], the mask of each: a bit for each lane that it waits for
+    report: Callable[..., None]  # notifies observers of a fault; see WarpMasks.report
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meeting:
+    """Lanes wait for lanes of another branch; they go on once those have arrived."""
+
+    arrived: list[Arrived]
+
+
 # What waits on a group's stacks above some depth: loops, breaks, continues, returns.
 Suspended = tuple[list[LoopState], list[Mask], list[Mask], list[Mask]]
 
@@ -102,9 +118,11 @@ class Group:
         self.returns: list[Mask] = [NONE]  # lanes that left the kernel, then each called function
 
         # Barriers.
-        self.code: Generator[tuple[Barrier, Mask] | Spin, None, Mask] | None = None  # the execution
+        self.code: Generator[tuple[Barrier, Mask] | Spin | Meeting, None, Any] | None = (
+            None  # the execution
+        )
         # The barrier it waits at, and its lanes; or the turn that a loop has taken.
-        self.waiting: tuple[Barrier, Mask] | Spin | None = None
+        self.waiting: tuple[Barrier, Mask] | Spin | Meeting | None = None
         self.released = True  # whether it may pass that barrier
         self.interval: Any = 0  # barriers passed by the block: one number, or int [lanes]
         # How its lanes vote at the barrier that they wait at (0 for no), then what comes of it.

@@ -20,6 +20,7 @@ from simulator.language.loop_ends import has_counter, is_endless
 from simulator.language.tree import (
     Barrier,
     Break,
+    Call,
     Continue,
     Declare,
     Evaluate,
@@ -56,6 +57,7 @@ from simulator.machine.control_flow import (
 from simulator.machine.expressions import Evaluator
 from simulator.machine.group import Group, LoopState
 from simulator.machine.masks import ALL, NONE, Mask, narrow, negate, union
+from simulator.machine.meetings import arrival_at, branches_that_meet, run_to_meetings
 from simulator.machine.observer import Observer, StepKind, callbacks
 from simulator.machine.printing import LaunchStopped
 from simulator.machine.registers import PassOn, blend
@@ -68,6 +70,7 @@ from simulator.machine.turns import (
     run_function,
     run_parts,
 )
+from simulator.machine.warp_masks import FULL
 
 
 class Program:
@@ -89,6 +92,10 @@ class Program:
         self._waiting: dict[Statement, bool] = {}  # results of _waits
         # Whether loops wait for other threads, so that each warp of each block must take turns.
         self.takes_turns = spins(kernel.body)
+        # The ifs whose branches meet at __syncwarp(); with turns, each branch waits for itself.
+        self._meeting_ifs, self._meetings = (
+            ({}, frozenset()) if self.takes_turns else branches_that_meet(kernel.body)
+        )
         run = self._compile(kernel.body)
         self._run = run if self._waits(kernel.body) else as_generator(run)
         self.memo_slots = self._evaluator.memo_slots
@@ -111,6 +118,7 @@ class Program:
         if statement not in self._waiting:
             self._waiting[statement] = (
                 isinstance(statement, Barrier)
+                or statement in self._meetings
                 or (self._spins(statement) and isinstance(statement, Loop))
                 or any(self._waits(inner) for inner in inner_statements(statement))
             )
@@ -153,6 +161,8 @@ class Program:
         match statement:
             case Declare():
                 return self._notifying(self._declare(statement), StepKind.RUN, statement)
+            case Evaluate(expression=Call() as call) if statement in self._meetings:
+                return self._meeting(statement, call)
             case Evaluate(expression=expression):
                 return self._notifying(self._evaluate(expression), StepKind.RUN, statement)
             case Barrier():
@@ -193,6 +203,22 @@ class Program:
             return mask
 
         return evaluate
+
+    def _meeting(self, statement: Evaluate, call: Call) -> Run:
+        """A __syncwarp() to which lanes of another branch may come."""
+        named: Closure = _all_lanes
+        if call.arguments:
+            named = self._evaluator.compile(call.arguments[0])
+        arrive, notifications = arrival_at(call, named, self._evaluator), self._on_step
+
+        def wait(group: Group, mask: Mask) -> Waiting:
+            meeting = arrive(group, mask)
+            for notify in notifications:
+                notify(group, StepKind.RUN, statement, mask)
+            yield meeting
+            return mask
+
+        return wait
 
     def _declare(self, statement: Declare) -> Run:
         variable = statement.variable
@@ -367,6 +393,14 @@ class Program:
                     branches.append(generator(group, active))
             return run_branches(branches, group)
 
+        def meet(group: Group, mask: Mask) -> Waiting:
+            masks = split(group, mask)
+            branches = [(yes, yes_waits, masks[0]), (no, no_waits, masks[1])]
+            after = yield from run_to_meetings(branches, group, self._meeting_ifs[statement])
+            return _join(mask, masks, after)
+
+        if statement in self._meeting_ifs:
+            return meet
         if self._spins(statement):
             return turns
         return waiting_run if self._waits(statement) else run
@@ -502,6 +536,11 @@ def _held_back(body: Run) -> Run:
 def _do_nothing(group: Group, mask: Mask) -> Mask:
     """Stands for a statement or expression that a construct does not have."""
     return mask
+
+
+def _all_lanes(group: Group, mask: Mask) -> Any:
+    """The mask of a __syncwarp() without one."""
+    return FULL
 
 
 def _join(mask: Mask, before: tuple[Mask, Mask], after: tuple[Mask, Mask]) -> Mask:

@@ -92,7 +92,7 @@ class WarpMasks:
         if memo is not None and memo[0] is mask and memo[1] is named and memo[2] is returned:
             arrival: Arrival = memo[3]
         else:
-            arrival = _find_arrival(group, mask, named)
+            arrival = find_arrival(group, mask, named)
             group.memo[self._slot] = (mask, named, returned, arrival)
         for reason, lanes, others in arrival.faults:
             self.report(reason, group, lanes, others)
@@ -131,7 +131,8 @@ class Arrival:
     faults: tuple[tuple[WarpFaultReason, Array, Array], ...]
 
 
-def _find_arrival(group: Group, mask: Mask, named: Any) -> Arrival:
+def find_arrival(group: Group, mask: Mask, named: Any) -> Arrival:
+    """How the lanes of a mask arrive together; named is their masks, one number or [lanes]."""
     complete = group.threads.size % WARP_SIZE == 0
     uniform = np.ndim(named) == 0
     if mask is ALL and complete and uniform and named == FULL:

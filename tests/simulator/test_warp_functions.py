@@ -163,9 +163,17 @@ WRONG: dict[str, tuple[str, list[tuple[str, int, str]]]] = {
         "if (i < 16) v = __any_sync(0xffffffff, v);",
         [("wrong-mask", 0, "waits in __any_sync for lane 16")],
     ),
-    "two arms": (
-        "if (i < 16) __syncwarp(); else { v++; __syncwarp(); }",
-        [("wrong-mask", 0, "lane 16"), ("wrong-mask", 16, "lane 0")],
+    "two arms, with other masks": (
+        "if (i < 16) __syncwarp(); else { v++; __syncwarp(0xffff0000); }",
+        [("wrong-mask", 0, "lane 16")],
+    ),
+    "two arms, one twice": (
+        "if (i < 16) __syncwarp(); else { __syncwarp(); v++; __syncwarp(); }",
+        [("wrong-mask", 16, "lane 0")],
+    ),
+    "two arms, some lanes in neither": (
+        "if (i < 24) { if (i < 16) __syncwarp(); else { v++; __syncwarp(); } }",
+        [("wrong-mask", 0, "lane 24"), ("wrong-mask", 16, "lane 24")],
     ),
     "masks that differ": (
         "x[i] = __ballot_sync(i < 16 ? 0xffffffff : 0xffff0000, 1);",
@@ -188,6 +196,65 @@ WRONG: dict[str, tuple[str, list[tuple[str, int, str]]]] = {
         [("wrong-mask", 1, "lane 0")],
     ),
 }
+
+
+# Both branches of an if, lanes of one warp in each, and what x then holds: v is x[i], w another
+# lane's, that the other branch has written.
+MEETINGS: dict[str, str] = {
+    "once": "if (i % 2) { s[i] = v; __syncwarp(); w = s[i - 1]; }"
+            " else { s[i] = v; __syncwarp(); w = s[i + 1]; }",
+    "in a mask of half the warp": (
+        "unsigned half = i % 32 < 16 ? 0xffff : 0xffff0000;"
+        " if (i % 2) { s[i] = v; __syncwarp(half); w = s[i - 1]; }"
+        " else { s[i] = v; __syncwarp(half); w = s[i + 1]; }"),
+    "three times": (
+        "if (i % 2) { for (int k = 0; k < 3; k++) { s[i] = k + v; __syncwarp(); w = s[i - 1] - k;"
+        " __syncwarp(); } }"
+        " else { for (int k = 0; k < 3; ++k) { s[i] = v + k; __syncwarp(); w = s[i + 1] - k;"
+        " __syncwarp(); } }"),
+    "in functions": "if (i % 2) { left(s, i, v, w); } else { right(s, i, v, w); }",
+    "in branches within a branch": (
+        "if (i % 2) { if (i % 4 == 1) { s[i] = v; __syncwarp(); w = s[i - 1]; }"
+        " else { s[i] = v; v += 0; __syncwarp(); w = s[i - 1]; } }"
+        " else { s[i] = v; __syncwarp(); w = s[i + 1]; }"),
+    "after lanes that have ended": (
+        "if (i >= 30) return; if (i % 2) { s[i] = v; __syncwarp(); w = s[i - 1]; }"
+        " else { s[i] = v; __syncwarp(); w = s[i + 1]; }"),
+    "with a continue": (
+        "for (int k = 0; k < 2; ++k) { if (i % 2) { s[i] = v; __syncwarp(); w = s[i - 1];"
+        " __syncwarp(); continue; } else { s[i] = v; __syncwarp(); w = s[i + 1]; __syncwarp(); } }"
+    ),
+    "beside warps in one branch alone": (
+        "if (i < 32 && i % 2) { s[i] = v; __syncwarp(); w = s[i - 1]; }"
+        " else { s[i] = v; __syncwarp(); w = s[i ^ 1]; }"),
+}  # fmt: skip
+FUNCTIONS = """
+__device__ void left(int* s, int i, int v, int& w) { s[i] = v; __syncwarp(); w = s[i - 1]; }
+__device__ void right(int* s, int i, int v, int& w) { s[i] = v; __syncwarp(); w = s[i + 1]; }
+"""
+
+
+@pytest.mark.parametrize("schedule", ["ascending", "descending", "lockstep"])
+@pytest.mark.parametrize("case", MEETINGS)
+def test_the_branches_of_an_if_meet_at_syncwarp(case: str, schedule: Any) -> None:
+    body = f"__shared__ int s[64]; int w = -1; {MEETINGS[case]} x[i] = w;"
+    text = FUNCTIONS + TEXT.format(type="int", body=body)
+    kernel, launch = launch_text(text, block=64, x=np.arange(64, dtype=np.int32) * 5)
+    report = simulate(kernel, launch, schedule)
+    expected = (np.arange(64) ^ 1) * 5
+    if "ended" in case:
+        expected[30:] = np.arange(30, 64) * 5
+    assert report.arrays["x"].tolist() == expected.tolist()
+    assert not report.hazards
+
+
+def test_without_syncwarp_the_branches_race() -> None:
+    body = "__shared__ int s[64]; int w = -1; " + MEETINGS["once"].replace("__syncwarp();", "", 1)
+    kernel, launch = launch_text(
+        TEXT.format(type="int", body=body + " x[i] = w;"), x=np.arange(32, dtype=np.int32)
+    )
+    found = {str(hazard.kind) for hazard in simulate(kernel, launch).hazards}
+    assert "read-after-write" in found or "write-after-read" in found
 
 
 @pytest.mark.parametrize("schedule", ["ascending", "lockstep"])
