@@ -119,10 +119,20 @@ class _Reader:
         for function in order:
             if function.name not in self._calls:
                 self._names = _copy(outside)
+                self._shadow(function)
                 if function.name == "main":
                     self._names.values["argc"] = 1  # run without arguments
                 self._function(function)
         return tuple(self._found)
+
+    def _shadow(self, function: Declaration) -> None:
+        """Forget the variables outside a function that its parameters hide."""
+        names = self._names
+        for parameter in _split(self._source.top.parameters(function)):
+            if parameter:
+                names.values[parameter[-1].text] = None
+                names.sizes.pop(parameter[-1].text, None)
+                names.elements.pop(parameter[-1].text, None)
 
     def _lookup(self, name: str) -> Value:
         """The value of a variable, or of a dim3's component."""

@@ -233,3 +233,10 @@ def test_what_cannot_be_deduced_is_asked_for(body: str) -> None:
     text = f"template <typename T> __global__ void k(T* x, T* y) {{}}\nint main() {{ {body} }}"
     with pytest.raises(SourceError, match="The template parameter T of k has no value: name it"):
         compile_kernel(text)
+
+
+def test_a_parameter_hides_the_variable_outside() -> None:
+    text = f"int n = 7, b = 64;\n{KERNEL}void run(float* x, int n) {{ k<<<2, b>>>(x, n); }}"
+    [launch] = find_launches(text)
+    assert launch.block == (64, 1, 1)
+    assert launch.arguments[1].value is None
