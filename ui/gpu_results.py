@@ -15,6 +15,7 @@ from gpu.result import Comparison
 from ui.gpu_charts import counters, latency, performance, roofline
 from ui.gpu_charts.performance import Pair
 from ui.palette import CHART_INKS
+from ui.plain_text import plain_text
 
 # Shown until a reader chooses others; a run may have none of them.
 USUAL_KERNELS = ("naive", "tiled", "transposed:TILE=32", "registers", "warptiles", "cublas")
@@ -217,7 +218,8 @@ def show_bits(verdicts: Sequence[BitVerdict]) -> None:
             icon=":material/check:",
         )
     for verdict in differing:
-        st.error(f"{variant_title(verdict.name)}: {verdict.sentence}", icon=":material/close:")
+        sentence = plain_text(f"{variant_title(verdict.name)}: {verdict.sentence}")
+        st.error(sentence, icon=":material/close:")
 
 
 def show_limits(limits: Limits, key: str) -> None:

@@ -23,6 +23,7 @@ from simulator.language.errors import LaunchError, SourceError
 from ui.gpu_charts import performance
 from ui.gpu_results import show_bits, show_comparison, show_limits
 from ui.palette import PALETTES
+from ui.plain_text import plain_text
 
 GPU_CSS = Path(__file__).resolve().parents[1] / "web" / "gpu.css"
 TIMEOUT_SECONDS = 120
@@ -146,7 +147,7 @@ def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
     if job is not None:
         draw_progress()
     if st.session_state.get(PROBLEM):
-        st.error(st.session_state[PROBLEM])
+        st.error(plain_text(st.session_state[PROBLEM]))
     limits_of_gpu: Limits | None = st.session_state.get(LIMITS, {}).get(gpu)
     result: Comparison | None = st.session_state.get(RESULT)
     if result is not None:
@@ -183,7 +184,7 @@ def draw_bits_form(gpu: int) -> None:
         try:
             job = bits.request(choose(name, (M, N, K)), (M, N, K), bits.fresh_seed(), gpu)
         except LaunchError as error:
-            st.error(str(error))
+            st.error(plain_text(str(error)))
         else:
             start_job(job)
 
@@ -207,7 +208,7 @@ def draw_controls(device: Device) -> tuple[list[Candidate], tuple[int, int, int]
             check_memory((M, N, K), element, device.memory_bytes)
         return [choose(name, (M, N, K)) for name in chosen], (M, N, K)
     except LaunchError as error:
-        st.error(str(error))
+        st.error(plain_text(str(error)))
         return [], (M, N, K)
 
 

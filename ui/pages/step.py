@@ -33,6 +33,7 @@ from ui.cache import (
 from ui.find_step import corresponding_step, next_execution, next_read
 from ui.hit import Hit
 from ui.look import Look, Sheet, Stage
+from ui.plain_text import plain_text
 from ui.room import guess_room, parse_cookie, parse_room
 from ui.scene_model import writer
 from ui.stepper import TOGGLED, Shown, draw_stepper, send_frames
@@ -341,7 +342,8 @@ def draw_page() -> None:
         report = load_report(view)
     except (SourceError, LaunchError) as error:
         draw_notices()
-        st.error(f"This cannot be run: {error}", icon=":material/error:")
+        place = "\n" if "\n" in str(error) else " "  # several errors are a line each
+        st.error(plain_text(f"This cannot be run:{place}{error}"), icon=":material/error:")
         return
     launch = recording.launch
     view, notices = clamp(view, launch.grid, launch.block, len(recording.steps))
