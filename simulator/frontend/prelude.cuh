@@ -32,6 +32,7 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;
+extern "C" __device__ void* memset(void*, int, size_t);
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;

@@ -297,6 +297,11 @@ class Structs:
                 statements += self.default_member(place, field, span)
         return statements
 
+    def clear(self, place: Place, span: Span) -> list[Statement]:
+        """The statements that set all numbers of an array, a struct or a variable to zero."""
+        self._spend(place, span)
+        return clear(place, span)
+
     def _spend(self, target: Place, span: Span) -> None:
         """Count what a copy of a struct or array becomes; SourceError if it is too much."""
         self._copied += cells_of(target.ctype) if isinstance(target.ctype, (ArrayOf, Struct)) else 0
