@@ -18,6 +18,7 @@ class Declarations:
         self.lines: list[str] = []
         self.level = 1
         self.named = 0
+        self.volatiles = True  # whether a variable may be volatile
 
     def put(self, line: str) -> None:
         self.lines.append("    " * self.level + line)
@@ -62,7 +63,7 @@ class Declarations:
         if ctype != "bool" and RANK[ctype] < RANK["float"] and e.draw.random() < 0.15:
             constant, bound = True, 8
             value = e.index(8, e.depth)
-        volatile = not constant and e.draw.random() < 0.03
+        volatile = not constant and e.draw.random() < 0.03 and self.volatiles
         qualifier = "const " if constant else "volatile " if volatile else ""
         match e.draw.randrange(8):
             case 0:

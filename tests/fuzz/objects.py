@@ -138,24 +138,31 @@ class Objects(Assignments):
         """A lambda that is called at once, perhaps twice."""
         e = self.expressions
         name, parameter, ctype = self.name(), self.name(), e.draw.choice(SCALARS)
-        known = len(e.scope)
-        given = Variable(parameter, ctype, constant=True)
+        outer, given = e.scope, Variable(parameter, ctype, constant=True)
+        # g++ 12 takes no volatile variable in a lambda.
+        e.scope = [v for v in outer if not v.volatile]
         if e.draw.random() < 0.3:
             with self.block(f"auto {name} = [&]({ctype} {parameter}) {{", "};"):
                 e.scope.append(given)
-                kept, self.result = self.result, None
+                kept = self.result, self.volatiles
+                self.result, self.volatiles = None, False
                 with self.leaving(False, False):
                     self.several(1, 2, nesting + 1)
-                self.result = kept
+                self.result, self.volatiles = kept
+            e.scope = outer
             e.begin()
             self.put(f"{name}({e.of(ctype, e.depth)});")
             return
         e.scope.append(given)
         capture = e.draw.choice(("[&]", "[=]"))
-        e.begin() if capture == "[&]" else e.reserve()
+        if capture == "[&]":
+            e.begin()
+        else:
+            e.scope = [v for v in e.scope if v.kind != "array"]  # one is not copied
+            e.reserve()
         value = e.any(e.depth)
         body = f"return ({value.ctype})({value.text});"
-        del e.scope[known:]
+        e.scope = outer
         self.put(f"auto {name} = {capture}({ctype} {parameter}) {{ {body} }};")
         result = self.name()
         e.begin()
