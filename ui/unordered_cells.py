@@ -13,6 +13,8 @@ from simulator.language.retries import retried_reads
 from simulator.language.tree import Call, Evaluate, Expression, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
+from simulator.machine.warp_masks import FULL, pack
+from simulator.machine.warp_syncs import WarpSyncs
 from simulator.observers.races import Relation, is_race
 from simulator.recording.recording import StepAccess
 
@@ -27,7 +29,7 @@ class _CellAccesses:
     cells: Array  # int [n], counted from the array's start
     threads: Array  # int [n], the thread of the block that touches each
     warps: Array  # int [n], that thread's warp
-    warp_syncs: Array  # int [n], __syncwarp() that the warp had passed
+    warp_syncs: int  # calls of __syncwarp() that the block had made
     interval: int  # barriers that the block had passed
     iteration: int  # of the outermost loop
 
@@ -39,11 +41,12 @@ class _LastAccesses:
     threads of one warp are ordered by its __syncwarp(), and those of several warps are not.
     """
 
-    def __init__(self, cells: int) -> None:
+    def __init__(self, cells: int, syncs: WarpSyncs) -> None:
+        self._syncs = syncs  # of the whole block, a lane for each thread
         self.interval = np.full(cells, -1)  # barriers that the block had passed
         self.warp = np.full(cells, NOBODY)  # MANY for threads of several warps
-        self.warp_syncs = np.zeros(cells, np.int64)  # __syncwarp() that the warp had passed
-        self.thread = np.full(cells, NOBODY)  # MANY for several threads since that __syncwarp()
+        self.warp_syncs = np.zeros(cells, np.int64)  # calls of __syncwarp() in the block before it
+        self.thread = np.full(cells, NOBODY)  # MANY for several threads that none of these orders
         self.iteration = np.full(cells, -1)  # of the outermost loop
 
     def add(self, accesses: _CellAccesses) -> None:
@@ -51,9 +54,9 @@ class _LastAccesses:
         cells, threads, warps = accesses.cells, accesses.threads, accesses.warps
         same_interval = self.interval[cells] == accesses.interval
         same_warp = same_interval & (self.warp[cells] == warps)
-        same_syncs = same_warp & (self.warp_syncs[cells] == accesses.warp_syncs)
+        unordered = same_warp & ~self._ordered(accesses)
         other_warp = same_interval & ~same_warp
-        other_thread = other_warp | (same_syncs & (self.thread[cells] != threads))
+        other_thread = other_warp | (unordered & (self.thread[cells] != threads))
         _assign_or_many(self.warp, cells, np.where(other_warp, MANY, warps))
         _assign_or_many(self.thread, cells, np.where(other_thread, MANY, threads))
         self.warp_syncs[cells] = accesses.warp_syncs
@@ -68,9 +71,27 @@ class _LastAccesses:
             same_warp=self.warp[cells] == accesses.warps,
             same_block=np.ones(cells.size, np.bool_),  # one block is recorded
             same_interval=self.interval[cells] == accesses.interval,
-            same_warp_interval=self.warp_syncs[cells] == accesses.warp_syncs,
+            same_warp_interval=~self._ordered(accesses),
         )
         return np.broadcast_to(is_race(accesses.kind, kind, relation), cells.shape)
+
+    def _ordered(self, accesses: _CellAccesses) -> Array:
+        """Whether a __syncwarp() stands between these and accesses of the same warp: bool [n].
+
+        Where several threads have touched a cell, it must be one that orders all of the warp's.
+        """
+        cells, threads = accesses.cells, accesses.threads
+        authors = self.thread[cells]
+        before, now = self.warp_syncs[cells], np.full(cells.size, accesses.warp_syncs)
+        ordered = np.broadcast_to(
+            self._syncs.order(before, now, threads, np.maximum(authors, 0) % WARP_SIZE), cells.shape
+        ).copy()
+        several = np.flatnonzero(authors == MANY)
+        for lane in range(WARP_SIZE if several.size else 0):
+            ordered[several] &= self._syncs.order(
+                before[several], now[several], threads[several], np.full(several.size, lane)
+            )
+        return ordered
 
 
 def _assign_or_many(array: Array, cells: Array, values: Array) -> None:
@@ -80,20 +101,19 @@ def _assign_or_many(array: Array, cells: Array, values: Array) -> None:
 
 
 def _cell_accesses(
-    step: Step, access: StepAccess, warp_syncs: Array, retried: Set[Expression]
+    step: Step, access: StepAccess, warp_syncs: int, retried: Set[Expression]
 ) -> _CellAccesses:
-    """An access of a step, cell by cell; warp_syncs is int [warps] at that step.
+    """An access of a step, cell by cell; warp_syncs is how many calls there were until then.
 
     One of the retried reads (see simulator.language.retries) is as good as an atomic.
     """
     cells, threads = access.touched_cells()
-    warps = threads // WARP_SIZE
     return _CellAccesses(
         kind=AccessKind.ATOMIC if access.expression in retried else access.kind,
         cells=cells,
         threads=threads,
-        warps=warps,
-        warp_syncs=warp_syncs[warps],
+        warps=threads // WARP_SIZE,
+        warp_syncs=warp_syncs,
         interval=step.interval,
         iteration=step.loops[0].iteration if step.loops else 0,
     )
@@ -108,15 +128,15 @@ def find_unordered_cells(recording: Recording) -> tuple[Mapping[str, Array], ...
     the array's start.
     """
     found: list[dict[str, Array]] = [{} for _ in recording.steps]
-    warp_syncs, retried = _warp_syncs(recording), retried_reads(recording.kernel.body)
-    _find_races_with_earlier(recording, warp_syncs, retried, found)
-    _find_stale_loads(recording, warp_syncs, retried, found)
+    syncs, retried = _warp_syncs(recording), retried_reads(recording.kernel.body)
+    _find_races_with_earlier(recording, syncs, retried, found)
+    _find_stale_loads(recording, syncs, retried, found)
     return tuple(found)
 
 
 def _find_races_with_earlier(
     recording: Recording,
-    warp_syncs: list[Array],
+    syncs: _Syncs,
     retried: Set[Expression],
     found: list[dict[str, Array]],
 ) -> None:
@@ -126,9 +146,9 @@ def _find_races_with_earlier(
     for step in recording.steps:
         for access in _shared_accesses(step):
             size = step.shared[access.name].size
-            accesses = _cell_accesses(step, access, warp_syncs[step.number], retried)
+            accesses = _cell_accesses(step, access, syncs.counts[step.number], retried)
             by_kind = {
-                kind: last.setdefault((access.name, kind), _LastAccesses(size))
+                kind: last.setdefault((access.name, kind), _LastAccesses(size, syncs.calls))
                 for kind in AccessKind
             }
             by_kind[accesses.kind].add(accesses)  # lanes of one instruction can race too
@@ -144,7 +164,7 @@ def _find_races_with_earlier(
 
 def _find_stale_loads(
     recording: Recording,
-    warp_syncs: list[Array],
+    syncs: _Syncs,
     retried: Set[Expression],
     found: list[dict[str, Array]],
 ) -> None:
@@ -154,10 +174,10 @@ def _find_stale_loads(
         for access in _shared_accesses(step):
             size = step.shared[access.name].size
             by_kind = {
-                kind: coming.setdefault((access.name, kind), _LastAccesses(size))
+                kind: coming.setdefault((access.name, kind), _LastAccesses(size, syncs.calls))
                 for kind in (AccessKind.STORE, AccessKind.ATOMIC)
             }
-            accesses = _cell_accesses(step, access, warp_syncs[step.number], retried)
+            accesses = _cell_accesses(step, access, syncs.counts[step.number], retried)
             if access.kind is not AccessKind.LOAD:
                 by_kind[access.kind].add(accesses)
                 continue
@@ -176,16 +196,60 @@ def _add(found: dict[str, Array], name: str, cells: Array) -> None:
         found[name] = np.union1d(found.get(name, cells), cells)
 
 
-def _warp_syncs(recording: Recording) -> list[Array]:
-    """For each step, how often each warp has passed __syncwarp(): int [warps]."""
-    syncs = np.zeros(recording.launch.warps, np.int64)
-    found = []
+@dataclass(frozen=True, slots=True)
+class _Syncs:
+    """The calls of __syncwarp() of the recorded block."""
+
+    calls: WarpSyncs  # a lane for each thread of the block
+    counts: tuple[int, ...]  # for each step, how many calls there were until it
+
+
+def _warp_syncs(recording: Recording) -> _Syncs:
+    """Find which lanes have waited for each other, step by step.
+
+    Lanes that arrive with a mask wait for the others that it names: these may come in a later
+    step, by a __syncwarp() in another branch.
+    """
+    threads = recording.launch.threads
+    lanes, warps = np.arange(threads) % WARP_SIZE, np.arange(threads) // WARP_SIZE
+    calls, counts = WarpSyncs(), []
+    waiting = np.zeros(threads, np.bool_)
+    masks = np.zeros(threads, np.uint32)
     for step in recording.steps:
         match step.statement:
-            case Evaluate(expression=Call(function="__syncwarp")):
-                syncs = syncs.copy()
-                syncs[np.unique(np.flatnonzero(step.active) // WARP_SIZE)] += 1
+            case Evaluate(expression=Call(function="__syncwarp") as call):
+                if (waiting & step.active).any():  # the others have not come: they go on
+                    waiting[:] = False
+                waiting = waiting | step.active
+                masks = np.where(step.active, _masks(step, call), masks)
+                peers = _peers(waiting, masks, lanes, warps)
+                calls.add(peers)
+                waiting = waiting & (masks & ~peers != 0)
             case _:
                 pass
-        found.append(syncs)
-    return found
+        counts.append(calls.count)
+    return _Syncs(calls, tuple(counts))
+
+
+def _masks(step: Step, call: Call) -> Array:
+    """The mask of each thread that calls __syncwarp(): uint32 [T]."""
+    for argument in call.arguments:
+        for evaluation in step.evaluations:
+            if evaluation.expression is argument:
+                return evaluation.values.astype(np.uint32)
+    return np.full(step.active.size, FULL)
+
+
+def _peers(waiting: Array, masks: Array, lanes: Array, warps: Array) -> Array:
+    """Of each thread the lanes of its warp that wait with its mask, itself among them: uint32 [T].
+
+    Lanes that a partial warp lacks count as waiting: there is nothing to be ordered with them.
+    """
+    own = np.zeros((int(warps[-1]) + 1, WARP_SIZE), np.uint32)
+    here = np.ones(own.shape, np.bool_)
+    own[warps, lanes], here[warps, lanes] = masks, waiting
+    missing = np.ones(own.shape, np.bool_)
+    missing[warps, lanes] = False
+    same = (own[:, :, None] == own[:, None, :]) & here[:, None, :] | missing[:, None, :]
+    peers: Array = pack(same)[warps, lanes] & (masks | pack(missing)[warps])
+    return np.where(waiting, peers, np.uint32(0))

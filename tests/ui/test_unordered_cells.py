@@ -32,6 +32,24 @@ TABLE = {
     "with __syncwarp() between warps": ("x[i] = s[7]; __syncwarp(); if (i == 3) s[7] = 1;", {7}),
     "a warp's store after another's": (
         "if (i == 3) s[7] = 1; __syncwarp(); if (i == 4) s[7] = 2; if (i == 40) x[0] = s[7];", {7}),
+    "halves of a warp, each by its mask": (
+        "s[i] = i; __syncwarp(i % 32 < 16 ? 0xffff : 0xffff0000); x[i] = s[i ^ 15];", set()),
+    "across the halves": (
+        "if (i == 3) s[7] = i; __syncwarp(i % 32 < 16 ? 0xffff : 0xffff0000);"
+        " if (i == 20) x[i] = s[7]; if (i == 4) x[i] = s[7];", {7}),
+    "lanes that did not call": (
+        "if (i == 3) s[7] = i; if (i < 16) __syncwarp(0xffff); if (i == 20) x[i] = s[7];", {7}),
+    "a half that has met before the other calls": (
+        "if (i < 16) { __syncwarp(0xffff); if (i == 3) s[7] = i; }"
+        " if (i >= 16) __syncwarp(0xffff0000); if (i == 4) x[i] = s[7];", {7}),
+    "two branches that meet": (
+        "if (i % 2) { s[i] = i; __syncwarp(); x[i] = s[i - 1]; }"
+        " else { s[i] = i; __syncwarp(); x[i] = s[i + 1]; }", set()),
+    "two branches that meet too early": (
+        "if (i % 2) { __syncwarp(); if (i == 5) s[4] = i; }"
+        " else { __syncwarp(); if (i == 6) x[i] = s[4]; }", {4}),
+    "reads of several lanes, then a part of them waits": (
+        "x[i] = s[7]; if (i < 16) { __syncwarp(0xffff); if (i == 3) s[7] = 1; }", {7}),
     "a read that begins a try of atomicCAS": (
         "int old = s[0], then; do { then = old; old = atomicCAS(&s[0], then, then + i); }"
         " while (then != old);", set()),
