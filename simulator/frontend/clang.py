@@ -30,6 +30,9 @@ ARGUMENTS = (
     "-Wno-unused-but-set-variable", "-Wno-unused-variable", "-ferror-limit=20",
     "-fbracket-depth=256", "-ftemplate-depth=64", "-fconstexpr-depth=64",
     "-fconstexpr-steps=100000",
+    # However a text comes to these names, by ## too, they read no file and change no macro.
+    "-Wno-builtin-macro-redefined", "-D_Pragma(...)=", "-D__has_include(...)=0",
+    "-D__has_include_next(...)=0", "-D__has_embed(...)=0",
     "-include", str(PRELUDE), "-include", str(MATH), "-include", str(HALF),
     "-include", str(COOPERATION), "-include", str(GROUPS),
 )  # fmt: skip
@@ -71,7 +74,7 @@ def parse(
 
     defines are the compiler's -D macros. Raises SourceError for a text that no compiler may get.
     """
-    check_directives(text, defines)
+    check_directives(text, defines, takes_pasting=True)
     index = cindex.Index.create()
     try:
         unit = index.parse(

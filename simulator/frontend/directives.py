@@ -14,7 +14,8 @@ LARGEST_TEXT = 200_000  # characters
 ALLOWED_DIRECTIVES = frozenset(
     {"define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error"}
 )
-FORBIDDEN_TOKEN = re.compile(r"__has_(?:include|embed)|##|%:%:")
+PASTE = re.compile(r"##|%:%:")
+FORBIDDEN_TOKEN = re.compile(r"__has_(?:include|embed)")
 HASH = re.compile(r"#|%:|\?\?=")
 SPACE = re.compile(r"\s*")
 FORBIDDEN_NAME = re.compile(r"(?:include\w*|import|embed|line)\b")
@@ -27,13 +28,17 @@ def check_length(text: str) -> None:
         raise SourceError(f"A kernel's text is plain and under {LARGEST_TEXT:,} characters.")
 
 
-def check_directives(text: str, defines: Mapping[str, str] | None = None) -> None:
+def check_directives(
+    text: str, defines: Mapping[str, str] | None = None, takes_pasting: bool = False
+) -> None:
     """Raise SourceError for directives other than macros, conditions, #pragma and #error.
 
     defines are the compiler's -D macros. Macros that expand to too many tokens raise it, too.
 
     An #include of a file of the host would show its first line in the compiler's log, and
-    __has_include shows whether it exists: a visitor's kernel must do neither.
+    __has_include shows whether it exists: a visitor's kernel must do neither. The pasting of tokens
+    could make its name, and _Pragma a directive; they are only for a compiler that has both names
+    as macros that do nothing.
     """
     for given in (text, *(defines or {}).values()):
         check_length(given)
@@ -47,14 +52,23 @@ def check_directives(text: str, defines: Mapping[str, str] | None = None) -> Non
                 f"#{found[1]} is not taken here: a kernel brings its own text and needs no header.",
                 span,
             )
-        for word in ("__has_include", "__has_embed", "_Pragma"):
+        for word in ("__has_include", "__has_embed", *(() if takes_pasting else ("_Pragma",))):
             if word in line:
                 column = line.index(word) + 1
                 raise SourceError(
                     f"{word} is not taken here.", Span(number, column, number, column + len(word))
                 )
     spliced = re.sub(r"\\[ \t]*\r?\n", "", text)
+    pasted = PASTE.search(spliced)
     forbidden = _forbidden_directive(spliced)
+    if pasted is not None and takes_pasting and "__VA_OPT__" in spliced:
+        line_number = spliced.count("\n", 0, pasted.start()) + 1
+        raise SourceError(
+            "A text with __VA_OPT__ pastes no tokens (##) here.",
+            Span(line_number, 1, line_number, 1),
+        )
+    if pasted is not None and not takes_pasting:
+        forbidden = min(pasted.start(), len(spliced) if forbidden is None else forbidden)
     if forbidden is not None:
         line_number = spliced.count("\n", 0, forbidden) + 1
         raise SourceError(

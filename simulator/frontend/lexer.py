@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # A string or character constant is one token too, whose end class Quotes finds.
-TOKEN = re.compile(r"""[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.'])*|\S""")
+TOKEN = re.compile(r"""[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.'])*|##|%:(?:%:)?|\S""")
 QUOTED = {  # by quote: what may stand behind it, up to the end of a line without a splice
     quote: re.compile(rf"(?:\\.|[^{quote}\\\n])*+", re.DOTALL) for quote in "\"'"
 }

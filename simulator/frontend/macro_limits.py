@@ -7,10 +7,10 @@ take all memory. Here macros are expanded only to count tokens, and only up to a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from simulator.frontend.lexer import tokens
+from simulator.frontend.lexer import TOKEN, tokens
 from simulator.language.errors import SourceError, Span
 
 MAX_TOKENS = 30_000  # of a text with its macros expanded; a long kernel has a tenth of that
@@ -22,6 +22,9 @@ DEFINE = re.compile(r"\s*(?:#|%:)\s*define\s+([A-Za-z_]\w*)(\(([^()]*)\))?(.*)",
 UNDEF = re.compile(r"\s*(?:#|%:)\s*undef\s+(\w+)")
 DIRECTIVE = re.compile(r"\s*(?:#|%:)\s*(\w*)(.*)", re.DOTALL)
 NO_MACROS: frozenset[str] = frozenset()
+PASTE = frozenset({"##", "%:%:"})
+STRINGIZE = frozenset({"#", "%:"})
+OPERATORS = PASTE | STRINGIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,20 @@ class Macro:
 
     parameters: tuple[str, ...] | None  # None for an object-like macro, without parentheses
     body: tuple[str, ...]  # the tokens that replace its name
+
+    def operand(self, position: int) -> str:
+        """The token at a position of the body; "" beyond its ends."""
+        return self.body[position] if 0 <= position < len(self.body) else ""
+
+    @property
+    def expanding(self) -> frozenset[str]:
+        """What of the body is no operand of # or ##: where it is a parameter, it is expanded."""
+        return frozenset(
+            piece
+            for position, piece in enumerate(self.body)
+            if self.operand(position - 1) not in OPERATORS
+            and self.operand(position + 1) not in PASTE
+        )
 
 
 Token = tuple[str, int, frozenset[str]]  # its text, its line, the macros it was expanded from
@@ -48,10 +65,10 @@ def check_expansion(lines: list[str], defines: Mapping[str, str]) -> None:
         if directive is None:
             code += [(token, number, NO_MACROS) for token in tokens(line)]
             continue
-        _expand(code, macros, counter)
+        _count(code, macros, counter)
         code = []
         _apply_directive(directive, number, macros, counter)
-    _expand(code, macros, counter)
+    _count(code, macros, counter)
 
 
 def _apply_directive(
@@ -72,7 +89,7 @@ def _apply_directive(
     elif undefined:
         macros.pop(undefined[1], None)
     elif word in ("if", "elif", "pragma"):
-        _expand([(token, number, NO_MACROS) for token in tokens(directive[2])], macros, counter)
+        _count([(token, number, NO_MACROS) for token in tokens(directive[2])], macros, counter)
         counter.statement = 0
 
 
@@ -124,54 +141,107 @@ class TokenCounter:
             )
 
 
-def _expand(tokens: list[Token], macros: Mapping[str, Macro], counter: TokenCounter) -> None:
-    """Count the tokens that these expand to.
+def _count(tokens: list[Token], macros: Mapping[str, Macro], counter: TokenCounter) -> None:
+    """Count the tokens that these expand to."""
+    for token, line, _ in _expand(tokens, macros, counter):
+        counter.emit(token, line)
 
-    A macro's arguments are inserted unexpanded: all their copies expand in the same way.
-    """
+
+def _expand(
+    tokens: list[Token], macros: Mapping[str, Macro], counter: TokenCounter, depth: int = 0
+) -> Iterator[Token]:
+    """What tokens expand to (C++17 [cpp.replace]); depth is how many calls are around them."""
+    if depth > MAX_BRACKETS:
+        raise SourceError(
+            f"More than {MAX_BRACKETS} calls of macros stand one within the other here.",
+            _span(tokens[0][1]),
+        )
     pending = tokens[::-1]
     while pending:
         token, line, expanded_from = pending.pop()
         counter.read(line)
         macro = macros.get(token)
         if macro is None or token in expanded_from:
-            counter.emit(token, line)
+            yield token, line, expanded_from
             continue
         arguments: Mapping[str, list[Token]] = {}
         if macro.parameters is not None:
             if not pending or pending[-1][0] != "(":
-                counter.emit(token, line)
+                yield token, line, expanded_from
                 continue
-            arguments = _arguments(pending, macro.parameters, counter)
-        for replacement in reversed(macro.body):
-            if replacement in arguments:
-                counter.read(line, len(arguments[replacement]))
-                pending += arguments[replacement]
-            else:
-                pending.append((replacement, line, expanded_from | {token}))
+            arguments, closing = _arguments(pending, macro.parameters, counter)
+            expanded_from &= closing  # an expansion in which the call does not end is behind it
+        expanding = macro.expanding if arguments else frozenset()
+        expanded = {
+            name: list(_expand(given, macros, counter, depth + 1))
+            if name in expanding and any(one[0] in macros for one in given)
+            else given
+            for name, given in arguments.items()
+        }
+        origin = (line, expanded_from | {token})
+        pending += reversed(_replacement(macro, origin, arguments, expanded, counter))
+
+
+def _replacement(
+    macro: Macro,
+    origin: tuple[int, frozenset[str]],
+    arguments: Mapping[str, list[Token]],
+    expanded: Mapping[str, list[Token]],
+    counter: TokenCounter,
+) -> list[Token]:
+    """A macro's body with its arguments: expanded ones, but beside # and ##.
+
+    origin is the line and the macros that its tokens are expanded from.
+    """
+    result: list[Token] = []
+    operand = 0  # tokens at the result's end that a ## pastes to
+    pastes = False
+    for position, piece in enumerate(macro.body):
+        if piece in PASTE and 0 < position < len(macro.body) - 1:
+            pastes = True
+            continue
+        if piece in STRINGIZE and macro.operand(position + 1) in arguments:
+            continue
+        if piece not in arguments:
+            new: list[Token] = [(piece, *origin)]
+        elif macro.operand(position - 1) in STRINGIZE:
+            new = [('""', *origin)]
+        elif pastes or macro.operand(position + 1) in PASTE:
+            new = arguments[piece]
+        else:
+            new = expanded[piece]
+        counter.read(origin[0], len(new) if piece in arguments else 0)
+        if pastes and operand and new and TOKEN.fullmatch(result[-1][0] + new[0][0]):
+            result[-1] = (result[-1][0] + new[0][0], *origin)
+            new = new[1:]
+        result += new
+        operand = operand + len(new) if pastes else len(new)
+        pastes = False
+    return result
 
 
 def _arguments(
     pending: list[Token], parameters: tuple[str, ...], counter: TokenCounter
-) -> dict[str, list[Token]]:
+) -> tuple[dict[str, list[Token]], frozenset[str]]:
     """Remove a macro call's arguments from the end of the pending tokens, which are in reverse.
 
-    Returns each argument's tokens by parameter, in reverse as well.
+    Returns each argument's tokens by parameter, and what the last parenthesis is expanded from.
     """
     arguments: list[list[Token]] = [[]]
-    depth = 0
+    depth, closing = 0, NO_MACROS
     while pending:
         token = pending.pop()
         counter.read(token[1])
-        text = token[0]
-        depth += (text in "([{") - (text in ")]}")
+        text, _, closing = token
+        depth += (text == "(") - (text == ")")
         if depth == 0:
             break
         if text == "," and depth == 1 and len(arguments) < len(parameters):
             arguments.append([])
         elif depth > 1 or text != "(":
             arguments[-1].append(token)
-    return {name: found[::-1] for name, found in zip(parameters, arguments, strict=False)}
+    arguments += [[] for _ in parameters[len(arguments) :]]
+    return dict(zip(parameters, arguments, strict=False)), closing
 
 
 def _span(line: int) -> Span:

@@ -88,7 +88,7 @@ TEXTS = {
     "macros with arguments": (kernel("x[0] = D39(n);", doubling(40, "x")), "macros expanded"),
     "macros in a condition": (doubling(40) + "#if D39\n#endif\n" + kernel(""), "macros expanded"),
     "macros within macros": (kernel("x[0] = " + "D1(" * 40 + "n" + ")" * 40 + ";",
-                                    doubling(2, "x")), "macros expanded"),
+                                    doubling(2, "x")), "macros used here expand"),
     "macros that only scan": (kernel("x[0] = E30(1);", scanning(31)), "expand to more than"),
     "macros by another name": (kernel("x[0] = D39;", doubling(40).replace("#", "%:")),
                                "macros expanded"),

@@ -197,7 +197,7 @@ MISTAKES = {
                       r"undeclared identifier 'common'.*If it comes from common\.h: no header is"),
     "a mistake in a used function": ("__device__ int f() { return oops; }", "x[0] = f();",
                                      r"line 1, .*undeclared identifier 'oops'"),
-    "pasting": ("#define P(a, b) a##b", "x[0] = P(1, 2);", r"line 1, .*pasting of tokens"),
+    "a probe in a macro": ("#define P __has_include(<a>)", "x[0] = P;", r"__has_include is not"),
 }  # fmt: skip
 
 
