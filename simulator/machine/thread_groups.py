@@ -168,37 +168,34 @@ def _ranks(group: Group, lanes: Any) -> Array:
 # Votes and shuffles ------------------------------------------------------------------------------
 
 
-def _ballot(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """A bit for each rank whose predicate holds; or whether that of all ranks does."""
-    lanes, predicate = (compiler.compile(argument) for argument in call.arguments)
+def _vote(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """A bit for each rank that votes yes, or that has a lane's value; or whether all vote yes."""
+    lanes, value = (compiler.compile(argument) for argument in call.arguments)
     masks = WarpMasks(call, compiler)
+    find = _lanes_alike if call.function == "cg::match_any" else _lanes_that_hold
 
-    def ballot(group: Group, mask: Mask) -> Any:
+    def vote(group: Group, mask: Mask) -> Any:
         members = group.spread(lanes(group, mask))
         masks.peers(group, mask, members)
-        holds = by_warp(group, group.spread(predicate(group, mask)) != 0, False)
-        chosen = by_lane(group, pack(holds)) & active_bits(group, mask) & members
+        found = find(group, group.spread(value(group, mask)))
+        chosen = found & active_bits(group, mask) & members
         if call.function == "cg::all":  # a lane that has ended does not hold
             return (chosen == members).astype(np.int32)
         return _by_rank(members, chosen)
 
-    return ballot
+    return vote
 
 
-def _match(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """A bit for each rank that has a lane's value."""
-    lanes, value = (compiler.compile(argument) for argument in call.arguments)
-    masks = WarpMasks(call, compiler)
+def _lanes_that_hold(group: Group, values: Array) -> Array:
+    """The lanes of each lane's warp whose value [lanes] is not 0, a bit each: uint32 [lanes]."""
+    return by_lane(group, pack(by_warp(group, values != 0, False)))
 
-    def match(group: Group, mask: Mask) -> Any:
-        members = group.spread(lanes(group, mask))
-        masks.peers(group, mask, members)
-        values = group.spread(value(group, mask))
-        table = by_warp(group, np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}"), 0)
-        same = by_lane(group, pack(table[:, :, None] == table[:, None, :]))
-        return _by_rank(members, same & active_bits(group, mask) & members)
 
-    return match
+def _lanes_alike(group: Group, values: Array) -> Array:
+    """The lanes of each lane's warp that have its value [lanes], a bit each: uint32 [lanes]."""
+    bits = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
+    table = by_warp(group, bits, 0)
+    return by_lane(group, pack(table[:, :, None] == table[:, None, :]))
 
 
 def _by_rank(members: Array, chosen: Array) -> Array:
@@ -385,8 +382,7 @@ GROUP_CALLS: Mapping[str, CompileCall] = {
     "cg::size": _size,
     "cg::meta_group_rank": _meta_rank,
     "cg::meta_group_size": _meta_size,
-    **dict.fromkeys(("cg::ballot", "cg::all"), _ballot),
-    "cg::match_any": _match,
+    **dict.fromkeys(("cg::ballot", "cg::all", "cg::match_any"), _vote),
     **dict.fromkeys(("cg::shfl", "cg::shfl_up", "cg::shfl_down"), _shuffle),
     **{f"cg::reduce<{name}>": _reduce for name in GROUP_OPERATIONS},
     **{f"cg::inclusive_scan<{name}>": _scan_call for name in GROUP_OPERATIONS},

@@ -12,6 +12,7 @@ from simulator import Launch, LaunchError, SourceError, compile_kernel, simulate
 from simulator.__main__ import main
 from simulator.machine import budget
 from simulator.machine.budget import Budget, Progress
+from tests.benchmarks.simulator_speed import MANDELBROT
 from tests.simulator.launches import launch_text
 
 FOR_EVER = "for (int i = 0; i < n; ) x[0] += 1;"
@@ -45,22 +46,10 @@ def test_a_loop_without_a_counter_ends_after_many_iterations() -> None:
 
 
 def test_mandelbrot_ends() -> None:
-    text = """__global__ void k(int* out, int w, int limit) {
-        int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-        float cr = -2.0f + 3.0f * x / w, ci = -1.5f + 3.0f * y / w, zr = 0, zi = 0;
-        int n = 0;
-        while (n < limit && zr * zr + zi * zi < 4.0f) {
-            float t = zr * zr - zi * zi + cr;
-            zi = 2.0f * zr * zi + ci;
-            zr = t;
-            n++;
-        }
-        out[y * w + x] = n;
-    }"""
     w, limit = 64, 1000
     out = np.zeros((w, w), np.int32)
     launch = Launch((4, 4, 1), (16, 16, 1), {"out": out, "w": w, "limit": limit})
-    counts = simulate(compile_kernel(text, "k"), launch).arrays["out"]
+    counts = simulate(compile_kernel(MANDELBROT, "k"), launch).arrays["out"]
     at = -2 + 3 * np.arange(w) / w
     c = at[None, :] + 1j * (-1.5 + 3 * np.arange(w)[:, None] / w)
     z, expected = np.zeros_like(c), np.zeros((w, w), np.int32)
