@@ -79,6 +79,15 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
+class Requested:
+    """What to show from the next script run on."""
+
+    view: View
+    notices: tuple[str, ...]
+    preset: presets.Preset | None  # whose sentence stands above it
+
+
+@dataclass(frozen=True, slots=True)
 class Places:
     """Containers in the row of controls that are filled once the view has run."""
 
@@ -93,22 +102,23 @@ class Places:
 
 
 def restore_view() -> View:
-    """Return the view to draw: a new URL's, else the current view."""
+    """Return the view to draw: a new URL's, a requested one, else the current view."""
     state, query = st.session_state, st.query_params.to_dict()
     if "view" not in state:
-        set_controls(*from_query(query))
+        request_view(*from_query(query))
     elif is_history_navigation() or not is_recent_address(query):
         view, notices = from_query(query)
         if notices or is_history_navigation() or not is_same_but_step(view, state["view"]):
-            set_controls(view, notices)
+            request_view(view, notices, state.get("preset"))
         else:  # the stepper writes its step into the address
             state["view"] = view
     else:
         handle_step(state.get("scene"))
-    if control_key("kernel") not in state:  # the visitor returns from another page: draw it anew
+    if "requested" in state:
+        set_controls(state["requested"])
+        del state["requested"]  # last, for a run may be interrupted
+    elif control_key("kernel") not in state:  # the visitor returns from another page: draw it anew
         state["order"] += 1
-    if (requested := state.pop("requested_view", None)) is not None:
-        set_controls(*requested)
     return state["view"]  # type: ignore[no-any-return]  # set_controls() stores a View
 
 
@@ -128,20 +138,22 @@ def is_recent_address(query: dict[str, str]) -> bool:
     state, now = st.session_state, time.monotonic()
     state["recent_addresses"] = [
         (address, since)
-        for address, since in state["recent_addresses"]
+        for address, since in state.get("recent_addresses", [])
         if now - since < RECENT_SECONDS
     ]
-    return query == state["address"] or any(
+    return query == state.get("address") or any(
         query == address for address, _ in state["recent_addresses"]
     )
 
 
-def set_controls(view: View, notices: tuple[str, ...]) -> None:
-    """Set every control to a view, and store the notices to draw."""
+def set_controls(requested: Requested) -> None:
+    """Set every control to a view, close the popovers, and store the notices to draw."""
     state = st.session_state
-    state["view"], state["notices"] = view, notices
+    state["view"], state["notices"] = requested.view, requested.notices
+    state["preset"] = requested.preset
     state["order"] = state.get("order", 0) + 1
     state["controls"] = state.get("controls", 0) + 1
+    close_popovers()
 
 
 def control_key(name: str) -> str:
@@ -154,16 +166,14 @@ def popover_key(name: str) -> str:
     return f"{name}:{st.session_state.get('closed', 0)}"
 
 
-def request_view(view: View) -> None:
-    """Show a view from the next script run on."""
-    st.session_state["requested_view"] = (view, ())
+def request_view(
+    view: View, notices: tuple[str, ...] = (), preset: presets.Preset | None = None
+) -> None:
+    """Show a view, as a preset's, from the next script run on.
 
-
-def open_preset(preset: presets.Preset) -> None:
-    """Show a preset from the next script run on, and close the list of them."""
-    request_view(preset.view)
-    st.session_state["preset"] = preset
-    close_popovers()
+    One value holds it all: a run may be interrupted whenever the session state is used.
+    """
+    st.session_state["requested"] = Requested(view, notices, preset)
 
 
 def close_popovers() -> None:
@@ -171,15 +181,13 @@ def close_popovers() -> None:
     st.session_state["closed"] = st.session_state.get("closed", 0) + 1
 
 
-def choose_kernel(key: str) -> None:
-    """Show the kernel that is chosen from the next script run on.
+def with_kernel(view: View, name: str) -> View:
+    """The view of another kernel.
 
     It opens with its own sizes, unless the visitor has chosen others than the last kernel's. A
     what-if that applies to it stays.
     """
-    view: View = st.session_state["view"]
-    chosen = opening_view(st.session_state[key])
-    usual = opening_view(view.kernel)
+    chosen, usual = opening_view(name), opening_view(view.kernel)
     if (view.M, view.N, view.K) != (usual.M, usual.N, usual.K):
         chosen = replace(chosen, M=view.M, N=view.N, K=view.K, step=0)
     offered = applicable_edits(catalogue()[chosen.kernel].source(**dict(chosen.defines)))
@@ -187,9 +195,7 @@ def choose_kernel(key: str) -> None:
     what_if = replace(chosen, edits=edits, inputs=view.inputs, schedule=view.schedule)
     if what_if != chosen:
         what_if = replace(what_if, step=step_in_other_recording(chosen, what_if))
-    query = to_query(replace(what_if, sheet=view.sheet, stage=view.stage))
-    request_view(from_query(query)[0])
-    st.session_state["preset"] = None
+    return from_query(to_query(replace(what_if, sheet=view.sheet, stage=view.stage)))[0]
 
 
 def change_what_if(key: str = "", explanation: str = "") -> None:
@@ -206,14 +212,18 @@ def draw_controls(previous: View) -> tuple[View, Places]:
         with st.popover("Presets", icon=":material/auto_awesome:", on_change="rerun",
                         key=popover_key("presets")):  # fmt: skip
             for preset in presets.presets():
-                st.button(preset.name, on_click=open_preset, args=(preset,), help=preset.text,
-                          width="stretch", key=f"preset_{preset.name}")  # fmt: skip
-        key = control_key("kernel")
+                st.button(
+                    preset.name, on_click=request_view, args=(preset.view, (), preset),
+                    help=preset.text, width="stretch", key=f"preset_{preset.name}",
+                )  # fmt: skip
         name = st.selectbox(
-            "Kernel", list(entries), list(entries).index(previous.kernel), key=key, width=360,
-            label_visibility="collapsed", format_func=lambda name: entries[name].title,
-            on_change=choose_kernel, args=(key,),
+            "Kernel", list(entries), list(entries).index(previous.kernel), width=360,
+            key=control_key("kernel"), label_visibility="collapsed",
+            format_func=lambda name: entries[name].title,
         )  # fmt: skip
+        if name != previous.kernel:  # here, for a callback may be interrupted and is not repeated
+            request_view(with_kernel(previous, name))
+            st.rerun()
         entry = entries[name]
         what_if = st.popover("What if", icon=":material/edit:", on_change="rerun",
                              key=popover_key("what_if"))  # fmt: skip
@@ -333,7 +343,7 @@ def draw_page() -> None:
     view, places = draw_controls(previous)
     nearest, notices = from_query(to_query(view))
     if notices:  # for example a block with too many threads
-        st.session_state["requested_view"] = (nearest, notices)
+        request_view(nearest, notices, st.session_state.get("preset"))
         st.rerun()
     store_view(view)
     try:
@@ -371,14 +381,19 @@ def store_view(view: View) -> None:
     state["view"] = view
     if address != state.get("address", address):
         state["recent_addresses"] = [
-            *state["recent_addresses"],
+            *state.get("recent_addresses", []),
             (state["address"], time.monotonic()),
         ]
-    state.setdefault("recent_addresses", [])
     state["address"] = state["query"] = address  # app.py reads "query", on every page
     query = st.query_params.to_dict()
     mended = bool(state["notices"]) and query.get("step") != address.get("step")
-    if mended or without_step(query) != without_step(address) or not is_same_but_step(before, view):
+    # The address of a choice may have reached the browser after it went back.
+    is_uncertain = mended or is_history_navigation()
+    if (
+        is_uncertain
+        or without_step(query) != without_step(address)
+        or not is_same_but_step(before, view)
+    ):
         st.query_params.from_dict(address)
 
 
@@ -442,7 +457,6 @@ def show_witness(view: View, hazard: Hazard) -> None:
     )  # fmt: skip
     step = find_wrong_read(replace(shown, step=0), hazard.lines)
     request_view(replace(shown, step=0 if step is None else step))
-    st.session_state["preset"] = None
 
 
 def draw_hazards(report: Report) -> None:
@@ -588,7 +602,7 @@ def handle_click(x: float, y: float, step: int) -> None:
             state["order"] += 1
         store_view(clicked)
     else:
-        request_view(clicked)
+        request_view(clicked, (), state.get("preset"))
         st.rerun()
 
 
