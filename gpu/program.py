@@ -63,6 +63,7 @@ class Form:
 FORMS: Mapping[str, Form] = {
     "volatile": Form(True, ("-lineinfo",)),
     "plain": Form(False, ("-lineinfo", "--ptxas-options=-O0")),
+    "debug": Form(False, ("-G",)),
 }
 
 LAUNCHER = """

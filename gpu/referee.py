@@ -24,7 +24,7 @@ from gpu.program import Case, EndlessError, ToolError, build, machine, run
 from simulator.launch import dim3
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "referee"
-TABLES = ("races.toml", "loops.toml", "global.toml", "memory.toml", "barriers.toml")
+TABLES = ("races.toml", "loops.toml", "global.toml", "memory.toml", "barriers.toml", "lanes.toml")
 TOOLS: Mapping[str, tuple[str, ...]] = {
     "racecheck": ("--racecheck-report", "hazard", "--racecheck-detect-level", "info"),
     "memcheck": (),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.program import Case, ToolError
+from gpu.program import FORMS, Case, ToolError
 from gpu.referee import ENDLESS, cases, digest, findings, pairs
 
 RACE = """========= COMPUTE-SANITIZER
@@ -71,6 +71,7 @@ def test_every_pair_gives_two_kernels() -> None:
     for correct, broken in zip(found[::2], found[1::2], strict=True):
         assert correct.name.removesuffix(" correct") == broken.name.removesuffix(" broken")
         assert correct.text != broken.text
+        assert correct.form in FORMS
         assert (correct.grid, correct.block) == (broken.grid, broken.block)
 
 
