@@ -346,8 +346,11 @@ static inline half hceil(half a) { return {ceilf(a.value)}; }
 static inline half htrunc(half a) { return {truncf(a.value)}; }
 static inline half hrint(half a) { return {nearbyintf(a.value)}; }
 static inline bool __hisnan(half a) { return isnan(a.value); }
+// With a NaN the test itself is false, __hne too, and the one with a u at its end is true.
 #define HALF_TEST(NAME, SIGN)                                                                 \
-    static inline bool __h##NAME(half a, half b) { return a.value SIGN b.value; }             \
+    static inline bool __h##NAME(half a, half b) {                                            \
+        return !isnan(a.value) && !isnan(b.value) && a.value SIGN b.value;                    \
+    }                                                                                         \
     static inline bool __h##NAME##u(half a, half b) {                                         \
         return isnan(a.value) || isnan(b.value) || a.value SIGN b.value;                      \
     }
