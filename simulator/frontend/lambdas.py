@@ -79,8 +79,8 @@ def _copied(cursor: Any) -> list[Any]:
 def _copy(name: str, symbol: Symbol | None, span: Span) -> tuple[Symbol, list[Statement]] | None:
     """A captured variable's copy, and its declaration; None for one that cannot change."""
     match symbol:
-        case Variable(space=MemorySpace.REGISTER):
-            copied = Variable(name, symbol.ctype, symbol.space, span)
+        case Variable(space=MemorySpace.REGISTER | MemorySpace.PARAMETER):
+            copied = Variable(name, symbol.ctype, MemorySpace.REGISTER, span)
             old = Load(symbol.ctype, span, Name(symbol.ctype, span, symbol))
             return copied, [Declare(span, copied, old)]
         case Record():

@@ -48,6 +48,10 @@ WHOLE: dict[str, tuple[str, str, Any]] = {
         " return f(1); }\n",
         "x[i] = add<4>(i);", I + 5,
     ),
+    "a lambda's copy of a kernel's parameter": (
+        "", "auto f = [=](int v) { return x[v]; }; ++x; int own = f(i); --x; x[i] = own + 5;",
+        I + 5,
+    ),
     "a comma before a name of an enum": (
         "enum { ZERO, EIGHT = 8 };\n", "x[i] = (long)((i, ZERO) - 65535u) == 4294901761;",
         np.ones(32, np.int32),
