@@ -16,6 +16,7 @@ SHADE = 32  # of 255, in one colour of a pixel: Chromium repaints a part, whose 
 
 def ready(page: Page) -> Page:
     page.wait_for_selector(STEPPER)
+    page.evaluate("document.fonts.ready.then(() => true)")
     return page
 
 

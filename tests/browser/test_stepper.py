@@ -22,6 +22,7 @@ pytestmark = pytest.mark.browser
 @pytest.mark.parametrize("last", [18, pytest.param(39, marks=pytest.mark.deep)])
 def test_arrow_keys_step_forward_and_back(visit: Open, last: int) -> None:
     page = ready(visit("?step=1"))
+    settled(page, step="1")
     pictures = [picture(page)]
     for number in range(2, last + 1):
         page.keyboard.press("ArrowRight")
