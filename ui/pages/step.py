@@ -181,6 +181,11 @@ def close_popovers() -> None:
     st.session_state["closed"] = st.session_state.get("closed", 0) + 1
 
 
+def choose_kernel(key: str) -> None:
+    """Show the kernel that a control has chosen, from the next script run on."""
+    request_view(with_kernel(st.session_state["view"], st.session_state[key]))
+
+
 def with_kernel(view: View, name: str) -> View:
     """The view of another kernel.
 
@@ -216,13 +221,14 @@ def draw_controls(previous: View) -> tuple[View, Places]:
                     preset.name, on_click=request_view, args=(preset.view, (), preset),
                     help=preset.text, width="stretch", key=f"preset_{preset.name}",
                 )  # fmt: skip
+        key = control_key("kernel")
         name = st.selectbox(
-            "Kernel", list(entries), list(entries).index(previous.kernel), width=360,
-            key=control_key("kernel"), label_visibility="collapsed",
-            format_func=lambda name: entries[name].title,
+            "Kernel", list(entries), list(entries).index(previous.kernel), key=key, width=360,
+            label_visibility="collapsed", format_func=lambda name: entries[name].title,
+            on_change=choose_kernel, args=(key,),
         )  # fmt: skip
-        if name != previous.kernel:  # here, for a callback may be interrupted and is not repeated
-            request_view(with_kernel(previous, name))
+        if name != previous.kernel:  # the callback was interrupted, and is not repeated
+            choose_kernel(key)
             st.rerun()
         entry = entries[name]
         what_if = st.popover("What if", icon=":material/edit:", on_change="rerun",
