@@ -114,9 +114,10 @@ def restore_view() -> View:
             state["view"] = view
     else:
         handle_step(state.get("scene"))
-    if "requested" in state:
-        set_controls(state["requested"])
-        del state["requested"]  # last, for a run may be interrupted
+    requested: Requested | None = state.get("requested")
+    if requested is not None and requested is not state.get("applied"):
+        set_controls(requested)
+        state["applied"] = requested  # last, for a run may be interrupted
     elif control_key("kernel") not in state:  # the visitor returns from another page: draw it anew
         state["order"] += 1
     return state["view"]  # type: ignore[no-any-return]  # set_controls() stores a View
@@ -182,8 +183,13 @@ def close_popovers() -> None:
 
 
 def choose_kernel(key: str) -> None:
-    """Show the kernel that a control has chosen, from the next script run on."""
-    request_view(with_kernel(st.session_state["view"], st.session_state[key]))
+    """Show the kernel that a control has chosen, from the next script run on.
+
+    Streamlit also calls this when it first hears of a control, with the value that was drawn.
+    """
+    view, name = st.session_state["view"], st.session_state[key]
+    if name != view.kernel:
+        request_view(with_kernel(view, name))
 
 
 def with_kernel(view: View, name: str) -> View:
@@ -203,11 +209,15 @@ def with_kernel(view: View, name: str) -> View:
     return from_query(to_query(replace(what_if, sheet=view.sheet, stage=view.stage)))[0]
 
 
-def change_what_if(key: str = "", explanation: str = "") -> None:
-    """Close the list of what-ifs, which covers what they change; keep an edit's explanation."""
-    close_popovers()
-    is_on = key and st.session_state[key]
-    st.session_state["new_explanation"] = explanation if is_on else ""
+def change_what_if(key: str, drawn: object, explanation: str = "") -> None:
+    """Close the list of what-ifs, which covers what they change; keep an edit's explanation.
+
+    Nothing has changed where the control still has the value that it was drawn with.
+    """
+    value = st.session_state[key]
+    if value != drawn:
+        close_popovers()
+        st.session_state["new_explanation"] = explanation if value else ""
 
 
 def draw_controls(previous: View) -> tuple[View, Places]:
@@ -239,13 +249,14 @@ def draw_controls(previous: View) -> tuple[View, Places]:
             view = replace(view, edits=draw_switches(previous, view))
             schedule = st.selectbox(
                 "The block's warps run", SCHEDULES, SCHEDULES.index(previous.schedule),
-                key=control_key("schedule"), format_func=SCHEDULE_NAMES.__getitem__,
+                key=(key := control_key("schedule")), format_func=SCHEDULE_NAMES.__getitem__,
                 help="A race shows its wrong value only in some orders of the warps.",
-                on_change=change_what_if,
+                on_change=change_what_if, args=(key, previous.schedule),
             )  # fmt: skip
             inputs = st.selectbox(
-                "A and B hold", INPUTS, INPUTS.index(previous.inputs), key=control_key("inputs"),
-                format_func=INPUT_NAMES.__getitem__, on_change=change_what_if,
+                "A and B hold", INPUTS, INPUTS.index(previous.inputs),
+                key=(key := control_key("inputs")), format_func=INPUT_NAMES.__getitem__,
+                on_change=change_what_if, args=(key, previous.inputs),
             )  # fmt: skip
             view = replace(view, schedule=schedule, inputs=inputs)
             changes = st.container()
@@ -283,7 +294,7 @@ def draw_switches(previous: View, view: View) -> tuple[str, ...]:
         for edit in applicable_edits(text)
         if st.checkbox(edit.label, edit.key in previous.edits, help=edit.help_text,
                        key=(key := control_key(f"edit_{edit.key}")), on_change=change_what_if,
-                       args=(key, edit.help_text))
+                       args=(key, edit.key in previous.edits, edit.help_text))
     )  # fmt: skip
 
 
