@@ -223,7 +223,7 @@ def _warp_syncs(recording: Recording) -> _Syncs:
                 waiting = waiting | step.active
                 masks = np.where(step.active, _masks(step, call), masks)
                 peers = _peers(waiting, masks, lanes, warps)
-                calls.add(peers)
+                calls.add(None if (peers == FULL).all() else peers)
                 waiting = waiting & (masks & ~peers != 0)
             case _:
                 pass
