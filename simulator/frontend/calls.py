@@ -12,6 +12,7 @@ from simulator.frontend.cooperative_groups import GroupCalls
 from simulator.frontend.expressions import LVALUES, Expressions
 from simulator.frontend.half import COMPOUND, compound_half2, lower_half
 from simulator.frontend.hoisting import hoist_calls
+from simulator.frontend.mistakes import UndefinedError
 from simulator.frontend.printing import ASSERT, lower_assert, lower_print
 from simulator.frontend.records import Place, Record, declare, in_memory, merge, point_to
 from simulator.frontend.references import Reference
@@ -160,7 +161,15 @@ class Calls:
         makes_vector = name.startswith("make_") and name.removeprefix("make_") in ctype.VECTORS
         if makes_vector or name in INTRINSICS or name in ARITHMETIC_FUNCTIONS:
             return Call(result, span, name, arguments)
+        called = cursor.referenced
+        if called is not None and self._is_of_text(called):
+            raise UndefinedError(f"{name} has no body in this text: write it.", span)
         raise SourceError(f"The function {name or 'called here'} is not supported.", span)
+
+    def _is_of_text(self, cursor: Any) -> bool:
+        """Whether the text declares a function, and no header of CUDA's."""
+        file = cursor.location.file
+        return file is not None and file.name == self._filename
 
     def _hint(self, name: str, cursor: Any, span: Span) -> Expression:
         """What a hint to the compiler gives: its first argument, which an assumption drops."""
@@ -192,9 +201,7 @@ class Calls:
         if called is None or called.kind not in FUNCTIONS:
             return None
         definition = called.get_definition()
-        if definition is None or definition.location.file is None:
-            return None
-        if definition.location.file.name != self._filename:
+        if definition is None or not self._is_of_text(definition):
             return None
         if called.kind != CursorKind.FUNCTION_DECL and body_of(definition) is None:
             return None  # what the compiler makes

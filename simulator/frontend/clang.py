@@ -28,6 +28,7 @@ ARGUMENTS = (
     "-nostdinc", "-std=c++17", "-Wno-register", "-Wno-unknown-cuda-version",
     "-fspell-checking", "-Wall",
     "-Wno-unused-but-set-variable", "-Wno-unused-variable", "-ferror-limit=20",
+    "-Xclang", "-fno-recovery-ast-type",  # is_unread() finds what clang could not read
     "-fbracket-depth=256", "-ftemplate-depth=64", "-fconstexpr-depth=64",
     "-fconstexpr-steps=100000",
     # However a text comes to these names, by ## too, they read no file and change no macro.
@@ -112,6 +113,14 @@ def descendants(cursor: Any) -> Iterator[Any]:
         current = pending.pop()
         yield current
         pending += current.get_children()
+
+
+def is_unread(cursor: Any) -> bool:
+    """Whether clang could not read a part of an expression or declaration: it has no type then."""
+    return any(
+        part.kind.is_expression() and part.type.kind == TypeKind.DEPENDENT
+        for part in descendants(cursor)
+    )
 
 
 def has_child(cursor: Any, kind: CursorKind) -> bool:

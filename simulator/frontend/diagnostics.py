@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from clang.cindex import Diagnostic as ClangDiagnostic
@@ -72,16 +73,25 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )  # fmt: skip
 
 
-def errors(
-    diagnostics: Sequence[Any], filename: str, code: DeviceCode
-) -> tuple[tuple[Diagnostic, ...], set[str]]:
-    """Clang's errors, as far as MAX_ERRORS, each unknown name once; and all unknown names."""
+@dataclass(frozen=True, slots=True)
+class ClangErrors:
+    """What clang finds wrong with a text."""
+
+    found: tuple[Diagnostic, ...]  # as far as MAX_ERRORS, each unknown name once
+    unknown: frozenset[str]  # names
+    lines: frozenset[int]  # with an error, those included that follow from one that was found
+
+
+def errors(diagnostics: Sequence[Any], filename: str, code: DeviceCode) -> ClangErrors:
+    """Clang's errors among what it says about a text."""
     found: list[Diagnostic] = []
     unknown: set[str] = set()
+    lines: set[int] = set()
     lost = LostDeclarations(code.text)
     for diagnostic in diagnostics:
         if diagnostic.severity < ClangDiagnostic.Error or NO_ERRORS.search(diagnostic.spelling):
             continue
+        lines.add(diagnostic.location.line)
         name = _unknown_name(diagnostic, code.text)
         if (name is not None and name in unknown) or lost.explain(diagnostic, name):
             continue
@@ -90,7 +100,8 @@ def errors(
             if TYPE_NEEDED.match(diagnostic.spelling) or "::" in name:
                 lost.lines.add(diagnostic.location.line)
         found.append(_error(diagnostic, filename, code, name))
-    return tuple(dict.fromkeys(found))[:MAX_ERRORS], unknown
+    kept = tuple(dict.fromkeys(found))[:MAX_ERRORS]
+    return ClangErrors(kept, frozenset(unknown), frozenset(lines))
 
 
 class LostDeclarations:

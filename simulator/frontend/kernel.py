@@ -18,7 +18,7 @@ from simulator.frontend.clang import (
     span_of,
 )
 from simulator.frontend.device_code import DeviceCode, SourceFile
-from simulator.frontend.diagnostics import errors, warnings
+from simulator.frontend.diagnostics import ClangErrors, errors, warnings
 from simulator.frontend.directives import check_length
 from simulator.frontend.host_launches import launched_arguments
 from simulator.frontend.kernel_name import (
@@ -66,21 +66,12 @@ def compile_kernel(
     launched = launched_arguments(source, asked.name)
     arguments, macros = template_values(source, asked, macros, launched)
     parsed = _parse(source, asked, arguments, macros, filename)
-    functions = definitions(parsed.unit, filename)
-    kernels = [f for f in functions if has_child(f, CursorKind.CUDAGLOBAL_ATTR)]
-    cursor = _choose([one for one in kernels if one.spelling == asked.name], asked)
-    if cursor is None:
-        unmarked = unmarked_kernel(source, asked.name)
-        if unmarked is not None:
-            raise unmarked
-        names = list_names(parsed.code.kernels)
-        raise SourceError(
-            f"There is no kernel named {asked.name} in {filename}; "
-            + (f"it has {names}." if names else "it has no __global__ function.")
-        )
-    if arguments:
-        cursor = _instance(functions, asked.name)
-    kernel = _lower(cursor, parsed.code.text, filename, arguments, parsed.warnings)
+    try:
+        cursor = _find(parsed, source, asked, bool(arguments), filename)
+    except SourceError as error:
+        found = parsed.errors.found
+        raise SourceError.of(found, parsed.warnings) if found else error from None
+    kernel = _lower(cursor, parsed, filename, arguments)
     return replace(kernel, text=text, notes=parsed.code.notes)
 
 
@@ -90,6 +81,7 @@ class Parsed:
 
     unit: Any  # the translation unit's cursor
     code: DeviceCode
+    errors: ClangErrors
     warnings: tuple[str, ...]
 
 
@@ -104,7 +96,7 @@ def _parse(
 
     What is kept beside the kernel is found by its name alone, so that it may be host code, which
     clang does not understand: it is dropped then, unless the kernel turns out to need it. Raises
-    SourceError for clang's errors.
+    SourceError for arguments that do not fit the template.
     """
     dropped: set[int] = set()
     needed: set[int] = set()
@@ -114,22 +106,49 @@ def _parse(
         instance = f"{'::'.join((*_scope(source, asked), asked.name))}<{', '.join(arguments)}>"
         use = f"\nvoid {USE}() {{ (void)&{instance}; }}" if arguments else ""
         unit, diagnostics = parse(code.text + use, filename, macros)
-        found, unknown = errors(diagnostics, filename, code)
-        if not found:
-            return Parsed(unit, code, (*launch_warnings(source), *warnings(diagnostics, filename)))
+        said = errors(diagnostics, filename, code)
+        if not said.found:
+            break
         for kept in code.kept:
             names.setdefault(kept.first_line, set()).update(kept.names)
-        lines = [error.span.line for error in found if error.span is not None]
-        wanted = {line for line in dropped if names[line] & unknown}
+        lines = [error.span.line for error in said.found if error.span is not None]
+        wanted = {line for line in dropped if names[line] & said.unknown}
         erring = [code.kept_at(line) for line in lines]
         doubtful = {one.first_line for one in erring if one is not None} - needed
         if last_try or not (wanted or doubtful - dropped):
             break
         needed |= wanted
         dropped = (dropped | doubtful) - needed
-    if arguments and found[0].span is not None and found[0].span.line > code.text.count("\n") + 1:
-        raise SourceError(f"{instance} does not fit its template: {found[0].message}")
-    raise SourceError.of(found, (*launch_warnings(source), *warnings(diagnostics, filename)))
+    place = said.found[0].span if said.found else None
+    if arguments and place is not None and place.line > code.text.count("\n") + 1:
+        raise SourceError(f"{instance} does not fit its template: {said.found[0].message}")
+    doubts = (*launch_warnings(source), *warnings(diagnostics, filename))
+    return Parsed(unit, code, said, doubts)
+
+
+def _find(
+    parsed: Parsed, source: SourceFile, asked: KernelName, is_instance: bool, filename: str
+) -> Any:
+    """The cursor of the kernel's definition; SourceError if there is none, or several."""
+    functions = definitions(parsed.unit, filename)
+    kernels = [f for f in functions if has_child(f, CursorKind.CUDAGLOBAL_ATTR)]
+    cursor = _choose([one for one in kernels if one.spelling == asked.name], asked)
+    if cursor is None:
+        unmarked = unmarked_kernel(source, asked.name)
+        if unmarked is not None:
+            raise unmarked
+        names = list_names(parsed.code.kernels)
+        raise SourceError(
+            f"There is no kernel named {asked.name} in {filename}; "
+            + (f"it has {names}." if names else "it has no __global__ function.")
+        )
+    if is_instance:
+        cursor = _instance(functions, asked.name)
+    if cursor.kind == CursorKind.FUNCTION_TEMPLATE:
+        raise SourceError("This form of template is not supported.", span_of(cursor))
+    if not has_child(cursor, CursorKind.COMPOUND_STMT):
+        raise SourceError(f"The kernel {cursor.spelling} has no body.", span_of(cursor))
+    return cursor
 
 
 def _scope(source: SourceFile, asked: KernelName) -> tuple[str, ...]:
@@ -182,25 +201,22 @@ def _instance(functions: list[Any], name: str) -> Any:
         if function.spelling == USE:
             for cursor in descendants(function):
                 if cursor.kind == CursorKind.DECL_REF_EXPR and cursor.spelling == name:
-                    return cursor.referenced.get_definition()
+                    definition = cursor.referenced.get_definition()
+                    if definition is not None:
+                        return definition
     raise SourceError(f"The template {name} cannot be made into a kernel.")
 
 
-def _lower(
-    cursor: Any, text: str, filename: str, template: tuple[str, ...], warnings: tuple[str, ...]
-) -> Kernel:
-    """The kernel of a function's cursor."""
-    if cursor.kind == CursorKind.FUNCTION_TEMPLATE:
-        raise SourceError("This form of template is not supported.", span_of(cursor))
-    mistakes, symbols = Mistakes(), SymbolTable(text)
+def _lower(cursor: Any, parsed: Parsed, filename: str, template: tuple[str, ...]) -> Kernel:
+    """The kernel of a function's cursor; SourceError with the errors of clang and of lowering."""
+    text = parsed.code.text
+    mistakes, symbols = Mistakes(parsed.errors), SymbolTable(text)
     statements = Statements(text, filename, symbols, mistakes)
-    bodies = [c for c in cursor.get_children() if c.kind == CursorKind.COMPOUND_STMT]
-    if not bodies:
-        raise SourceError(f"The kernel {cursor.spelling} has no body.", span_of(cursor))
-    symbols.find_addressed(bodies[0])
+    (written,) = [c for c in cursor.get_children() if c.kind == CursorKind.COMPOUND_STMT]
+    symbols.find_addressed(written)
     parameters: list[Variable] = []
     before: list[Statement] = []
-    body = Sequence(span_of(bodies[0]), ())
+    body = Sequence(span_of(written), ())
     try:
         for child in cursor.get_children():
             if child.kind == CursorKind.PARM_DECL:
@@ -211,11 +227,11 @@ def _lower(
                     before += copies
             elif child.kind == CursorKind.ANNOTATE_ATTR:  # the prelude's, a sentence on what it is
                 mistakes.add(SourceError(child.spelling, span_of(cursor)))
-        body = statements.body(bodies[0], None)
+        body = statements.body(written, None)
         _check_static_shared(symbols.shared)
     except SourceError as error:
         mistakes.add(error)
-    mistakes.check(warnings)
+    mistakes.check(parsed.warnings)
     body = replace(body, statements=(*before, *body.statements))
     contractions, doubts = contract(body)
     return Kernel(
@@ -227,7 +243,7 @@ def _lower(
         body=body,
         template=template,
         contractions=contractions,
-        warnings=warnings + doubts,
+        warnings=parsed.warnings + doubts,
     )
 
 

@@ -1,11 +1,14 @@
-"""The errors of one kernel's lowering: what is wrong in a statement does not hide the next ones."""
+"""The errors of one kernel's text: what is wrong in a statement does not hide the next ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
+from simulator.frontend.clang import is_unread
+from simulator.frontend.diagnostics import ClangErrors
 from simulator.language.errors import MAX_ERRORS, Diagnostic, SourceError, Span, list_names
 
 
@@ -13,14 +16,23 @@ class ConsequenceError(SourceError):
     """What follows from an error that is noted already, such as the use of a failed declaration."""
 
 
+class UndefinedError(SourceError):
+    """A call of a function without a body; one with errors of clang's has none for it."""
+
+
 class LimitError(SourceError):
     """An error behind which nothing more is lowered."""
 
 
 class Mistakes:
-    """The errors that are found in one kernel and in the functions that it calls."""
+    """The errors that are found in one kernel and in the functions that it calls.
 
-    def __init__(self) -> None:
+    Clang's come first: what lowering says of a line with one of these, or of what clang could not
+    read, follows from it.
+    """
+
+    def __init__(self, of_clang: ClangErrors) -> None:
+        self._of_clang = of_clang
         self._found: dict[str, Diagnostic] = {}  # by its message, the first of the text
         self._again: dict[str, set[int]] = {}  # the lines of others with the same message
         self._caught = 0  # errors, those that are found again or follow from others included
@@ -38,26 +50,57 @@ class Mistakes:
         except LimitError:
             raise
         except SourceError as error:
-            if self._caught == caught and not isinstance(error, ConsequenceError):
+            if self._caught == caught and not self._follows(error):
                 self.add(error)
             self._caught += 1
-            if len(self._found) >= MAX_ERRORS:
+            if self._count >= MAX_ERRORS:
                 raise LimitError(error.message, error.span) from error
 
     def add(self, error: SourceError) -> None:
         """Note an error, if there are fewer than MAX_ERRORS; once if only its line differs."""
-        for one in error.errors if len(self._found) < MAX_ERRORS else ():
+        for one in error.errors:
+            if self._count >= MAX_ERRORS:
+                return
+            if one.span is not None and one.span.line in self._of_clang.lines:
+                continue
             known = self._found.setdefault(one.message, one)
             first, second = sorted((known, one), key=_place)
             self._found[one.message] = first
             if first.span is not None and second.span is not None:
                 self._again.setdefault(one.message, set()).add(second.span.line)
 
+    def _follows(self, error: SourceError) -> bool:
+        """Whether an error follows from one that is known already."""
+        is_clangs = isinstance(error, UndefinedError) and self.has_clangs
+        return is_clangs or isinstance(error, ConsequenceError)
+
+    @property
+    def _count(self) -> int:
+        return len(self._found) + len(self._of_clang.found)
+
+    @property
+    def has_clangs(self) -> bool:
+        """Whether clang has found errors."""
+        return bool(self._of_clang.found)
+
+    def check_read(self, cursor: Any) -> None:
+        """Raise ConsequenceError for an expression or declaration that clang could not read."""
+        if self.has_clangs and is_unread(cursor):
+            raise ConsequenceError("This has an error.")
+
+    def has_torn_head(self, span: Span, blocks: Sequence[Span]) -> bool:
+        """Whether clang has an error in a statement, but not within the blocks that it contains."""
+        lines = [line for line in self._of_clang.lines if span.line <= line <= span.end_line]
+        return any(
+            not any(block.line < line < block.end_line for block in blocks) for line in lines
+        )
+
     def check(self, warnings: Sequence[str]) -> None:
         """Raise SourceError with all that was found, in the order of the text, and warnings."""
-        found = sorted(self._found.values(), key=_place)
+        found = [*self._of_clang.found, *map(self._with_lines, self._found.values())]
+        assert found or not self._caught
         if found:
-            raise SourceError.of([self._with_lines(one) for one in found], warnings)
+            raise SourceError.of(sorted(found, key=_place), warnings)
 
     def _with_lines(self, error: Diagnostic) -> Diagnostic:
         """An error, with the further lines that have the same one in its hint."""

@@ -7,12 +7,19 @@ from typing import Any
 from clang.cindex import CursorKind, TypeKind
 
 from simulator.frontend.calls import Calls, Result
-from simulator.frontend.clang import CASTS, constant, descendants, span_of, unary_operator
+from simulator.frontend.clang import (
+    CASTS,
+    constant,
+    descendants,
+    is_unread,
+    span_of,
+    unary_operator,
+)
 from simulator.frontend.declarations import Declarations
 from simulator.frontend.expressions import Expressions, as_sum
 from simulator.frontend.hoisting import hoist, hoist_calls
 from simulator.frontend.lexer import blank_comments
-from simulator.frontend.mistakes import LimitError, Mistakes
+from simulator.frontend.mistakes import ConsequenceError, LimitError, Mistakes
 from simulator.frontend.records import Place, Record
 from simulator.frontend.references import Reference
 from simulator.frontend.structs import Structs
@@ -49,6 +56,12 @@ from simulator.language.waiting import waits
 
 CASE_CHILDREN = 2  # of a case label: its value and the statement behind it
 FOR_CLAUSES = ["start", "condition", "advance"]  # as class Loop names them
+WITH_HEADS = frozenset(
+    {
+        CursorKind.IF_STMT, CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.DO_STMT,
+        CursorKind.SWITCH_STMT, CursorKind.CXX_FOR_RANGE_STMT,
+    }
+)  # fmt: skip
 MAX_DEPTH = 80  # nested statements; a kernel beyond it would exhaust Python's stack
 MAX_STATEMENTS = 3_000  # of a kernel, those of its functions counted at every call
 
@@ -105,6 +118,8 @@ class Statements:
             with self._mistakes.noted():
                 if self._depth > MAX_DEPTH:
                     raise SourceError(f"Statements nest more than {MAX_DEPTH} deep here.", span)
+                if cursor.kind.is_expression() or cursor.kind == CursorKind.RETURN_STMT:
+                    self._mistakes.check_read(cursor)
                 return self._lower(cursor, span)
             return Sequence(span, ())
         finally:
@@ -113,6 +128,8 @@ class Statements:
     def _lower(self, cursor: Any, span: Span) -> Statement:
         """A statement, by its kind."""
         children = list(cursor.get_children())
+        if cursor.kind in WITH_HEADS and self._mistakes.has_clangs:
+            self._check_head(cursor, children, span)
         match cursor.kind:
             case CursorKind.COMPOUND_STMT:
                 return self._sequence(cursor)
@@ -138,6 +155,8 @@ class Statements:
                 return Continue(span)
             case CursorKind.SWITCH_STMT:
                 return self._switch(cursor, children, span)
+            case CursorKind.CASE_STMT | CursorKind.DEFAULT_STMT if self._mistakes.has_clangs:
+                return self._statement(children[-1])  # of a switch whose head has an error
             case CursorKind.RETURN_STMT:
                 return self._return(children, span)
             case CursorKind.NULL_STMT:
@@ -159,9 +178,29 @@ class Statements:
             case kind:
                 raise SourceError(unsupported_kind(kind.name), span)
 
+    def _check_head(self, cursor: Any, children: list[Any], span: Span) -> None:
+        """Raise ConsequenceError for a statement of which clang may have read parts alone.
+
+        The blocks in it are lowered then, for what is wrong within them.
+        """
+        kinds = {CursorKind.COMPOUND_STMT, *WITH_HEADS}
+        blocks = [child for child in children if child.kind in kinds]
+        others = [child for child in children if child.kind not in kinds]
+        if (
+            self._mistakes.has_torn_head(span, [span_of(block) for block in blocks])
+            or _lacks_head(self._text, cursor)
+            or any(is_unread(child) for child in others)
+        ):
+            for child in others:
+                self._symbols.fail(child)  # what it declares
+            for block in blocks:
+                self._statement(block)
+            raise ConsequenceError("The head of this statement has an error.", span)
+
     def _declaration(self, cursor: Any) -> Statement:
         """A declaration; its name is known behind one with an error, too, if its type is."""
         with self._mistakes.noted():
+            self._mistakes.check_read(cursor)
             return self._declarations.lower(cursor)
         self._declarations.recover(cursor)
         return Sequence(span_of(cursor), ())
@@ -341,6 +380,18 @@ def _label(cursor: Any) -> int | None:
     if value is not None and not isinstance(value, int):
         raise SourceError("A case needs a whole number.", span_of(cursor))
     return value
+
+
+def _lacks_head(text: str, cursor: Any) -> bool:
+    """Whether clang has dropped what stands in the brackets of a statement, or its body."""
+    children = list(cursor.get_children())
+    if cursor.kind != CursorKind.FOR_STMT and len(children) < 2:
+        return True
+    if cursor.kind != CursorKind.IF_STMT:
+        return not children
+    begin, end = cursor.extent.start.offset, children[0].extent.start.offset
+    code = blank_comments(text.encode()[begin:end].decode(errors="replace"))
+    return code.count("(") <= code.count(")")
 
 
 def _condition_variable(children: list[Any]) -> Any:

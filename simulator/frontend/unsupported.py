@@ -67,6 +67,9 @@ UNSUPPORTED_KINDS = {
     "MS_ASM_STMT": "Inline assembly is not supported: write what it computes in CUDA C.",
     "GOTO_STMT": "goto is not supported: write a loop with break, or a function.",
     "INDIRECT_GOTO_STMT": "goto is not supported: write a loop with break, or a function.",
+    "CASE_STMT": "A case deeper within the switch than its own body is not supported: write an if.",
+    "DEFAULT_STMT": "A default deeper within the switch than its own body is not supported: write "
+    "an if.",
     "LABEL_STMT": "A label is for goto, which is not supported.",
     "CXX_NEW_EXPR": "new is not supported: a kernel gets its memory as arrays from the launch.",
     "CXX_DELETE_EXPR": "delete is not supported: a kernel gets its memory as arrays from the "

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
+import re
+
 import numpy as np
 import pytest
 
 from simulator import SourceError, compile_kernel, simulate
+from tests.programs.table import PROGRAMS
 from tests.simulator.launches import launch_text
 
 # The body of a kernel, then line and column in the text and a part of the sentence.
@@ -129,6 +134,67 @@ def test_every_statement_with_an_error_is_named_in_the_texts_order() -> None:
     assert found == [(2, "Inline"), (6, "A"), (11, "new"), (13, "delete"), (15, "A"), (22, "A")]
     assert caught.value.errors[0].hint == "The same in line 20."
     assert caught.value.errors[2].hint == "The same in line 19."
+
+
+BOTH = """__device__ int twice(int n) { return 2 * n; }
+__global__ void k(float* x, int n) {
+  static int total;
+  int i = first + 1;
+  asm("a");
+  if (n == second) {
+    asm("b");
+    x[i] = total;
+  }
+  for (int j = 0 j < n; j++) {
+    asm("c");
+  }
+  switch (fourth) {
+    case 1: delete x;
+  }
+  x[1] = twice(1, 2);
+  float* p = new float[2];
+  x[0] = p[1] + (int)twice(fifth);
+  x[2] = i;
+}
+"""
+
+
+def test_errors_of_clang_and_of_lowering_stand_together_in_the_texts_order() -> None:
+    with pytest.raises(SourceError) as caught:
+        compile_kernel(BOTH)
+    found = [(error.span.line, error.message.split()[0]) for error in caught.value.errors
+             if error.span is not None]  # fmt: skip
+    assert found == [
+        (3, "A"), (4, "Use"), (5, "Inline"), (6, "Use"), (10, "Expected"), (13, "Use"),
+        (14, "delete"), (16, "No"), (17, "new"), (18, "Use"),
+    ]  # fmt: skip
+    assert caught.value.errors[2].hint == "The same in lines 7, 11."
+
+
+WORD = re.compile(r"[A-Za-z_]\w*|[^\s\w]")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_lowering_adds_nothing_to_an_error_of_clangs(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311  # for a table, not for secrets
+    program = chance.choice(PROGRAMS)
+    begin = re.search(r"__(?:global|device)__", program.text)
+    assert begin is not None
+    word = chance.choice(list(WORD.finditer(program.text, begin.start())))
+    text = f"{program.text[: word.start()]} {chance.choice(('undefined', ''))} "
+    with contextlib.suppress(SourceError):
+        try:
+            compile_kernel(text + program.text[word.end() :], program.kernel, program.defines)
+        except SourceError as error:
+            sentences = [one.message for one in error.errors]
+            assert not any("not supported" in one or "of the host" in one for one in sentences)
+            raise
+
+
+def test_a_function_without_a_body_is_named() -> None:
+    text = "__device__ float f(float);\n__global__ void k(float* x) {\nx[0] = f(x[1]);\n}"
+    with pytest.raises(SourceError, match=r"line 3, .*f has no body in this text: write it"):
+        compile_kernel(text)
 
 
 def test_a_failed_parameter_and_a_failed_variable_are_named_once() -> None:
