@@ -10,6 +10,7 @@ from ui.lecture.arrays import ArrayReader
 from ui.lecture.banks_stage import BanksStage
 from ui.lecture.board import Boards
 from ui.lecture.copy_stage import CopyStage
+from ui.lecture.costs_stage import CostsStage
 from ui.lecture.layout import Areas, areas_for
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import Letters, letters_for, text_width
@@ -117,6 +118,7 @@ class LectureSheet:
                     BanksStage(model, palette, letters, areas, reader, stages)),
             OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas)),
             OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas)),
+            OnStage(stages, (Stage.COSTS,), CostsStage(model, palette, letters, areas)),
             SentencePanel(model, palette, letters, areas, reader),
             LedgerPanel(model, palette, letters, areas),
             LectureTimeline(model, palette, letters, areas, key),

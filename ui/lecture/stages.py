@@ -86,7 +86,7 @@ class Stages:
                 return MemorySpace.SHARED in spaces
             case Stage.STORE:
                 return self._of_accesses(step) is Stage.STORE
-            case Stage.PRODUCT | Stage.THREADS | Stage.REGISTERS:
+            case Stage.PRODUCT | Stage.THREADS | Stage.REGISTERS | Stage.COSTS:
                 return True
             case _:
                 assert_never(stage)

@@ -9,18 +9,15 @@ from typing import Any
 import numpy as np
 
 from simulator import Kernel, Launch, Step, record
-from simulator.language.ctype import Array, ArrayOf, Scalar
+from simulator.language.ctype import Array, ArrayOf
 from simulator.language.tree import (
     Barrier,
-    Binary,
-    Expression,
     MemorySpace,
-    Statement,
     Variable,
 )
-from simulator.language.visit import expressions_of, subexpressions
 from simulator.launch import WARP_SIZE, Dim3
 from simulator.machine.observer import AccessKind
+from ui.costs import floating_products, threads_multiplying
 from ui.hit import Hit
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, words
@@ -293,10 +290,10 @@ def naive_loads(model: SceneModel, thread: int | None = None) -> list[int]:
     products_done = np.zeros(needed.shape, np.int64)
     K = int(recording.arguments["K"])
     statements = {step.statement for step in recording.steps}
-    factors = {statement: _products(statement) for statement in statements}
+    factors = {statement: floating_products(statement) for statement in statements}
     counts, count = [], 0
     for step in recording.steps:
-        for active in _threads_done(step, factors[step.statement]):
+        for active in threads_multiplying(step, factors[step.statement]):
             sums_added = np.flatnonzero(active), _cells_added(step, sums)[active]
             products_done[sums_added] += 1
             count += 2 * int((needed[sums_added] & (products_done[sums_added] <= K)).sum())
@@ -365,31 +362,6 @@ def _cells_added(step: Step, sums: Variable | None) -> Array:
                 cells: Array = access.offsets // access.element_bytes
                 return cells
     return np.zeros(step.active.size, np.int64)
-
-
-def _products(statement: Statement) -> list[Expression]:
-    """The products of two floating-point numbers in a statement."""
-    return [
-        expression
-        for root in expressions_of(statement)
-        for expression in subexpressions(root)
-        if isinstance(expression, Binary) and expression.operator == "*" and _is_float(expression)
-    ]
-
-
-def _threads_done(step: Step, products: list[Expression]) -> list[Array]:
-    """For each product of its statement, which threads [T] have done it at a step.
-
-    A product that is fused with a sum has no value of its own: all who run the statement do it.
-    """
-    if not products:
-        return []
-    active = {evaluation.expression: evaluation.active for evaluation in step.evaluations}
-    return [active.get(product, step.active) for product in products]
-
-
-def _is_float(expression: Expression) -> bool:
-    return isinstance(expression.ctype, Scalar) and expression.ctype.is_float
 
 
 def accumulator(model: SceneModel) -> Variable | None:
