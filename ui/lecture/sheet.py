@@ -118,7 +118,11 @@ class LectureSheet:
                     BanksStage(model, palette, letters, areas, reader, stages)),
             OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas)),
             OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas)),
-            OnStage(stages, (Stage.COSTS,), CostsStage(model, palette, letters, areas)),
+            *(
+                # Only pinned: other figures need not carry it.
+                [OnStage(stages, (Stage.COSTS,), CostsStage(model, palette, letters, areas))]
+                if look.stage is Stage.COSTS else []
+            ),
             SentencePanel(model, palette, letters, areas, reader),
             LedgerPanel(model, palette, letters, areas),
             LectureTimeline(model, palette, letters, areas, key),
