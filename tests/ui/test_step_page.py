@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.runtime.scriptrunner import RerunData, RerunException
+from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
 
 from simulator import LaunchError, SourceError, catalogue, compile_kernel, simulate
@@ -224,6 +226,36 @@ def test_a_witness_opens_its_order_at_the_read_that_it_names(edit: str) -> None:
     read = [float(a.values[thread]) for a in step.accesses if a.kind is AccessKind.LOAD]
     assert float(found[3]) in read
     assert sentence(app) == said
+
+
+@pytest.mark.parametrize("button", ["show_witness", "preset_Both barriers"])
+def test_a_click_is_kept_whose_callback_streamlit_ends(
+    button: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does so at any use of the session state, where another run has been asked for."""
+    query = {"M": "16", "N": "16", "K": "16", "TILE": "8", "edits": "second-barrier"}
+    app, undisturbed = opened(query), opened(query)
+    undisturbed.button(key=button).click().run()
+    ended = []
+
+    def end(*arguments: object) -> None:
+        ended.append(arguments)
+        raise RerunException(RerunData())
+
+    call = SessionState._call_callbacks
+
+    def call_and_end(self: SessionState, **arguments: Any) -> None:
+        with monkeypatch.context() as patched:
+            for name in ("__getitem__", "__setitem__", "__contains__"):
+                patched.setattr(SafeSessionState, name, end)
+            call(self, **arguments)
+
+    monkeypatch.setattr(SessionState, "_call_callbacks", call_and_end)
+    app.button(key=button).click().run()
+    assert sound(app) == sound(undisturbed)
+    assert sound(app).schedule == "ascending"
+    control(app.selectbox, "Kernel").set_value("naive").run()
+    assert ended, "a callback that uses the session state is ended"
 
 
 def sentence(app: AppTest) -> str:

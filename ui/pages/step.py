@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from simulator import LaunchError, Report, SourceError, catalogue
 from simulator.catalogue import Entry
 from simulator.machine.schedule import Schedule
-from simulator.observers.findings import Hazard, Witness
+from simulator.observers.findings import Hazard
 from ui import export, presets, scene
 from ui.cache import (
     build_animation,
@@ -85,6 +85,25 @@ class Requested:
     view: View
     notices: tuple[str, ...]
     preset: presets.Preset | None  # whose sentence stands above it
+    lines: tuple[int, ...]  # at whose first wrong read it begins; none: at the view's own step
+
+
+@dataclass(slots=True)
+class Mailbox:
+    """Holds the view that was requested last.
+
+    A click's callback writes here and not into the session state: Streamlit may end a callback
+    whenever it uses that, and does not repeat it.
+    """
+
+    requested: Requested | None = None
+
+    def request(
+        self, view: View, notices: tuple[str, ...] = (), preset: presets.Preset | None = None,
+        lines: tuple[int, ...] = (),
+    ) -> None:  # fmt: skip
+        """Show a view, as a preset's, from the next script run on."""
+        self.requested = Requested(view, notices, preset, lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +133,7 @@ def restore_view() -> View:
             state["view"] = view
     else:
         handle_step(state.get("scene"))
-    requested: Requested | None = state.get("requested")
+    requested = mailbox().requested
     if requested is not None and requested is not state.get("applied"):
         set_controls(requested)
         state["applied"] = requested  # last, for a run may be interrupted
@@ -149,8 +168,10 @@ def is_recent_address(query: dict[str, str]) -> bool:
 
 def set_controls(requested: Requested) -> None:
     """Set every control to a view, close the popovers, and store the notices to draw."""
-    state = st.session_state
-    state["view"], state["notices"] = requested.view, requested.notices
+    state, view = st.session_state, requested.view
+    if requested.lines:
+        view = replace(view, step=find_wrong_read(view, requested.lines) or 0)
+    state["view"], state["notices"] = view, requested.notices
     state["preset"] = requested.preset
     state["order"] = state.get("order", 0) + 1
     state["controls"] = state.get("controls", 0) + 1
@@ -167,14 +188,18 @@ def popover_key(name: str) -> str:
     return f"{name}:{st.session_state.get('closed', 0)}"
 
 
+def mailbox() -> Mailbox:
+    """The session's mailbox."""
+    if "mailbox" not in st.session_state:
+        st.session_state["mailbox"] = Mailbox()
+    return st.session_state["mailbox"]  # type: ignore[no-any-return]  # a Mailbox, as above
+
+
 def request_view(
     view: View, notices: tuple[str, ...] = (), preset: presets.Preset | None = None
 ) -> None:
-    """Show a view, as a preset's, from the next script run on.
-
-    One value holds it all: a run may be interrupted whenever the session state is used.
-    """
-    st.session_state["requested"] = Requested(view, notices, preset)
+    """Show a view, as a preset's, from the next script run on."""
+    mailbox().request(view, notices, preset)
 
 
 def close_popovers() -> None:
@@ -228,7 +253,7 @@ def draw_controls(previous: View) -> tuple[View, Places]:
                         key=popover_key("presets")):  # fmt: skip
             for preset in presets.presets():
                 st.button(
-                    preset.name, on_click=request_view, args=(preset.view, (), preset),
+                    preset.name, on_click=mailbox().request, args=(preset.view, (), preset),
                     help=preset.text, width="stretch", key=f"preset_{preset.name}",
                 )  # fmt: skip
         key = control_key("kernel")
@@ -450,30 +475,27 @@ def draw_sentence(view: View, report: Report) -> None:
     kind = f"hazard {theme()}" if hazard is not None and preset is None else "idea"
     with st.container(key="sentence", horizontal=True, vertical_alignment="center"):
         st.html(f"<p class='{kind}'>{html.escape(text if preset is None else preset.text)}</p>")
-        witness = None if hazard is None else hazard.witness
-        if hazard is not None and witness is not None and is_order_of_warps(witness):
+        witnessed = None if hazard is None else witnessed_view(view, hazard)
+        if hazard is not None and witnessed is not None:
             st.button(
-                "Show it", icon=":material/play_arrow:", on_click=show_witness, key="show_witness",
-                args=(view, hazard), help="Go to this order of the warps, and to this read.",
+                "Show it", icon=":material/play_arrow:", key="show_witness",
+                on_click=mailbox().request, args=(witnessed, (), None, hazard.lines),
+                help="Go to this order of the warps, and to this read.",
             )  # fmt: skip
 
 
-def is_order_of_warps(witness: Witness) -> bool:
-    """Whether a witness is a thread that reads a wrong value in an order that the page has."""
-    return witness.thread is not None and witness.order in SCHEDULES
+def witnessed_view(view: View, hazard: Hazard) -> View | None:
+    """The view's order of warps and thread in which a hazard's witness reads a wrong value.
 
-
-def show_witness(view: View, hazard: Hazard) -> None:
-    """Show a hazard's wrong read from the next script run on, in the order that gives it."""
+    None for a hazard without such a thread, or in an order that the page does not have.
+    """
     witness = hazard.witness
-    assert witness is not None
-    assert witness.thread is not None
-    shown = replace(
+    if witness is None or witness.thread is None or witness.order not in SCHEDULES:
+        return None
+    return replace(
         view, schedule=Schedule(witness.order), block=hazard.example.block[:2],
         thread=witness.thread[:2],
     )  # fmt: skip
-    step = find_wrong_read(replace(shown, step=0), hazard.lines)
-    request_view(replace(shown, step=0 if step is None else step))
 
 
 def draw_hazards(report: Report) -> None:
