@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from clang.cindex import CursorKind
 
-from simulator.frontend.clang import body_of, has_child, span_of
+from simulator.frontend.clang import VARIABLES, body_of, constant, has_child, span_of
 from simulator.frontend.cooperative_groups import GroupCalls
 from simulator.frontend.expressions import LVALUES, Expressions
 from simulator.frontend.half import COMPOUND, compound_half2, lower_half
@@ -19,6 +19,7 @@ from simulator.frontend.references import Reference
 from simulator.frontend.structs import Structs
 from simulator.frontend.symbols import Closure, Symbol, SymbolTable
 from simulator.frontend.types import (
+    NO_FUNCTION_POINTER,
     convert,
     discarded,
     is_lambda,
@@ -142,7 +143,7 @@ class Calls:
             return lower_print(cursor, span, values)
         if name == ASSERT:
             return lower_assert(cursor, span, values)
-        if name.startswith("__builtin_"):
+        if name.startswith("__builtin_") and constant(cursor) is not None:
             return literal(cursor, span)  # INFINITY and NAN are calls that clang folds
         written = [argument for argument in cursor.get_arguments() if not _is_default(argument)]
         arguments = tuple(values.value(argument) for argument in written)
@@ -162,7 +163,11 @@ class Calls:
         if makes_vector or name in INTRINSICS or name in ARITHMETIC_FUNCTIONS:
             return Call(result, span, name, arguments)
         called = cursor.referenced
-        if called is not None and self._is_of_text(called):
+        if called is None or called.kind in VARIABLES:
+            if called is not None:
+                self._symbols.find(called)  # its declaration may have an error
+            raise SourceError(NO_FUNCTION_POINTER, span)
+        if self._is_of_text(called) and not name.startswith("__builtin_"):
             raise UndefinedError(f"{name} has no body in this text: write it.", span)
         raise SourceError(f"The function {name or 'called here'} is not supported.", span)
 
@@ -197,7 +202,7 @@ class Calls:
 
     def definition(self, cursor: Any) -> Any:
         """The called function's definition in the text, or None for one of CUDA's own."""
-        called = cursor.referenced
+        called = cursor.referenced or _template_argument(cursor)
         if called is None or called.kind not in FUNCTIONS:
             return None
         definition = called.get_definition()
@@ -259,7 +264,9 @@ class Calls:
         """Raise SourceError for a function that cannot be inlined here."""
         name = definition.spelling
         if definition.hash in self._running:
-            raise SourceError(f"{name} calls itself: recursion is not supported.", span)
+            raise SourceError(
+                f"{name} calls itself: recursion is not supported; write a loop.", span
+            )
         if len(self._running) >= MAX_CALLS:
             raise SourceError(f"Calls nest more than {MAX_CALLS} deep here.", span)
         if has_child(definition, CursorKind.CUDAGLOBAL_ATTR):
@@ -375,6 +382,15 @@ class Calls:
             before.append((declaration, self._symbols.find(declaration)))
             self._symbols.bind(declaration, symbol)
         return before
+
+
+def _template_argument(cursor: Any) -> Any:
+    """The function that a call names by a template's parameter; None for any other."""
+    callee = next(iter(cursor.get_children()), None)
+    while callee is not None and callee.referenced is None:
+        children = list(callee.get_children())
+        callee = children[0] if len(children) == 1 else None
+    return None if callee is None else callee.referenced
 
 
 def _has_effects(function: Function) -> bool:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from clang.cindex import CursorKind, StorageClass
+from clang.cindex import CursorKind, StorageClass, TypeKind
 
 from simulator.frontend.clang import has_child, initializer_of, span_of
 from simulator.frontend.copies import copy
@@ -50,6 +50,7 @@ TYPES = frozenset(
         CursorKind.ENUM_DECL,
         CursorKind.STRUCT_DECL,
         CursorKind.CLASS_DECL,
+        CursorKind.UNION_DECL,
         CursorKind.USING_DECLARATION,
         CursorKind.USING_DIRECTIVE,
         CursorKind.NAMESPACE_ALIAS,
@@ -208,7 +209,10 @@ class Declarations:
 
 
 def _check_static(cursor: Any, span: Span) -> None:
-    if cursor.storage_class == StorageClass.STATIC and not cursor.type.is_const_qualified():
+    held = cursor.type
+    while held.kind == TypeKind.CONSTANTARRAY:
+        held = held.element_type
+    if cursor.storage_class == StorageClass.STATIC and not held.is_const_qualified():
         raise SourceError(
             f"A static variable ({cursor.spelling}) is not supported: it would be one for all "
             "threads of the grid. Pass an array as a parameter.",

@@ -35,7 +35,7 @@ UNKNOWN_NAME = re.compile(
     r"no template named|no member named|no type named) *(?:'(?P<name>[^']+)')?"
 )
 # A name as it is written, that of a library's namespace with what it names of it.
-WRITTEN = re.compile(rb"(?:cuda|nv)(?:::\w+)+|\w+")
+WRITTEN = re.compile(rb"(?:cuda|nv|std|thrust|cub|cutlass|cute|nvcuda|wmma)(?:::\w+)+|\w+")
 CONTAINERS = frozenset(
     {"vector", "string", "array", "map", "unordered_map", "deque", "list", "set", "valarray",
      "unique_ptr", "shared_ptr", "host_vector", "device_vector"}
@@ -61,7 +61,7 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"reference to __host__ function '(\w+)", "Write __device__ before that function."),
         (r"no matching function for call to",
          "Do the number and the types of the arguments fit the function?"),
-        (r"cannot be used in type name|variable length arrays|array size is not|"
+        (r"cannot be used in type name|variable.length arrays|array size is not|"
          r"not an integral constant expression",
          "An array's size must be a constant: a macro, const int or constexpr."),
         (r"read-only|const-qualified", "It is const: leave out const, or store somewhere else."),
@@ -148,6 +148,8 @@ def _error(diagnostic: Any, filename: str, code: DeviceCode, name: str | None) -
         return Diagnostic(advice, span)
     if name is not None:
         unsupported = unsupported_message(name)
+        if unsupported is None and "in namespace 'std'" in diagnostic.spelling:
+            unsupported = unsupported_message(f"std::{name}")
         if name in code.host and "no member" not in diagnostic.spelling:
             return Diagnostic(_host_message(name, code), span)
         if unsupported is not None:

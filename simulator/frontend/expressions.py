@@ -11,6 +11,7 @@ from clang.cindex import CursorKind, TypeKind
 
 from simulator.frontend.clang import (
     CASTS,
+    FUNCTIONS,
     constant,
     has_child,
     is_reference_cast,
@@ -23,6 +24,7 @@ from simulator.frontend.lambdas import closure_of
 from simulator.frontend.records import Place, Record, as_record
 from simulator.frontend.symbols import Closure, SymbolTable
 from simulator.frontend.types import (
+    NO_FUNCTION_POINTER,
     convert,
     discarded,
     is_member_of_struct,
@@ -225,6 +227,8 @@ class Expressions:
         if is_global(declaration):
             self._symbols.declare_global(declaration, span)
             return self._name(cursor, span)
+        if declaration.kind in FUNCTIONS:
+            raise SourceError(NO_FUNCTION_POINTER, span)
         raise SourceError(
             f"'{cursor.spelling}' is a variable of the host: a kernel cannot read it. Write "
             "__device__ or __constant__ before it, or pass it as a parameter.",

@@ -259,7 +259,8 @@ class TopLevel:
                 continue
             if text == "(":
                 before = self.tokens[index - 1].text
-                if before not in ATTRIBUTES and before != ")":
+                is_pointer = self.tokens[index + 1].text == "*"  # to a function, as in (*name)(…)
+                if before not in ATTRIBUTES and before != ")" and not is_pointer:
                     found = index
                 if is_operator and before != "operator":
                     return index
@@ -297,6 +298,8 @@ class TopLevel:
         names: list[str] = []
         for place, index in enumerate(head):
             token = tokens[index]
+            if token.text == "(" and tokens[index + 1].text == "*":  # a pointer to a function
+                names.append(tokens[index + 2].text)
             if token.text == "=" and tokens[head[0]].text in ("using", "namespace"):
                 break
             if token.kind is not TokenKind.NAME or token.text in BEGINNINGS | ATTRIBUTES:

@@ -36,6 +36,12 @@ SCALAR_KINDS: Mapping[TypeKind, Scalar] = {
     TypeKind.DOUBLE: ctype.DOUBLE,
 }
 
+NO_FUNCTION_POINTER = (
+    "A pointer to a function is not supported; pass a lambda, or a struct with an operator(), to a "
+    "template function."
+)
+OTHER_TYPES = {"long double": "; use double", "__int128": "; use two long long"}
+
 
 def lower_type(clang_type: Any, span: Span, within: tuple[str, ...] = ()) -> CType:
     """A clang type as a CType; raises SourceError, at `span`, for an unsupported one.
@@ -64,16 +70,17 @@ def lower_type(clang_type: Any, span: Span, within: tuple[str, ...] = ()) -> CTy
             return lower_struct(canonical, span, within)
         case TypeKind.ENUM:
             return lower_type(canonical.get_declaration().enum_type, span)
-        case TypeKind.FUNCTIONPROTO | TypeKind.FUNCTIONNOPROTO | TypeKind.MEMBERPOINTER:
+        case TypeKind.FUNCTIONPROTO | TypeKind.FUNCTIONNOPROTO:
+            raise SourceError(NO_FUNCTION_POINTER, span)
+        case TypeKind.MEMBERPOINTER:
             raise SourceError(
-                "A pointer to a function is not supported; pass a lambda, or a struct with an "
-                "operator(), to a template function.",
-                span,
+                "A pointer to a member is not supported; use an array, and an index into it.", span
             )
         case TypeKind.LVALUEREFERENCE | TypeKind.RVALUEREFERENCE:
             raise SourceError("A reference as a member is not supported; use a pointer.", span)
         case _:
-            raise SourceError(f"The type {clang_type.spelling} is not supported.", span)
+            instead = OTHER_TYPES.get(canonical.spelling, "")
+            raise SourceError(f"The type {clang_type.spelling} is not supported{instead}.", span)
 
 
 def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> Struct:
@@ -87,8 +94,8 @@ def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> St
         )
     if declaration.kind == CursorKind.UNION_DECL:
         raise SourceError(
-            f"{name} is a union, which is not supported; use a struct, and __float_as_int() and "
-            "its kind to see a number's bits.",
+            "A union is not supported: for a number's bits use __float_as_int() and its kind; for "
+            "a vector and its components an array v, and reinterpret_cast<float4*>(v).",
             span,
         )
     if is_lambda(canonical):
@@ -109,8 +116,14 @@ def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> St
         fields += lower_struct(base.type.get_canonical(), span, within).fields
     for field in canonical.get_fields():
         if field.is_bitfield() or not field.spelling:
-            kind = "A bit-field" if field.is_bitfield() else "A member without a name"
-            raise SourceError(f"{kind} (of {name}) is not supported.", span)
+            if not field.is_bitfield():
+                lower_type(field.type, span)  # a union without a name
+            kind, instead = (
+                ("A bit-field", "use shifts and masks of an unsigned int")
+                if field.is_bitfield()
+                else ("A member without a name", "give it one")
+            )
+            raise SourceError(f"{kind} (of {name}) is not supported; {instead}.", span)
         member = lower_type(field.type, span, (*within, name))
         members += _members(member)
         if members > MAX_MEMBERS:

@@ -25,8 +25,8 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "textures and surfaces are left out; read the array itself"),
         (r"(?:__)?nv_bfloat16\w*|__nv_(?:bfloat|fp)\w*|\w*bfloat16\w*", "bfloat16 and the "
          "formats of 8 bits are left out; use half or float"),
-        (r"wmma|nvcuda|mma\w*|__mma\w*|wgmma\w*", "tensor cores are left out; add the products "
-         "of a tile in float or half"),
+        (r"(?:wmma|nvcuda)(?:::\w+)*|mma\w*|__mma\w*|wgmma\w*", "tensor cores are left out; add "
+         "the products of a tile in float or half"),
         (r"cuda[A-Z]\w*|checkCuda\w*", "that is host code: give the kernels alone, their launch is "
          "chosen here"),
         (r"(?:cuda|nv)::(?:std::)?(?:atomic_thread_fence|memory_order\w*|thread_scope\w*)", "use "
@@ -39,20 +39,32 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?:cuda|nv)::(?:\w+::)*(?:pipeline\w*|make_pipeline|memcpy_async|"
          r"aligned_size_t)", "use __pipeline_memcpy_async, __pipeline_commit and "
          "__pipeline_wait_prior for copies to shared memory"),
+        (r"CUtensorMap\w*|cp_async_bulk\w*|cuda::(?:device|ptx)(?:::\w+)*|cde|"
+         r"__grid_constant__", "the tensor memory accelerator is left out; let each thread copy "
+         "its elements, or use __pipeline_memcpy_async"),
         (r"(?:cuda|nv)(?:::\w+)*", "of cuda:: nothing is taken; use CUDA C's own functions and "
          "types"),
-        (r"vector|string|array|map|unordered_map|deque|list|queue|stack|set|pair|tuple|swap|sort|"
-         r"accumulate", "of the C++ library only the functions of <cmath> are taken; use arrays, "
-         "and loops over them"),
-        (r"std|numeric_limits", "of the C++ library only the functions of <cmath> are taken; write "
-         "max and min for std::max and std::min, FLT_MAX and its kind for numeric_limits"),
-        (r"thrust|cub", "C++ libraries are left out"),
+        (r"(?:std::)?swap", "exchange the two with a third variable"),
+        (r"(?:std::)?(?:atomic\w*|memory_order\w*)", "use atomicAdd, atomicExch, atomicCAS and "
+         "their kind on a plain number's address"),
+        (r"(?:std::|thrust::)?complex|cu(?:Float|Double)?Complex|(?:make_)?cuC\w+|make_cu\w+|"
+         r"cuFloatC\w+|cuDoubleC\w+", "complex numbers are left out; use float2, x and y its two "
+         "parts"),
+        (r"(?:std::)?(?:vector|string|array|map|unordered_map|deque|list|queue|stack|set|pair|"
+         r"tuple|sort|accumulate)", "of the C++ library only the functions of <cmath> are taken; "
+         "use arrays, and loops over them"),
+        (r"std(?:::\w+)*|numeric_limits", "of the C++ library only the functions of <cmath> are "
+         "taken; write max and min for std::max and std::min, FLT_MAX and its kind for "
+         "numeric_limits"),
+        (r"(?:thrust|cub|cutlass|cute)(?:::\w+)*", "libraries are left out; write what the kernel "
+         "uses of them"),
         (r"memcpy|memmove|strlen|strcmp|qsort", "write a loop over the elements"),
         (r"rand|srand", "that is a function of the host; pass random numbers in an array"),
         (r"curand\w*", "random numbers on the device are left out; pass them in an array"),
         (r"time|__globaltimer\w*|__clock\w*", "there is no time here; clock64() counts the steps "
          "of a thread, and the host times a kernel"),
-        (r"__cvta_\w+|__is(?:Shared|Global|Local|Constant)|__nv_\w+", "addresses are no "
+        (r"__nv_\w+", "it is the compiler's own; call sinf, expf and their kind"),
+        (r"__cvta_\w+|__is(?:Shared|Global|Local|Constant)", "addresses are no "
          "numbers here; use the pointer itself"),
         (r"__shfl(?:_up|_down|_xor)?|__any|__all|__ballot", "CUDA has it no longer; use "
          "the one that ends in _sync"),
@@ -61,20 +73,27 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )  # fmt: skip
 
 
+NO_EXCEPTIONS = (
+    "A GPU has no exceptions: store the number of an error in an array that the host looks at."
+)
+NO_ASSEMBLY = "Inline assembly is not supported: write what it computes in CUDA C."
+NO_NEW = "new is not supported: a kernel gets its memory as arrays from the launch."
+
 # Statements and expressions of C++ by clang's names for them.
 UNSUPPORTED_KINDS = {
-    "ASM_STMT": "Inline assembly is not supported: write what it computes in CUDA C.",
-    "MS_ASM_STMT": "Inline assembly is not supported: write what it computes in CUDA C.",
+    "ASM_STMT": NO_ASSEMBLY,
+    "MS_ASM_STMT": NO_ASSEMBLY,
     "GOTO_STMT": "goto is not supported: write a loop with break, or a function.",
     "INDIRECT_GOTO_STMT": "goto is not supported: write a loop with break, or a function.",
     "CASE_STMT": "A case deeper within the switch than its own body is not supported: write an if.",
     "DEFAULT_STMT": "A default deeper within the switch than its own body is not supported: write "
     "an if.",
     "LABEL_STMT": "A label is for goto, which is not supported.",
-    "CXX_NEW_EXPR": "new is not supported: a kernel gets its memory as arrays from the launch.",
+    "CXX_NEW_EXPR": NO_NEW,
     "CXX_DELETE_EXPR": "delete is not supported: a kernel gets its memory as arrays from the "
     "launch.",
-    "CXX_THROW_EXPR": "throw is not supported: a GPU has no exceptions.",
+    "CXX_THROW_EXPR": NO_EXCEPTIONS,
+    "CXX_TRY_STMT": NO_EXCEPTIONS,
     "CXX_TYPEID_EXPR": "typeid is not supported: a GPU has no types at run time.",
     "CXX_DYNAMIC_CAST_EXPR": "dynamic_cast is not supported: a GPU has no types at run time.",
 }
@@ -84,7 +103,7 @@ def unsupported_kind(name: str) -> str:
     """A sentence on why a statement or expression is not supported, by clang's name for it.
 
     >>> unsupported_kind("CXX_THROW_EXPR")
-    'throw is not supported: a GPU has no exceptions.'
+    'A GPU has no exceptions: store the number of an error in an array that the host looks at.'
     >>> unsupported_kind("CO_RETURN_STMT")
     'This kind of statement (co return) is not supported.'
     """
@@ -102,6 +121,12 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"Kernel launch from __device__|kernel launch from __device__",
          "A kernel launches a kernel here (dynamic parallelism), which is not supported: launch it "
          "from the host, or make it a __device__ function and call it."),
+        (r"inline assembly| in asm\b", NO_ASSEMBLY),
+        (r"'operator new'", NO_NEW),
+        (r"cannot use '(?:throw|try)'", NO_EXCEPTIONS),
+        (r"'typeid' operator", "typeid is not supported: a GPU has no types at run time."),
+        (r"Cannot deduce type of initializer list|std::initializer_list was not found",
+         "A list in braces is no array by itself: declare an array of these values first."),
         (r"call to __host__ function from",
          "This calls a function of the host: write __device__ before its definition."),
         (r"reference to __host__ variable",

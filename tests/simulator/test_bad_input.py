@@ -60,7 +60,7 @@ TEXTS = {
     "negative length": (kernel("float s[-1];"), "negative size"),
     # What is left out, by name.
     "recursion": (kernel("x[0] = f(n);", "__device__ int f(int v) { return v ? f(v - 1) : 0; }\n"),
-                  "line 1, column 38: f calls itself: recursion is not supported."),
+                  "line 1, column 38: f calls itself: recursion is not supported; write a loop."),
     "recursion of two": (kernel("x[0] = f(n);", "__device__ int g(int);\n__device__ int f(int v) "
                          "{ return g(v); }\n__device__ int g(int v) { return f(v); }\n"),
                          "calls itself: recursion"),
@@ -75,7 +75,7 @@ TEXTS = {
     "texture": (kernel("texture<float> t;"), "texture is not supported"),
     "asm": (kernel('asm volatile("bar.sync 0;");'), "Inline assembly is not supported"),
     "new": (kernel("float* p = new float[4];"), "new is not supported: a kernel gets its memory"),
-    "union": (kernel("P p;", "union P { float a; int b; };\n"), "P is a union"),
+    "union": (kernel("P p;", "union P { float a; int b; };\n"), "A union is not supported"),
     "virtual function": (kernel("P p;", "struct P { __device__ virtual int f() { return 1; } };\n"),
                          "P has a virtual function (f)"),
     "linked list": (kernel("P p;", "struct P { P* next; };\n"), "a pointer to its own kind"),

@@ -55,6 +55,11 @@ TAKEN: dict[str, tuple[str, str, Any]] = {
               " if (__builtin_expect(p[0] == 0, 1)) p[0] = 3;", 3),
     "cache hints": ("", "__stcs(o + 1, 5); o[0] = __ldcs(o + 1) + __ldcg(o + 1) + __ldca(&o[1]);",
                     [15, 5]),
+    "static const array": ("", "static const int t[2][2] = {{1, 2}, {3, 4}}; o[0] = t[1][0];", 3),
+    "function as a template's argument": (
+        "__device__ int twice(int n) { return 2 * n; }\n"
+        "template <int (*F)(int)> __device__ int apply(int n) { return F(n) + 1; }",
+        "o[0] = apply<twice>(4) + apply<&twice>(5);", 20),
     "suffixes": ("", "o[0] = 1u + 2ul + 3ull + 4ll + 0x10u + 0b11 + 1'000;", 1029),
 }  # fmt: skip
 
@@ -121,7 +126,44 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "assembly with operands": ("", 'int x; asm("mov.u32 %0, %%laneid;" : "=r"(x));',
                                "Inline assembly"),
     "libcu++": ("", "cuda::barrier<cuda::thread_scope_block> b;", "__syncthreads"),
-    "tma": ("", "cuda::ptx::cp_async_bulk(0);", "of cuda:: nothing is taken"),
+    "libcu++'s array": ("", "cuda::std::array<int, 3> a;", "of cuda:: nothing is taken"),
+    "tma": ("", "cuda::ptx::cp_async_bulk(0);", "the tensor memory accelerator is left out; let"),
+    "tensor map": ("__device__ int f(CUtensorMap m);", "f(CUtensorMap());", "memory accelerator"),
+    "std::atomic": ("", "std::atomic<int> n;", "std::atomic is not supported: use atomicAdd"),
+    "std::make_tuple": ("", "auto t = std::make_tuple(1, 2);", "of the C++ library only the"),
+    "std::swap": ("", "int a, b; std::swap(a, b);", "with a third variable"),
+    "complex": ("", "thrust::complex<float> c(1, 2); o[0] = c.real();", "use float2, x and y"),
+    "cuComplex": ("", "cuComplex c;", "use float2, x and y"),
+    "cub": ("", "typedef cub::BlockReduce<float, 32> R; R::Storage t;", "write what the"),
+    "assembly of a register": ("", 'int x; asm("mov.u32 %0, %laneid;" : "=r"(x));',
+                               "Inline assembly is not supported: write what it computes in CUDA"),
+    "placement new": ("", "int b; int* p = new (&b) int(3);", "new is not supported"),
+    "malloc": ("", "int* p = (int*)malloc(8);", "a kernel gets its memory as arrays"),
+    "throw": ("", "throw 1;", "A GPU has no exceptions: store the number of an error in an array"),
+    "try": ("", "try { o[0] = 1; } catch (...) {}", "A GPU has no exceptions: store the"),
+    "virtual function": ("struct A { __device__ virtual int f() { return 1; } };", "A a; o[0] = "
+                         "a.f();", "make the function a template over the class instead"),
+    "function pointer": ("", "int (*p)(int) = nullptr; o[0] = p(1);", "pass a lambda, or a struct"),
+    "function pointers in an array": ("__device__ int f(int n) { return n; }", "int (*p[1])(int) = "
+                                      "{f}; o[0] = p[0](1);", "pass a lambda, or a struct with an"),
+    "function as an argument": (
+        "__device__ int f(int n) { return n; } typedef int (*Op)(int);"
+        "__device__ int g(Op p) { return p(1); }", "o[0] = g(f);", "pass a lambda, or a struct"),
+    "function pointer variable": (
+        "typedef int (*Op)(int); __device__ int f(int n) { return n; } __device__ Op chosen = f;",
+        "o[0] = chosen(1);", "pass a lambda, or a struct with an operator()"),
+    "pointer to a member": ("struct P { int a, b; };", "int P::*m = &P::b; o[0] = m == nullptr;",
+                            "A pointer to a member is not supported; use an array"),
+    "union": ("union U { float f; int i; };", "U u; u.f = 1; o[0] = u.i;", "A union is not supporte"
+              "d: for a number's bits use __float_as_int() and its kind; for a vector and its "),
+    "local union": ("", "union { float4 v; float f[4]; } u; u.f[0] = 1;", "A union is not"),
+    "union in a struct": ("struct S { union { float f; int i; }; };", "S s; s.f = 1; o[0] = s.i;",
+                          "A union is not supported"),
+    "bit-field": ("struct P { unsigned a : 3; };", "P p; p.a = 1;", "use shifts and masks"),
+    "long double": ("", "long double d = 1; o[0] = d;", "long double is not supported; use double"),
+    "typeid": ("", "o[0] = typeid(int) == typeid(char);", "a GPU has no types at run time"),
+    "list of a loop": ("", "for (int v : {1, 2}) o[0] = v;", "declare an array of these values"),
+    "built-in of the compiler": ("", "__builtin_prefetch(o);", "prefetch is not supported"),
     "wmma": ("", "nvcuda::wmma::fill_fragment(o, 0);", "tensor cores are left out"),
     "time": ("", "o[0] = __globaltimer();", "clock64() counts the steps of a thread"),
     "goto": ("", "goto end; end: o[0] = 1;", "goto is not supported"),
