@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from simulator import Step
 from ui.look import Look
+from ui.motions import Motion
 from ui.palette import PALETTES
 from ui.panels import timeline
 from ui.panels.canvas import HEIGHT, WIDTH
@@ -62,6 +63,10 @@ class OverviewSheet:
         if hazards:
             segments.append(f"⚠ {hazards[0]}")
         return " · ".join(segments)
+
+    def motions(self, step: Step) -> list[Motion]:
+        """Nothing: it shows too much at once."""
+        return []
 
     def _tile_words(self, step: Step) -> str:
         """Which tile is multiplied in the outer loop."""

@@ -23,7 +23,7 @@ class FramePacker:
     def pack(self, frame: Mapping[str, Any]) -> list[Any]:
         """Pack a frame: name, title, trace and text by turns, shape and attributes by turns.
 
-        Texts and attributes are numbers of the tables.
+        Texts and attributes are numbers of the tables. What moves stands behind them, as it is.
         """
         texts = []
         for trace, data in zip(frame["traces"], frame["data"], strict=True):
@@ -35,7 +35,8 @@ class FramePacker:
             if number != shown:
                 shapes += [i, number]
         self._shown = numbers
-        return [frame["name"], frame["layout"]["title"]["text"], texts, shapes]
+        layout = frame["layout"]
+        return [frame["name"], layout["title"]["text"], texts, shapes, layout["meta"]["motions"]]
 
     def tables(self) -> tuple[str, str]:
         """The lists of texts, and the shapes' attributes, each a JSON array by number."""

@@ -67,7 +67,8 @@ class Drawing:
     Each step has a frame, named by the step's number from 0, with the step's title, changed shapes
     and changed traces. The first frame has everything that may change. layout.meta's "first" is the
     number of the first frame's step, its "timeline" the pixels that the timeline of all steps
-    covers.
+    covers, its "moving" the colours of what moves. A frame's own meta has the "motions" of its
+    step, each as ui.motions sends it.
     """
 
     model: SceneModel
@@ -129,6 +130,7 @@ class Drawing:
                 "left": area.left, "right": area.right, "top": area.top, "bottom": area.bottom,
             },
             "tall": self.sheet.tall,
+            "moving": {"ink": self.palette.focus, "paper": self.palette.focus_fill},
         }  # fmt: skip
         return {"data": self.static() + self.changing(first), "layout": layout | {"meta": meta}}
 
@@ -156,6 +158,7 @@ class Drawing:
                 "traces": [offset + i for i in changed],
                 "layout": {
                     "title": {"text": self.sheet.title(step)},
+                    "meta": {"motions": [one.plain() for one in self.sheet.motions(step)]},
                     "shapes": [
                         {
                             key: shape[key]

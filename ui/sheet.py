@@ -7,6 +7,7 @@ from typing import Protocol
 
 from simulator import Step
 from ui.hit import Hit
+from ui.motions import Motion
 from ui.panels.canvas import Shape, Trace
 
 
@@ -73,3 +74,6 @@ class Sheet(Protocol):
 
     def title(self, step: Step) -> str:
         """Where the step is: its number, loops and line."""
+
+    def motions(self, step: Step) -> list[Motion]:
+        """What moves when the step is played."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).with_name("web")
 # The scripts of a player, in the order in which they stand in one module or file.
-PLAYER = ("frames.js", "plotly_nodes.js", "player.js")
+PLAYER = ("frames.js", "plotly_nodes.js", "motions.js", "player.js")
 
 
 @functools.cache

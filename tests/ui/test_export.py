@@ -91,7 +91,7 @@ def five_steps() -> go.Figure:
             name=str(n), traces=list(traces),
             data=[go.Scatter(text=[text]) for text in traces.values()],
             layout={"title": {"text": f"<b>Step {n + 1} of 5</b> · <i>x &lt; y</i>"},
-                    "shapes": [{"path": path}]},
+                    "shapes": [{"path": path}], "meta": {"motions": [["light", n, 0, 1, 1, 0, 1]]}},
         )  # fmt: skip
 
     return go.Figure(
@@ -112,18 +112,18 @@ def five_steps() -> go.Figure:
     )  # fmt: skip
 
 
-def frames_of(content: str) -> list[tuple[str, str, dict[int, list[str]], list[dict[str, Any]]]]:
-    """Each frame of a file, which are valid JSON: name, title, changed texts, all shapes."""
+def frames_of(content: str) -> list[tuple[Any, ...]]:
+    """Each frame of a file, which are valid JSON: name, title, changed texts, shapes, motions."""
     assert content.count(FIGURE) == 1
     figure, end = json.JSONDecoder().raw_decode(content, content.index(FIGURE) + len(FIGURE))
     assert content[end:].startswith(";")
     packed, shown, frames = figure["frames"], {}, []
-    for name, title, texts, shapes in packed["steps"]:
+    for name, title, texts, shapes, motions in packed["steps"]:
         shown |= dict(zip(shapes[::2], shapes[1::2], strict=True))
         frames.append((
             name, title,
             {t: packed["texts"][n] for t, n in zip(texts[::2], texts[1::2], strict=True)},
-            [packed["shapes"][shown[i]] for i in range(len(shown))],
+            [packed["shapes"][shown[i]] for i in range(len(shown))], motions,
         ))  # fmt: skip
     return frames
 
@@ -137,7 +137,7 @@ def test_a_file_is_written_frame_by_frame_and_holds_them_all() -> None:
         (
             frame["name"], frame["layout"]["title"]["text"],
             {t: data["text"] for t, data in zip(frame["traces"], frame["data"], strict=True)},
-            frame["layout"]["shapes"],
+            frame["layout"]["shapes"], frame["layout"]["meta"]["motions"],
         )
         for frame in whole.to_dict()["frames"]
     ]  # fmt: skip
@@ -155,7 +155,7 @@ def test_a_long_recording_never_stands_in_memory_as_a_whole() -> None:
             "name": str(i),
             "data": [{"text": [chr(97 + i % 9) * letters]}],
             "traces": [0],
-            "layout": {"title": {"text": "Long"}, "shapes": []},
+            "layout": {"title": {"text": "Long"}, "shapes": [], "meta": {"motions": []}},
         }
         for i in range(count)
     )

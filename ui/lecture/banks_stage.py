@@ -15,6 +15,7 @@ from ui.lecture.arrays import ArrayReader
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, markup, text_width
 from ui.lecture.stages import Stages
+from ui.motions import Light, Motion
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.panels.paths import box
@@ -110,6 +111,18 @@ class BanksStage:
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """Nothing can be clicked."""
         return None
+
+    def motions(self, step: Step) -> list[Motion]:
+        """The wavefronts of a conflict, which are served one after another."""
+        request = self._request(step)
+        if request is None or request.degree < 2 or self._stages.subject(step) is not step:
+            return []
+        chart, level, count = self._chart, self._level(request), request.wavefront_count
+        return [
+            Light((chart.left, chart.top + i * level, chart.right, chart.top + (i + 1) * level),
+                  i, count)
+            for i in range(count)
+        ]  # fmt: skip
 
     def _request(self, step: Step) -> Request | None:
         """The shared request of the focused thread's warp that takes the most wavefronts."""

@@ -47,9 +47,15 @@ class Cells:
         ]
 
     def path(self, row: float, column: float, rows: float = 1, columns: float = 1) -> str:
-        """A rectangle of cells, a gap smaller than they are."""
+        """A rectangle of cells, a gap smaller than they are, as a path."""
+        return box(*self.box(row, column, rows, columns))
+
+    def box(
+        self, row: float, column: float, rows: float = 1, columns: float = 1
+    ) -> tuple[float, float, float, float]:
+        """The same rectangle: left, top, right, bottom."""
         gap = GAP / 2 if min(self.width, self.height) > 5 * GAP else 0
-        return box(
+        return (
             self.left + column * self.width + gap, self.top + row * self.height + gap,
             self.left + (column + columns) * self.width - gap,
             self.top + (row + rows) * self.height - gap,

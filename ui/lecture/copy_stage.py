@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from simulator import Step
@@ -21,6 +23,7 @@ from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit
 from ui.lecture.stages import Stages
 from ui.lecture.window import Content, Window, chosen
+from ui.motions import Motion, fly
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, number, outline, words
 from ui.panels.paths import box
@@ -145,6 +148,19 @@ class CopyStage:
         """A cell of either window."""
         source, target = self._contents(step)
         return self._source.hit(source, x, y) or self._target.hit(target, x, y)
+
+    def motions(self, step: Step) -> list[Motion]:
+        """The focused thread's value, from where it is loaded to where it is stored."""
+        if self._stages.subject(step) is not step:
+            return []
+        store = self._accesses(step)[1]
+        upper, lower = map(Window.focused, (self._source, self._target), self._contents(step))
+        if store is None or store.space is not MemorySpace.GLOBAL:
+            return fly(upper, lower)
+        if not lower:  # out of a register, which has no window here
+            start = self._target.cells.left, self._target.cells.top
+            lower = [replace(place, middle=start) for place in upper]
+        return fly(lower, upper)
 
     def _accesses(self, step: Step) -> tuple[StepAccess | None, StepAccess | None]:
         """The load from the farthest memory, and the store to the farthest."""

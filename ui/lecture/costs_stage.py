@@ -12,6 +12,7 @@ from ui.hit import Hit
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, text_width
 from ui.measured import describe_recorded_time
+from ui.motions import Motion
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.panels.paths import box
@@ -104,6 +105,10 @@ class CostsStage:
             *shapes,
             outline(marked, palette.focus, 0, palette.focus),
         ]
+
+    def motions(self, step: Step) -> list[Motion]:
+        """Nothing."""
+        return []
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """Nothing can be clicked."""

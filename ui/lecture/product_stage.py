@@ -17,6 +17,7 @@ from ui.lecture.cells import Cells, longest_text, number_size, number_width, win
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters
 from ui.lecture.window import Content, Window, chosen
+from ui.motions import Motion, fly
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, number, outline, words
 from ui.panels.threads import values_by_step
@@ -182,6 +183,15 @@ class ProductStage:
         row, column = at[0] + sums.start[0], at[1] + sums.start[1]
         threads = np.flatnonzero((self._board.sums.cells == (row, column)).all(axis=1))
         return Hit("thread", int(threads[0])) if threads.size else None
+
+    def motions(self, step: Step) -> list[Motion]:
+        """Both factors of the focused thread, on their way into its sum."""
+        if not self._has_focus(step):
+            return []
+        left, top, sums = map(
+            Window.focused, (self._left, self._top, self._sums), self._contents(step)
+        )
+        return [*fly(left, sums), *fly(top, sums)]
 
     def _names(self, contents: Contents) -> Trace:
         """What stands in each window, and which part of it."""

@@ -13,6 +13,7 @@ from ui.lecture.cells import Cells, number_size, number_width, window_start
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, mono_width, text_width
 from ui.lecture.window import Content, Window, chosen
+from ui.motions import Motion
 from ui.palette import Palette
 from ui.panels.canvas import MONO, SANS, Shape, Trace, number, words
 from ui.panels.threads import columns_of_block
@@ -102,6 +103,10 @@ class RegistersStage:
     def shapes(self, step: Step) -> list[Shape]:
         """The window's cells."""
         return self._window.shapes(self._content(step))
+
+    def motions(self, step: Step) -> list[Motion]:
+        """Nothing."""
+        return []
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """The thread under a point."""

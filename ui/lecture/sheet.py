@@ -23,6 +23,7 @@ from ui.lecture.stages import Stages
 from ui.lecture.threads_stage import ThreadsStage
 from ui.lecture.timeline import LectureTimeline, key_width
 from ui.look import Look, Stage
+from ui.motions import Motion
 from ui.palette import PALETTES
 from ui.panels.canvas import SPACE, Shape, Trace
 from ui.scene_model import (
@@ -51,6 +52,9 @@ class StagePanel(Protocol):
     def shapes(self, step: Step) -> list[Shape]:
         """Fills and outlines."""
 
+    def motions(self, step: Step) -> list[Motion]:
+        """What moves when the step is played."""
+
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """What is under a point."""
 
@@ -77,6 +81,10 @@ class OnStage:
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """What is under a point, if the stage is shown."""
         return self._panel.hit(step, x, y) if self._is_shown(step) else None
+
+    def motions(self, step: Step) -> list[Motion]:
+        """What moves on the stage, if it is shown."""
+        return self._panel.motions(step) if self._is_shown(step) else []
 
     def _is_shown(self, step: Step) -> bool:
         return self._stages.of(step) in self._kinds and self._panel.matches(step)
@@ -136,6 +144,13 @@ class LectureSheet:
     def stage_of(self, step: Step) -> Stage:
         """The stage that a step is shown on."""
         return self._stages.of(step)
+
+    def motions(self, step: Step) -> list[Motion]:
+        """What moves when the step is played."""
+        return [
+            motion for panel in self.panels if isinstance(panel, OnStage)
+            for motion in panel.motions(step)
+        ]  # fmt: skip
 
     def title(self, step: Step) -> str:
         """Where we are: step, tile, k, line, hazards; as much as has room."""

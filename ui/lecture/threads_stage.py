@@ -12,6 +12,7 @@ from ui.hit import Hit
 from ui.lecture.cells import Cells
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, text_width
+from ui.motions import Motion, Wall
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.panels.paths import box
@@ -103,6 +104,12 @@ class ThreadsStage:
         thread = at[0] * WARP_SIZE + at[1]
         return Hit("thread", thread) if thread < self._threads else None
 
+    def motions(self, step: Step) -> list[Motion]:
+        """The barrier's wall: it closes before the first who wait, and opens with the last."""
+        if not isinstance(step.statement, Barrier):
+            return []
+        return [Wall(self._wall_box(), self._is_open(step))]
+
     def _is_open(self, step: Step) -> bool:
         """Whether the last thread has come to the barrier at this step."""
         return isinstance(step.statement, Barrier) and bool(self._waiting[step.number].all())
@@ -111,8 +118,11 @@ class ThreadsStage:
         """The barrier that the waiting threads stand at."""
         if not isinstance(step.statement, Barrier) or self._is_open(step):
             return ""
+        return box(*self._wall_box())
+
+    def _wall_box(self) -> tuple[float, float, float, float]:
         cells = self._cells
-        return box(cells.left, cells.bottom + 3, cells.right, cells.bottom + 7)
+        return cells.left, cells.bottom + 3, cells.right, cells.bottom + 7
 
     def _lanes(self, threads: Array) -> Array:
         lanes = np.zeros(self._cells.rows * self._cells.columns, np.bool_)

@@ -14,6 +14,7 @@ from ui.lecture.arrays import ArrayName
 from ui.lecture.cells import Cells
 from ui.lecture.colours import lit
 from ui.lecture.letters import Letters, text_width
+from ui.motions import Place
 from ui.palette import Palette
 from ui.panels.canvas import Shape, Trace, outline, words
 
@@ -140,15 +141,16 @@ class Window:
         index = row if content.upright else row * content.shape[1] + column
         return Hit(prefix + content.array.name, index)
 
-    def centre(self, content: Content, cell: tuple[int, int]) -> tuple[float, float] | None:
-        """The middle of an array's cell, None if the window does not show it."""
-        row, column = cell[0] - content.start[0], cell[1] - content.start[1]
-        if not (0 <= row < self.cells.rows and 0 <= column < self.cells.columns):
-            return None
-        return (
-            self.cells.left + (column + 0.5) * self.cells.width,
-            self.cells.top + (row + 0.5) * self.cells.height,
-        )
+    def focused(self, content: Content | None) -> list[Place]:
+        """The cells that the focused thread accesses, as far as they are shown with numbers."""
+        if content is None or not self._size:
+            return []
+        texts, columns = self._texts(content, content.texts), self.cells.columns
+        mask = self._mask(content, content.focused)
+        return [
+            Place(texts[at], self._centres[at], self.cells.box(*divmod(at, columns)), self._size)
+            for at in np.flatnonzero(mask).tolist()
+        ]
 
     def _texts(self, content: Content, texts: list[str]) -> list[str]:
         rows, columns = content.shape

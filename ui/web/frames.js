@@ -3,7 +3,7 @@
 // Frames as ui/packed_frames.py packs them: frames that share their texts and shapes.
 function unpackFrames({ steps, texts, shapes }) {
   let shown = [];
-  return steps.map(([name, title, changedTexts, changedShapes]) => {
+  return steps.map(([name, title, changedTexts, changedShapes, motions]) => {
     const [traces, data] = [[], []];
     for (let i = 0; i < changedTexts.length; i += 2) {
       traces.push(changedTexts[i]);
@@ -13,7 +13,7 @@ function unpackFrames({ steps, texts, shapes }) {
     for (let i = 0; i < changedShapes.length; i += 2) {
       shown[changedShapes[i]] = shapes[changedShapes[i + 1]];
     }
-    return { name, traces, data, layout: { title: { text: title }, shapes: shown } };
+    return { name, traces, data, motions, layout: { title: { text: title }, shapes: shown } };
   });
 }
 

@@ -1,5 +1,5 @@
 // A scene that is played: its picture, toolbar, timeline and keys, in the app and in a file of its
-// own. This stands behind frames.js and plotly_nodes.js in one script.
+// own. This stands behind frames.js, plotly_nodes.js and motions.js in one script.
 const IDLE_MS = 700; // after a step, before the pages beside its own are asked for
 const MARGIN = 4; // pixels under the scene
 const LOWEST = 300; // pixels; a window that is lower scrolls
@@ -158,6 +158,7 @@ function createPlayer(root, hooks) {
 
   // Show the step wherever it stands, or ask for its page.
   function draw() {
+    stopMotions(scene.plot);
     writeNumber();
     const page = pageAt(step);
     stage.classList.toggle("waiting", !page);
@@ -207,6 +208,7 @@ function createPlayer(root, hooks) {
   function pause() {
     clearInterval(timer);
     timer = null;
+    if (scene) stopMotions(scene.plot);
     playButton.textContent = "Play";
   }
 
@@ -216,9 +218,18 @@ function createPlayer(root, hooks) {
     if (step >= last()) show(0);
     timer = setInterval(() => {
       if (step >= last()) pause();
-      else if (pageAt(step)) show(step + 1);
+      else if (pageAt(step)) {
+        show(step + 1);
+        move();
+      }
     }, 1000 / Number(pace.value));
     playButton.textContent = "Pause";
+  }
+
+  // What the step moves is seen on its way, where there is time for it.
+  function move() {
+    const page = pageAt(step);
+    if (page) playMotions(scene.plot, page.frames[step - page.first].motions, Number(pace.value));
   }
 
   // The picture at its own size, whatever the window's.

@@ -1,0 +1,94 @@
+"""What moves while a scene plays, in a browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.conftest import Open
+from tests.browser.scene import alike, picture, ready, until, where
+from ui.notebook import show
+
+pytestmark = pytest.mark.browser
+
+MOVING = ".motions .flying"
+
+
+def play(page: Page, pace: str) -> None:
+    page.get_by_label("Steps a second").select_option(pace)
+    page.keyboard.press("Space")
+
+
+def test_a_value_flies_where_it_is_copied_to_and_the_picture_is_then_the_steps(visit: Open) -> None:
+    page = ready(visit("?step=10"))
+    page.keyboard.press("ArrowRight")
+    until(page, "Step 11 of")
+    still = picture(page)
+    page.keyboard.press("ArrowLeft")
+    until(page, "Step 10 of")
+    play(page, "1")
+    number = page.wait_for_selector(MOVING)
+    assert number is not None
+    places = [number.bounding_box()]
+    page.wait_for_timeout(250)
+    places.append(number.bounding_box())
+    assert None not in places
+    assert places[0] != places[1]
+    page.wait_for_selector(MOVING, state="detached")
+    page.keyboard.press("Space")
+    assert where(page)[0] == 11
+    assert alike(picture(page), still)
+
+
+def test_a_key_takes_away_what_moves(visit: Open) -> None:
+    page = ready(visit("?step=10"))
+    play(page, "1")
+    page.wait_for_selector(MOVING)
+    page.keyboard.press("ArrowRight")
+    assert page.locator(MOVING).count() == 0
+    until(page, "Step 12 of")
+
+
+COUNT = """
+new Promise((resolve) => {
+  let seen = 0;
+  const watcher = new MutationObserver((all) => {
+    const added = all.flatMap((one) => [...one.addedNodes]);
+    seen += added.filter((node) => node.className === 'motions').length;
+  });
+  watcher.observe(document.querySelector('.stepper'), { childList: true, subtree: true });
+  setTimeout(() => { watcher.disconnect(); resolve(seen); }, 2500);
+})
+"""
+
+
+def test_nothing_moves_at_a_high_pace_or_step_by_step(visit: Open) -> None:
+    page = ready(visit("?step=1"))
+    play(page, "10")
+    assert page.evaluate(COUNT) == 0
+    page.keyboard.press("Home")
+    for _ in range(12):
+        page.keyboard.press("ArrowRight")
+    assert page.locator(".motions").count() == 0
+
+
+def test_nothing_moves_where_a_visitor_wants_less_motion(address: str, chromium: Browser) -> None:
+    context = chromium.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{address}?step=9")
+    ready(page)
+    play(page, "2")
+    assert page.evaluate(COUNT) == 0
+    assert where(page)[0] > 10
+    context.close()
+
+
+def test_an_exported_file_moves_too(chromium: Browser, tmp_path) -> None:
+    file = tmp_path / "scene.html"
+    file.write_text(show("tiled", M=8, N=8, K=8, step=10).content, encoding="utf-8")
+    page = chromium.new_page()
+    page.goto(file.as_uri())
+    page.wait_for_selector(".js-plotly-plot[data-ready]")
+    play(page, "1")
+    page.wait_for_selector(MOVING)
+    page.close()

@@ -1,0 +1,85 @@
+"""What moves while a scene plays: a value on its way, a wavefront that is served, a barrier's wall.
+
+Each is drawn by ui/web/motions.js upon the picture of its step, for a part of the time that the
+step is shown. The stages give them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Point = tuple[float, float]  # pixels of the sheet
+Box = tuple[float, float, float, float]  # left, top, right, bottom, likewise
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A cell with its number: where a flight begins or ends."""
+
+    text: str
+    middle: Point
+    box: Box
+    size: float  # pixels, of its letters
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """A number that flies from its cell into another, which is empty until it has come."""
+
+    text: str
+    start: Point
+    end: Point
+    size: float  # pixels, of its letters
+    cell: Box  # where it ends
+
+    def plain(self) -> list[Any]:
+        """As it is sent."""
+        return ["fly", self.text, *_rounded(*self.start, *self.end, self.size, *self.cell)]
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """A rectangle that lights up in its turn."""
+
+    box: Box
+    turn: int  # from 0
+    turns: int  # of all
+
+    def plain(self) -> list[Any]:
+        """As it is sent."""
+        return ["light", *_rounded(*self.box), self.turn, self.turns]
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """A barrier that closes where threads begin to wait, or opens where all have come."""
+
+    box: Box
+    opens: bool
+
+    def plain(self) -> list[Any]:
+        """As it is sent."""
+        return ["wall", *_rounded(*self.box), int(self.opens)]
+
+
+Motion = Flight | Light | Wall
+
+
+def fly(starts: Sequence[Place], ends: Sequence[Place]) -> list[Motion]:
+    """The flights of numbers from some places to others, which pair off in their order.
+
+    Where one side has fewer, its last place is that of all the rest.
+    """
+    if not (starts and ends):
+        return []
+    flights: list[Motion] = []
+    for i in range(max(len(starts), len(ends))):
+        start, end = starts[min(i, len(starts) - 1)], ends[min(i, len(ends) - 1)]
+        flights.append(Flight(start.text, start.middle, end.middle, end.size, end.box))
+    return flights
+
+
+def _rounded(*pixels: float) -> list[float]:
+    return [round(pixel, 1) for pixel in pixels]
