@@ -93,30 +93,39 @@ class LectureTimeline:
         return [phase for phase in PHASES if phase in phases and phase is not Phase.OTHER]
 
     def _names(self, turns: list[int | None]) -> tuple[list[tuple[float, float]], list[str]]:
-        """A name above each iteration, and its warp's if it runs alone; as many as have room."""
+        """A name above each iteration, and its warp's if it runs alone; as many as have room.
+
+        The longest come first, and a name does not reach into the next iteration: that one would
+        seem to be its own.
+        """
         small, model = self._letters.small, self._model
         noun = "tile" if model.inner is not None else "iteration"
         runs = [
             (turn, warp_alone(model, step))
             for turn, step in zip(turns, model.recording.steps, strict=True)
         ]
-        points, names = [], []
-        free = self._box.left
-        for (turn, warp), numbers in itertools.groupby(range(len(runs)), key=runs.__getitem__):
-            steps = list(numbers)
-            x = self._box.left + steps[0] * self._width
-            if turn is None or x < free:
+        found = [
+            (key, list(numbers))
+            for key, numbers in itertools.groupby(range(len(runs)), key=runs.__getitem__)
+        ]
+        taken: list[tuple[float, float, str]] = []  # left, right, name
+        for (turn, warp), steps in sorted(found, key=lambda run: -len(run[1])):
+            if turn is None:
                 continue
-            short, name = str(turn + 1), f"{noun} {turn + 1}"
-            longest = [] if warp is None else [f"warp {warp}: {name}", f"warp {warp}"]
+            name = f"{noun} {turn + 1}"
+            wordings = [] if warp is None else [f"warp {warp}: {name}", f"warp {warp}"]
             room = len(steps) * self._width - 6
-            name = next((n for n in (*longest, name) if text_width(n, small) <= room), short)
-            width = text_width(name, small)
-            if x + width > self._box.right:
-                continue
-            points.append((x, self._box.top - 0.75 * small))
-            names.append(name)
-            free = x + width + small
+            x = self._box.left + steps[0] * self._width
+            for text in (*wordings, name, str(turn + 1)):
+                right = x + text_width(text, small)
+                if right - x <= room or text == str(turn + 1):
+                    break
+            is_free = all(right + small <= left or end + small <= x for left, end, _ in taken)
+            if is_free and right <= self._box.right:
+                taken.append((x, right, text))
+        taken.sort()
+        points = [(x, self._box.top - 0.75 * small) for x, _, _ in taken]
+        names = [name for *_, name in taken]
         return points, names
 
     def _row(self, values: list[int], colours: list[str], top: float, low: float) -> Trace:

@@ -1,0 +1,66 @@
+"""The timeline's names, against the steps that they stand above."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.ui.lecture.lectures import of_query
+from ui.lecture.letters import text_width
+from ui.lecture.timeline import LectureTimeline
+from ui.look import Look
+
+TWO_WARPS = {"kernel": "tiled", "M": 16, "N": 16, "K": 16, "TILE": 8}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"schedule": "ascending"},
+        {"schedule": "descending"},
+        {"schedule": "ascending", "edits": "first-barrier"},
+        {"schedule": "ascending", "edits": "second-barrier"},
+        {"schedule": "lockstep"},
+    ],
+)
+@pytest.mark.parametrize("look", [Look(), Look(presenting=True, width=1280, height=720)])
+def test_each_run_of_steps_with_room_has_its_own_name(look: Look, query: dict[str, Any]) -> None:
+    lecture = of_query(look, **TWO_WARPS, **query)
+    box, small = lecture.sheet.areas.timeline, lecture.sheet.letters.small
+    across = box.width / len(lecture.steps)
+    trace = lecture.panel(LectureTimeline).static()[2]
+    named = {
+        round((x - box.left) / across): text
+        for x, text in zip(trace["x"], trace["text"], strict=True)
+    }
+    shown = 0
+
+    def place(number: int) -> tuple[int | None, int | None]:
+        """The warp, None for both, and the outer iteration of a step."""
+        step = lecture.steps[number]
+        warps = np.unique(np.flatnonzero(step.active) // 32).tolist()
+        t = next((one.value for one in step.loops if one.variable == "t"), None)
+        outside = t is None or t >= 2
+        return (warps[0] if len(warps) == 1 else None), (None if outside else t)
+
+    for (warp, t), numbers in itertools.groupby(range(len(lecture.steps)), key=place):
+        steps = list(numbers)
+        if t is None:
+            assert not set(steps) & set(named)
+            continue
+        full = f"tile {t + 1}" if warp is None else f"warp {warp}: tile {t + 1}"
+        if text_width(full, small) + 6 <= len(steps) * across:
+            assert named.get(steps[0]) == full
+            shown += 1
+        for number in set(steps) & set(named):
+            assert number == steps[0]
+            found = re.fullmatch(r"(?:warp (\d+))?(?:: )?(?:tile )?(\d+)?", named[number])
+            assert found
+            assert found[1] in (None, str(warp))
+            assert found[2] in (None, str(t + 1))
+            assert text_width(named[number], small) <= len(steps) * across
+    assert shown >= 2
