@@ -32,6 +32,7 @@ class ThreadsStage:
         self._threads = model.recording.launch.threads
         self._warps = -(-self._threads // WARP_SIZE)
         self._waiting = waiting_threads(model)
+        self._last = self._last_steps()
         stage, maps = areas.stage, areas.maps
         self._words = Rectangle(
             maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom
@@ -137,7 +138,17 @@ class ThreadsStage:
             return "goes on"
         if self._waiting[step.number][lanes].all():
             return "waits"
-        return "runs" if step.active[lanes].any() else ""
+        if step.active[lanes].any():
+            return "runs"
+        return "ready" if step.number < self._last[warp] else "done"
+
+    def _last_steps(self) -> list[int]:
+        """The number of the last step of each warp, -1 for one that runs none."""
+        last = [-1] * self._warps
+        for step in self._model.recording.steps:
+            for warp in np.unique(np.flatnonzero(step.active) // WARP_SIZE).tolist():
+                last[warp] = step.number
+        return last
 
     def _describe(self, step: Step) -> tuple[str, ...]:
         """How many wait, run, and are yet to come."""
