@@ -74,6 +74,18 @@ class Cells:
             path += f"M{px(x - side)},{px(y)}H{px(x)}V{px(y + side)}Z"
         return path
 
+    def border(self, chosen: Array) -> str:
+        """The lines around the cells where `chosen` [rows, columns] is true, as one area."""
+        around = np.pad(np.asarray(chosen, np.bool_), 1)
+        path = ""
+        for row, column in np.argwhere(around[1:, :] != around[:-1, :]).tolist():
+            x, y = self.left + (column - 1) * self.width, self.top + row * self.height
+            path += f"M{px(x)},{px(y)}H{px(x + self.width)}"
+        for row, column in np.argwhere(around[:, 1:] != around[:, :-1]).tolist():
+            x, y = self.left + column * self.width, self.top + (row - 1) * self.height
+            path += f"M{px(x)},{px(y)}V{px(y + self.height)}"
+        return path
+
     def whole(self) -> str:
         """All cells."""
         return _fill(self, b"\1" * (self.rows * self.columns))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,14 +70,15 @@ class Window:
         """The cells by iteration, those that stand out, and what is accessed."""
         palette, cells = self._palette, self.cells
         whole = touched = focused = unordered = wrong = ""
-        fills, lights = [("", 0)] * FILLS, [("", 0)] * LIGHTS
+        fills, lights, borders = [("", 0)] * FILLS, [("", 0)] * LIGHTS, [("", 0)] * LIGHTS
         if content is not None:
             inside = self._mask(content, np.ones(content.lit.size, np.bool_))
             classes = self._window(content, content.iterations, -1)
             stands_out = self._mask(content, content.lit)
             whole = cells.fill(inside)
-            fills = self._by_iteration(classes, inside & ~stands_out, FILLS)
-            lights = self._by_iteration(classes, inside & stands_out, LIGHTS)
+            fills = self._by_iteration(classes, inside & ~stands_out, FILLS, cells.fill)
+            lights = self._by_iteration(classes, inside & stands_out, LIGHTS, cells.fill)
+            borders = self._by_iteration(classes, inside & stands_out, LIGHTS, cells.border)
             touched = cells.fill(self._mask(content, content.touched & ~content.focused))
             focused = cells.fill(self._mask(content, content.focused))
             if content.unordered is not None:
@@ -90,13 +91,16 @@ class Window:
             outline(whole, palette.line, 0, palette.idle, "below"),
             *(outline(path, palette.line, 0, palette.tiles[i], "below") for path, i in fills),
             *(outline(path, palette.line, 0, lit(palette, i), "below") for path, i in lights),
+            *(outline(path, palette.tile_edges[i], 2.5, layer="below") for path, i in borders),
             outline(touched, palette.ink, 2, layer="below"),
             outline(focused, palette.focus, 4, palette.focus_fill, "below"),
             outline(unordered, palette.focus, 3, dash="dot"),
             outline(wrong, palette.focus, 0, palette.focus),
         ]
 
-    def _by_iteration(self, classes: Array, within: Array, most: int) -> list[tuple[str, int]]:
+    def _by_iteration(
+        self, classes: Array, within: Array, most: int, draw: Callable[[Array], str]
+    ) -> list[tuple[str, int]]:
         """The cells of each colour that there is, as a path and the colour's number.
 
         Always `most` of them: a window shows few iterations at once.
@@ -104,7 +108,7 @@ class Window:
         count = len(self._palette.tiles)
         colours = np.where(within & (classes >= 0), classes % count, -1)
         found = [i for i in np.unique(colours).tolist() if i >= 0][:most]
-        paths = [(self.cells.fill(colours == i), i) for i in found]
+        paths = [(draw(colours == i), i) for i in found]
         return [*paths, *[("", 0)] * (most - len(paths))]
 
     def name(self, content: Content, kind: str, letters: Letters, room: float) -> str:

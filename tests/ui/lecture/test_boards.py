@@ -208,3 +208,31 @@ def test_the_focused_thread_is_within_the_windows_in_any_room(
             left, upper, _, after = recorded_numbers(lecture, step)
             shown = [text_at(traces, *centre(box)) for box in boxes]
             assert shown == [f"{left:g}", f"{upper:g}", f"{after:.0f}"] or after >= 1e6
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_lit_row_and_column_have_an_outline(theme: str) -> None:
+    """Of the iteration's dark or bright colour: the fills alone are too much alike."""
+    lecture = of_query(Look(theme=theme), kernel="tiled", M=8, N=8, K=8, TILE=4, ty=1, tx=2)
+    panel, palette = lecture.panel(ProductStage), PALETTES[theme]
+    for step in lecture.steps_of("acc +="):
+        edge = palette.tile_edge(step.loops[0].value or 0)
+        paths = [
+            shape["path"] for shape in panel.shapes(step)
+            if shape["line"]["color"] == edge and shape["path"] != "M0,0Z"
+        ]  # fmt: skip
+        expected = []
+        for cells, row, column in ((panel._left.cells, 1, None), (panel._top.cells, None, 2)):
+            left, right = cells.left, cells.right
+            top, bottom = cells.top, cells.bottom
+            if row is not None:
+                top, bottom = top + row * cells.height, top + (row + 1) * cells.height
+            if column is not None:
+                left, right = left + column * cells.width, left + (column + 1) * cells.width
+            expected.append((left, top, right, bottom))
+        found = []
+        for path in paths:
+            xs = [float(x) for x in re.findall(r"M([\d.]+)|H([\d.]+)", path) for x in x if x]
+            ys = [float(y) for y in re.findall(r",([\d.]+)|V([\d.]+)", path) for y in y if y]
+            found.append((min(xs), min(ys), max(xs), max(ys)))
+        assert np.allclose(found, expected, atol=0.2), step.number
