@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from simulator import Step
@@ -75,12 +77,16 @@ class LedgerPanel:
         lines = [""]
         for word in text.split(" "):
             longer = f"{lines[-1]} {word}" if lines[-1] else word
-            plain = longer.replace("<b>", "").replace("</b>", "")
-            if text_width(plain, self._size, "<b>" in longer) <= self._box.width:
+            if self._width(longer) <= self._box.width:
                 lines[-1] = longer
             else:
                 lines.append(word)
         return [_closed(line) for line in lines if line]
+
+    def _width(self, line: str) -> float:
+        """At most how many pixels a line takes, of which <b> makes a part bold."""
+        parts = re.split("</?b>", _closed(line))
+        return sum(text_width(part, self._size, i % 2 == 1) for i, part in enumerate(parts))
 
     def _hazard(self, step: Step) -> tuple[str, ...]:
         """Which accesses of the step no barrier orders."""

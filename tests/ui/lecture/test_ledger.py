@@ -104,6 +104,14 @@ def test_the_threads_loads_add_up_to_the_blocks(query: dict[str, Any], naive: in
     assert naive_loads(lecture.model)[-1] == naive
 
 
+def test_a_long_name_leaves_the_totals_their_room() -> None:
+    look = Look(presenting=True, width=1280, height=720)
+    lecture = of_query(look, kernel="tiled_double", M=6, N=7, K=5, TILE=4)
+    found = COUNTS.search(ledger(lecture, lecture.steps[-1]))
+    assert found
+    assert found.groups() == ("10", "10", "tiled_double", "4", "4")
+
+
 def test_the_naive_kernel_is_not_compared_with_itself() -> None:
     lecture = of_query(kernel="naive", M=8, N=8, K=4)
     for step in lecture.steps:
