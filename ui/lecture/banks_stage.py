@@ -96,9 +96,15 @@ class BanksStage:
             low = chart.top + level * request.wavefront_count
             whole = box(chart.left, chart.top, chart.right, chart.bottom)
             frame = box(chart.left, chart.top, chart.right, low)
+            middle, half = self._middle[1], 0.8 * self._letters.number
+            beside = self._half_width(idle) if (idle := self._idle(request)) else 0.0
             for bank in range(0, BANKS, 4):
                 x = chart.left + bank * self._bank
-                columns += box(x, chart.top, x, chart.bottom)
+                if abs(bank - MIDDLE) < beside:  # not through the words
+                    columns += box(x, chart.top, x, middle - half)
+                    columns += box(x, middle + half, x, chart.bottom)
+                else:
+                    columns += box(x, chart.top, x, chart.bottom)
             others, own = self._marks(request, level)
         return [
             outline(whole, palette.line, 1, layer="below"),
@@ -144,10 +150,14 @@ class BanksStage:
             return ""
         used = np.unique(request.words[request.words >= 0] % BANKS)
         text = f"{BANKS - used.size} banks idle"
-        half = (0.5 * text_width(text, self._letters.number) + self._letters.small) / self._bank
+        half = self._half_width(text)
         is_free = not ((used > MIDDLE - half - 1) & (used < MIDDLE + half)).any()
         low = self._chart.top + self._level(request) * request.wavefront_count
         return text if is_free and low > self._middle[1] + self._letters.number else ""
+
+    def _half_width(self, text: str) -> float:
+        """How many banks the half of some words takes, and a little room beside them."""
+        return (0.5 * text_width(text, self._letters.number) + self._letters.small) / self._bank
 
     def _marks(self, request: Request, level: float) -> tuple[str, str]:
         """A mark for each word in its bank's column and its wavefront's row; the thread's own."""

@@ -18,6 +18,7 @@ from tests.ui.scene_models import EACH
 from ui.hit import Hit
 from ui.lecture.banks_stage import BanksStage
 from ui.lecture.copy_stage import CopyStage
+from ui.lecture.letters import text_width
 from ui.lecture.threads_stage import ThreadsStage
 from ui.look import Look, Stage
 from ui.panels.canvas import SPACE
@@ -211,6 +212,21 @@ def test_a_conflict_of_32_ways_is_32_rows_in_one_column() -> None:
         assert f"Its 32 words are in bank {bank}, which serves them one after another." in text
 
 
+def test_no_line_of_a_bank_goes_through_words() -> None:
+    lecture = of_query(BANKS, kernel="transposed", M=32, N=32, K=32, TILE=32)
+    panel = lecture.panel(BanksStage)
+    step = lecture.steps_of("acc +=")[0]
+    idle = panel.changing(step)[-1]
+    [(x, y, text)] = zip(idle["x"], idle["y"], idle["text"], strict=True)
+    assert text == "31 banks idle"
+    size = idle["textfont"]["size"]
+    half = text_width(text, size) / 2
+    lines = seen(panel.shapes(step)[2])
+    beside = [line for line in lines if abs(line[0] - x) < half]
+    assert beside, "the lines go on above and below"
+    assert not [line for line in beside if line[1] < y + size / 2 and line[3] > y - size / 2]
+
+
 def test_a_step_that_asks_nothing_of_shared_memory_says_so() -> None:
     lecture = of_query(BANKS, kernel="naive", M=4, N=4, K=4)
     for step in lecture.steps:
@@ -272,6 +288,15 @@ def test_who_waits_and_who_runs(query: dict[str, Any], warps: int, schedule: str
             for warp in range(warps)
         ]
         assert [state == "goes on" for state in states] == [is_open] * warps
+        later = {
+            thread // 32
+            for one in lecture.steps[step.number + 1 :]
+            for thread in np.flatnonzero(one.active).tolist()
+        }
+        for warp, state in enumerate(states):
+            assert state != "ready" or warp in later
+            assert state != "done" or warp not in later
+        assert set(states) <= {"waits", "runs", "ready", "done", "goes on"}
         if is_open:
             assert f"The last of the {total} threads has come to the barrier: all go on." in text
         elif is_barrier:
