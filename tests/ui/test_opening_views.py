@@ -55,6 +55,15 @@ def test_double_takes_two_wavefronts_where_float_takes_one() -> None:
     assert wavefronts_of_reads(dataclasses.replace(double, edits=("float",))) == 1
 
 
+def test_registers_opens_at_a_product_with_each_of_its_sums() -> None:
+    view = opening_view("registers")
+    step = shown(view)
+    each = dict(view.defines)["EACH"]
+    assert step.registers["acc"].shape[1:] == (each, each)
+    assert step.registers["acc"][0].all(), "they grow"
+    assert source(view).split("\n")[step.line - 1].strip() == "acc[i][j] += a[i] * b[j];"
+
+
 def test_naive_has_four_by_four_sums() -> None:
     view = opening_view("naive")
     assert (view.M, view.N) == (4, 4)
