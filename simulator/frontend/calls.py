@@ -169,7 +169,7 @@ class Calls:
             raise SourceError(NO_FUNCTION_POINTER, span)
         if self._is_of_text(called) and not name.startswith("__builtin_"):
             raise UndefinedError(f"{name} has no body in this text: write it.", span)
-        raise SourceError(f"The function {name or 'called here'} is not supported.", span)
+        raise SourceError(f"The function {name} is not supported.", span)
 
     def _is_of_text(self, cursor: Any) -> bool:
         """Whether the text declares a function, and no header of CUDA's."""
@@ -288,9 +288,9 @@ class Calls:
             return arguments, [], None
         structs = self._statements.structs
         callee = _without_wrapping(next(iter(cursor.get_children())))
-        if callee.kind == CursorKind.MEMBER_REF_EXPR:
+        if callee.kind == CursorKind.MEMBER_REF_EXPR and callee.referenced.kind in FUNCTIONS:
             record = structs.object_of(callee, span_of(callee))
-        else:
+        else:  # an operator, whose object may itself be a member: p.velocity * t
             first = arguments.pop(0)
             if is_lambda(first.type):
                 return arguments, [], None

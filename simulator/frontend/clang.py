@@ -27,7 +27,8 @@ ARGUMENTS = (
     "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib",
     "-nostdinc", "-std=c++17", "-Wno-register", "-Wno-unknown-cuda-version",
     "-fspell-checking", "-Wall",
-    "-Wno-unused-but-set-variable", "-Wno-unused-variable", "-ferror-limit=20",
+    "-Wno-vla-cxx-extension", "-Wno-unused-but-set-variable", "-Wno-unused-variable",
+    "-ferror-limit=20",
     "-Xclang", "-fno-recovery-ast-type",  # is_unread() finds what clang could not read
     "-fbracket-depth=256", "-ftemplate-depth=64", "-fconstexpr-depth=64",
     "-fconstexpr-steps=100000",

@@ -140,6 +140,7 @@ class SourceFile:
             if declaration.is_type:
                 members += self._blank_host_members(declaration, blanks, dropped)
         headers = self._mark_directives(blanks, used)
+        self._mark_linkage(blanks)
         host = [one for one in skipped if not (one.is_kernel or self._has_device_code(one))]
         notes = (_headers_note(headers), self._host_note(host))
         return DeviceCode(
@@ -273,6 +274,17 @@ class SourceFile:
                 end = token.start + len(code.rstrip())
                 _mark(blanks, (end, token.end))
         return list(dict.fromkeys(headers))
+
+    def _mark_linkage(self, blanks: bytearray) -> None:
+        """Mark extern "C" without a space behind it, as in extern "C"__global__.
+
+        C++ reads that as a literal with a suffix, which clang refuses; nvcc takes it.
+        """
+        tokens = self.top.tokens
+        for first, string, word in zip(tokens, tokens[1:], tokens[2:], strict=False):
+            is_linkage = first.text == "extern" and string.text == '"C"'
+            if is_linkage and word.kind is TokenKind.NAME and word.start == string.end:
+                _mark(blanks, (first.start, string.end))
 
     def _blank_host_members(
         self, of_class: Declaration, blanks: bytearray, dropped: Collection[int]

@@ -61,7 +61,7 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"reference to __host__ function '(\w+)", "Write __device__ before that function."),
         (r"no matching function for call to",
          "Do the number and the types of the arguments fit the function?"),
-        (r"cannot be used in type name|variable.length arrays|array size is not|"
+        (r"cannot be used in type name|array size is not|"
          r"not an integral constant expression",
          "An array's size must be a constant: a macro, const int or constexpr."),
         (r"read-only|const-qualified", "It is const: leave out const, or store somewhere else."),
@@ -100,7 +100,9 @@ def errors(diagnostics: Sequence[Any], filename: str, code: DeviceCode) -> Clang
             if TYPE_NEEDED.match(diagnostic.spelling) or "::" in name:
                 lost.lines.add(diagnostic.location.line)
         found.append(_error(diagnostic, filename, code, name))
-    kept = tuple(dict.fromkeys(found))[:MAX_ERRORS]
+    # Clang may say the same of one line twice.
+    distinct = {(one.message, one.span.line if one.span else 0): one for one in reversed(found)}
+    kept = tuple(reversed(distinct.values()))[:MAX_ERRORS]
     return ClangErrors(kept, frozenset(unknown), frozenset(lines))
 
 

@@ -104,6 +104,7 @@ class Expressions:
             CursorKind.CONDITIONAL_OPERATOR: self._conditional,
             CursorKind.CALL_EXPR: lower_call,
             CursorKind.INIT_LIST_EXPR: self._initializer_list,
+            CursorKind.COMPOUND_LITERAL_EXPR: self._compound_literal,
             CursorKind.CXX_THIS_EXPR: self._this,
             CursorKind.CXX_NULL_PTR_LITERAL_EXPR: _null,
             CursorKind.GNU_NULL_EXPR: _null,
@@ -189,13 +190,21 @@ class Expressions:
 
     def _implicit(self, cursor: Any, span: Span) -> Expression:
         """A clang node without a kind of its own: mostly a conversion, or a load."""
-        inner = self.expression(only_child(cursor))
         target = lower_type(cursor.type, span)
+        if target == ctype.BOOL and _is_text(cursor):  # assert(i < n && "too large")
+            return Literal(ctype.BOOL, span, ctype.BOOL.dtype.type(True))
+        inner = self.expression(only_child(cursor))
         if isinstance(target, ArrayOf) and isinstance(inner.ctype, Pointer):
             target = Pointer(target.element)  # a parameter written as an array
         if inner.ctype == target and isinstance(inner, LVALUES):
             return inner
         return convert(self._as_value(inner), target, span)
+
+    def _compound_literal(self, cursor: Any, span: Span) -> Expression:
+        """A value of a type in parentheses: (float2){1, 2}."""
+        if isinstance(lower_type(cursor.type, span), ArrayOf):
+            raise SourceError("An array without a name is not supported; declare one.", span)
+        return self.expression([c for c in cursor.get_children() if c.kind.is_expression()][-1])
 
     def _name(self, cursor: Any, span: Span) -> Expression:
         declaration = cursor.referenced
@@ -377,6 +386,13 @@ def _address_of_record(place: Place, name: str, span: Span) -> Expression:
             span,
         )
     return replace(place.lvalue, span=span)
+
+
+def _is_text(cursor: Any) -> bool:
+    """Whether an expression is a string in quotes, behind its conversions."""
+    while cursor.kind == CursorKind.UNEXPOSED_EXPR:
+        cursor = only_child(cursor)
+    return bool(cursor.kind == CursorKind.STRING_LITERAL)
 
 
 def _choice(cursor: Any) -> Any:

@@ -446,6 +446,8 @@ class _Reader:
         kind = literal_type(texts[0]) if len(texts) == 1 else None
         if kind is None and texts[0] in ("static_cast", "reinterpret_cast") and "(" in texts:
             kind = declared_type(texts[2 : texts.index("(") - 1])
+        elif kind is None and texts[0] in self._types and texts[-1] in (")", "}"):
+            kind = declared_type(texts[: self._constructed(expression)])  # Scale<float>{2}
         elif kind is None and texts[0] == "(" and ")" in texts[:-1]:
             kind = declared_type(texts[1 : texts.index(")")])
         elif kind is None and "raw_pointer_cast" in texts:
@@ -457,6 +459,16 @@ class _Reader:
             is_offset = len(texts) > 1 and texts[1] in ("+", "-") and kind and kind[-1] == "*"
             kind = kind if len(texts) == 1 or is_offset else None
         return kind if kind and kind[0] in self._types else None
+
+    def _constructed(self, expression: Sequence[Token]) -> int:
+        """The index of the bracket with a constructor's arguments, behind the type's name."""
+        depth = 0
+        for index in reversed(range(len(expression))):
+            text = expression[index].text
+            depth += (text in (")", "}")) - (text in ("(", "{"))
+            if not depth:
+                return index
+        return 0
 
     def _mention(self, index: int) -> None:
         """A kernel's name, perhaps with its template's arguments, as in f = scale<float, 16>;."""

@@ -15,10 +15,19 @@ from simulator.frontend.records import (
     merge,
 )
 from simulator.frontend.symbols import SymbolTable
-from simulator.frontend.types import cells_of, is_struct, lower_struct
-from simulator.language.ctype import ArrayOf, CType, Struct
+from simulator.frontend.types import cells_of, is_struct, lower_struct, lower_type, referred_type
+from simulator.language.ctype import ArrayOf, CType, Pointer, Struct
 from simulator.language.errors import SourceError, Span
-from simulator.language.tree import Declare, Index, Load, MemorySpace, Name, Statement, Variable
+from simulator.language.tree import (
+    Declare,
+    Dereference,
+    Index,
+    Load,
+    MemorySpace,
+    Name,
+    Statement,
+    Variable,
+)
 
 MAX_NUMBERS = 512  # of one struct: the launch gives each of them
 MAX_BYTES = 4_096  # of all parameters (CUDA C++ Programming Guide, __global__ parameters)
@@ -30,9 +39,16 @@ def declare_parameter(symbols: SymbolTable, cursor: Any) -> tuple[list[Variable]
     A struct's numbers are variables named as C writes them: `A.width`, `filter.taps[0]`. An array
     in a struct is copied to local memory, where it can be indexed.
     """
+    span = span_of(cursor)
+    referred = referred_type(cursor.type)
+    if referred is not None:  # what it refers to is given as a pointer to it is
+        target = lower_type(referred, span)
+        variable = Variable(cursor.spelling, Pointer(target), MemorySpace.PARAMETER, span)
+        address = Load(variable.ctype, span, Name(variable.ctype, span, variable))
+        symbols.bind(cursor, Dereference(target, span, address))
+        return [variable], []
     if not is_struct(cursor.type):
         return [symbols.declare(cursor, MemorySpace.PARAMETER)], []
-    span = span_of(cursor)
     struct = lower_struct(cursor.type.get_canonical(), span)
     if struct.size > MAX_BYTES or cells_of(struct) > MAX_NUMBERS:
         raise SourceError(

@@ -50,12 +50,49 @@ typedef int int_least32_t;
 typedef unsigned int uint_least32_t;
 typedef long int_fast32_t;
 typedef unsigned long uint_fast32_t;
+#define PRId32 "d"
+#define PRIi32 "i"
+#define PRIu32 "u"
+#define PRIx32 "x"
+#define PRId64 "ld"
+#define PRIi64 "li"
+#define PRIu64 "lu"
+#define PRIx64 "lx"
 #define NULL nullptr
 #define RAND_MAX 2147483647
 #define EXIT_SUCCESS 0
 #define EXIT_FAILURE 1
 #define CUDART_VERSION 13000
 #define CUDA_VERSION 13000
+// What <cstdint> and <type_traits> have in namespace std, as far as kernels ask for it.
+#define TILEWISE_TRAIT(NAME, VALUE)                                                           \
+    template <typename T> struct NAME : integral_constant<bool, VALUE> {};                    \
+    template <typename T> inline constexpr bool NAME##_v = VALUE;
+namespace std {
+using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
+using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t; using ::uintptr_t;
+template <typename T, T V> struct integral_constant {
+    static constexpr T value = V;
+    __host__ __device__ constexpr operator T() const { return V; }
+};
+using true_type = integral_constant<bool, true>;
+using false_type = integral_constant<bool, false>;
+TILEWISE_TRAIT(is_integral, __is_integral(T))
+TILEWISE_TRAIT(is_floating_point, __is_floating_point(T))
+TILEWISE_TRAIT(is_arithmetic, __is_arithmetic(T))
+TILEWISE_TRAIT(is_signed, __is_signed(T))
+TILEWISE_TRAIT(is_unsigned, __is_unsigned(T))
+TILEWISE_TRAIT(is_pointer, __is_pointer(T))
+template <typename T, typename U> struct is_same : integral_constant<bool, __is_same(T, U)> {};
+template <typename T, typename U> inline constexpr bool is_same_v = __is_same(T, U);
+template <bool C, typename T, typename U> struct conditional { using type = T; };
+template <typename T, typename U> struct conditional<false, T, U> { using type = U; };
+template <bool C, typename T, typename U> using conditional_t = typename conditional<C, T, U>::type;
+template <bool C, typename T = void> struct enable_if {};
+template <typename T> struct enable_if<true, T> { using type = T; };
+template <bool C, typename T = void> using enable_if_t = typename enable_if<C, T>::type;
+}
+#undef TILEWISE_TRAIT
 TILEWISE_VECTOR(float, float, 8, 16)
 TILEWISE_VECTOR(double, double, 16, 16)
 TILEWISE_VECTOR(signed char, char, 2, 4)

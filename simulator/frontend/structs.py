@@ -131,7 +131,7 @@ class Structs:
                 return replace(record, setup=(before, *record.setup))
             case CursorKind.CALL_EXPR | CursorKind.INIT_LIST_EXPR | CursorKind.CONDITIONAL_OPERATOR:
                 return self.temporary(cursor, span, struct)
-            case kind if kind in CASTS:
+            case kind if kind in CASTS or kind == CursorKind.COMPOUND_LITERAL_EXPR:
                 return self.temporary(cursor, span, struct)
             case _:
                 lvalue = self._expressions.lvalue(cursor)
@@ -208,7 +208,7 @@ class Structs:
         match cursor.kind:
             case CursorKind.INIT_LIST_EXPR:
                 return initializers.fill(self, target, cursor)
-            case kind if kind in CASTS:
+            case kind if kind in CASTS or kind == CursorKind.COMPOUND_LITERAL_EXPR:
                 return self.initialize(target, _only_expression(cursor))
             case CursorKind.CONDITIONAL_OPERATOR:
                 test, yes, no = cursor.get_children()
@@ -259,7 +259,11 @@ class Structs:
 
     def default_member(self, target: Place, field: Any, span: Span) -> list[Statement]:
         """What a member's declaration gives it: its default initializer, or that of its members."""
-        values = [child for child in field.get_children() if child.kind.is_expression()]
+        values = [
+            child for child in field.get_children()
+            if child.kind.is_expression()
+            and child.extent.start.offset > field.location.offset  # no template's argument
+        ]  # fmt: skip
         if isinstance(target, Record):
             if values:
                 return self.initialize(target, values[-1])

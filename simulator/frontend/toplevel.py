@@ -142,7 +142,7 @@ class TopLevel:
                 return index + 1
             if text == "}":
                 return index  # of what is around it
-            if text == "=":
+            if text == "=" and tokens[index - 1].text != "operator":
                 has_value = True
             if text in ("(", "[", "{"):
                 end = partner.get(index)

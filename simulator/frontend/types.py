@@ -35,7 +35,6 @@ SCALAR_KINDS: Mapping[TypeKind, Scalar] = {
     TypeKind.FLOAT: ctype.FLOAT,
     TypeKind.DOUBLE: ctype.DOUBLE,
 }
-
 NO_FUNCTION_POINTER = (
     "A pointer to a function is not supported; pass a lambda, or a struct with an operator(), to a "
     "template function."

@@ -83,6 +83,7 @@ NO_NEW = "new is not supported: a kernel gets its memory as arrays from the laun
 UNSUPPORTED_KINDS = {
     "ASM_STMT": NO_ASSEMBLY,
     "MS_ASM_STMT": NO_ASSEMBLY,
+    "StmtExpr": "A block within an expression, ({ … }), is not supported: write a function.",
     "GOTO_STMT": "goto is not supported: write a loop with break, or a function.",
     "INDIRECT_GOTO_STMT": "goto is not supported: write a loop with break, or a function.",
     "CASE_STMT": "A case deeper within the switch than its own body is not supported: write an if.",
@@ -127,6 +128,9 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"'typeid' operator", "typeid is not supported: a GPU has no types at run time."),
         (r"Cannot deduce type of initializer list|std::initializer_list was not found",
          "A list in braces is no array by itself: declare an array of these values first."),
+        (r"variable-length arrays|[Vv]ariable length array",
+         "An array's size must be a constant: a macro, const int or constexpr. warpSize (32) and "
+         "blockDim are none; an extern __shared__ array gets its size from the launch."),
         (r"call to __host__ function from",
          "This calls a function of the host: write __device__ before its definition."),
         (r"reference to __host__ variable",

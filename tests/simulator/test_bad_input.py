@@ -56,7 +56,7 @@ TEXTS = {
     "missing brace": ("__global__ void k(float* x, int n) {\n", "Expected '}'"),
     "not text": ("\0\1\2", "plain"),
     "too large a number": (kernel("x[0] = 99999999999999999999999;"), "too large"),
-    "variable length": (kernel("float s[n];"), "variable-length"),
+    "variable length": (kernel("float s[n];"), "size must be a constant"),
     "negative length": (kernel("float s[-1];"), "negative size"),
     # What is left out, by name.
     "recursion": (kernel("x[0] = f(n);", "__device__ int f(int v) { return v ? f(v - 1) : 0; }\n"),

@@ -51,6 +51,7 @@ template <class T, int N> struct Stack {
     __device__ T& operator[](int k) { return cells[k]; }
     __device__ const T& operator[](int k) const { return cells[k]; }
 };
+struct Framed { Stack<int, 2> inner; int edge; };
 template <typename T> struct SharedMemory {
     __device__ inline operator T*() { extern __shared__ int words[]; return (T*)words; }
     __device__ inline operator const T*() const { extern __shared__ int words[]; return (T*)words; }
@@ -192,6 +193,8 @@ TABLE: dict[str, tuple[str, Any]] = {
                        np.full(32, 4)),
     "atomics": ("__shared__ Pair s; if (i == 0) s.b = 0; __syncthreads(); atomicAdd(&s.b, i);"
                 " __syncthreads(); x[i] = s.b;", np.full(32, 496)),
+    "an operator of a member": ("Framed f; f.edge = 9; f.inner.push(4); f.inner[0] = i;"
+                                " Framed* p = &f; x[i] = p->inner[0] + f.inner.pop();", 2 * I),
     "in a branch": ("Pair p = {1, 2}; if (i % 2) { p = {i, 0}; Pair q = p; p.b = q.a; }"
                     " x[i] = p.a + p.b;", np.where(I % 2, 2 * I, 3)),
 }  # fmt: skip

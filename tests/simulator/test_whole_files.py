@@ -114,6 +114,7 @@ KERNELS = {
     "without a name": ("namespace { KERNEL }", "k"),
     "static": ("static KERNEL", "k"),
     "C": ('extern "C" KERNEL', "k"),
+    "C without a space": ('extern "C"KERNEL', "k"),
     "C in braces": ('#ifdef __cplusplus\nextern "C" {\n#endif\nKERNEL\n'
                     "#ifdef __cplusplus\n}\n#endif", "k"),
     "C++": ('extern "C++" { KERNEL }', "k"),
@@ -168,6 +169,10 @@ USES = {
                                   "std::ostream& operator<<(std::ostream& s, V v) { return s; } "
                                   "__device__ float twice() { a = 1.5f; return 2 * a; } };\n"
                                   "__device__ float f() { V v; return v.twice(); }", "f()"),
+    "a class with an assignment": (
+        "struct V { char* t; V& operator=(const char* s) { t = strdup(s); return *this; }\n"
+        "V(const char* s) { t = strdup(s); } __device__ V() {} __device__ float f() { return 3; } "
+        "};\n__device__ float f() { V v; return v.f(); }", "f()"),
     "using a library": ("using namespace thrust; namespace po = boost::program_options;", "3"),
     "an unfinished class": ("class Nothing;\nint main()\n{\n    if (1) {\n}\n", "3"),
 }  # fmt: skip
@@ -240,6 +245,53 @@ def test_templates_ask_for_what_they_need() -> None:
     assert compile_kernel(text, "k", {"T": "int", "N": "1"}).template == ("int", "1")
     with pytest.raises(SourceError, match="k is no template"):
         compile_kernel("__global__ void k() {}", "k<int>")
+
+
+FUNCTORS = {
+    "made in place": "scale<<<1, 4>>>(p, Twice());",
+    "made of numbers": "scale<<<1, 4>>>(p, Times<float>{2});",
+    "a variable": "Twice f; scale<<<1, 4>>>(p, f);",
+}
+
+
+@pytest.mark.parametrize("case", FUNCTORS)
+def test_the_type_of_a_functor_is_taken_from_the_launch(case: str) -> None:
+    text = f"""
+    struct Twice {{ __device__ float operator()(float a) const {{ return 2 * a; }} }};
+    template <typename T> struct Times {{
+        T by;
+        __device__ T operator()(T a) const {{ return by * a; }}
+    }};
+    template <typename T, typename F> __global__ void scale(T* x, F f) {{
+        x[threadIdx.x] = f(x[threadIdx.x]);
+    }}
+    int main() {{ float* p; {FUNCTORS[case]} }}"""
+    kernel = compile_kernel(text)
+    arguments = {"x": np.arange(4, dtype=np.float32), "f": {"by": 2.0}}
+    if "Times" not in FUNCTORS[case]:
+        del arguments["f"]
+    report = simulate(kernel, Launch((1, 1, 1), (4, 1, 1), arguments))
+    assert report.arrays["x"].tolist() == [0, 2, 4, 6]
+
+
+def test_a_parameter_may_be_a_reference() -> None:
+    text = """
+    struct Total { int sum; float weights[3]; };
+    __global__ void add(Total& total, const int& step, int (&cells)[4]) {
+        Total* same = &total;
+        atomicAdd(&same->sum, step + cells[threadIdx.x]);
+        if (threadIdx.x == 0) total.weights[1] = 5;
+    }"""
+    total = np.zeros(1, np.dtype([("sum", "i4"), ("weights", "f4", 3)], align=True))
+    arguments = {
+        "total": total,
+        "step": np.array([10], np.int32),
+        "cells": np.arange(4, dtype="i4"),
+    }
+    report = simulate(compile_kernel(text), Launch((1, 1, 1), (4, 1, 1), arguments))
+    assert report.arrays["total"]["sum"].tolist() == [46]
+    assert report.arrays["total"]["weights"].tolist() == [[0, 5, 0]]
+    assert not report.hazards
 
 
 def test_all_errors_are_shown() -> None:

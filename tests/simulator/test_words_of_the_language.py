@@ -60,6 +60,18 @@ TAKEN: dict[str, tuple[str, str, Any]] = {
         "__device__ int twice(int n) { return 2 * n; }\n"
         "template <int (*F)(int)> __device__ int apply(int n) { return F(n) + 1; }",
         "o[0] = apply<twice>(4) + apply<&twice>(5);", 20),
+    "asserted with a text": ("", 'assert(o[0] == 0 && "not zero"); o[0] = 1;', 1),
+    "traits": ("template <typename T> __device__"
+               " std::enable_if_t<std::is_integral<T>::value, T> f(T a) { return a << 1; }\n"
+               "template <typename T> __device__"
+               " std::enable_if_t<std::is_floating_point_v<T>, T> f(T a) { return a * 3; }",
+               "std::conditional_t<std::is_same<int, float>::value, int, double> d = 1.5;"
+               " o[0] = f(2); o[1] = f(2.0f); o[2] = d;", [4, 6, 1.5]),
+    "widths in std": ("", "std::uint8_t a = 257; std::int64_t b = 1l << 40; o[0] = a; o[1] = b;",
+                      [1, 2**40]),
+    "compound literals": ("struct P { int a, b; };", "P p = (P){1, 2}; p = (P){.a = 3, .b = p.b};"
+                          " float2 v = (float2){4, 5}; o[0] = p.a + p.b; o[1] = v.x + v.y;",
+                          [5, 9]),
     "suffixes": ("", "o[0] = 1u + 2ul + 3ull + 4ll + 0x10u + 0b11 + 1'000;", 1029),
 }  # fmt: skip
 
@@ -178,6 +190,17 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "host function": ("double f(double x) { return x; }", "o[0] = f(1);",
                       "write __device__ before its definition"),
     "host variable": ("int n;", "o[0] = n;", "variable of the host"),
+    "size of warpSize": ("", "__shared__ int s[warpSize]; s[0] = 1;",
+                         "An array's size must be a constant: a macro, const int or constexpr. wa"),
+    "size that is passed": ("", "int n = 3; float s[n]; s[0] = 1;", "size must be a constant"),
+    "type of a function pointer": ("typedef double (*F)(double);"
+                                   " __device__ double f(double a) { return a; }",
+                                   "F g = f; o[0] = g(1);", "pointer to a function"),
+    "table of functions": ("typedef double (*F)(double);"
+                           " __device__ double f(double a) { return a; }"
+                           " __device__ F table[1] = {f};", "o[0] = table[0](1);",
+                           "A pointer to a function is not supported"),
+    "block in an expression": ("", "o[0] = ({ int t = 3; t * 2; });", "write a function"),
     "bfloat16": ("", "__nv_bfloat16 b;", "use half or float"),
 }  # fmt: skip
 
