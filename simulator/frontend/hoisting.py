@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, get_args
 
 from simulator.language import ctype
@@ -67,12 +67,12 @@ def hoist_calls(expression: Expression) -> tuple[list[Statement], Expression]:
         return [], expression
     match expression:
         case Inlined(function=Function(result=result) as function) if result and waits(function):
-            return [function], _value_of(result, expression.span)
+            return [function], value_of(result, expression.span)
         case Call(function=name, arguments=(predicate,)) if name in BLOCK_VOTES:
             before, predicate = hoist_calls(predicate)
             result = Variable(name, ctype.INT, MemorySpace.REGISTER, expression.span)
             vote = BlockVote(name, predicate, result)
-            return [*before, Barrier(expression.span, vote)], _value_of(result, expression.span)
+            return [*before, Barrier(expression.span, vote)], value_of(result, expression.span)
         case Logical() | Conditional() | Comma():
             for later in operands(expression)[1:]:
                 name = _waiting_call(later)
@@ -86,18 +86,24 @@ def hoist_calls(expression: Expression) -> tuple[list[Statement], Expression]:
             pass
     calls: list[Statement] = []
 
-    def take(part: Any) -> Any:
-        if not isinstance(part, EXPRESSIONS):
-            return part
+    def take(part: Expression) -> Expression:
         before, value = hoist_calls(part)
         calls.extend(before)
         return value
 
-    changed: dict[str, Any] = {}
-    for field in dataclasses.fields(expression):
-        part = getattr(expression, field.name)
-        changed[field.name] = tuple(map(take, part)) if isinstance(part, tuple) else take(part)
-    return calls, dataclasses.replace(expression, **changed)
+    return calls, rebuild(expression, take)
+
+
+def rebuild(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """An expression whose direct parts are changed, in the order of its fields."""
+
+    def changed(part: Any) -> Any:
+        if isinstance(part, tuple):
+            return tuple(map(changed, part))
+        return change(part) if isinstance(part, EXPRESSIONS) else part
+
+    fields = {f.name: changed(getattr(expression, f.name)) for f in dataclasses.fields(expression)}
+    return dataclasses.replace(expression, **fields)
 
 
 def _waiting_call(expression: Expression) -> str:
@@ -110,5 +116,6 @@ def _waiting_call(expression: Expression) -> str:
     return ""
 
 
-def _value_of(variable: Variable, span: Span) -> Load:
+def value_of(variable: Variable, span: Span) -> Load:
+    """The load of a variable."""
     return Load(variable.ctype, span, Name(variable.ctype, span, variable))

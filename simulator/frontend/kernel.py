@@ -29,6 +29,7 @@ from simulator.frontend.kernel_name import (
     template_values,
 )
 from simulator.frontend.launch_mistakes import launch_warnings, unmarked_kernel
+from simulator.frontend.meetings import separate_calls
 from simulator.frontend.mistakes import Mistakes
 from simulator.frontend.parameters import declare_parameter
 from simulator.frontend.source import set_defines
@@ -232,7 +233,7 @@ def _lower(cursor: Any, parsed: Parsed, filename: str, template: tuple[str, ...]
     except SourceError as error:
         mistakes.add(error)
     mistakes.check(parsed.warnings)
-    body = replace(body, statements=(*before, *body.statements))
+    body = separate_calls(replace(body, statements=(*before, *body.statements)))
     contractions, doubts = contract(body)
     return Kernel(
         name=cursor.spelling,

@@ -121,6 +121,8 @@ MATCHES = frozenset({"__match_any_sync", "__match_all_sync"})
 REDUCTIONS = frozenset(
     f"__reduce_{operation}_sync" for operation in ("add", "min", "max", "and", "or", "xor")
 )
+# Those that lanes of both branches of an if may call together.
+MEETING_FUNCTIONS = SHUFFLES | VOTES | REDUCTIONS | {"__match_any_sync", "__syncwarp"}
 WARP_FUNCTIONS = SHUFFLES | VOTES | MATCHES | REDUCTIONS | {"__syncwarp", "__activemask"}
 
 # Those of cooperative groups, by names of ours: the group is their first argument.

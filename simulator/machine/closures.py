@@ -24,9 +24,9 @@ AddressClosure = Callable[[Group, Mask], Address]
 Update = Callable[[Group, Mask, Closure], Any]
 
 # A statement in which threads wait is a generator: it yields each barrier with the lanes that wait
-# there, each turn of a loop that waits for another thread, and each __syncwarp() that lanes of
-# another branch may come to; it goes on when it is resumed, and returns the lanes that go on after
-# the statement.
+# there, each turn of a loop that waits for another thread, and each call of a warp function that
+# lanes of another branch may come to; it goes on when it is resumed, and returns the lanes that go
+# on after the statement.
 Waiting = Generator[tuple[Barrier, Mask] | Spin | Meeting, None, Any]
 
 # A statement's closure gives the lanes that go on after it (a Mask), or a Waiting if threads wait

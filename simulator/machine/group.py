@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simulator.language.ctype import Array
-from simulator.language.tree import Barrier, Expression, Loop, Variable
+from simulator.language.tree import Barrier, Call, Expression, Loop, Variable
 from simulator.launch import WARP_SIZE, Launch, unravel
 from simulator.machine.budget import Budget
 from simulator.machine.buffers import Address, Buffer
@@ -33,13 +33,16 @@ class Spin:
     taken: bool = False  # whether these went on: they then are not among those it ends with
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Arrived:
-    """Lanes that have arrived at a __syncwarp() in a branch of an if."""
+    """Lanes that have arrived at a warp function in a branch of an if."""
 
+    call: Call
     lanes: Array  # bool [lanes]
     names: Array  # uint32 [lanes], the mask of each: a bit for each lane that it waits for
+    operands: tuple[Any, ...]  # the values of the other arguments
     report: Callable[..., None]  # notifies observers of a fault; see WarpMasks.report
+    result: Any = None  # once they have met
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +130,8 @@ class Group:
         self.interval: Any = 0  # barriers passed by the block: one number, or int [lanes]
         # How its lanes vote at the barrier that they wait at (0 for no), then what comes of it.
         self.vote: Any = None
+        # What comes of a warp function in which lanes of several branches have met.
+        self.met: Any = None
 
         # Counts and limits.
         self.warp_syncs = WarpSyncs()  # calls of __syncwarp()

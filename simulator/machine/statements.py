@@ -20,7 +20,6 @@ from simulator.language.loop_ends import has_counter, is_endless
 from simulator.language.tree import (
     Barrier,
     Break,
-    Call,
     Continue,
     Declare,
     Evaluate,
@@ -57,7 +56,12 @@ from simulator.machine.control_flow import (
 from simulator.machine.expressions import Evaluator
 from simulator.machine.group import Group, LoopState
 from simulator.machine.masks import ALL, NONE, Mask, narrow, negate, union
-from simulator.machine.meetings import arrival_at, branches_that_meet, run_to_meetings
+from simulator.machine.meetings import (
+    arrival_at,
+    branches_that_meet,
+    meeting_call,
+    run_to_meetings,
+)
 from simulator.machine.observer import Observer, StepKind, callbacks
 from simulator.machine.printing import LaunchStopped
 from simulator.machine.registers import PassOn, blend
@@ -70,7 +74,6 @@ from simulator.machine.turns import (
     run_function,
     run_parts,
 )
-from simulator.machine.warp_masks import FULL
 
 
 class Program:
@@ -92,7 +95,7 @@ class Program:
         self._waiting: dict[Statement, bool] = {}  # results of _waits
         # Whether loops wait for other threads, so that each warp of each block must take turns.
         self.takes_turns = spins(kernel.body)
-        # The ifs whose branches meet at __syncwarp(); with turns, each branch waits for itself.
+        # The ifs whose branches meet in warp functions; with turns, each branch waits for itself.
         self._meeting_ifs, self._meetings = (
             ({}, frozenset()) if self.takes_turns else branches_that_meet(kernel.body)
         )
@@ -159,10 +162,10 @@ class Program:
 
     def _compile(self, statement: Statement) -> Run:
         match statement:
+            case Declare() | Evaluate() if statement in self._meetings:
+                return self._meeting(statement)
             case Declare():
                 return self._notifying(self._declare(statement), StepKind.RUN, statement)
-            case Evaluate(expression=Call() as call) if statement in self._meetings:
-                return self._meeting(statement, call)
             case Evaluate(expression=expression):
                 return self._notifying(self._evaluate(expression), StepKind.RUN, statement)
             case Barrier():
@@ -204,18 +207,21 @@ class Program:
 
         return evaluate
 
-    def _meeting(self, statement: Evaluate, call: Call) -> Run:
-        """A __syncwarp() to which lanes of another branch may come."""
-        named: Closure = _all_lanes
-        if call.arguments:
-            named = self._evaluator.compile(call.arguments[0])
-        arrive, notifications = arrival_at(call, named, self._evaluator), self._on_step
+    def _meeting(self, statement: Declare | Evaluate) -> Run:
+        """A call of a warp function to which lanes of another branch may come."""
+        call = meeting_call(statement)
+        assert call is not None
+        arrive = self._notifying(arrival_at(call, self._evaluator), StepKind.RUN, statement)
+        take_result: Run = _do_nothing
+        if isinstance(statement, Declare):
+            slot = self.frame_slots[statement.variable]
+            take_result = self._declare_as(slot, lambda group, mask: group.met, statement.span)
 
         def wait(group: Group, mask: Mask) -> Waiting:
             meeting = arrive(group, mask)
-            for notify in notifications:
-                notify(group, StepKind.RUN, statement, mask)
             yield meeting
+            group.met = meeting.arrived[0].result
+            take_result(group, mask)
             return mask
 
         return wait
@@ -536,11 +542,6 @@ def _held_back(body: Run) -> Run:
 def _do_nothing(group: Group, mask: Mask) -> Mask:
     """Stands for a statement or expression that a construct does not have."""
     return mask
-
-
-def _all_lanes(group: Group, mask: Mask) -> Any:
-    """The mask of a __syncwarp() without one."""
-    return FULL
 
 
 def _join(mask: Mask, before: tuple[Mask, Mask], after: tuple[Mask, Mask]) -> Mask:

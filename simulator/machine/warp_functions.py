@@ -61,21 +61,32 @@ def _shuffle(call: Call, compiler: ExpressionCompiler) -> Closure:
 
     def shuffle(group: Group, mask: Mask) -> Any:
         masks.peers(group, mask, named(group, mask))
-        by = group.spread(amount(group, mask)).astype(np.int64)
-        segment: Any = WARP_SIZE
-        if width is not None:
-            segment = np.clip(group.spread(width(group, mask)).astype(np.int64), 1, WARP_SIZE)
-        lane = group.warp_lanes
-        source, inside = _sources(call.function, lane, by, segment)
-        source = np.where(inside & (source >= 0) & (source < WARP_SIZE), source, lane)
-        source = np.where(masks.present(group, source), source, lane)
+        segment = WARP_SIZE if width is None else width(group, mask)
+        source = source_lanes(group, call.function, amount(group, mask), segment)
+        source = np.where(masks.present(group, source), source, group.warp_lanes)
         given = value(group, lanes_read(group, mask, source, variable))
-        places = group.warp_numbers * WARP_SIZE + source
-        if isinstance(given, tuple):  # half2
-            return tuple(by_warp(group, each, 0).reshape(-1)[places] for each in given)
-        return by_warp(group, given, 0).reshape(-1)[places]
+        return take_from(group, given, source)
 
     return shuffle
+
+
+def source_lanes(group: Group, name: str, amount: Any, width: Any) -> Array:
+    """The lane that each lane reads from in the shuffle `name`: int [lanes], 0 to 31.
+
+    amount and width are its last two arguments, numbers or [lanes].
+    """
+    by = group.spread(amount).astype(np.int64)
+    segment = np.clip(group.spread(width).astype(np.int64), 1, WARP_SIZE)
+    source, inside = _sources(name, group.warp_lanes, by, segment)
+    return np.where(inside & (source >= 0) & (source < WARP_SIZE), source, group.warp_lanes)
+
+
+def take_from(group: Group, values: Any, source: Array) -> Any:
+    """Of each lane the value of its source lane (int [lanes]); of half2, two values."""
+    places = group.warp_numbers * WARP_SIZE + source
+    if isinstance(values, tuple):
+        return tuple(by_warp(group, each, 0).reshape(-1)[places] for each in values)
+    return by_warp(group, values, 0).reshape(-1)[places]
 
 
 def register_of(value: Expression) -> Variable | None:
@@ -109,17 +120,23 @@ def _vote(call: Call, compiler: ExpressionCompiler) -> Closure:
 
     def vote(group: Group, mask: Mask) -> Any:
         peers = masks.peers(group, mask, named(group, mask))
-        holds = by_warp(group, group.spread(predicate(group, mask)) != 0, False)
-        bits, joined = by_lane(group, pack(holds)), FULL if peers is None else peers
-        match call.function:
-            case "__any_sync":
-                return (bits & joined != 0).astype(np.int32)
-            case "__all_sync":
-                return (bits & joined == joined).astype(np.int32)
-            case _:
-                return bits & joined
+        return count_votes(group, peers, predicate(group, mask), call.function)
 
     return vote
+
+
+def count_votes(group: Group, peers: Array | None, predicate: Any, name: str) -> Array:
+    """What the vote `name` gives each lane of its peers' predicates."""
+    holds = by_warp(group, group.spread(predicate) != 0, False)
+    bits, joined = by_lane(group, pack(holds)), FULL if peers is None else peers
+    match name:
+        case "__any_sync":
+            given: Array = (bits & joined != 0).astype(np.int32)
+        case "__all_sync":
+            given = (bits & joined == joined).astype(np.int32)
+        case _:
+            given = bits & joined
+    return given
 
 
 def _joined(group: Group, peers: Array | None) -> Array:
@@ -136,11 +153,7 @@ def _match(call: Call, compiler: ExpressionCompiler) -> Closure:
 
     def match(group: Group, mask: Mask) -> Any:
         peers = masks.peers(group, mask, named(group, mask))
-        values = group.spread(value(group, mask))
-        bits = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
-        table = by_warp(group, bits, 0)
-        joined = _joined(group, peers)
-        same = (table[:, :, None] == table[:, None, :]) & joined
+        same, joined = _matches(group, peers, value(group, mask))
         if store is None:
             return by_lane(group, pack(same))
         alike = (same == joined).all(axis=-1)
@@ -148,6 +161,24 @@ def _match(call: Call, compiler: ExpressionCompiler) -> Closure:
         return by_lane(group, np.where(alike, pack(joined), np.uint32(0)))
 
     return match
+
+
+def _matches(group: Group, peers: Array | None, value: Any) -> tuple[Array, Array]:
+    """Which lanes have each lane's value, and which are joined: bool [warps, 32, 32]."""
+    values = group.spread(value)
+    bits = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
+    table = by_warp(group, bits, 0)
+    joined = _joined(group, peers)
+    return (table[:, :, None] == table[:, None, :]) & joined, joined
+
+
+def result_of(group: Group, name: str, peers: Array | None, values: Any) -> Any:
+    """What lanes get that come to a vote, match or reduction `name` with some values [lanes]."""
+    if name in VOTES:
+        return count_votes(group, peers, values, name)
+    if name in REDUCTIONS:
+        return reduce_lanes(group, peers, values, name)
+    return by_lane(group, pack(_matches(group, peers, values)[0]))
 
 
 def _store_flag(call: Call, compiler: ExpressionCompiler) -> Callable[[Group, Mask, Array], None]:

@@ -104,14 +104,9 @@ class WarpMasks:
         Reports those that did not, but for those that their mask names, which peers() has
         reported. Lanes that are not active count as present.
         """
-        arrival: Arrival = group.memo[self._slot][3]
-        if arrival.peers is None or arrival.missing is None:
-            return np.ones(group.lanes, np.bool_)
-        bits = BITS[source]
-        absent: Array = (arrival.peers & bits == 0) & (arrival.peers != 0)
-        unexpected = absent & (arrival.missing & bits == 0)
+        present, unexpected = sources_present(group.memo[self._slot][3], source)
         self.report(WarpFaultReason.ABSENT_SOURCE, group, unexpected, source)
-        return ~absent
+        return present
 
     def report(self, reason: WarpFaultReason, group: Group, lanes: Array, others: Array) -> None:
         """Notify observers of lanes (bool [lanes]), each with another lane of its warp."""
@@ -131,8 +126,23 @@ class Arrival:
     faults: tuple[tuple[WarpFaultReason, Array, Array], ...]
 
 
-def find_arrival(group: Group, mask: Mask, named: Any) -> Arrival:
-    """How the lanes of a mask arrive together; named is their masks, one number or [lanes]."""
+def sources_present(arrival: Arrival, source: Array) -> tuple[Array, Array]:
+    """Of each lane whether the lane that it reads from (int [lanes], 0 to 31) arrived with it.
+
+    Behind it the lanes whose source did not, though no mask names it: both bool [lanes].
+    """
+    if arrival.peers is None or arrival.missing is None:
+        return np.ones(source.shape, np.bool_), np.zeros(source.shape, np.bool_)
+    bits = BITS[source]
+    absent: Array = (arrival.peers & bits == 0) & (arrival.peers != 0)
+    return ~absent, absent & (arrival.missing & bits == 0)
+
+
+def find_arrival(group: Group, mask: Mask, named: Any, kinds: Array | None = None) -> Arrival:
+    """How the lanes of a mask arrive together; named is their masks, one number or [lanes].
+
+    kinds is int [lanes] where they come to different functions: only those of one arrive together.
+    """
     complete = group.threads.size % WARP_SIZE == 0
     uniform = np.ndim(named) == 0
     if mask is ALL and complete and uniform and named == FULL:
@@ -144,6 +154,9 @@ def find_arrival(group: Group, mask: Mask, named: Any) -> Arrival:
     else:  # lanes that arrive with the same mask
         table, arrived = by_warp(group, names, 0), by_warp(group, active, False)
         same = (table[:, :, None] == table[:, None, :]) & arrived[:, None, :]
+        if kinds is not None:
+            kind = by_warp(group, kinds, -1)
+            same &= kind[:, :, None] == kind[:, None, :]
         peers = names & by_lane(group, pack(same))
     own = BITS[group.warp_lanes]
     peers = np.where(active, peers | own, np.uint32(0))

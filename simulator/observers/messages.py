@@ -111,7 +111,8 @@ def warp_fault_message(fault: WarpFault, lane: int) -> str:
         case WarpFaultReason.MISSING_LANE:
             return (
                 f"{subject} waits in {name} for lane {other}, which its mask names, and which "
-                "does not come here with the same mask."
+                f"does not call {name} with the same mask: the result is undefined. Call it where "
+                "all lanes of the mask come, or name those alone that do."
             )
         case WarpFaultReason.ABSENT_SOURCE:
             return (

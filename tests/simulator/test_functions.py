@@ -76,6 +76,8 @@ REAL: dict[str, float] = {
     "__fdividef(1.0f, 3.0e38f)": 0.0, "__saturatef(1.5f)": 1, "__saturatef(NAN)": 0,
     "__powf(2.0f, 3.0f)": 8, "__log2f(8.0f)": 3, "__frsqrt_rn(16.0f)": 0.25,
     "__int_as_float(0x40490FDB)": float(np.float32(math.pi)), "CUDART_PI_F": np.float32(math.pi),
+    "CUDART_TWO_TO_23_F": 2**23, "CUDART_TWOTHIRD": 2 / 3, "CUDART_NEG_ZERO": -0.0,
+    "CUDART_2_OVER_PI_F": float(np.float32(2 / math.pi)), "CUDART_LNT": math.log(10),
     "CUDART_INF_F": math.inf, "HUGE_VALF": math.inf, "M_PI_2": math.pi / 2, "std::abs(-2.5f)": 2.5,
     "std::sqrt(9.0)": 3, "__longlong_as_double(0x3FF0000000000000ll)": 1,
     "fmodf(5.5f, 2.0f)": 1.5, "1.0 / CUDART_INF": 0,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -175,6 +177,22 @@ WRONG: dict[str, tuple[str, list[tuple[str, int, str]]]] = {
         "if (i < 24) { if (i < 16) __syncwarp(); else { v++; __syncwarp(); } }",
         [("wrong-mask", 0, "lane 24"), ("wrong-mask", 16, "lane 24")],
     ),
+    "two arms, with other functions": (
+        "if (i < 16) v = __shfl_down_sync(~0u, v, 16); else { v = __shfl_up_sync(~0u, v, 16); }",
+        [
+            ("wrong-mask", 0, "does not call __shfl_down_sync with the same mask"),
+            ("wrong-mask", 16, "lane 0"),
+        ],
+    ),
+    "two arms, any and all": (
+        "if (i < 16) v = __any_sync(~0u, v); else v = __all_sync(~0u, v);",
+        [("wrong-mask", 0, "lane 16"), ("wrong-mask", 16, "lane 0")],
+    ),
+    "two arms, from a lane that is in neither": (
+        "if (i >= 30) return; if (i % 2) v = __shfl_sync(~0u, v, 31); else v = 2 * "
+        "__shfl_sync(~0u, v, 0);",
+        [("absent-lane", 1, "the value of lane 31 by __shfl_sync")],
+    ),
     "masks that differ": (
         "x[i] = __ballot_sync(i < 16 ? 0xffffffff : 0xffff0000, 1);",
         [("wrong-mask", 0, "lane 16")],
@@ -228,6 +246,32 @@ MEETINGS: dict[str, str] = {
         "if (i < 32 && i % 2) { s[i] = v; __syncwarp(); w = s[i - 1]; }"
         " else { s[i] = v; __syncwarp(); w = s[i ^ 1]; }"),
 }  # fmt: skip
+HERE = Path(__file__).parent
+MEASURED = json.loads((HERE / "h100_branches.json").read_text())
+
+
+@pytest.mark.parametrize("schedule", ["ascending", "descending", "lockstep"])
+@pytest.mark.parametrize("case", [name for name in MEASURED if name != "gpu"])
+def test_the_branches_of_an_if_call_a_warp_function_together(case: str, schedule: Any) -> None:
+    text = (HERE / "h100_branches.cu").read_text()
+    kernel, launch = launch_text(text, case, x=np.zeros(32, np.int32))
+    report = simulate(kernel, launch, schedule)
+    assert report.arrays["x"].tolist() == MEASURED[case]
+    assert not report.hazards
+
+
+def test_a_syncwarp_in_a_function_in_an_expression_meets_the_other_branch() -> None:
+    text = (
+        "__device__ int next(int* s, int i, int v) { s[i] = v; __syncwarp(); return s[i ^ 1]; }\n"
+        "__global__ void k(int* x) {\n__shared__ int s[32]; int i = threadIdx.x;\n"
+        "if (i % 2) x[i] = 1 + next(s, i, i); else x[i] = 2 * next(s, i, 10 * i);\n}"
+    )
+    kernel, launch = launch_text(text, x=np.zeros(32, np.int32))
+    report = simulate(kernel, launch)
+    assert report.arrays["x"].tolist() == [1 + 10 * (i - 1) if i % 2 else 2 * (i + 1) for i in LANE]
+    assert not report.hazards
+
+
 FUNCTIONS = """
 __device__ void left(int* s, int i, int v, int& w) { s[i] = v; __syncwarp(); w = s[i - 1]; }
 __device__ void right(int* s, int i, int v, int& w) { s[i] = v; __syncwarp(); w = s[i + 1]; }
@@ -339,3 +383,11 @@ def test_only_lanes_that_are_read_from_need_a_value() -> None:
     assert not hazards
     _, hazards = run(body.format(5), LANE)
     assert [str(hazard.kind) for hazard in hazards] == ["uninitialized-read"]
+
+
+def test_a_step_in_a_branch_shows_what_its_lanes_got() -> None:
+    text = (HERE / "h100_branches.cu").read_text()
+    kernel, launch = launch_text(text, "shuffle", x=np.zeros(32, np.int32))
+    recording = record(kernel, launch)
+    stores = [step for step in recording.steps if any(a.kind == "store" for a in step.accesses)]
+    assert [step.statement.span.line for step in stores] == [12, 13]

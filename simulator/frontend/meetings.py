@@ -1,0 +1,169 @@
+"""Takes warp functions out of expressions in the branches of an if that may meet there.
+
+Since Volta, lanes that are in both branches of an if take part in one shuffle, vote or
+__syncwarp() together where each branch calls it with the same mask. Only a statement can wait for
+another branch, so such a call becomes one: int w = v + __shfl_sync(m, v, 0) is done in two.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from simulator.frontend.hoisting import behind, rebuild, value_of
+from simulator.frontend.types import discarded
+from simulator.language.functions import MEETING_FUNCTIONS
+from simulator.language.tree import (
+    Call,
+    Conditional,
+    Declare,
+    Evaluate,
+    Expression,
+    Function,
+    If,
+    Inlined,
+    Load,
+    Logical,
+    Loop,
+    MemorySpace,
+    Name,
+    Sequence,
+    Statement,
+    Switch,
+    Variable,
+)
+from simulator.language.visit import (
+    calls,
+    inlined_functions,
+    strip_casts,
+    walk,
+)
+
+
+def separate_calls(body: Sequence) -> Sequence:
+    """A kernel's body in which branches that may meet call warp functions in statements."""
+    if not any(_may_meet(statement) for statement in walk(body)):
+        return body
+    statements = tuple(_statement(inner, False) for inner in body.statements)
+    return dataclasses.replace(body, statements=statements)
+
+
+def _may_meet(statement: Statement) -> bool:
+    """Whether a statement is an if of which either branch calls a warp function that waits."""
+    return (
+        isinstance(statement, If)
+        and statement.no is not None
+        and calls(statement.yes, MEETING_FUNCTIONS)
+        and calls(statement.no, MEETING_FUNCTIONS)
+    )
+
+
+def _statement(statement: Statement, within: bool) -> Statement:
+    """A statement with its calls in statements of their own; within such a branch, or not."""
+    match statement:
+        case If(yes=yes, no=no):
+            before, condition = _take(statement.condition, within)
+            within = within or _may_meet(statement)
+            no = None if no is None else _statement(no, within)
+            changed = If(statement.span, condition, _statement(yes, within), no)
+            return behind(before, changed)
+        case Sequence(statements=statements):
+            inner = tuple(_statement(each, within) for each in statements)
+            return dataclasses.replace(statement, statements=inner)
+        case Switch(body=body):
+            before, selector = _take(statement.selector, within)
+            inner = tuple(_statement(each, within) for each in body)
+            changed_switch = dataclasses.replace(statement, selector=selector, body=inner)
+            return behind(before, changed_switch)
+        case Loop():
+            return _loop(statement, within)
+        case Function():
+            return _function(statement, within)
+        case Declare(value=value) if value is not None and not _is_meeting(value):
+            before, value = _take(value, within)
+            return behind(before, dataclasses.replace(statement, value=value))
+        case Evaluate(expression=expression) if not _is_meeting(expression):
+            before, expression = _take(expression, within)
+            match strip_casts(expression):
+                case Load(lvalue=Name()) if before:  # nothing takes the call's value
+                    return behind(before[:-1], before[-1])
+            return behind(before, dataclasses.replace(statement, expression=expression))
+        case _:
+            return statement
+
+
+def _is_meeting(expression: Expression) -> bool:
+    """Whether an expression is such a call, whose arguments have none."""
+    return (
+        isinstance(expression, Call)
+        and expression.function in MEETING_FUNCTIONS
+        and not any(_has_call(argument) for argument in expression.arguments)
+    )
+
+
+def _has_call(expression: Expression) -> bool:
+    """Whether an expression, or a function that it calls, calls a warp function that waits."""
+    return calls(Evaluate(expression.span, expression), MEETING_FUNCTIONS)
+
+
+def _loop(loop: Loop, within: bool) -> Loop:
+    before, condition = ([], None) if loop.condition is None else _take(loop.condition, within)
+    inner = [] if loop.before_test is None else [_statement(loop.before_test, within)]
+    prepare = [*inner, *before]
+    return dataclasses.replace(
+        loop,
+        start=None if loop.start is None else _statement(loop.start, within),
+        condition=condition,
+        body=_statement(loop.body, within),
+        before_test=Sequence(loop.span, tuple(prepare), opens_scope=False) if prepare else None,
+    )
+
+
+def _function(function: Function, within: bool) -> Function:
+    body = _statement(function.body, within)
+    assert isinstance(body, Sequence)
+    parameters = tuple(_statement(each, within) for each in function.parameters)
+    return dataclasses.replace(function, parameters=parameters, body=body)
+
+
+def _take(expression: Expression, within: bool) -> tuple[list[Statement], Expression]:
+    """The calls in an expression as statements, and the expression with their results.
+
+    What a condition within the expression may skip stays where it is: its lanes wait for none of
+    another branch.
+    """
+    if not (_has_call(expression) if within else _calls_an_if_that_meets(expression)):
+        return [], expression
+    span = expression.span
+    match expression:
+        case Inlined(function=function):
+            taken = _function(function, within)
+            if function.result is None:
+                return [taken], discarded(None, span)
+            return [taken], value_of(function.result, span)
+        case Logical(left=left):
+            before, left = _take(left, within)
+            return before, dataclasses.replace(expression, left=left)
+        case Conditional(condition=condition):
+            before, condition = _take(condition, within)
+            return before, dataclasses.replace(expression, condition=condition)
+        case _:
+            pass
+    before = []
+
+    def take(part: Any) -> Any:
+        statements, value = _take(part, within)
+        before.extend(statements)
+        return value
+
+    changed = rebuild(expression, take)
+    if within and isinstance(changed, Call) and changed.function in MEETING_FUNCTIONS:
+        result = Variable(changed.function, changed.ctype, MemorySpace.REGISTER, span)
+        return [*before, Declare(span, result, changed)], value_of(result, span)
+    return before, changed
+
+
+def _calls_an_if_that_meets(expression: Expression) -> bool:
+    return any(
+        _may_meet(inner) for function in inlined_functions(expression) for inner in walk(function)
+    )
