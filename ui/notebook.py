@@ -10,11 +10,8 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass
 
-from simulator import catalogue, compile_kernel, record, simulate
-from simulator.launch import ravel
-from ui import export, presets, scene
 from ui.look import Look
-from ui.view_url import from_query
+from ui.standalone import draw_standalone, parse_view
 
 WIDTH, HEIGHT = 1000, 600  # pixels of the figure; its toolbar stands above it
 TOOLBAR = 60  # pixels
@@ -50,19 +47,8 @@ def show(
     sentence, for one that the scene cannot show.
     """
     query = {name: str(value) for name, value in parameters.items()}
-    view, notices = from_query({"kernel": kernel, **query})
-    if notices:
-        raise ValueError(" ".join(notices))
-    entry = catalogue()[view.kernel]
-    compiled = compile_kernel(presets.source(view), entry.kernel, filename=entry.file)
-    launch = presets.launch(view)
-    recording = record(compiled, launch, (*view.block, 0), view.schedule)
-    look = Look(sheet=view.sheet, stage=view.stage, width=width, height=height)
-    drawing = scene.draw(
-        recording, ravel((*view.thread, 0), launch.block), look,
-        entry.tile(**dict(view.defines)), simulate(compiled, launch).hazards,
-        presets.changes(view),
-    )  # fmt: skip
-    figure = drawing.streamed()
-    pieces = export.html(figure, scene.navigation(recording), entry.title, view.step)
-    return Animation(kernel, len(recording.steps), "".join(pieces), height + TOOLBAR)
+    view = parse_view({"kernel": kernel, **query})
+    drawn = draw_standalone(
+        view, Look(sheet=view.sheet, stage=view.stage, width=width, height=height)
+    )
+    return Animation(kernel, drawn.steps, "".join(drawn.pieces), height + TOOLBAR)

@@ -227,9 +227,9 @@ function createPlayer(root, hooks) {
   }
 
   // What the step moves is seen on its way, where there is time for it.
-  function move() {
+  function move(at = Number(pace.value)) {
     const page = pageAt(step);
-    if (page) playMotions(scene.plot, page.frames[step - page.first].motions, Number(pace.value));
+    if (page) playMotions(scene.plot, page.frames[step - page.first].motions, at);
   }
 
   // The picture at its own size, whatever the window's.
@@ -432,7 +432,7 @@ function createPlayer(root, hooks) {
   fit();
 
   return {
-    load, addPage, show, pause, fit, hold, room, act,
+    load, addPage, show, move, pause, fit, hold, room, act,
     get scene() { return scene; },
     get step() { return step; },
     get asked() { return asked; },

@@ -1,0 +1,234 @@
+"""Makes a film of a view, for slides: `python -m ui.film VIEW out.mp4`, or out.gif.
+
+VIEW is an address of the Step page, or what stands in it behind the question mark. An installed
+Chromium, Chrome or Edge draws the pictures through Playwright (`pip install playwright`). FFmpeg
+makes an MP4 of them, Pillow a GIF.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from PIL import Image
+
+from simulator import LaunchError, SourceError
+from ui.look import Look
+from ui.palette import PALETTES
+from ui.standalone import draw_standalone, parse_view
+from ui.view_url import View
+
+RATE = 25  # pictures a second
+LARGEST = 3840  # pixels
+MARGINS = (16, 200)  # pixels that the window is wider and higher than the picture, for the toolbar
+PATIENCE = 120_000  # milliseconds until a scene has failed to be drawn
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+CHANNELS = ("chrome", "msedge")
+
+# Shows a step, and what moves with it; gives how many milliseconds that takes.
+SHOW = """
+([step, pace]) => {
+  player.show(step);
+  player.move(pace);
+  window.moves = document.querySelector('.motions')?.getAnimations({ subtree: true }) ?? [];
+  for (const one of moves) one.pause();
+  return Math.max(0, ...moves.map((one) => one.effect.getComputedTiming().endTime));
+}
+"""
+SEEK = "(time) => { for (const one of moves) one.currentTime = time; }"
+FINISH = """
+() => {
+  for (const one of moves) one.finish();
+  document.querySelector('.motions')?.remove();
+}
+"""
+
+
+class FilmError(Exception):
+    """Why no film can be made, as a sentence."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Make the film; 0, or 2 where that is not possible."""
+    options = _parser().parse_args(arguments)
+    try:
+        view = _parse(options.view)
+        look = Look(
+            theme=options.theme, sheet=view.sheet, stage=view.stage, width=options.width,
+            height=options.height, presenting=True,
+        )  # fmt: skip
+        count = make_film(view, look, options.out, options.pace, options.steps)
+    except (FilmError, ValueError, SourceError, LaunchError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(f"{options.out}: {count} steps at {options.pace:g} a second")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m ui.film", description="Make a film of a view, for slides."
+    )
+    parser.add_argument("view", help="an address of the Step page, or kernel=tiled&M=8&…")
+    parser.add_argument("out", type=Path, help="the file: .mp4 (needs FFmpeg) or .gif")
+    parser.add_argument("--pace", type=_pace, default=1.0, help="steps a second; default 1")
+    parser.add_argument("--steps", type=_steps, help="FIRST-LAST, from 1; default all")
+    parser.add_argument("--width", type=_pixels(720), default=1280, help="pixels; default 1280")
+    parser.add_argument("--height", type=_pixels(400), default=720, help="pixels; default 720")
+    parser.add_argument("--theme", choices=tuple(PALETTES), default="light")
+    return parser
+
+
+def _pace(text: str) -> float:
+    with suppress(ValueError):
+        if 0.1 <= (pace := float(text)) <= RATE:
+            return pace
+    raise argparse.ArgumentTypeError(f"{text!r} is no number from 0.1 to {RATE}.")
+
+
+def _steps(text: str) -> range:
+    first, _, last = text.partition("-")
+    with suppress(ValueError):
+        if 1 <= int(first) <= int(last):
+            return range(int(first) - 1, int(last))
+    raise argparse.ArgumentTypeError(f"{text!r} is no range of steps; write it as 10-30.")
+
+
+def _pixels(least: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        with suppress(ValueError):
+            if least <= (pixels := int(text)) <= LARGEST:
+                return pixels
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} to {LARGEST}.")
+
+    return parse
+
+
+def _parse(address: str) -> View:
+    query = urlsplit(address).query if "://" in address else address.lstrip("?")
+    pairs = parse_qsl(query, keep_blank_values=True)
+    if query and not pairs:
+        raise FilmError(f"{address!r} is no view; write one as kernel=tiled&M=8&N=8&K=8.")
+    return parse_view(dict(pairs))
+
+
+def make_film(
+    view: View, look: Look, out: Path, pace: float = 1.0, steps: range | None = None
+) -> int:
+    """Write a view's steps as a film; how many steps it has.
+
+    pace is steps a second; steps are counted from 0. Raises FilmError, a sentence, where a program
+    that it needs is missing or the steps are not there.
+    """
+    write = {".mp4": _write_mp4, ".gif": _write_gif}.get(out.suffix.lower())
+    if write is None:
+        raise FilmError(f"{out.name} is neither .mp4 nor .gif; name the file so.")
+    if write is _write_mp4 and shutil.which("ffmpeg") is None:
+        raise FilmError("FFmpeg is not installed, which makes an MP4; a .gif needs none.")
+    if not out.parent.is_dir():
+        raise FilmError(f"There is no folder {out.parent}.")
+    drawn = draw_standalone(view, look)
+    steps = range(drawn.steps) if steps is None else steps
+    if steps.stop > drawn.steps:
+        raise FilmError(f"The view has {drawn.steps} steps, not {steps.stop}.")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "scene.html"
+        with file.open("w", encoding="utf-8") as html:
+            html.writelines(drawn.pieces)
+        with _page(look) as page:
+            page.goto(file.as_uri())
+            page.wait_for_selector(".js-plotly-plot[data-ready]", timeout=PATIENCE)
+            write(_pictures(page, steps, pace), out)
+    return len(steps)
+
+
+@contextmanager
+def _page(look: Look) -> Iterator[Any]:
+    """A page of a headless browser that has room for the scene."""
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        raise FilmError("Playwright is not installed; `pip install playwright` gets it.") from None
+    with sync_playwright() as playwright:
+        found = [path for name in BROWSERS if (path := shutil.which(name))]
+        chosen: list[dict[str, Any]] = [
+            *({"executable_path": path} for path in found),
+            *({"channel": name} for name in CHANNELS), {},
+        ]  # fmt: skip
+        for options in chosen:
+            with suppress(Error):
+                browser = playwright.chromium.launch(args=["--no-sandbox"], **options)
+                break
+        else:
+            raise FilmError(
+                "No Chromium, Chrome or Edge is installed; `playwright install chromium` gets one."
+            )
+        width, height = look.width + MARGINS[0], look.height + MARGINS[1]
+        yield browser.new_page(viewport={"width": width, "height": height})
+        browser.close()
+
+
+def _pictures(page: Any, steps: range, pace: float) -> Iterator[tuple[bytes, float]]:
+    """The film's pictures as PNG, each with the seconds that it is shown."""
+    stage = page.locator(".stage")
+    for count, step in enumerate(steps):
+        moves = page.evaluate(SHOW, [step, pace]) / 1000
+        for number in range(int(moves * RATE)):
+            page.evaluate(SEEK, 1000 * number / RATE)
+            yield stage.screenshot(), 1 / RATE
+        page.evaluate(FINISH)
+        yield stage.screenshot(), 1 / pace - int(moves * RATE) / RATE
+        if sys.stderr.isatty():
+            print(f"\r{count + 1} of {len(steps)} steps", end="", file=sys.stderr)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+
+
+def _write_mp4(pictures: Iterator[tuple[bytes, float]], out: Path) -> None:
+    command = [
+        "ffmpeg", "-y", "-loglevel", "error", "-f", "image2pipe", "-framerate", str(RATE),
+        "-c:v", "png", "-i", "-", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264",
+        "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(out.resolve()),
+    ]  # fmt: skip
+    with tempfile.TemporaryFile() as said:
+        ffmpeg = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=said)  # noqa: S603
+        assert ffmpeg.stdin is not None
+        try:
+            shown = 0.0
+            written = 0
+            for picture, seconds in pictures:
+                shown += seconds
+                while written < round(shown * RATE):
+                    ffmpeg.stdin.write(picture)
+                    written += 1
+            ffmpeg.stdin.close()
+        except BrokenPipeError:
+            pass  # what FFmpeg says follows
+        finally:
+            code = ffmpeg.wait()
+        if code:
+            said.seek(0)
+            reason = said.read().decode(errors="replace").strip().splitlines()
+            raise FilmError(f"FFmpeg failed: {reason[-1] if reason else f'exit status {code}'}")
+
+
+def _write_gif(pictures: Iterator[tuple[bytes, float]], out: Path) -> None:
+    images, durations = [], []
+    for picture, seconds in pictures:
+        with Image.open(io.BytesIO(picture)) as image:
+            images.append(image.convert("RGB").quantize(64, dither=Image.Dither.NONE))
+        durations.append(round(1000 * seconds))
+    images[0].save(out, save_all=True, append_images=images[1:], duration=durations, loop=0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
