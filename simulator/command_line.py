@@ -40,7 +40,9 @@ def command(
         words.append("ARGS")
         lines.append(f"# The kernel does not compile: {kernel.errors[0]}")
     else:
-        for parameter, given in zip(kernel.parameters, launch.arguments, strict=False):
+        fewer = len(kernel.parameters) - len(launch.arguments)  # as of a pack, args...
+        passed = (*launch.arguments, *[HostArgument("…", None, None)] * fewer)
+        for parameter, given in zip(kernel.parameters, passed, strict=False):
             word = argument(parameter.ctype, given)
             words.append(word)
             if word.endswith((":N", "=VALUE")):

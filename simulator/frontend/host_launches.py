@@ -59,6 +59,14 @@ class HostLaunch:
     line: int
 
 
+@dataclass(frozen=True, slots=True)
+class NamedKernel:
+    """A kernel as host code names it without launching it."""
+
+    name: str
+    template: tuple[str, ...]  # its template's arguments, as HostLaunch has them
+
+
 @dataclass(slots=True)
 class Names:
     """What the names of a function are known to hold."""
@@ -68,6 +76,7 @@ class Names:
     elements: dict[str, int | None] = field(default_factory=dict)  # of arrays
     element_bytes: dict[str, int | None] = field(default_factory=dict)  # by a pointer's type
     types: dict[str, Type] = field(default_factory=dict)  # as they are declared
+    kernels: dict[str, NamedKernel] = field(default_factory=dict)  # that a pointer points to
 
 
 def find_launches(text: str, defines: Mapping[str, str] | None = None) -> tuple[HostLaunch, ...]:
@@ -261,10 +270,8 @@ class _Reader:
                 self._mention(index)
             elif text in ALLOCATIONS and index + 1 in self._partner:
                 self._allocation(index + 1)
-            elif text in self._functions and index + 1 in self._partner and index > first:
+            elif text in self._functions and index + 1 < last:
                 self._call(text, index + 1)
-        if tokens and tokens[0].text in self._functions and first + 1 in self._partner:
-            self._call(tokens[0].text, first + 1)
         declared: list[str] = []
         for part in [] if launches else _split(tokens):
             self._part(part, declared)
@@ -275,6 +282,10 @@ class _Reader:
         sign = next((i for i, text in enumerate(texts) if text in ASSIGNMENTS), None)
         head = texts if sign is None else texts[:sign]
         opening = next((i for i, text in enumerate(head) if text in ("(", "{", "[") and i), None)
+        kernel = None if sign is None or texts[sign] != "=" else self._kernel(part[sign + 1 :])
+        if kernel is not None:
+            self._names.kernels[_pointer_name(part[:sign])] = kernel
+            return
         place = len(head) if opening is None else opening
         if not place or part[place - 1].kind is not TokenKind.NAME:
             return
@@ -366,8 +377,17 @@ class _Reader:
         return parts[0] // size if parts and parts[0] and size else None
 
     def _call(self, name: str, opening: int) -> None:
-        """Read a host function with its parameters bound to a call's arguments."""
-        function = self._functions[name]
+        """Read a host function with its parameters bound to a call's arguments.
+
+        opening is the index behind its name, of its template's arguments if there are some.
+        """
+        function, chosen = self._functions[name], list[list[Token]]()
+        if self._tokens[opening].text == "<":
+            behind = self._source.top.behind_angles(opening)
+            chosen = _split(self._tokens[opening + 1 : behind - 1])
+            opening = behind
+        if opening not in self._partner or self._tokens[opening].text != "(":
+            return
         if self._calls.get(name, 0) >= MAX_CALLS or self._depth >= MAX_DEPTH:
             return
         given = _split(self._tokens[opening + 1 : self._partner[opening]])
@@ -383,10 +403,36 @@ class _Reader:
             inner.elements[words[-1]] = self._elements(argument)
             types = [word for word in words if word in SIZES]
             inner.element_bytes[words[-1]] = self._size(types) if types else None
+            inner.kernels.pop(words[-1], None)
+        template = self._template_of(function)
+        for parameter, argument in zip(template, chosen, strict=False):
+            inner.values[_pointer_name(parameter)] = self._evaluate(argument)
+        pairs = (*zip(parameters, given, strict=False), *zip(template, chosen, strict=False))
+        for parameter, argument in pairs:
+            kernel = self._kernel(argument)
+            if kernel is not None:
+                inner.kernels[_pointer_name(parameter)] = kernel
         passed = [self._type(argument) for argument in given]
         self._names = inner
         self._function(function, passed)
         self._names = outer
+
+    def _template_of(self, function: Declaration) -> list[list[Token]]:
+        """The parameters of a host function's template."""
+        behind = self._source.top.behind_template(function.first)
+        return _split(self._tokens[function.first + 2 : behind - 1])
+
+    def _kernel(self, expression: Sequence[Token]) -> NamedKernel | None:
+        """The kernel that an expression such as &scale<16> is; None for any other."""
+        named = [token for token in expression if token.text not in ("&", "(", ")")]
+        if not named:
+            return None
+        name, inside = named[0].text, named[2:-1]
+        if len(named) == 1 and name in self._names.kernels:
+            return self._names.kernels[name]
+        if name not in self._kernels or (len(named) > 1 and named[1].text != "<"):
+            return None
+        return NamedKernel(name, tuple(map(self._template_argument, split_arguments(inside))))
 
     def _launch(self, opening: int, last: int) -> None:
         """A launch, whose <<< is at an index."""
@@ -406,11 +452,15 @@ class _Reader:
         sizes = [*_split(tokens[opening + 1 : closing])]
         template = split_arguments(tokens[name + 2 : opening - 1]) if name < opening - 1 else ()
         passed = _split(tokens[closing + 2 : end])
-        deduced = self._deduced(tokens[name].text, template, passed)
+        arguments = tuple(map(self._template_argument, template))
+        kernel = self._names.kernels.get(tokens[name].text)
+        if kernel is None or tokens[name].text in self._kernels:
+            kernel = NamedKernel(tokens[name].text, arguments)
+        deduced = self._deduced(kernel.name, kernel.template, passed)
         self._found.append(
             HostLaunch(
-                kernel=tokens[name].text,
-                template=deduced or tuple(self._template_argument(text) for text in template),
+                kernel=kernel.name,
+                template=deduced or kernel.template,
                 grid=self._size_argument(sizes[0]) if sizes else None,
                 block=self._size_argument(sizes[1]) if len(sizes) > 1 else None,
                 shared=_whole(self._evaluate(sizes[2])) if len(sizes) > 2 else 0,
@@ -556,8 +606,17 @@ def launched_arguments(source: SourceFile, name: str) -> list[tuple[str, ...]]:
 def _copy(names: Names) -> Names:
     return Names(
         dict(names.values), dict(names.sizes), dict(names.elements), dict(names.element_bytes),
-        dict(names.types),
+        dict(names.types), dict(names.kernels),
     )  # fmt: skip
+
+
+def _pointer_name(declared: Sequence[Token]) -> str:
+    """The name that a declaration such as void (*name)(int) or auto name declares; "" for none."""
+    names = [token.text for token in declared if token.kind is TokenKind.NAME]
+    for before, star, name in zip(declared, declared[1:], declared[2:], strict=False):
+        if before.text == "(" and star.text == "*":
+            return name.text
+    return names[-1] if names else ""
 
 
 def _split(tokens: Sequence[Token]) -> list[list[Token]]:

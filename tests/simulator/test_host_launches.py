@@ -235,6 +235,59 @@ def test_what_cannot_be_deduced_is_asked_for(body: str) -> None:
         compile_kernel(text)
 
 
+# Host functions that launch a kernel that they get, and the call of one.
+POINTERS = {
+    "a template's type": ("template <typename K> void run(K f, int b) { f<<<4, b>>>(x, 9); }",
+                          "run(k, 64);"),
+    "a function pointer": ("void run(void (*f)(float*, int), dim3 b) { f<<<4, b>>>(x, 9); }",
+                           "run(&k, dim3(64));"),
+    "a typedef": ("typedef void (*F)(float*, int);\nvoid run(F f) { f<<<4, 64>>>(x, 9); }",
+                  "run(k);"),
+    "a template's value": (
+        "template <void (*F)(float*, int), int B> void run() { F<<<4, B>>>(x, 9); }",
+        "run<k, 64>();"),
+    "a pack": ("template <class F, class... A> void run(F f, int b, A... a) { f<<<4, b>>>(a...); }",
+               "run(k, 64, x, 9);"),
+    "one function through another": (
+        "template <class F> void inner(F f) { f<<<4, 64>>>(x, 9); }\n"
+        "template <class F> void outer(F g) { inner(g); }", "outer(k);"),
+    "a variable": ("", "auto f = k; f<<<4, 64>>>(x, 9);"),
+    "a pointer's variable": ("", "void (*f)(float*, int) = &k; f<<<4, 64>>>(x, 9);"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", POINTERS)
+def test_a_kernel_is_passed_to_a_host_function(case: str) -> None:
+    before, body = POINTERS[case]
+    found = launch(f"{body}", f"float* x;\n{before}")
+    assert kernel_name(found) == "k"
+    assert found.grid == (4, 1, 1)
+    assert found.block == (64, 1, 1)
+
+
+def test_instances_of_a_template_kernel_are_passed_to_a_host_function() -> None:
+    text = (
+        "template <int B> __global__ void k(float* x) { x[threadIdx.x] = B; }\n"
+        "template <class F> void run(F f, int b) { f<<<1, b>>>(0); }\n"
+        "int main() { run(k<16>, 16); run(&k<32>, 32); auto f = k<8>; f<<<1, 8>>>(0); }"
+    )
+    found = find_launches(text)
+    assert [kernel_name(one) for one in found] == ["k<16>", "k<32>", "k<8>"]
+    assert [one.block for one in found] == [(16, 1, 1), (32, 1, 1), (8, 1, 1)]
+
+
+def test_an_argument_that_a_pack_hides_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "f.cu"
+    before, body = POINTERS["a pack"]
+    file.write_text(f"{KERNEL}{before}\nint main() {{ float* x; {body} }}")
+    assert main([str(file), "--launch"]) == 0
+    out = capsys.readouterr().out
+    assert "fill in: the number of elements of x (a...), the value of n (…)." in out
+    assert out.endswith("--kernel k --grid 4 --block 64 f32:N i32=VALUE\n")
+
+
 def test_a_parameter_hides_the_variable_outside() -> None:
     text = f"int n = 7, b = 64;\n{KERNEL}void run(float* x, int n) {{ k<<<2, b>>>(x, n); }}"
     [launch] = find_launches(text)
