@@ -125,13 +125,17 @@ def number_size(cells: Cells, longest: int, least: float) -> float:
     return round(size, 1) if size >= least else 0.0
 
 
-def window_start(index: int, count: int, total: int) -> int:
+def window_start(index: int, count: int, total: int, origin: int = 0) -> int:
     """The first of `count` neighbours, of which one is `index`; it moves by whole windows.
+
+    One of the windows begins at `origin`.
 
     >>> [window_start(index, 4, 10) for index in (0, 3, 4, 9)]
     [0, 0, 4, 6]
+    >>> window_start(5, 4, 10, origin=5)
+    5
     """
-    return max(0, min(index // count * count, total - count))
+    return max(0, min((index - origin) // count * count + origin, total - count))
 
 
 def longest_text(texts: Iterable[str]) -> int:

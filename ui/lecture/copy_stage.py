@@ -192,7 +192,11 @@ class CopyStage:
         first = int(own[0]) if own.size else int(cells[0]) if cells.size else 0
         row, column = divmod(first, shape[1])
         grid = window.cells
-        start = window_start(row, grid.rows, shape[0]), window_start(column, grid.columns, shape[1])
+        above, before = self._origin(step, array, first)
+        start = (
+            window_start(row, grid.rows, shape[0], above),
+            window_start(column, grid.columns, shape[1], before),
+        )
         texts = reader.texts(step, array)
         lit: Array = np.zeros(shape[0] * shape[1], np.bool_)
         if array.name == "C" and array.space is MemorySpace.GLOBAL:
@@ -208,6 +212,20 @@ class CopyStage:
             chosen(shape, own.tolist() if self._stages.subject(step) is step else ()),
             reader.unordered(step, array), reader.wrong(step, array), self._pending(array, step),
         )  # fmt: skip
+
+    def _origin(self, step: Step, array: ArrayName, cell: int) -> tuple[int, int]:
+        """The first row and column of the tile that a cell of global memory is in."""
+        if array.space is not MemorySpace.GLOBAL:
+            return 0, 0
+        if array.name == "C":
+            return self._sum_cells[1]
+        tiles = self._reader.iterations(step, array)
+        if tiles[cell] < 0:
+            return 0, 0
+        rows, columns = np.divmod(
+            np.flatnonzero(tiles == tiles[cell]), self._reader.shape(array)[1]
+        )
+        return int(rows.min()), int(columns.min())
 
     def _pending(self, array: ArrayName, step: Step) -> list[str] | None:
         """The block's sums that are not yet stored, in their cells of C."""

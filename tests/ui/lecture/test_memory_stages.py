@@ -79,6 +79,20 @@ def test_sectors_are_drawn_once_and_the_words_in_use_are_filled(number: int) -> 
     assert checked >= 2
 
 
+def test_a_window_begins_where_the_blocks_tile_does() -> None:
+    lecture = of_query(
+        Look(width=1240, height=560), kernel="tiled", M=64, N=64, K=64, TILE=16, bx=1, by=2
+    )
+    panel = lecture.panel(CopyStage)
+    for line, starts in (
+        ("As[ty][tx] =", [(32, 16 * t) for t in range(4)]),
+        ("Bs[ty][tx] =", [(16 * t, 16) for t in range(4)]),
+        ("C[row * N + col] =", [(32, 16)]),
+    ):
+        contents = [panel._contents(step)[0] for step in lecture.steps_of(line)]
+        assert [content.start for content in contents if content is not None] == starts
+
+
 def within(inner: Box, outer: Box) -> bool:
     return (
         outer[0] - 0.2 <= inner[0] <= inner[2] <= outer[2] + 0.2
