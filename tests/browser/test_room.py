@@ -128,6 +128,20 @@ def test_the_first_tab_leads_to_the_scene(visit: Open) -> None:
     assert page.get_by_role("heading", level=1).count() == 1
 
 
+@pytest.mark.parametrize("name", ["Presets", "What if", "Settings", "Files"])
+def test_a_list_is_seen_whole_on_a_projector(visit: Open, name: str) -> None:
+    page = ready(visit("", 1280, 720))
+    page.get_by_role("button", name=name).click()
+    body = page.locator("[data-testid=stPopoverBody]")
+    body.locator("button, input").first.wait_for()
+    page.wait_for_function(
+        "body => body.clientHeight >= body.scrollHeight", arg=body.element_handle()
+    )
+    box = body.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 720
+
+
 def test_the_sheet_and_the_stage_are_in_the_address(visit: Open) -> None:
     page = ready(visit("?step=20"))
     page.keyboard.press("o")
