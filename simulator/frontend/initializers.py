@@ -95,8 +95,13 @@ def _aggregate(
     statements: list[list[Statement]] = []
     places = list(_elements(target))
     fields = list(clang_type.get_fields()) if isinstance(target, Record) else []
-    if isinstance(target, Record) and len(fields) != len(places):
-        raise SourceError("Give the members of a derived class one by one.", span)
+    is_flat = len(fields) == len(places) and not any(map(_is_nameless, fields))
+    if isinstance(target, Record) and not is_flat:
+        raise SourceError(
+            "Give the members of a derived class, or of a struct within it that has no name, one "
+            "by one.",
+            span,
+        )
     position = 0
     given: dict[int, list[Statement]] = {}
     while items.peek() is not None and (position < len(places) or _designator(items.peek())):
@@ -116,6 +121,10 @@ def _aggregate(
         default = lowering.default_member(place, fields[number], span) if fields else []
         statements.append(default or clear(place, span))
     return [statement for group in statements for statement in group]
+
+
+def _is_nameless(field: Any) -> bool:
+    return bool(field.is_anonymous())
 
 
 def _braced(lowering: Initialize, place: Place, value: Any) -> list[Statement]:

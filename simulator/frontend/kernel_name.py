@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from simulator.frontend.device_code import SourceFile
 from simulator.frontend.launch_mistakes import unmarked_kernel
@@ -110,6 +111,12 @@ def template_values(
         if not parameters:
             continue
         given = dict(zip((p.name for p in parameters), asked.arguments, strict=False))
+        if len(asked.arguments) > len(parameters) and parameters[-1].is_pack:
+            raise SourceError(
+                f"{asked.name} takes any number of parameters ({parameters[-1].name}...), of which "
+                "one is supported here; write a kernel with each of them.",
+                template_span(source, kernel),
+            )
         if len(asked.arguments) > len(parameters):
             raise SourceError(
                 f"{asked.name} has {len(parameters)} template parameters; "
@@ -144,9 +151,23 @@ def _missing(
     written = " or ".join(f"--kernel '{kernel.name}<{', '.join(one)}>'" for one in examples)
     verb = "have" if len(missing) > 1 else "has"
     why = "as the file launches it" if launched else "for example"
+    lambdas = (
+        " A lambda of host code has no name: make it a struct with an operator(), and name that."
+        if _has_device_lambda(source)
+        else ""
+    )
     return SourceError(
         f"The template parameter{'s' if len(missing) > 1 else ''} {list_names(missing)} of "
         f"{kernel.name} {verb} no value: name it, {why}: {written}; or give "
-        f"{' '.join(f'-D {one}=…' for one in missing)}.",
+        f"{' '.join(f'-D {one}=…' for one in missing)}.{lambdas}",
         template_span(source, kernel),
+    )
+
+
+def _has_device_lambda(source: SourceFile) -> bool:
+    """Whether host code makes a lambda for a kernel: [=] __device__ (float a) { … }."""
+    tokens = source.top.tokens
+    return any(
+        before.text == "]" and token.text in ("__device__", "__host__")
+        for before, token in pairwise(tokens)
     )

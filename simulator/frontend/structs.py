@@ -34,6 +34,7 @@ from simulator.frontend.types import (
     literal,
     lower_struct,
     lower_type,
+    named_fields,
 )
 from simulator.language import ctype
 from simulator.language.ctype import ArrayOf, Pointer, Struct
@@ -253,7 +254,7 @@ class Structs:
     def default_members(self, target: Record, clang_type: Any, span: Span) -> list[Statement]:
         """The default member initializers of a struct."""
         statements: list[Statement] = []
-        for field in clang_type.get_canonical().get_fields():
+        for field in named_fields(clang_type):
             statements += self.default_member(target.members[field.spelling], field, span)
         return statements
 
@@ -293,7 +294,7 @@ class Structs:
                 if base == target.ctype:
                     return self.initialize(target, child)  # another constructor does it all
                 statements += self.initialize(as_base(target, base), child)
-        for field in definition.semantic_parent.type.get_canonical().get_fields():
+        for field in named_fields(definition.semantic_parent.type):
             place = target.members[field.spelling]
             if field.spelling in given:
                 statements += self.initialize(place, given[field.spelling])

@@ -18,6 +18,7 @@ class TemplateParameter:
     name: str  # "?" for one without
     is_type: bool  # typename or class
     default: str  # "" without one
+    is_pack: bool  # typename... T
 
 
 def template_parameters(
@@ -46,7 +47,7 @@ def _parameter(words: Sequence[str]) -> TemplateParameter:
     equals = words.index("=") if "=" in words else len(words)
     name = words[equals - 1] if equals > 1 else "?"
     is_type = bool({"typename", "class"} & set(words[:equals]))
-    return TemplateParameter(name, is_type, " ".join(words[equals + 1 :]))
+    return TemplateParameter(name, is_type, " ".join(words[equals + 1 :]), "..." in "".join(words))
 
 
 def instantiate(

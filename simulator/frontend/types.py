@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
@@ -91,7 +91,7 @@ def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> St
             "array and indices into it.",
             span,
         )
-    if declaration.kind == CursorKind.UNION_DECL:
+    if declaration.kind == CursorKind.UNION_DECL and len(list(canonical.get_fields())) != 1:
         raise SourceError(
             "A union is not supported: for a number's bits use __float_as_int() and its kind; for "
             "a vector and its components an array v, and reinterpret_cast<float4*>(v).",
@@ -114,15 +114,12 @@ def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> St
     if base is not None:
         fields += lower_struct(base.type.get_canonical(), span, within).fields
     for field in canonical.get_fields():
-        if field.is_bitfield() or not field.spelling:
-            if not field.is_bitfield():
-                lower_type(field.type, span)  # a union without a name
-            kind, instead = (
-                ("A bit-field", "use shifts and masks of an unsigned int")
-                if field.is_bitfield()
-                else ("A member without a name", "give it one")
+        if field.is_bitfield():
+            raise SourceError(
+                f"A bit-field (of {name}) is not supported; use shifts and masks of an unsigned "
+                "int.",
+                span,
             )
-            raise SourceError(f"{kind} (of {name}) is not supported; {instead}.", span)
         member = lower_type(field.type, span, (*within, name))
         members += _members(member)
         if members > MAX_MEMBERS:
@@ -131,8 +128,21 @@ def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> St
                 "is not supported.",
                 span,
             )
-        fields.append(Field(field.spelling, member, field.get_field_offsetof() // 8))
+        offset = field.get_field_offsetof() // 8
+        if isinstance(member, Struct) and field.is_anonymous():  # its members are this one's
+            fields += [Field(one.name, one.ctype, offset + one.offset) for one in member.fields]
+        else:
+            fields.append(Field(field.spelling, member, offset))
     return Struct(name, tuple(fields), size, canonical.get_align())
+
+
+def named_fields(clang_type: Any) -> Iterator[Any]:
+    """A struct's fields, those of its members without a name in their places."""
+    for field in clang_type.get_canonical().get_fields():
+        if field.is_anonymous():
+            yield from named_fields(field.type)
+        else:
+            yield field
 
 
 def _members(target: CType) -> int:

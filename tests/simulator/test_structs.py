@@ -51,6 +51,13 @@ template <class T, int N> struct Stack {
     __device__ T& operator[](int k) { return cells[k]; }
     __device__ const T& operator[](int k) const { return cells[k]; }
 };
+template <typename T, int N> struct alignas(sizeof(T) * N) Pack {
+    __device__ Pack() {}
+    __device__ Pack(T value) { for (int i = 0; i < N; ++i) cells[i] = value; }
+    union { T cells[N]; };
+};
+union Word { unsigned long long bits; };
+struct Placed { int id; struct { int column, row; }; __device__ int sum() { return row + id; } };
 struct Framed { Stack<int, 2> inner; int edge; };
 template <typename T> struct SharedMemory {
     __device__ inline operator T*() { extern __shared__ int words[]; return (T*)words; }
@@ -193,6 +200,10 @@ TABLE: dict[str, tuple[str, Any]] = {
                        np.full(32, 4)),
     "atomics": ("__shared__ Pair s; if (i == 0) s.b = 0; __syncthreads(); atomicAdd(&s.b, i);"
                 " __syncthreads(); x[i] = s.b;", np.full(32, 496)),
+    "members without a name": (
+        "Placed p; p.id = 4; p.row = i; p.column = 2; Placed q = p; q.id = 5; Pack<int, 2> k(3);"
+        " k.cells[1] = q.sum() + p.column; Word w; w.bits = 1ull << 33;"
+        " x[i] = k.cells[0] + k.cells[1] + (int)(w.bits >> 33) + sizeof(Placed);", I + 23),
     "an operator of a member": ("Framed f; f.edge = 9; f.inner.push(4); f.inner[0] = i;"
                                 " Framed* p = &f; x[i] = p->inner[0] + f.inner.pop();", 2 * I),
     "in a branch": ("Pair p = {1, 2}; if (i % 2) { p = {i, 0}; Pair q = p; p.b = q.a; }"

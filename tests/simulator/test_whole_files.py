@@ -245,6 +245,13 @@ def test_templates_ask_for_what_they_need() -> None:
     assert compile_kernel(text, "k", {"T": "int", "N": "1"}).template == ("int", "1")
     with pytest.raises(SourceError, match="k is no template"):
         compile_kernel("__global__ void k() {}", "k<int>")
+    each = "template <typename... A> __global__ void k(A*... a) {}"
+    with pytest.raises(SourceError, match=r"any number of parameters \(A\.\.\.\), .* each of them"):
+        compile_kernel(each, "k<int, float>")
+    text = "template <typename F> __global__ void k(float* x, F f) { x[0] = f(x[0]); }\n"
+    launch = "int main() { k<<<1, 1>>>(p, [=] __device__ (float a) { return a; }); }"
+    with pytest.raises(SourceError, match=r"lambda of host code has no name: make it a struct"):
+        compile_kernel(text + launch)
 
 
 FUNCTORS = {

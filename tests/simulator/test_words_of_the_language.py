@@ -190,6 +190,8 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "host function": ("double f(double x) { return x; }", "o[0] = f(1);",
                       "write __device__ before its definition"),
     "host variable": ("int n;", "o[0] = n;", "variable of the host"),
+    "list for a nameless member": ("struct P { struct { int a, b; }; int c; };",
+                                   "P p = {{1, 2}, 3}; o[0] = p.a;", "has no name, one by one"),
     "size of warpSize": ("", "__shared__ int s[warpSize]; s[0] = 1;",
                          "An array's size must be a constant: a macro, const int or constexpr. wa"),
     "size that is passed": ("", "int n = 3; float s[n]; s[0] = 1;", "size must be a constant"),
