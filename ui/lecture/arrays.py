@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator import Step
 from simulator.language.ctype import Array
-from simulator.language.tree import ArraySpace, MemorySpace
+from simulator.language.tree import ArraySpace, Declare, MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from ui.panels.canvas import number
@@ -43,6 +43,7 @@ class ArrayReader:
     def __init__(self, model: SceneModel) -> None:
         self._model = model
         self._local: dict[str, list[Array]] = {}
+        self._local_written: dict[str, list[Array]] = {}
         self._longest: dict[ArrayName, int] = {}
         self._texts: dict[tuple[int, int], list[str]] = {}
         self._iterations: list[dict[str, Array]] | None = None
@@ -81,6 +82,8 @@ class ArrayReader:
     def written(self, step: Step, array: ArrayName) -> Array:
         """bool, flat: the cells that hold a value; of C those that the block has stored."""
         match array.space:
+            case MemorySpace.LOCAL:
+                return self._written_cells(array.name)[step.number]
             case MemorySpace.SHARED:
                 return step.written[array.name].reshape(-1)
             case MemorySpace.GLOBAL if array.name in step.stored or array.name == "C":
@@ -114,7 +117,8 @@ class ArrayReader:
         """
         values, written = self.values(step, array), self.written(step, array)
         if array.space is MemorySpace.LOCAL:
-            return [number(value) for value in values.tolist()]
+            cells = zip(values.tolist(), written.tolist(), strict=True)
+            return [number(value) if is_written else "" for value, is_written in cells]
         from_launch = array.space is not MemorySpace.SHARED and array.name not in step.outputs
         if from_launch and array.name != "C":
             key = (id(self._model.recording.arguments[array.name]), 0)
@@ -198,6 +202,36 @@ class ArrayReader:
                         snapshot = None
             by_step.append(values)
         self._local[name] = by_step
+        return by_step
+
+    def _written_cells(self, name: str) -> list[Array]:
+        """Which cells of the focused thread's array hold a value after each step: bool, flat.
+
+        A declaration without values leaves them undefined, in each iteration of a loop anew.
+        """
+        if name in self._local_written:
+            return self._local_written[name]
+        thread = self._model.thread
+        size = math.prod(self._dimensions(ArrayName(name, MemorySpace.LOCAL)))
+        mask: Array = np.ones(size, np.bool_)
+        by_step = []
+        for step in self._model.recording.steps:
+            statement = step.statement
+            if (
+                isinstance(statement, Declare) and statement.variable.name == name
+                and statement.variable.space is MemorySpace.LOCAL and step.active[thread]
+            ):  # fmt: skip
+                is_set = statement.cells is not None or statement.value is not None
+                mask = np.full(size, is_set)
+            for access in step.accesses:
+                if (
+                    access.name == name and access.space is MemorySpace.LOCAL
+                    and access.kind is not AccessKind.LOAD
+                ):  # fmt: skip
+                    mask = mask.copy()
+                    mask[cells_of_thread(access, thread)] = True
+            by_step.append(mask)
+        self._local_written[name] = by_step
         return by_step
 
 

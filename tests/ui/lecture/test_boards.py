@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from simulator import Step
+from simulator.language.tree import Declare, MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.number_format import MINUS
 from tests.ui.lecture.lectures import (
@@ -21,9 +22,11 @@ from tests.ui.lecture.lectures import (
     text_at,
 )
 from tests.ui.scene_models import EACH, SIZES
+from ui.lecture.arrays import ArrayName, ArrayReader, cells_of_thread
 from ui.lecture.product_stage import ProductStage
 from ui.look import Look, Stage
 from ui.palette import PALETTES
+from ui.panels.canvas import number
 
 PALETTE = PALETTES["light"]
 PRODUCT = re.compile(r"(\w+)(?:\[.*\])? \+= (\w+)(?:\[.*\])? \* (\w+)")
@@ -236,3 +239,33 @@ def test_the_lit_row_and_column_have_an_outline(theme: str) -> None:
             ys = [float(y) for y in re.findall(r",([\d.]+)|V([\d.]+)", path) for y in y if y]
             found.append((min(xs), min(ys), max(xs), max(ys)))
         assert np.allclose(found, expected, atol=0.2), step.number
+
+
+@pytest.mark.parametrize("kernel", ["rows", "registers", "vectors", "pipelined", "warptiles"])
+def test_an_array_in_registers_is_empty_until_it_is_stored_to(kernel: str) -> None:
+    lecture = of_query(kernel=kernel, M=8, N=8, K=8)
+    reader, thread = ArrayReader(lecture.model), lecture.model.thread
+    stored: dict[str, dict[int, float]] = {}
+    empty = 0
+    for step in lecture.steps:
+        statement = step.statement
+        if isinstance(statement, Declare) and statement.variable.space is MemorySpace.LOCAL:
+            if statement.cells is None:
+                stored[statement.variable.name] = {}
+            else:
+                stored.pop(statement.variable.name, None)
+        for access in step.accesses:
+            if access.space is MemorySpace.LOCAL and access.name in stored:
+                cells = cells_of_thread(access, thread)
+                held = stored[access.name]
+                if access.kind is AccessKind.LOAD:
+                    assert set(cells) <= set(held), "the kernel reads what it has stored"
+                else:
+                    values = np.ravel(access.values[thread]).tolist()
+                    held.update(zip(cells, values, strict=True))
+        for name, held in stored.items():
+            texts = reader.texts(step, ArrayName(name, MemorySpace.LOCAL))
+            assert {i for i, text in enumerate(texts) if text} == set(held), (step.number, name)
+            assert all(texts[cell] == number(value) for cell, value in held.items())
+            empty += len(texts) - len(held)
+    assert empty or kernel == "rows", "all its sums have a first value"
