@@ -101,7 +101,7 @@ def build_scene_model(
         hazards=hazards,
         unordered=find_unordered_cells(recording),
         positions=step_positions,
-        iteration_counts=_iteration_counts(step_positions),
+        iteration_counts=iteration_counts(step_positions),
         iterations=_count_iterations(step_positions, outer),
         tiles_of_k=tiles_of_k,
         changes=changes,
@@ -161,15 +161,16 @@ def _most_frequent_loop(recording: Recording, around: Loop | None) -> Loop | Non
 
 def focus_cell(model: SceneModel) -> tuple[int, int] | None:
     """Row and column of the first cell of C that the focused thread stores, if it stores any."""
-    for step in model.recording.steps:
+    cell = stored_cell(model.recording, model.thread)
+    return None if cell is None else divmod(cell, model.shapes["C"][1])
+
+
+def stored_cell(recording: Recording, thread: int) -> int | None:
+    """The first cell of C that a thread stores, counted from C's start; None if it stores none."""
+    for step in recording.steps:
         for access in step.accesses:
-            if (
-                access.kind is AccessKind.STORE
-                and access.name == "C"
-                and access.active[model.thread]
-            ):
-                cell = int(access.offsets[model.thread]) // access.element_bytes
-                return divmod(cell, model.shapes["C"][1])
+            if access.kind is AccessKind.STORE and access.name == "C" and access.active[thread]:
+                return int(access.offsets[thread]) // access.element_bytes
     return None
 
 
@@ -258,7 +259,7 @@ def _iteration_in(position: Position, loop: Loop | None) -> int | None:
     return next((number for around, number in position if around is loop), None)
 
 
-def _iteration_counts(
+def iteration_counts(
     step_positions: tuple[Position, ...],
 ) -> dict[tuple[Position, Loop], int]:
     """How many iterations each loop runs, by the position of the loops around it."""
