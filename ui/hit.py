@@ -11,3 +11,4 @@ class Hit:
 
     name: str  # "thread", "line", a matrix ("A", "B", "C"), or "shared:" and an array
     index: int  # the thread's number in the block, the line's from 1, or the array's cell, flat
+    side: int = 0  # of two scenes beside each other: 0 the left, 1 the right

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator import Step
-from ui.look import Look
+from ui.look import Look, Stage
 from ui.motions import Motion
 from ui.palette import PALETTES
 from ui.panels import timeline
@@ -30,7 +30,7 @@ class OverviewSheet:
     def __init__(self, model: SceneModel, look: Look) -> None:
         palette = PALETTES[look.theme]
         self._model = model
-        self.panels: list[Panel] = [
+        self.panels: list[Panel[Step]] = [
             SourcePanel(model, palette),
             MatricesPanel(model, palette),
             SharedPanel(model, palette),
@@ -39,6 +39,10 @@ class OverviewSheet:
             WordsPanel(model, palette),
             TimelinePanel(model, palette),
         ]
+
+    def stage_of(self, step: Step) -> Stage | None:
+        """None: every panel is there at every step."""
+        return None
 
     def title(self, step: Step) -> str:
         """The title of a step: "Step N of M", then the loops' iterations, the line and a hazard."""

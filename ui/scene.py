@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import plotly.graph_objects as go
 
@@ -13,17 +13,20 @@ from simulator import Recording, Step
 from simulator.observers.findings import Hazard
 from simulator.recording.navigation import Granularity, boundaries, positions
 from ui.hit import Hit
+from ui.lecture.pair_sheet import PairSheet
 from ui.lecture.sheet import LectureSheet
 from ui.look import Look, Stage
 from ui.look import Sheet as SheetKind
 from ui.overview import OverviewSheet
+from ui.pairs import Pair
 from ui.palette import PALETTES, Palette
 from ui.panels.canvas import SANS, Shape, Trace
 from ui.scene_model import SceneModel, build_scene_model
-from ui.sheet import Sheet
+from ui.sheet import Numbered, Sheet
 from ui.what_if import Change
 
 PAGE = 90  # steps of a figure: more are drawn while these are watched
+One = TypeVar("One", bound=Numbered)
 SHAPE_ATTRIBUTES = ("path", "line", "fillcolor")  # those that may change between steps
 
 
@@ -50,19 +53,36 @@ def draw(
     hazards: tuple[Hazard, ...] = (),
     changes: tuple[Change, ...] = (),
     right: Recording | None = None,
-) -> Drawing:
+) -> Drawing[Step]:
     """Arrange the scene of a recorded block with a focused thread.
 
     thread is linear in the block; the others are as for the scene model.
     """
-    model = build_scene_model(recording, thread, tile, hazards, changes, right)
+    return arrange(build_scene_model(recording, thread, tile, hazards, changes, right), look)
+
+
+def arrange(model: SceneModel, look: Look) -> Drawing[Step]:
+    """Arrange the scene of a model."""
     kind = LectureSheet if look.sheet is SheetKind.LECTURE else OverviewSheet
-    return Drawing(model, PALETTES[look.theme], kind(model, look))
+    return Drawing(model.recording.steps, PALETTES[look.theme], kind(model, look))
+
+
+def arrange_pair(
+    models: tuple[SceneModel, SceneModel],
+    names: tuple[str, str],
+    pairs: tuple[Pair, ...],
+    look: Look,
+) -> Drawing[Pair]:
+    """Arrange the scenes of two models beside each other, in lockstep.
+
+    pairs are those of ui.pairs.align; names tell the two apart.
+    """
+    return Drawing(pairs, PALETTES[look.theme], PairSheet(models, names, pairs, look))
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
-    """A scene that is arranged, of which any steps can be drawn.
+class Drawing(Generic[One]):
+    """A scene that is arranged, of which any steps can be drawn, or pairs of steps of two.
 
     Each step has a frame, named by the step's number from 0, with the step's title, changed shapes
     and changed traces. The first frame has everything that may change. layout.meta's "first" is the
@@ -71,9 +91,9 @@ class Drawing:
     step, each as ui.motions sends it.
     """
 
-    model: SceneModel
+    steps: tuple[One, ...]
     palette: Palette
-    sheet: Sheet
+    sheet: Sheet[One]
 
     def plain(self, steps: range | None = None) -> dict[str, Any]:
         """Draw some steps, or all, as plain data: "data", "layout", "frames"."""
@@ -95,32 +115,30 @@ class Drawing:
 
     def hit(self, step_number: int, x: float, y: float) -> Hit | None:
         """What stands at a place of the figure, in pixels, at a step; None if nothing to click."""
-        step = self.model.recording.steps[step_number]
+        step = self.steps[step_number]
         found = (panel.hit(step, x, y) for panel in self.sheet.panels)
         return next((one for one in found if one is not None), None)
 
     def stage_at(self, step_number: int) -> Stage | None:
         """The stage that the lecture shows at a step; None in the overview, which has none."""
-        step = self.model.recording.steps[step_number]
-        return self.sheet.stage_of(step) if isinstance(self.sheet, LectureSheet) else None
+        return self.sheet.stage_of(self.steps[step_number])
 
-    def _steps(self, steps: range | None) -> tuple[Step, ...]:
-        every = self.model.recording.steps
-        return every if steps is None else every[steps.start : steps.stop]
+    def _steps(self, steps: range | None) -> tuple[One, ...]:
+        return self.steps if steps is None else self.steps[steps.start : steps.stop]
 
     def static(self) -> list[Trace]:
         """The traces that are the same at every step."""
         return [trace for panel in self.sheet.panels for trace in panel.static()]
 
-    def changing(self, step: Step) -> list[Trace]:
+    def changing(self, step: One) -> list[Trace]:
         """The traces whose texts change from step to step."""
         return [trace for panel in self.sheet.panels for trace in panel.changing(step)]
 
-    def shapes(self, step: Step) -> list[Shape]:
+    def shapes(self, step: One) -> list[Shape]:
         """All shapes at a step."""
         return [shape for panel in self.sheet.panels for shape in panel.shapes(step)]
 
-    def _first_picture(self, first: Step) -> dict[str, Any]:
+    def _first_picture(self, first: One) -> dict[str, Any]:
         """Draw a step: "data" and "layout"."""
         layout = _layout(self.sheet, self.palette, self.sheet.title(first), self.shapes(first))
         area = self.sheet.timeline
@@ -136,7 +154,7 @@ class Drawing:
 
     def _frames(
         self,
-        steps: Iterable[Step],
+        steps: Iterable[One],
         shapes: Iterable[list[Shape]],
         varying: list[tuple[str, ...]],
     ) -> Iterator[dict[str, Any]]:
@@ -212,7 +230,9 @@ def _varying_attributes(steps: Iterable[list[Shape]]) -> list[tuple[str, ...]]:
     ]
 
 
-def _layout(sheet: Sheet, palette: Palette, heading: str, shapes: list[Shape]) -> dict[str, Any]:
+def _layout(
+    sheet: Sheet[One], palette: Palette, heading: str, shapes: list[Shape]
+) -> dict[str, Any]:
     width, height = sheet.size
     hidden = {
         "visible": False, "fixedrange": True, "showgrid": False, "zeroline": False,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from simulator import Step
 from ui.hit import Hit
+from ui.look import Stage
 from ui.motions import Motion
 from ui.panels.canvas import Shape, Trace
 
@@ -44,7 +45,18 @@ class Heading:
     size: float  # pixels, of its letters
 
 
-class Panel(Protocol):
+class Numbered(Protocol):
+    """What a scene shows one after another: the steps of a recording, or pairs of steps of two."""
+
+    @property
+    def number(self) -> int:
+        """From 0."""
+
+
+Shown = TypeVar("Shown", bound=Numbered, contravariant=True)
+
+
+class Panel(Protocol[Shown]):
     """A panel of the scene: static traces, traces whose texts change, and shapes that change.
 
     changing and shapes return the same number of entries, in the same order, at every step.
@@ -53,27 +65,33 @@ class Panel(Protocol):
     def static(self) -> list[Trace]:
         """Traces drawn once."""
 
-    def changing(self, step: Step) -> list[Trace]:
+    def changing(self, step: Shown) -> list[Trace]:
         """Traces whose texts change from step to step; their coordinates and style do not."""
 
-    def shapes(self, step: Step) -> list[Shape]:
+    def shapes(self, step: Shown) -> list[Shape]:
         """Fills and highlights."""
 
-    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+    def hit(self, step: Shown, x: float, y: float) -> Hit | None:
         """What is under a point of the sheet, in pixels; None if nothing can be clicked there."""
 
 
-class Sheet(Protocol):
-    """All that is drawn of a recording."""
+class Sheet(Protocol[Shown]):
+    """All that is drawn of a recording, or of two beside each other."""
 
     size: tuple[float, float]  # pixels across and down
     heading: Heading
-    timeline: Rectangle  # it covers all steps of the recording
+    timeline: Rectangle  # it covers all steps
     tall: bool  # whether it is fitted to its room's width alone
-    panels: list[Panel]
 
-    def title(self, step: Step) -> str:
+    @property
+    def panels(self) -> Sequence[Panel[Shown]]:
+        """In the order in which they are drawn."""
+
+    def title(self, step: Shown) -> str:
         """Where the step is: its number, loops and line."""
 
-    def motions(self, step: Step) -> list[Motion]:
+    def motions(self, step: Shown) -> list[Motion]:
         """What moves when the step is played."""
+
+    def stage_of(self, step: Shown) -> Stage | None:
+        """The stage that a step is shown on; None for a sheet without stages."""

@@ -15,6 +15,7 @@ from ui.lecture.arrays import ArrayReader
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, markup, text_width
 from ui.lecture.stages import Stages
+from ui.lecture.window import Windows
 from ui.motions import Light, Motion
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
@@ -113,6 +114,10 @@ class BanksStage:
             outline(others, palette.ink, 0, palette.phases[Phase.BARRIER]),
             outline(own, palette.focus, 0, palette.focus),
         ]
+
+    def windows(self, step: Step) -> Windows:
+        """None: it shows no array."""
+        return ()
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """Nothing can be clicked."""

@@ -86,6 +86,15 @@ class Cells:
             path += f"M{px(x)},{px(y)}V{px(y + self.height)}"
         return path
 
+    def feet(self, chosen: Array) -> str:
+        """A bar at the foot of each cell where `chosen` is true."""
+        high = max(2.0, 0.12 * self.height)
+        path = ""
+        for row, column in np.argwhere(chosen).tolist():
+            left, low = self.left + column * self.width, self.top + (row + 1) * self.height - 1
+            path += box(left + 2, low - high, left + self.width - 2, low)
+        return path
+
     def whole(self) -> str:
         """All cells."""
         return _fill(self, b"\1" * (self.rows * self.columns))

@@ -22,7 +22,7 @@ from ui.lecture.cells import Cells, number_size, number_width, window_start
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit
 from ui.lecture.stages import Stages
-from ui.lecture.window import Content, Window, chosen
+from ui.lecture.window import Content, Window, Windows, chosen
 from ui.motions import Motion, fly
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, number, outline, words
@@ -143,6 +143,11 @@ class CopyStage:
             outline(used, palette.phases["load"], 0, palette.phases["load"]),
             outline(own, palette.focus, 0, palette.focus),
         ]  # fmt: skip
+
+    def windows(self, step: Step) -> Windows:
+        """Where a value comes from, and where it goes."""
+        source, target = self._contents(step)
+        return (self._source, source), (self._target, target)
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """A cell of either window."""

@@ -11,6 +11,7 @@ from ui.costs import Costs, add_up_costs
 from ui.hit import Hit
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, text_width
+from ui.lecture.window import Windows
 from ui.measured import describe_recorded_time
 from ui.motions import Motion
 from ui.palette import Palette
@@ -109,6 +110,10 @@ class CostsStage:
     def motions(self, step: Step) -> list[Motion]:
         """Nothing."""
         return []
+
+    def windows(self, step: Step) -> Windows:
+        """None: it shows no array."""
+        return ()
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """Nothing can be clicked."""

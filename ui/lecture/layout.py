@@ -27,6 +27,8 @@ class Areas:
     sentence: Rectangle
     ledger: Rectangle
     timeline: Rectangle
+    sentence_lines: int  # at most, of the focused thread
+    warp_lines: int  # likewise of its warp
 
 
 def areas_for(look: Look) -> Areas:
@@ -55,7 +57,7 @@ def _wide(look: Look, letters: Letters) -> Areas:
         width, height, False, (edge, 0.95 * letters.heading), source, stage,
         Rectangle(stage.left, stage.top, stage.left + side, stage.top + side),
         Rectangle(edge, sentence_top, split - edge, above),
-        Rectangle(split, sentence_top, width - edge, above), timeline,
+        Rectangle(split, sentence_top, width - edge, above), timeline, 2, 2,
     )  # fmt: skip
 
 
@@ -80,5 +82,5 @@ def _tall(look: Look, letters: Letters) -> Areas:
     return Areas(
         width, round(timeline.bottom + 10), True, (edge, 0.9 * letters.heading), source, stage,
         Rectangle(stage.left, stage.top, stage.left + side, stage.top + side), sentence, ledger,
-        timeline,
+        timeline, 3, 3,
     )  # fmt: skip

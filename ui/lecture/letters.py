@@ -41,13 +41,25 @@ class Letters:
 PRESENTING = Letters(26, 17, 20, 20, 18, 22, 15)
 PAGE = Letters(19, 14, 15.5, 15, 15, 17, 13)
 PHONE = Letters(16, 12, 13, 14, 13, 16, 12)
+# Of two scenes beside each other:
+PAIR_PRESENTING = Letters(20, 15, 16, 18, 16, 19, 14)
+PAIR_PAGE = Letters(16, 13, 13.5, 16, 14, 16, 12)
 
 
 def letters_for(look: Look) -> Letters:
     """The heights for a room: those of a screen of 1280 x 720, larger in proportion."""
+    return _in_proportion(look, PRESENTING, PAGE)
+
+
+def letters_for_pair(look: Look) -> Letters:
+    """The heights for a room that two scenes share."""
+    return _in_proportion(look, PAIR_PRESENTING, PAIR_PAGE)
+
+
+def _in_proportion(look: Look, presenting: Letters, page: Letters) -> Letters:
     if look.width < TALL_WIDTH:
         return PHONE
-    base, (width, height) = (PRESENTING, PRESENTED) if look.presenting else (PAGE, ORDINARY)
+    base, (width, height) = (presenting, PRESENTED) if look.presenting else (page, ORDINARY)
     factor = max(1.0, min(look.width / width, look.height / height))
     return Letters(
         *(

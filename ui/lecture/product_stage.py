@@ -16,7 +16,7 @@ from ui.lecture.board import Board, Boards, Cell, Factor
 from ui.lecture.cells import Cells, longest_text, number_size, number_width, window_start
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters
-from ui.lecture.window import Content, Window, chosen
+from ui.lecture.window import Content, Window, Windows, chosen
 from ui.motions import Motion, fly
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, number, outline, words
@@ -172,6 +172,11 @@ class ProductStage:
             *self._left.shapes(left), *self._top.shapes(top), *self._sums.shapes(sums),
             outline(shared, palette.focus, 2, dash="dot"),
         ]  # fmt: skip
+
+    def windows(self, step: Step) -> Windows:
+        """Both factors, and the sums."""
+        left, top, sums = self._contents(step)
+        return (self._left, left), (self._top, top), (self._sums, sums)
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """A cell of a factor, or the thread of a sum."""
@@ -337,6 +342,7 @@ class ProductStage:
         return Content(
             ArrayName(sums.variable.name, sums.variable.space),  # type: ignore[arg-type]
             shape, start, texts, np.full(len(texts), -1), none, none, focused, wrong=wrong,
+            corner=sums.corner,
         )  # fmt: skip
 
     def _wrong_sums(self, step: Step) -> Array | None:

@@ -12,7 +12,7 @@ from ui.lecture.arrays import ArrayName
 from ui.lecture.cells import Cells, number_size, number_width, window_start
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, mono_width, text_width
-from ui.lecture.window import Content, Window, chosen
+from ui.lecture.window import Content, Window, Windows, chosen
 from ui.motions import Motion
 from ui.palette import Palette
 from ui.panels.canvas import MONO, SANS, Shape, Trace, number, words
@@ -107,6 +107,10 @@ class RegistersStage:
     def motions(self, step: Step) -> list[Motion]:
         """Nothing."""
         return []
+
+    def windows(self, step: Step) -> Windows:
+        """The variable that changed last, of each thread."""
+        return ((self._window, self._content(step)),)
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """The thread under a point."""

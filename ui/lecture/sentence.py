@@ -17,8 +17,6 @@ from ui.right_values import WrongRead
 from ui.scene_model import SceneModel
 
 PARTS = 12  # of a statement, at most
-LINES, TALL_LINES = 2, 3  # of the sentence, at most
-WARP_LINES, TALL_WARP_LINES = 2, 3
 
 
 class SentencePanel:
@@ -31,8 +29,7 @@ class SentencePanel:
         self._model, self._palette, self._letters = model, palette, letters
         self._reader = reader
         self._box = areas.sentence
-        self._lines = TALL_LINES if areas.tall else LINES
-        self._warp_lines = TALL_WARP_LINES if areas.tall else WARP_LINES
+        self._lines, self._warp_lines = areas.sentence_lines, areas.warp_lines
 
     def static(self) -> list[Trace]:
         """Nothing."""

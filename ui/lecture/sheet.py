@@ -22,9 +22,10 @@ from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages
 from ui.lecture.threads_stage import ThreadsStage
 from ui.lecture.timeline import LectureTimeline, key_width
+from ui.lecture.window import Windows
 from ui.look import Look, Stage
 from ui.motions import Motion
-from ui.palette import PALETTES
+from ui.palette import PALETTES, Palette
 from ui.panels.canvas import SPACE, Shape, Trace
 from ui.scene_model import (
     SceneModel,
@@ -55,6 +56,9 @@ class StagePanel(Protocol):
     def motions(self, step: Step) -> list[Motion]:
         """What moves when the step is played."""
 
+    def windows(self, step: Step) -> Windows:
+        """The windows of arrays that it shows."""
+
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """What is under a point."""
 
@@ -78,6 +82,10 @@ class OnStage:
         """The stage's shapes, or empty ones."""
         return self._panel.shapes(step) if self._is_shown(step) else self._emptied(step)[1]
 
+    def windows(self, step: Step) -> Windows:
+        """The stage's windows, if it is shown."""
+        return self._panel.windows(step) if self._is_shown(step) else ()
+
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """What is under a point, if the stage is shown."""
         return self._panel.hit(step, x, y) if self._is_shown(step) else None
@@ -100,6 +108,31 @@ class OnStage:
         return self._empty
 
 
+def stage_panels(
+    model: SceneModel, palette: Palette, letters: Letters, areas: Areas, reader: ArrayReader,
+    boards: Boards, stages: Stages, pinned: Stage | None,
+) -> list[OnStage]:  # fmt: skip
+    """Every stage of a recording, of which one is shown at each step: the pinned one, if any."""
+    copy = CopyStage(model, palette, letters, areas, reader, stages)
+    return [
+        *(
+            OnStage(stages, (Stage.PRODUCT,),
+                    ProductStage(model, palette, letters, areas, reader, boards, board))
+            for board in boards
+        ),
+        OnStage(stages, (Stage.COPY, Stage.STORE), copy),
+        OnStage(stages, (Stage.BANKS,),
+                BanksStage(model, palette, letters, areas, reader, stages)),
+        OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas)),
+        OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas)),
+        *(
+            # Only pinned: other figures need not carry it.
+            [OnStage(stages, (Stage.COSTS,), CostsStage(model, palette, letters, areas))]
+            if pinned is Stage.COSTS else []
+        ),
+    ]  # fmt: skip
+
+
 class LectureSheet:
     """Where everything of a lecture is, for one recording, thread and room."""
 
@@ -112,29 +145,14 @@ class LectureSheet:
         boards = Boards(model, reader)
         stages = Stages(model, boards, look.stage)
         self._key_width = key = key_width(model, letters)
-        copy = CopyStage(model, palette, letters, areas, reader, stages)
-        self.panels: list[Panel] = [
+        self.panels: list[Panel[Step]] = [
             SourceWindow(model, palette, letters, areas),
             MapsPanel(model, palette, letters, areas, boards),
-            *(
-                OnStage(stages, (Stage.PRODUCT,),
-                        ProductStage(model, palette, letters, areas, reader, boards, board))
-                for board in boards
-            ),
-            OnStage(stages, (Stage.COPY, Stage.STORE), copy),
-            OnStage(stages, (Stage.BANKS,),
-                    BanksStage(model, palette, letters, areas, reader, stages)),
-            OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas)),
-            OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas)),
-            *(
-                # Only pinned: other figures need not carry it.
-                [OnStage(stages, (Stage.COSTS,), CostsStage(model, palette, letters, areas))]
-                if look.stage is Stage.COSTS else []
-            ),
+            *stage_panels(model, palette, letters, areas, reader, boards, stages, look.stage),
             SentencePanel(model, palette, letters, areas, reader),
             LedgerPanel(model, palette, letters, areas),
             LectureTimeline(model, palette, letters, areas, key),
-        ]  # fmt: skip
+        ]
         self._model, self._stages = model, stages
         self.size = (areas.width, areas.height)
         self.heading = Heading(*areas.heading, letters.heading)
@@ -156,40 +174,52 @@ class LectureSheet:
         """Where we are: step, tile, k, line, hazards; as much as has room."""
         model = self._model
         texts = [f"Step {step.number + 1} of {len(model.recording.steps)}"]
-        warp = warp_alone(model, step)
-        texts += [] if warp is None else [f"warp {warp}"]
-        texts += self._tile_words(step)
-        values = {entry.loop: entry for entry in step.loops}
-        for loop in (model.outer, model.inner):
-            entry = None if loop is None else values.get(loop)
-            is_within = iteration(model, step, loop) is not None
-            if is_within and entry is not None and entry.value is not None:
-                texts.append(f"{entry.variable} = {entry.value}")
-        texts.append(f"line {step.line}")
-        hazards = [hazard.kind for hazard in model.hazards if step.line in hazard.lines]
-        if hazards:
-            texts.insert(1, f"⚠ {hazards[0]}")
+        texts += place_words(model, step)
         room = self.areas.width - 2 * self.areas.heading[0]
         if not self.areas.tall:
             room -= self._key_width
-        while text_width(" · ".join(texts), self.letters.heading) > room and len(texts) > 1:
-            texts.pop()
-        return " · ".join([f"<b>{texts[0]}</b>", *texts[1:]])
+        return fit_title(texts, self.letters.heading, room)
 
-    def _tile_words(self, step: Step) -> list[str]:
-        """Which tile is multiplied, and which other one the step loads."""
-        model = self._model
-        count = iteration(model, step, model.outer)
-        if model.tiles_of_k is None:
-            noun = "tile" if model.inner else "iteration"
-            return [] if count is None else [f"{noun} {count[0] + 1} of {count[1]}"]
-        texts = []
-        tile, loaded = multiplied_tile(model, step), loaded_tile(model, step)
-        if tile is not None:
-            texts.append(f"tile {tile + 1} of {model.tile_count}")
-        elif count is not None:
-            where = "after the last" if follows_products(model, step) else "before the first"
-            texts.append(f"{where} tile")
-        if loaded is not None and loaded != tile:
-            texts.append(f"loads tile {loaded + 1}")
-        return texts
+
+def fit_title(texts: list[str], size: float, room: float) -> str:
+    """The first text in bold, and as many of the others as there are pixels for."""
+    shown = list(texts)
+    while text_width(" · ".join(shown), size) > room and len(shown) > 1:
+        shown.pop()
+    return " · ".join([f"<b>{shown[0]}</b>", *shown[1:]])
+
+
+def place_words(model: SceneModel, step: Step) -> list[str]:
+    """Where a step is: its hazard, warp, tile, loops and line; the last matters least."""
+    texts = []
+    hazards = [hazard.kind for hazard in model.hazards if step.line in hazard.lines]
+    if hazards:
+        texts.append(f"⚠ {hazards[0]}")
+    warp = warp_alone(model, step)
+    texts += [] if warp is None else [f"warp {warp}"]
+    texts += _tile_words(model, step)
+    values = {entry.loop: entry for entry in step.loops}
+    for loop in (model.outer, model.inner):
+        entry = None if loop is None else values.get(loop)
+        is_within = iteration(model, step, loop) is not None
+        if is_within and entry is not None and entry.value is not None:
+            texts.append(f"{entry.variable} = {entry.value}")
+    return [*texts, f"line {step.line}"]
+
+
+def _tile_words(model: SceneModel, step: Step) -> list[str]:
+    """Which tile is multiplied, and which other one the step loads."""
+    count = iteration(model, step, model.outer)
+    if model.tiles_of_k is None:
+        noun = "tile" if model.inner else "iteration"
+        return [] if count is None else [f"{noun} {count[0] + 1} of {count[1]}"]
+    texts = []
+    tile, loaded = multiplied_tile(model, step), loaded_tile(model, step)
+    if tile is not None:
+        texts.append(f"tile {tile + 1} of {model.tile_count}")
+    elif count is not None:
+        where = "after the last" if follows_products(model, step) else "before the first"
+        texts.append(f"{where} tile")
+    if loaded is not None and loaded != tile:
+        texts.append(f"loads tile {loaded + 1}")
+    return texts

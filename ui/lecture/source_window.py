@@ -30,14 +30,20 @@ class Row:
     """A row of the source: a line, or a piece of one that is too long for the window."""
 
     line: int  # number in the text, from 1
-    sign: str  # "+" for a line that a what-if changed, "-" for what it was before, else ""
+    # "+" for a line that a what-if changed, "-" for what it was before, "≠" for a line that the
+    # scene beside this one does not have, else "".
+    sign: str
     layers: tuple[str, ...]  # its text in each of COLOURS, with spaces where another's stands
 
 
 class SourceWindow:
     """The rows of the kernel's text around the current line."""
 
-    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
+    def __init__(
+        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas,
+        differing: frozenset[int] = frozenset(),
+    ) -> None:  # fmt: skip
+        """The lines `differing` stand out: the scene beside this one has others."""
         self._model, self._palette, self._letters = model, palette, letters
         self._box = areas.source
         self._height = LINE * letters.source
@@ -46,7 +52,8 @@ class SourceWindow:
         letter = MONO_WIDTH * letters.source
         self._columns = int((self._box.right - self._code) / letter)
         self._value_columns = int((self._box.right - self._code) / (MONO_WIDTH * letters.values))
-        self._rows = _rows(model.recording.kernel.text, model.changes, self._columns)
+        self._rows = _rows(model.recording.kernel.text, model.changes, differing, self._columns)
+        self._before = min(BEFORE, max(0, self._count - 1 - VALUE_ROWS) // 2)
         self._first_row = {row.line: i for i, row in reversed(list(enumerate(self._rows)))}
         self._last_row = {row.line: i for i, row in enumerate(self._rows)}
         self._starts = self._window_starts()
@@ -58,7 +65,7 @@ class SourceWindow:
         last = self._first_row[self._rows[last].line]
         for step in self._model.recording.steps:
             first, end = self._rows_of(step)
-            low = self._first_row[self._rows[max(0, first - BEFORE)].line]
+            low = self._first_row[self._rows[max(0, first - self._before)].line]
             if not (start <= low and end + 1 + VALUE_ROWS <= start + self._count):
                 start = min(low, last)
             starts.append(start)
@@ -126,7 +133,7 @@ class SourceWindow:
         shapes = [
             *(
                 outline(self._boxes(shown, sign), palette.line, 0, colour, "below")
-                for sign, colour in (("-", palette.removed), ("+", palette.added))
+                for sign, colour in (("-", palette.removed), ("+≠", palette.added))
             ),
             outline(path, palette.focus, 0, palette.current_line, "below"),
             outline(edge, palette.focus, 0, palette.focus, "below"),
@@ -138,12 +145,12 @@ class SourceWindow:
             shapes.append(outline(path, colour, 0, colour if path else CLEAR))
         return shapes
 
-    def _boxes(self, shown: list[Row | str | None], sign: str) -> str:
-        """A box behind each row with a sign."""
+    def _boxes(self, shown: list[Row | str | None], signs: str) -> str:
+        """A box behind each row with one of some signs."""
         return "".join(
             box(self._code - 4, self._top(i), self._box.right, self._top(i + 1))
             for i, row in enumerate(shown)
-            if isinstance(row, Row) and row.sign == sign
+            if isinstance(row, Row) and row.sign and row.sign in signs
         )
 
     def _bar(self, loop: Loop, shown: list[Row | str | None], offset: float) -> str:
@@ -178,10 +185,13 @@ def _bold(text: str) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _rows(text: str, changes: tuple[Change, ...], columns: int) -> tuple[Row, ...]:
+def _rows(
+    text: str, changes: tuple[Change, ...], differing: frozenset[int], columns: int
+) -> tuple[Row, ...]:
     """The text's rows from the first line that is neither comment nor empty.
 
-    A line that a what-if changed stands below what it was before; both have their sign.
+    A line that a what-if changed stands below what it was before; both have their sign, as has a
+    line of `differing`.
     """
     lines = text.rstrip().split("\n")
     first = next(
@@ -192,7 +202,7 @@ def _rows(text: str, changes: tuple[Change, ...], columns: int) -> tuple[Row, ..
     for number, pieces in enumerate(highlight([_plain(line) for line in lines[first:]]), first + 1):
         old = before.get(number)
         if old is None:
-            rows += _rows_of_line(number, "", pieces, columns)
+            rows += _rows_of_line(number, "≠" if number in differing else "", pieces, columns)
         else:
             rows += _rows_of_line(number, "-", highlight([_plain(old)])[0], columns)
             rows += _rows_of_line(number, "+", pieces, columns)

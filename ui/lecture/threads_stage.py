@@ -12,6 +12,7 @@ from ui.hit import Hit
 from ui.lecture.cells import Cells
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, text_width
+from ui.lecture.window import Windows
 from ui.motions import Motion, Wall
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
@@ -96,6 +97,10 @@ class ThreadsStage:
             outline(cells.path(*focus), palette.focus, 4),
             outline(self._wall(step), palette.focus, 0, palette.focus),
         ]  # fmt: skip
+
+    def windows(self, step: Step) -> Windows:
+        """None: it shows no array."""
+        return ()
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """The thread under a point."""

@@ -15,6 +15,7 @@ from ui.panels.canvas import SANS, Shape, Trace, colour_scale, outline, words
 from ui.panels.paths import box, px
 from ui.panels.timeline import PHASES, steps_with_hazards
 from ui.scene_model import Phase, SceneModel, multiplied_tile, warp_alone
+from ui.sheet import Rectangle
 
 BUTTON = 52  # pixels in the corner, for the button that ends a presentation
 BAND = 0.28  # of a small letter: the row of the iterations' colours
@@ -45,9 +46,9 @@ class LectureTimeline:
         top = self._box.top
         points, names = self._names(turns)
         return [
-            self._row(phases, [palette.phases[phase] for phase in PHASES], self._top,
-                      self._box.bottom),
-            self._row(colours, edges, top, top + BAND * self._letters.small),
+            row_of_columns(self._box, phases, [palette.phases[phase] for phase in PHASES],
+                           self._top, self._box.bottom),
+            row_of_columns(self._box, colours, edges, top, top + BAND * self._letters.small),
             words(points, names, self._letters.small, palette.ink, "middle right", SANS),
             *self._key(),
         ]  # fmt: skip
@@ -128,13 +129,17 @@ class LectureTimeline:
         names = [name for *_, name in taken]
         return points, names
 
-    def _row(self, values: list[int], colours: list[str], top: float, low: float) -> Trace:
-        return {
-            "type": "heatmap", "z": np.array([values], np.int8),
-            "x0": self._box.left + self._width / 2, "dx": self._width, "y": [top, low],
-            **colour_scale(colours),
-            "hoverinfo": "skip", "xgap": 1 if self._width > 6 else 0,
-        }  # fmt: skip
+
+def row_of_columns(
+    area: Rectangle, values: list[int], colours: list[str], top: float, low: float
+) -> Trace:
+    """A row from `top` to `low` of as many columns as there are values, which number colours."""
+    width = area.width / max(1, len(values))
+    return {
+        "type": "heatmap", "z": np.array([values], np.int8),
+        "x0": area.left + width / 2, "dx": width, "y": [top, low], **colour_scale(colours),
+        "hoverinfo": "skip", "xgap": 1 if width > 6 else 0,
+    }  # fmt: skip
 
 
 def key_width(model: SceneModel, letters: Letters) -> float:

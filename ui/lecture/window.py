@@ -38,6 +38,7 @@ class Content:
     wrong: Array | None = None  # bool, flat: the cells whose value a right run does not have
     pending: list[str] | None = None  # flat: values on their way into cells that have no text yet
     upright: bool = False  # whether the array, of one dimension, is drawn as a column
+    corner: tuple[int, int] = (0, 0)  # row and column of C where a block's first sum goes
 
 
 class Window:
@@ -111,6 +112,20 @@ class Window:
         paths = [(draw(colours == i), i) for i in found]
         return [*paths, *[("", 0)] * (most - len(paths))]
 
+    def differing(self, content: Content, other: Content) -> Array:
+        """The cells whose text is another than in the other content: bool [rows, columns].
+
+        Sums are compared that go to the same cell of C. Cells that one of both does not have, or
+        that hold nothing yet, do not differ.
+        """
+        found = np.zeros((self.cells.rows, self.cells.columns), np.bool_)
+        down, across = (a - b for a, b in zip(content.corner, other.corner, strict=True))
+        for row, column in np.ndindex(found.shape):
+            mine = _text_at(content, row + content.start[0], column + content.start[1])
+            its = _text_at(other, row + content.start[0] + down, column + content.start[1] + across)
+            found[row, column] = bool(mine and its) and mine != its
+        return found
+
     def name(self, content: Content, kind: str, letters: Letters, room: float) -> str:
         """The array's name, where it is, and which rows and columns are shown if not all are.
 
@@ -177,6 +192,16 @@ class Window:
 
     def _mask(self, content: Content, chosen: Array) -> Array:
         return self._window(content, chosen, 0).astype(np.bool_)
+
+
+Windows = tuple[tuple[Window, Content | None], ...]  # and what each shows at a step
+
+
+def _text_at(content: Content, row: int, column: int) -> str:
+    """The text of an array's cell; "" beyond the array."""
+    rows, columns = content.shape
+    is_within = 0 <= row < rows and 0 <= column < columns
+    return content.texts[row * columns + column] if is_within else ""
 
 
 def chosen(shape: tuple[int, int], cells: Iterable[int]) -> Array:

@@ -1,0 +1,131 @@
+"""Where two scenes beside each other are, computed for the room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ui.lecture.counts import counts_height
+from ui.lecture.layout import LINE, Areas
+from ui.lecture.letters import TALL_WIDTH, Letters, letters_for_pair
+from ui.lecture.timeline import BUTTON
+from ui.look import Look, Sheet
+from ui.sheet import Rectangle
+
+STRIP_ROWS = 3  # of the source where it is not asked for: a line and its values
+LEDGER_ROWS = 2
+COLUMNS, TALL_COLUMNS = 5, 3  # of the counts
+BAR = 1.7  # of a small letter, a row of the timeline
+NAME = 7.0  # of a small letter, the names beside the timeline's rows
+
+
+@dataclass(frozen=True, slots=True)
+class PairAreas:
+    """The areas of a room that two scenes share."""
+
+    width: float
+    height: float
+    tall: bool  # whether the scenes are one under the other, as on a phone
+    heading: tuple[float, float]  # x of the title's start and y of its middle
+    headings: tuple[Rectangle, Rectangle]  # of each scene
+    sides: tuple[Areas, Areas]
+    counts: tuple[Rectangle, Rectangle]  # of each scene
+    count_columns: int  # of the counts
+    timeline: Rectangle  # both rows, without their names
+
+
+def areas_for_pair(look: Look) -> PairAreas:
+    """Divide a room into the areas of two scenes."""
+    letters = letters_for_pair(look)
+    return _tall(look, letters) if look.width < TALL_WIDTH else _wide(look, letters)
+
+
+def _wide(look: Look, letters: Letters) -> PairAreas:
+    """One beside the other, each from its heading down to its counts; the timeline under both."""
+    width, height = float(look.width), float(look.height)
+    edge = 0.9 * letters.source
+    line = 1.9 * letters.heading
+    timeline = _timeline(letters, edge, width - edge, height - 0.5 * letters.small)
+    half = (width - 4 * edge) / 2
+    sides = []
+    for left in (edge, width - edge - half):
+        right = left + half
+        is_under_button = look.presenting and right > width / 2
+        heading = Rectangle(left, 0, right - (BUTTON if is_under_button else 0), line)
+        sides.append(
+            _side(look, letters, heading, Rectangle(left, line, right, timeline.top - 0.7 * edge))
+        )
+    (left_heading, left_areas, left_counts), (right_heading, right_areas, right_counts) = sides
+    return PairAreas(
+        width, height, False, (edge, 0.95 * letters.heading), (left_heading, right_heading),
+        (left_areas, right_areas), (left_counts, right_counts), COLUMNS, timeline,
+    )  # fmt: skip
+
+
+def _side(
+    look: Look, letters: Letters, heading: Rectangle, room: Rectangle
+) -> tuple[Rectangle, Areas, Rectangle]:
+    """A scene's heading, areas and counts."""
+    gap = 0.4 * letters.sentence
+    left, right = room.left, room.right
+    counts = Rectangle(left, room.bottom - counts_height(letters, COLUMNS), right, room.bottom)
+    ledger_top = counts.top - LEDGER_ROWS * 1.35 * letters.name - 2
+    sentence_top = ledger_top - 1.42 * 3 * letters.sentence - 1.35 * letters.small
+    source_rows = STRIP_ROWS * LINE * letters.source + 1
+    source_top = sentence_top - gap - source_rows
+    stage = Rectangle(left, room.top, right, source_top - gap)
+    if look.sheet is Sheet.OVERVIEW:  # the whole source in the stage's place
+        source_top = room.top
+    side = min(0.36 * stage.width, 0.36 * stage.height)
+    areas = Areas(
+        room.width, room.height, False, (heading.left, heading.bottom / 2),
+        Rectangle(left, source_top, right, sentence_top - gap), stage,
+        Rectangle(left, stage.top, left + side, stage.top + side),
+        Rectangle(left, sentence_top, right, ledger_top),
+        Rectangle(left, ledger_top, right, counts.top),
+        Rectangle(left, room.bottom, right, room.bottom), 2, 1,
+    )  # fmt: skip
+    return heading, areas, counts
+
+
+def _tall(look: Look, letters: Letters) -> PairAreas:
+    """One under the other, each as high as it needs; the timeline between title and scenes."""
+    width, edge = float(look.width), 8.0
+    right = width - edge
+    line = 1.9 * letters.heading
+    timeline = _timeline(letters, edge, right, line + (2 * BAR + 0.5) * letters.small)
+    top = timeline.bottom + 0.6 * letters.small
+    sides = []
+    for _ in range(2):
+        heading = Rectangle(edge, top, right, top + line)
+        sentence = Rectangle(
+            edge, heading.bottom, right,
+            heading.bottom + 1.42 * 4 * letters.sentence + 1.35 * 2 * letters.small,
+        )  # fmt: skip
+        source = Rectangle(
+            edge, sentence.bottom + 8, right, sentence.bottom + 8 + 6 * LINE * letters.source
+        )
+        stage = Rectangle(edge, source.bottom + 8, right, source.bottom + 8 + 1.12 * width)
+        ledger_top = stage.bottom + 8
+        if look.sheet is Sheet.OVERVIEW:
+            source = Rectangle(edge, source.top, right, stage.bottom)
+        ledger = Rectangle(edge, ledger_top, right, ledger_top + 3 * 1.5 * letters.name)
+        counts = Rectangle(
+            edge, ledger.bottom, right, ledger.bottom + counts_height(letters, TALL_COLUMNS)
+        )
+        side = 0.36 * stage.width
+        areas = Areas(
+            width, counts.bottom - top, True, (edge, (heading.top + heading.bottom) / 2), source,
+            stage, Rectangle(edge, stage.top, edge + side, stage.top + side), sentence, ledger,
+            timeline, 3, 2,
+        )  # fmt: skip
+        sides.append((heading, areas, counts))
+        top = counts.bottom + 2 * letters.small
+    (left_heading, left_areas, left_counts), (right_heading, right_areas, right_counts) = sides
+    return PairAreas(
+        width, round(top), True, (edge, 0.9 * letters.heading), (left_heading, right_heading),
+        (left_areas, right_areas), (left_counts, right_counts), TALL_COLUMNS, timeline,
+    )  # fmt: skip
+
+
+def _timeline(letters: Letters, left: float, right: float, bottom: float) -> Rectangle:
+    return Rectangle(left + NAME * letters.small, bottom - 2 * BAR * letters.small, right, bottom)

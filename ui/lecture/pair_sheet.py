@@ -1,0 +1,226 @@
+"""The sheet of two scenes in lockstep: two lectures beside each other, and what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from simulator import Step
+from ui.hit import Hit
+from ui.lecture.arrays import ArrayReader
+from ui.lecture.board import Boards
+from ui.lecture.counts import CountsPanel
+from ui.lecture.ledger import LedgerPanel
+from ui.lecture.letters import Letters, letters_for_pair, text_width
+from ui.lecture.maps import MapsPanel
+from ui.lecture.pair_layout import PairAreas, areas_for_pair
+from ui.lecture.pair_timeline import PairTimeline
+from ui.lecture.sentence import SentencePanel
+from ui.lecture.sheet import OnStage, fit_title, place_words, stage_panels
+from ui.lecture.source_window import SourceWindow
+from ui.lecture.stages import Stages
+from ui.look import Look, Stage
+from ui.look import Sheet as SheetKind
+from ui.motions import Motion
+from ui.pairs import Pair, differing_lines
+from ui.palette import PALETTES, Palette
+from ui.panels.canvas import SANS, Shape, Trace, outline, words
+from ui.panels.paths import box
+from ui.scene_model import SceneModel
+from ui.sheet import Heading, Panel
+
+WAITS = "waits"
+LOWER = 0.1  # of a letter: Plotly sets a title so much lower than a text at the same height
+
+
+class OfSide:
+    """A panel of one recording, in the scene of two."""
+
+    def __init__(self, panel: Panel[Step], side: int) -> None:
+        self._panel, self._side = panel, side
+
+    def static(self) -> list[Trace]:
+        """The panel's."""
+        return self._panel.static()
+
+    def changing(self, step: Pair) -> list[Trace]:
+        """The panel's, at its side's step."""
+        return self._panel.changing(step.sides[self._side])
+
+    def shapes(self, step: Pair) -> list[Shape]:
+        """Likewise."""
+        return self._panel.shapes(step.sides[self._side])
+
+    def hit(self, step: Pair, x: float, y: float) -> Hit | None:
+        """Likewise, with the side."""
+        found = self._panel.hit(step.sides[self._side], x, y)
+        return None if found is None else replace(found, side=self._side)
+
+
+class Headings:
+    """Where the right side is, beside the sheet's title; on a phone where each side is."""
+
+    def __init__(
+        self, models: tuple[SceneModel, SceneModel], names: tuple[str, str], palette: Palette,
+        letters: Letters, areas: PairAreas,
+    ) -> None:  # fmt: skip
+        self._models, self._names, self._areas = models, names, areas
+        self._palette, self._letters = palette, letters
+        self._sides = (0, 1) if areas.tall else (1,)
+
+    def static(self) -> list[Trace]:
+        """Nothing."""
+        return []
+
+    def changing(self, step: Pair) -> list[Trace]:
+        """A line for each side that has no title."""
+        points, texts = [], []
+        for side in self._sides:
+            area = self._areas.headings[side]
+            low = LOWER * self._letters.heading
+            points.append((area.left, area.top + self._areas.heading[1] + low))
+            texts.append(self.title(step, side, [], area.width))
+        return [words(points, texts, self._letters.heading, self._palette.ink, "middle right",
+                      SANS)]  # fmt: skip
+
+    def title(self, step: Pair, side: int, before: list[str], room: float) -> str:
+        """Which scene it is, whether it waits for the other, and where it is, behind some texts.
+
+        The first text is bold. As much as there are pixels for: of a long name only the kernel's.
+        """
+        size, name = self._letters.heading, self._names[side]
+        place = place_words(self._models[side], step.sides[side])
+        rest = place if step.moves[side] else [WAITS, *place]
+        if text_width(" · ".join([*before, name]), size, bold=True) > room:
+            name = name.partition(",")[0]
+        texts = [*before, name, *rest]
+        wider = text_width(texts[0], size, bold=True) - text_width(texts[0], size)
+        return fit_title(texts, size, room - wider)
+
+    def shapes(self, step: Pair) -> list[Shape]:
+        """The line between the sides."""
+        areas = self._areas
+        left, right = (one.stage for one in areas.sides)
+        if areas.tall:
+            y = areas.headings[1].top
+            path = box(left.left, y, left.right, y)
+        else:
+            x = (left.right + right.left) / 2
+            path = box(x, areas.headings[1].bottom, x, areas.counts[1].bottom)
+        return [outline(path, self._palette.line, 1)]
+
+    def hit(self, step: Pair, x: float, y: float) -> Hit | None:
+        """Nothing can be clicked."""
+        return None
+
+
+class Differences:
+    """A bar under each value on a stage that is another one on the other side's."""
+
+    def __init__(self, stages: tuple[list[OnStage], list[OnStage]], palette: Palette) -> None:
+        self._stages, self._palette = stages, palette
+
+    def static(self) -> list[Trace]:
+        """Nothing."""
+        return []
+
+    def changing(self, step: Pair) -> list[Trace]:
+        """Nothing: the values are the stages'."""
+        return []
+
+    def shapes(self, step: Pair) -> list[Shape]:
+        """The bars of both sides."""
+        left, right = (
+            [
+                (window, content)
+                for panel in panels
+                for window, content in panel.windows(one)
+                if content is not None
+            ]
+            for panels, one in zip(self._stages, step.sides, strict=True)
+        )
+        path = ""
+        for mine, others in ((left, right), (right, left)):
+            for window, content in mine:
+                for _, other in others:
+                    if (other.array, other.upright) == (content.array, content.upright):
+                        path += window.cells.feet(window.differing(content, other))
+                        break
+        return [outline(path, self._palette.paper, 1, self._palette.keyword)]
+
+    def hit(self, step: Pair, x: float, y: float) -> Hit | None:
+        """Nothing: a cell is its stage's."""
+        return None
+
+
+class PairSheet:
+    """Where everything of two lectures is, for two recordings, their threads and a room.
+
+    The overview has both sources in the place of the stages.
+    """
+
+    def __init__(
+        self, models: tuple[SceneModel, SceneModel], names: tuple[str, str],
+        pairs: tuple[Pair, ...], look: Look,
+    ) -> None:  # fmt: skip
+        palette = PALETTES[look.theme]
+        self.letters = letters_for_pair(look)
+        self.areas = areas = areas_for_pair(look)
+        self._count = len(pairs)
+        self._headings = Headings(models, names, palette, self.letters, areas)
+        has_stages = look.sheet is SheetKind.LECTURE
+        lines = differing_lines(*(model.recording.kernel.text for model in models))
+        panels: list[Panel[Pair]] = []
+        stages: list[Stages] = []
+        on_stage: list[list[OnStage]] = []
+        for side, model in enumerate(models):
+            reader = ArrayReader(model)
+            boards = Boards(model, reader)
+            stages.append(Stages(model, boards, look.stage))
+            parts = (model, palette, self.letters, areas.sides[side])
+            on_stage.append(stage_panels(*parts, reader, boards, stages[side], look.stage))
+            # What a what-if changed is seen in the text beside it.
+            beside = replace(model, changes=())
+            own: list[Panel[Step]] = [
+                SourceWindow(beside, *parts[1:], lines[side]), SentencePanel(*parts, reader),
+                LedgerPanel(*parts),
+            ]  # fmt: skip
+            if has_stages:
+                own += [MapsPanel(*parts, boards), *on_stage[side]]
+            panels += [OfSide(panel, side) for panel in own]
+        if has_stages:
+            panels.append(Differences((on_stage[0], on_stage[1]), palette))
+        self._stages = stages[0] if has_stages else None
+        self._on_stage = on_stage
+        self.panels: Sequence[Panel[Pair]] = [
+            *panels, self._headings,
+            CountsPanel(models, palette, self.letters, areas.counts, areas.count_columns),
+            PairTimeline(models, names, pairs, palette, self.letters, areas),
+        ]  # fmt: skip
+        self.size = (areas.width, areas.height)
+        self.heading = Heading(*areas.heading, self.letters.heading)
+        self.timeline = areas.timeline
+        self.tall = areas.tall
+
+    def stage_of(self, step: Pair) -> Stage | None:
+        """The stage that the left step is shown on; None where the sources are in its place."""
+        return None if self._stages is None else self._stages.of(step.sides[0])
+
+    def motions(self, step: Pair) -> list[Motion]:
+        """What moves on both stages when the pair is played; nothing on the side that waits."""
+        if self._stages is None:
+            return []
+        return [
+            motion
+            for panels, one, moves in zip(self._on_stage, step.sides, step.moves, strict=True)
+            if moves
+            for panel in panels
+            for motion in panel.motions(one)
+        ]
+
+    def title(self, step: Pair) -> str:
+        """The pair's number, and where the left side is, as much as has room."""
+        number = f"Step {step.number + 1} of {self._count}"
+        if self.areas.tall:
+            return f"<b>{number}</b>"
+        return self._headings.title(step, 0, [number], self.areas.headings[0].width)
