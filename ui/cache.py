@@ -30,7 +30,10 @@ from simulator.machine.schedule import Schedule
 from ui import export, presets, scene
 from ui.look import Look
 from ui.packed_frames import pack_frames
+from ui.pairs import Pair, align, pair_navigation, pair_of_step
+from ui.partner import side_names, side_views
 from ui.right_values import RightValues
+from ui.scene_model import SceneModel, build_scene_model
 from ui.view_url import DEFAULT, View
 from ui.what_if import without_faults
 
@@ -57,7 +60,43 @@ def load_kernel(view: View) -> Kernel:
 
 def recording_key(view: View) -> View:
     """The view with all fields reset that do not change its recording."""
-    return replace(view, thread=(0, 0), step=0, sheet=DEFAULT.sheet, stage=None)
+    return replace(view, thread=(0, 0), step=0, sheet=DEFAULT.sheet, stage=None, partner=None)
+
+
+def load_sides(view: View) -> tuple[View, ...]:
+    """The views that a scene shows beside each other, none with a partner: one or two.
+
+    Raises SourceError or LaunchError, as load_recording.
+    """
+    return (view,) if view.partner is None else _cached_sides(_figure_key(view))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _cached_sides(view: View) -> tuple[View, View]:
+    return side_views(view, lambda side: load_recording(recording_key(side)))
+
+
+def load_pairs(view: View) -> tuple[Pair, ...]:
+    """The pairs of steps of a view with a partner, which are its scene's steps."""
+    return _cached_pairs(*map(recording_key, load_sides(view)))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _cached_pairs(left: View, right: View) -> tuple[Pair, ...]:
+    return align(load_recording(left), load_recording(right))
+
+
+def step_of_side(view: View, side: int) -> int:
+    """The step that a side, 0 or 1, is at, at the scene's step of a view, or at the last."""
+    if view.partner is None:
+        return min(view.step, len(load_recording(recording_key(view)).steps) - 1)
+    pairs = load_pairs(view)
+    return pairs[min(view.step, len(pairs) - 1)].sides[side].number
+
+
+def scene_step(view: View, step: int, side: int = 0) -> int:
+    """The scene's step at which a side of a view comes to a step of its own."""
+    return step if view.partner is None else pair_of_step(load_pairs(view), side, step)
 
 
 def load_recording(view: View) -> Recording:
@@ -91,10 +130,17 @@ def load_report(view: View) -> Report:
     return _cached_simulate(replace(recording_key(view), block=(0, 0), schedule=Schedule.LOCKSTEP))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
 def load_navigation(view: View) -> Mapping[str, Any]:
-    """The navigation of a view's recording, for the toolbar."""
-    return scene.navigation(load_recording(view))
+    """The navigation of a view's scene, for the toolbar."""
+    return _cached_navigation(*map(recording_key, load_sides(view)))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _cached_navigation(*sides: View) -> Mapping[str, Any]:
+    recordings = [load_recording(side) for side in sides]
+    if len(sides) == 1:
+        return scene.navigation(recordings[0])
+    return pair_navigation(recordings[0], recordings[1], _cached_pairs(*sides))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -112,20 +158,29 @@ def _draw(view: View, look: Look, steps: range) -> dict[str, Any]:
     return figure
 
 
-def load_drawing(view: View, look: Look) -> scene.Drawing:
+def load_drawing(view: View, look: Look) -> scene.Drawing[Any]:
     """Arrange the scene of a view, in the look that its page has."""
     return _cached_drawing(_figure_key(view), look)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _cached_drawing(view: View, look: Look) -> scene.Drawing:
-    recording = load_recording(recording_key(view))
-    tile = catalogue()[view.kernel].tile(**dict(view.defines))
-    thread = ravel((*view.thread, 0), recording.launch.block)
-    return scene.draw(
-        recording, thread, look, tile, load_report(view).hazards, presets.changes(view),
-        _load_right(view),
-    )  # fmt: skip
+def _cached_drawing(view: View, look: Look) -> scene.Drawing[Any]:
+    if view.partner is None:
+        return scene.arrange(_build_model(view), look)
+    left, right = load_sides(view)
+    models = _build_model(left), _build_model(right)
+    return scene.arrange_pair(models, side_names(left, right), load_pairs(view), look)
+
+
+def _build_model(side: View) -> SceneModel:
+    """The model of a view without a partner."""
+    recording = load_recording(recording_key(side))
+    tile = catalogue()[side.kernel].tile(**dict(side.defines))
+    thread = ravel((*side.thread, 0), recording.launch.block)
+    hazards = load_report(side).hazards
+    return build_scene_model(
+        recording, thread, tile, hazards, presets.changes(side), _load_right(side)
+    )
 
 
 def _load_right(view: View) -> Recording | None:
@@ -207,11 +262,11 @@ def build_animation(view: View, look: Look) -> io.BytesIO:
 
 def _build_animation(view: View, look: Look) -> io.BytesIO:
     release_downloads()
-    entry = catalogue()[view.kernel]
+    title = " | ".join(catalogue()[side.kernel].title for side in load_sides(view))
     figure = load_drawing(view, look).streamed()
     figure.layout.meta |= {"scene": figure_id(view, look)}
     file = io.BytesIO()
-    for piece in export.html(figure, load_navigation(recording_key(view)), entry.title):
+    for piece in export.html(figure, load_navigation(view), title):
         file.write(piece.encode())
     return file
 

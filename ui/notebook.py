@@ -43,8 +43,8 @@ def show(
     """Run a kernel of the catalogue and return its scene, which a notebook displays and plays.
 
     width and height are pixels of the figure. The other parameters are named as in an address of
-    the Step page: M, N, K, the kernel's macros, edits, step, bx, by, tx, ty. Raises ValueError, a
-    sentence, for one that the scene cannot show.
+    the Step page: M, N, K, the kernel's macros, edits, step, bx, by, tx, ty, and "with" for a
+    second scene beside it. Raises ValueError, a sentence, for one that the scene cannot show.
     """
     query = {name: str(value) for name, value in parameters.items()}
     view = parse_view({"kernel": kernel, **query})

@@ -22,17 +22,27 @@ INPUTS = ("random", "counting")  # presets.inputs builds them
 # Query parameters of every kernel; each macro of a kernel is a parameter too.
 PARAMETERS = (
     "kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs", "view",
-    "stage",
+    "stage", "with",
 )  # fmt: skip
 FOLLOWS = "follows"  # the parameter "stage" where none is pinned
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
-MAX_VALUE_LENGTH = 200  # characters of a value that are read
+MAX_VALUE_LENGTH = 400  # characters of a value that are read
 LARGEST_NUMBER = 10**9  # larger numbers are read as this number
 MAX_QUOTED_LENGTH = 20  # characters of an invalid value that its notice repeats
 
 BEFORE_FIRST = "The first step is step 1; the scene begins there."
 
 Index2D = tuple[int, int]  # x, y of a block or a thread
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """The scene beside a view's: another kernel's for the same product, or the same one's."""
+
+    kernel: str  # name of an entry of the catalogue
+    defines: tuple[tuple[str, int], ...]  # all macros, in the entry's order
+    edits: tuple[str, ...]  # keys of ui.what_if, in its order
+    schedule: Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,8 @@ class View:
     inputs: str = "random"  # of INPUTS
     sheet: Sheet = Sheet.LECTURE  # the parameter "view"
     stage: Stage | None = None  # the lecture's stage that is pinned; None follows the step
+    # The parameter "with". Steps are then pairs of steps of both scenes, in lockstep.
+    partner: Partner | None = None
 
 
 DEFAULT = View()
@@ -98,8 +110,38 @@ def _encode_without_step(view: View) -> dict[str, str]:
         "inputs": (view.inputs, DEFAULT.inputs),
         "view": (view.sheet, DEFAULT.sheet),
         "stage": (view.stage or FOLLOWS, FOLLOWS),
+        "with": ("" if view.partner is None else _encode_partner(view, view.partner), ""),
     }  # fmt: skip
     return {name: str(value) for name, (value, default) in values.items() if value != default}
+
+
+def _encode_partner(view: View, partner: Partner) -> str:
+    """The kernel, and by name and value what is not as usual beside the view.
+
+    >>> _encode_partner(DEFAULT, Partner("tiled", (("TILE", 4),), ("pad",), Schedule.ASCENDING))
+    'tiled,edits:pad,schedule:ascending'
+    """
+    usual = usual_partner(view, partner.kernel)
+    values = {
+        **{name: (value, dict(usual.defines)[name]) for name, value in partner.defines},
+        "edits": (".".join(partner.edits), ""),
+        "schedule": (partner.schedule, usual.schedule),
+    }
+    named = [f"{name}:{value}" for name, (value, default) in values.items() if value != default]
+    return ",".join([partner.kernel, *named])
+
+
+def usual_partner(view: View, kernel: str) -> Partner:
+    """A kernel beside a view: with the view's macros, where it has such, and its schedule."""
+    entry = catalogue()[kernel]
+    own, defaults = dict(view.defines), dict(_default_defines(entry))
+    defines = {
+        name: own[name] if own.get(name) in entry.defines[name] else default
+        for name, default in defaults.items()
+    }
+    if not _fits(entry, defines):
+        defines = defaults
+    return Partner(kernel, tuple(defines.items()), (), view.schedule)
 
 
 def from_query(query: Mapping[str, str | Sequence[str]]) -> tuple[View, tuple[str, ...]]:
@@ -117,7 +159,7 @@ def from_query(query: Mapping[str, str | Sequence[str]]) -> tuple[View, tuple[st
     kernel = parser.parse_word("kernel", tuple(catalogue()), DEFAULT.kernel)
     entry = catalogue()[kernel]
     M, N, K = (parser.parse_size(name, entry.opens[name]) for name in "MNK")
-    defines = _parse_defines(parser, entry)
+    defines = _parse_defines(parser, entry, _default_defines(entry))
     stage = parser.parse_word("stage", (*Stage, FOLLOWS), FOLLOWS)
     step = parser.parse_integer("step", _usual_step(query) + 1)
     if step < 1:
@@ -140,7 +182,27 @@ def from_query(query: Mapping[str, str | Sequence[str]]) -> tuple[View, tuple[st
         )
     grid, block = entry.shape(view.M, view.N, **dict(defines))
     view, clamp_notices = _clamp_to_launch(view, grid, block)
-    return view, (*parser.notices, *clamp_notices)
+    partner, partner_notices = _parse_partner(view, parser.text("with"))
+    return replace(view, partner=partner), (*parser.notices, *clamp_notices, *partner_notices)
+
+
+def _parse_partner(view: View, text: str) -> tuple[Partner | None, tuple[str, ...]]:
+    """Parse the scene beside a view, as _encode_partner writes it; a notice for each mistake."""
+    if not text:
+        return None, ()
+    kernel, *others = (part.strip() for part in text.split(","))
+    pairs = [other.partition(":") for other in others if other]
+    values = {name.strip(): value.strip() for name, _, value in pairs}
+    parser = QueryParser({**values, "with": kernel})
+    usual = usual_partner(view, parser.parse_word("with", tuple(catalogue()), view.kernel))
+    entry = catalogue()[usual.kernel]
+    unknown = [_quote(name) for name in values if name not in {*entry.defines, "edits", "schedule"}]
+    if unknown:
+        parser.notices.append(f"The scene beside it has no {list_names(unknown)}; it is left out.")
+    defines = _parse_defines(parser, entry, usual.defines)
+    edits = _parse_edits(parser, entry.source(**dict(defines)))
+    schedule = Schedule(parser.parse_word("schedule", SCHEDULES, usual.schedule))
+    return Partner(usual.kernel, defines, edits, schedule), tuple(parser.notices)
 
 
 def opening_view(kernel: str) -> View:
@@ -186,24 +248,26 @@ def _default_defines(entry: Entry) -> tuple[tuple[str, int], ...]:
     return tuple((name, entry.teaching[0][name]) for name in entry.defines)
 
 
-def _parse_defines(parser: QueryParser, entry: Entry) -> tuple[tuple[str, int], ...]:
+def _fits(entry: Entry, values: Mapping[str, int]) -> bool:
+    """Whether a GPU takes the block of a kernel with these macros."""
+    x, y, z = entry.shape(1, 1, **values)[1]
+    return x * y * z <= MAX_THREADS
+
+
+def _parse_defines(
+    parser: QueryParser, entry: Entry, defaults: tuple[tuple[str, int], ...]
+) -> tuple[tuple[str, int], ...]:
     """Parse the macros: for each the nearest option, such that the block is not too large."""
     chosen = {
-        name: parser.parse_option(name, entry.defines[name], default)
-        for name, default in _default_defines(entry)
+        name: parser.parse_option(name, entry.defines[name], default) for name, default in defaults
     }
-
-    def fits(values: Mapping[str, int]) -> bool:
-        x, y, z = entry.shape(1, 1, **values)[1]
-        return x * y * z <= MAX_THREADS
-
-    if not fits(chosen):
+    if not _fits(entry, chosen):
         settings = [
             dict(zip(chosen, values, strict=True))
             for values in itertools.product(*(entry.defines[name] for name in chosen))
         ]
         nearest = min(
-            filter(fits, settings),
+            (values for values in settings if _fits(entry, values)),
             key=lambda values: (
                 sum(values[name] != chosen[name] for name in chosen),
                 sum(abs(values[name] - chosen[name]) for name in chosen),

@@ -99,7 +99,7 @@ def test_a_finger_steps_and_the_page_scrolls(visit: Open) -> None:
 def test_a_phones_controls_leave_the_scene_its_room(visit: Open) -> None:
     page = ready(visit("?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", 390, 844))
     rows = set()
-    for name in ("Presets", "What if", "Settings", "Files", "hazards"):
+    for name in ("Presets", "What if", "Settings", "Beside", "Files", "hazards"):
         box = page.get_by_role("button", name=name).bounding_box()
         assert box is not None, "an icon has a name"
         rows.add(box["y"])

@@ -207,7 +207,8 @@ def test_at_rest_the_pages_beside_a_steps_own_come(visit: Open) -> None:
 )
 def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, preset) -> None:  # type: ignore[no-untyped-def]
     page = ready(visit("?kernel=naive"))
-    page.get_by_role("button", name="Presets").click()
+    popover = "Beside" if preset.view.partner else "Presets"
+    page.get_by_role("button", name=popover).click()
     page.get_by_role("button", name=preset.name, exact=True).click()
     settled(page, **{"kernel": "", **to_query(preset.view)})
     expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
@@ -221,7 +222,8 @@ def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, preset) -> Non
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     until(page, f"Step 6 of {last}")
-    page.get_by_role("button", name="Presets").click()
+    popover = "Beside" if preset.view.partner else "Presets"
+    page.get_by_role("button", name=popover).click()
     page.get_by_role("button", name=preset.name, exact=True).click()
     until(page, f"Step {preset.view.step + 1} of {last}")
 

@@ -26,6 +26,12 @@ def test_it_works_without_streamlit() -> None:
     assert done.stdout == "Scene of tiled: 41 steps\n"
 
 
+def test_two_scenes_are_shown_in_lockstep() -> None:
+    shown = show("naive", M=4, N=4, K=4, **{"with": "tiled,TILE:2"})
+    assert repr(shown) == "Scene of naive: 41 steps"
+    assert "Step 41 of 41" in shown.content
+
+
 def test_what_cannot_be_shown_is_a_sentence() -> None:
     with pytest.raises(ValueError, match="M = 900 is more than 64"):
         show("tiled", M=900)

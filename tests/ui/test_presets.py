@@ -12,7 +12,12 @@ import pytest
 from simulator import Recording, Report, Step, catalogue, compile_kernel, record, simulate
 from simulator.observers.transactions import wavefronts
 from simulator.recording.recording import StepAccess
+from simulator.recording.requests import requests
+from ui.costs import add_up_costs
+from ui.pairs import Pair, align
+from ui.partner import side_views
 from ui.presets import Preset, inputs, launch, presets, source
+from ui.products import product_of_sum
 from ui.view_url import View, clamp, from_query, to_query
 
 PRESETS = {preset.name: preset for preset in presets()}
@@ -166,6 +171,105 @@ def second_barrier(preset: Preset) -> None:
     assert {hazard.kind for hazard in simulated(preset.view).hazards} == {"write-after-read"}
 
 
+@functools.cache
+def paired(view: View) -> tuple[tuple[View, View], tuple[Pair, ...]]:
+    """The views of both sides, and their steps in lockstep."""
+
+    def record_side(side: View) -> Recording:
+        return recorded(dataclasses.replace(side, step=0, thread=(0, 0)))
+
+    sides = side_views(view, record_side)
+    return sides, align(*map(record_side, sides))
+
+
+def beside(preset: Preset) -> tuple[tuple[Preset, Step], tuple[Preset, Step]]:
+    """Both sides of a preset as presets of their own, each with its step at the preset's pair."""
+    sides, pairs = paired(preset.view)
+    steps = pairs[preset.view.step].sides
+    left, right = (
+        (dataclasses.replace(preset, view=dataclasses.replace(side, step=step.number)), step)
+        for side, step in zip(sides, steps, strict=True)
+    )
+    return left, right
+
+
+def sectors_of(one: tuple[Preset, Step], name: str) -> int:
+    """Sectors of the focused warp's request of an array."""
+    preset, step = one
+    warp = focus(preset) // 32
+    return next(
+        request.moved_sectors
+        for request in requests(recorded(preset.view), step, warp)
+        if request.access.name == name
+    )
+
+
+def naive_beside_tiled(preset: Preset) -> None:
+    naive, tiled = beside(preset)
+    for one, step in (naive, tiled):
+        assert step.registers["acc"][focus(one)] == 117
+        before = recorded(one.view).steps[: step.number + 1]
+        added = [s for s in before if product_of_sum(s.statement) and s.active[focus(one)]]
+        assert len(added) == 6
+    counts = [loads_up_to(one, step) for one, step in (naive, tiled)]
+    assert counts == [12, 2]
+
+
+def loads_up_to(preset: Preset, step: Step) -> int:
+    thread, steps = focus(preset), recorded(preset.view).steps[: step.number + 1]
+    found = [a for one in steps for a in one.accesses]
+    return sum(a.kind == "load" and a.space == "global" and bool(a.active[thread]) for a in found)
+
+
+def transposed_beside_padded(preset: Preset) -> None:
+    left, right = beside(preset)
+    assert [degree(one) for one, _ in (left, right)] == [(32, 1), (1, 32)]
+
+
+def uncoalesced_beside_naive(preset: Preset) -> None:
+    left, right = beside(preset)
+    assert sectors_of(left, "A") == 32
+    assert (sectors_of(right, "A"), sectors_of(right, "B")) == (1, 4)
+
+
+def float_beside_double(preset: Preset) -> None:
+    found = []
+    for one, step in beside(preset):
+        costs = add_up_costs(recorded(one.view))
+        found.append((int(costs.sectors[step.number]), int(costs.wavefronts[step.number])))
+    assert found == [(16, 8), (32, 16)]
+
+
+def with_beside_without(preset: Preset) -> None:
+    left, right = beside(preset)
+    for (one, step), value in ((left, 5), (right, 2)):
+        read, thread = access(step, "load", "Bs"), focus(one)
+        assert one.view.thread == (0, 4)
+        assert (int(read.offsets[thread]), read.values[thread]) == (0, value)
+    B = inputs(preset.view)["B"]
+    assert (B[0, 0], B[8, 0]) == (5, 2), "of this tile, and of the next"
+
+
+def both_orders(preset: Preset) -> None:
+    given = inputs(preset.view)
+    right = (given["A"] @ given["B"])[:8, :8]
+    rows = []
+    for one, step in beside(preset):
+        C = step.outputs["C"].reshape(16, 16)[:8, :8]
+        rows.append(np.flatnonzero((right != C).all(axis=1)).tolist())
+        assert (right != C).sum() == 32
+        assert C[3, 0] == (258 if one.view.schedule == "ascending" else 329)
+    assert rows == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+PAIR_CLAIMS: dict[str, Callable[[Preset], None]] = {
+    "Naive | tiled": naive_beside_tiled,
+    "Transposed | padded": transposed_beside_padded,
+    "Uncoalesced | naive": uncoalesced_beside_naive,
+    "Float | double": float_beside_double,
+    "With | without the second barrier": with_beside_without,
+    "A race in both orders of its warps": both_orders,
+}
 CLAIMS: dict[str, Callable[[Preset], None]] = {
     "4 × 4 in tiles of 2 × 2": two_by_two,
     "64 × 64 in tiles of 16 × 16": sixteen,
@@ -179,13 +283,15 @@ CLAIMS: dict[str, Callable[[Preset], None]] = {
 }
 
 
-@pytest.mark.parametrize("name", CLAIMS)
+@pytest.mark.parametrize("name", [*CLAIMS, *PAIR_CLAIMS])
 def test_a_preset_shows_what_it_says(name: str) -> None:
-    CLAIMS[name](PRESETS[name])
+    (CLAIMS | PAIR_CLAIMS)[name](PRESETS[name])
 
 
 def test_every_preset_has_its_claim_tested() -> None:
-    assert [preset.name for preset in presets()] == list(CLAIMS)
+    assert [preset.name for preset in presets()] == [*CLAIMS, *PAIR_CLAIMS]
+    pairs = [preset.name for preset in presets() if preset.view.partner is not None]
+    assert pairs == list(PAIR_CLAIMS)
 
 
 @pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset.name)
@@ -194,7 +300,8 @@ def test_a_preset_is_a_view_that_an_address_keeps(preset: Preset) -> None:
     assert from_query(to_query(view)) == (view, ())
     recording = recorded(view)
     grid, block = recording.launch.grid, recording.launch.block
-    assert clamp(view, grid, block, len(recording.steps)) == (view, ())
+    steps = len(recording.steps) if view.partner is None else len(paired(view)[1])
+    assert clamp(view, grid, block, steps) == (view, ())
     assert preset.text.endswith(".")
 
 

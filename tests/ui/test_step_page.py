@@ -18,13 +18,24 @@ from streamlit.testing.v1 import AppTest
 from simulator import LaunchError, SourceError, catalogue, compile_kernel, simulate
 from simulator.language.errors import Diagnostic, Span
 from simulator.machine.observer import AccessKind
+from simulator.machine.schedule import Schedule
 from tests.ui.test_view_url import GARBAGE
-from ui.cache import load_recording, recording_key
+from ui.cache import load_pairs, load_recording, recording_key
 from ui.presets import launch, presets, source
-from ui.view_url import INPUTS, LARGEST, SCHEDULES, View, from_query, opening_view, to_query
+from ui.view_url import (
+    INPUTS,
+    LARGEST,
+    SCHEDULES,
+    Partner,
+    View,
+    from_query,
+    opening_view,
+    to_query,
+)
 from ui.what_if import applicable_edits
 
 ROOT = Path(__file__).resolve().parents[2]
+SECOND = "A second scene, in lockstep"
 WARPS, HOLD = "The block's warps run", "A and B hold"  # controls
 SEQUENCES, FEW = 40, 8
 PAGE = 40
@@ -102,7 +113,22 @@ def controls(app: AppTest, step: int | None = None) -> View:
         shown(app).step if step is None else step,
         control(app.selectbox, WARPS).value, control(app.selectbox, HOLD).value,
         sheet=app.session_state["view"].sheet,  # the stepper's toolbar chooses these two
-        stage=app.session_state["view"].stage,
+        stage=app.session_state["view"].stage, partner=partner_control(app),
+    )  # fmt: skip
+
+
+def partner_control(app: AppTest) -> Partner | None:
+    """The second scene that the page's controls are set to."""
+    name = control(app.selectbox, SECOND).value
+    if name not in catalogue():
+        return None
+    entry, boxes = catalogue()[name], {box.label: box.value for box in app.checkbox}
+    defines = {m: int(control(app.selectbox, f"Right: {m}").value) for m in entry.defines}
+    offered = applicable_edits(entry.source(**defines))
+    return Partner(
+        name, tuple(defines.items()),
+        tuple(edit.key for edit in offered if boxes[f"Right: {edit.label}"]),
+        control(app.selectbox, "Right: the block's warps run").value,
     )  # fmt: skip
 
 
@@ -146,9 +172,37 @@ def test_every_preset_opens_by_its_button() -> None:
         app.button(key=f"preset_{preset.name}").click().run()
         assert sound(app) == preset.view, preset.name
         assert not app.warning
-        assert bool(hazards(app)) == any("barrier" in edit for edit in preset.view.edits), (
-            preset.name
-        )
+        edits = [*preset.view.edits, *(preset.view.partner.edits if preset.view.partner else ())]
+        assert bool(hazards(app)) == any("barrier" in edit for edit in edits), preset.name
+
+
+def test_a_second_scene_keeps_the_place_and_goes_again() -> None:
+    app = opened({"kernel": "tiled", "step": "18"})
+    control(app.selectbox, SECOND).set_value("naive").run()
+    view = sound(app)
+    assert view.partner == Partner("naive", (), (), Schedule.LOCKSTEP)
+    assert app.query_params["with"] == "naive"
+    assert load_pairs(view)[view.step].sides[0].number == 17
+    control(app.selectbox, SECOND).set_value("padded").run()
+    control(app.checkbox, "Right: Remove the first barrier").set_value(True).run()
+    control(app.selectbox, "Right: TILE").set_value(8).run()
+    control(app.selectbox, "Right: the block's warps run").set_value("ascending").run()
+    view = sound(app)
+    assert view.partner == Partner("padded", (("TILE", 8),), ("first-barrier",), Schedule.ASCENDING)
+    assert load_pairs(view)[view.step].sides[0].number == 17
+    assert hazards(app)
+    control(app.selectbox, SECOND).set_value("None").run()
+    assert sound(app) == dataclasses.replace(opening_view("tiled"), step=17)
+    assert not hazards(app)
+
+
+def test_another_kernel_keeps_the_second_scene() -> None:
+    app = opened({"with": "naive"})
+    control(app.selectbox, "Kernel").set_value("padded").run()
+    view = sound(app)
+    assert (view.kernel, view.partner) == ("padded", Partner("naive", (), (), Schedule.LOCKSTEP))
+    opens = opening_view("padded")
+    assert load_pairs(view)[view.step].sides[0].number == opens.step
 
 
 def test_a_preset_opens_once_more_from_any_step() -> None:
@@ -391,7 +445,11 @@ def change(app: AppTest, choose: random.Random) -> str:
     """Set one control to something, and say which."""
     view = controls(app)
     entry = catalogue()[view.kernel]
-    match choose.choice(("kernel", "size", "size", "macro", "focus", "edit", "word")):
+    match choose.choice(("kernel", "size", "size", "macro", "focus", "edit", "word", "second")):
+        case "second":
+            name = choose.choice(["None", *catalogue()])
+            control(app.selectbox, SECOND).set_value(name)
+            return f"second {name}"
         case "kernel":
             name = choose.choice(list(catalogue()))
             control(app.selectbox, "Kernel").set_value(name)

@@ -10,12 +10,14 @@ import pytest
 
 from simulator import catalogue
 from simulator.launch import MAX_THREADS
+from simulator.machine.schedule import Schedule
 from ui.look import Sheet, Stage
 from ui.view_url import (
     INPUTS,
     LARGEST,
     PARAMETERS,
     SCHEDULES,
+    Partner,
     View,
     clamp,
     from_query,
@@ -36,6 +38,7 @@ VIEWS = 150  # random ones of a seed
 SEEDS = pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.deep) for seed in (2, 3, 4))]
 )
+BESIDE = Partner("tiled", (("TILE", 4),), (), Schedule.LOCKSTEP)
 MARKUP = set("<>[](){}`*_$:/\\|#~&\"'=")
 
 
@@ -58,15 +61,33 @@ def valid(view: View) -> bool:
         and view.step >= 0
         and view.schedule in SCHEDULES
         and view.inputs in INPUTS
+        and (view.partner is None or valid(alone(view, view.partner)))
     )
+
+
+def alone(view: View, partner: Partner) -> View:
+    """The scene beside a view's, as a view of its own."""
+    return dataclasses.replace(
+        view, kernel=partner.kernel, defines=partner.defines, edits=partner.edits,
+        schedule=partner.schedule, block=(0, 0), thread=(0, 0), partner=None,
+    )  # fmt: skip
 
 
 def random_view(choose: random.Random) -> View:
     """Any view that the stepper can show."""
+    view = random_scene(choose, *(choose.randint(1, LARGEST) for _ in range(3)))
+    if choose.random() < 0.5:
+        return view
+    other = random_scene(choose, view.M, view.N, view.K)
+    partner = Partner(other.kernel, other.defines, other.edits, other.schedule)
+    return dataclasses.replace(view, partner=partner)
+
+
+def random_scene(choose: random.Random, M: int, N: int, K: int) -> View:
+    """Any view of one scene of a product."""
     name, entry = choose.choice(list(catalogue().items()))
     while True:
         setting = {macro: choose.choice(options) for macro, options in entry.defines.items()}
-        M, N, K = (choose.randint(1, LARGEST) for _ in range(3))
         grid, block = entry.shape(M, N, **setting)
         if block[0] * block[1] * block[2] <= MAX_THREADS:
             break
@@ -119,6 +140,28 @@ def test_an_address_says_only_what_is_unusual() -> None:
     assert to_query(dataclasses.replace(view, defines=(("TILE", 8),)))["TILE"] == "8"
 
 
+@pytest.mark.parametrize(
+    ("view", "text", "partner"),
+    [
+        ({}, "naive", Partner("naive", (), (), Schedule.LOCKSTEP)),
+        ({}, "tiled", Partner("tiled", (("TILE", 4),), (), Schedule.LOCKSTEP)),
+        ({"TILE": "8", "edits": "pad", "schedule": "ascending"}, "padded",
+         Partner("padded", (("TILE", 8),), (), Schedule.ASCENDING)),
+        ({"schedule": "ascending"}, "tiled,TILE:2,edits:pad.double,schedule:descending",
+         Partner("tiled", (("TILE", 2),), ("pad", "double"), Schedule.DESCENDING)),
+        ({"schedule": "ascending"}, "naive,schedule:lockstep",
+         Partner("naive", (), (), Schedule.LOCKSTEP)),
+    ],
+)  # fmt: skip
+def test_the_scene_beside_it_is_as_the_view_unless_the_address_says_otherwise(
+    view: dict[str, str], text: str, partner: Partner
+) -> None:
+    found, said = from_query({**view, "with": text})
+    assert (found.partner, said) == (partner, ())
+    assert to_query(found)["with"] == text
+    assert dataclasses.replace(found, partner=None) == from_query({**view, "step": "1"})[0]
+
+
 @pytest.mark.parametrize("name", catalogue())
 def test_every_kernel_opens_by_its_name_alone(name: str) -> None:
     view, said = from_query({"kernel": name})
@@ -155,6 +198,14 @@ def test_every_kernel_opens_by_its_name_alone(name: str) -> None:
          "the scene shows ascending."),
         ({"inputs": "🎲"}, {}, "inputs = “?” is none of random, counting; the scene shows random."),
         ({"colour": "red"}, {}, "The address of this kernel has no “colour”; it is left out."),
+        ({"with": "tiled,colour:red"}, {"partner": BESIDE},
+         "The scene beside it has no “colour”; it is left out."),
+        ({"with": "tild"}, {"partner": BESIDE},
+         f"with = “tild” is none of {', '.join(catalogue())}; the scene shows tiled."),
+        ({"with": "tiled,TILE:5"}, {"partner": BESIDE},
+         "TILE = 5 is not offered (2, 4, 8, 16, 32); the scene shows 4."),
+        ({"with": "tiled,edits:float"}, {"partner": BESIDE},
+         "This kernel has nothing for float to change; it is left out."),
         ({"DEPTH": "4"}, {}, "The address of this kernel has no “DEPTH”; it is left out."),
     ],
 )  # fmt: skip

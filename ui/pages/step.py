@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from simulator import LaunchError, Report, SourceError, catalogue
+from simulator import LaunchError, Recording, Report, SourceError, catalogue
 from simulator.catalogue import Entry
 from simulator.machine.schedule import Schedule
 from simulator.observers.findings import Hazard
@@ -28,24 +28,29 @@ from ui.cache import (
     load_navigation,
     load_recording,
     load_report,
+    load_sides,
     recording_key,
+    scene_step,
+    step_of_side,
 )
 from ui.find_step import corresponding_step, next_execution, next_read
 from ui.hit import Hit
 from ui.look import Look, Sheet, Stage
 from ui.plain_text import plain_text
 from ui.room import guess_room, parse_cookie, parse_room
-from ui.scene_model import writer
+from ui.scene_model import stored_cell, writer
 from ui.stepper import TOGGLED, Shown, draw_stepper, send_frames
 from ui.view_url import (
     INPUTS,
     LARGEST,
     SCHEDULES,
+    Partner,
     View,
     clamp,
     from_query,
     opening_view,
     to_query,
+    usual_partner,
     usual_step,
 )
 from ui.what_if import applicable_edits, with_element_type
@@ -62,6 +67,14 @@ INPUT_NAMES = {"random": "Random digits", "counting": "1, 2, 3, …"}
 # have settled, each sends a message of its own.
 SETTLED_SECONDS = 3.0
 RECENT_SECONDS = 10.0  # how long a browser may still request the address before the current URL
+
+NOTHING = "None"
+RIGHT = "Right: "  # begins the label of each control of the second scene
+SIDE_NAMES = ("left", "right")
+IN_LOCKSTEP = (
+    "Both scenes are at the same place of the story: ≠ marks a count or a line, and a bar under "
+    "its cell a value, that is another on the other side."
+)
 
 PAGE_CSS = Path(__file__).resolve().parents[1] / "web" / "page.css"
 STYLE = f"<style>{PAGE_CSS.read_text(encoding='utf-8')}</style>"
@@ -170,7 +183,7 @@ def set_controls(requested: Requested) -> None:
     """Set every control to a view, close the popovers, and store the notices to draw."""
     state, view = st.session_state, requested.view
     if requested.lines:
-        view = replace(view, step=find_wrong_read(view, requested.lines) or 0)
+        view = replace(view, step=scene_step(view, find_wrong_read(view, requested.lines) or 0))
     state["view"], state["notices"] = view, requested.notices
     state["preset"] = requested.preset
     state["order"] = state.get("order", 0) + 1
@@ -229,6 +242,7 @@ def with_kernel(view: View, name: str) -> View:
     offered = applicable_edits(catalogue()[chosen.kernel].source(**dict(chosen.defines)))
     edits = tuple(edit.key for edit in offered if edit.key in view.edits)
     what_if = replace(chosen, edits=edits, inputs=view.inputs, schedule=view.schedule)
+    what_if = replace(what_if, partner=view.partner)
     if what_if != chosen:
         what_if = replace(what_if, step=step_in_other_recording(chosen, what_if))
     return from_query(to_query(replace(what_if, sheet=view.sheet, stage=view.stage)))[0]
@@ -251,11 +265,7 @@ def draw_controls(previous: View) -> tuple[View, Places]:
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
         with st.popover("Presets", icon=":material/auto_awesome:", on_change="rerun",
                         key=popover_key("presets")):  # fmt: skip
-            for preset in presets.presets():
-                st.button(
-                    preset.name, on_click=mailbox().request, args=(preset.view, (), preset),
-                    help=preset.text, width="stretch", key=f"preset_{preset.name}",
-                )  # fmt: skip
+            draw_presets(are_pairs=False)
         key = control_key("kernel")
         name = st.selectbox(
             "Kernel", list(entries), list(entries).index(previous.kernel), key=key, width=360,
@@ -285,10 +295,14 @@ def draw_controls(previous: View) -> tuple[View, Places]:
             )  # fmt: skip
             view = replace(view, schedule=schedule, inputs=inputs)
             changes = st.container()
+        with st.popover("Beside", icon=":material/splitscreen_right:", on_change="rerun",
+                        key=popover_key("beside")):  # fmt: skip
+            view = replace(view, partner=draw_partner(previous, view))
+            draw_presets(are_pairs=True)
         # What a popover holds is drawn once the view is known.
         downloads = st.popover("Files", icon=":material/download:")
         hazards = st.container(key="hazards")
-    if recording_key(view) != recording_key(previous):
+    if story_key(view) != story_key(previous):
         view = replace(view, step=step_in_other_recording(previous, view))
         st.session_state["order"] += 1
     if view != previous:
@@ -296,29 +310,79 @@ def draw_controls(previous: View) -> tuple[View, Places]:
     return view, Places(changes, downloads, hazards)
 
 
+def draw_presets(are_pairs: bool) -> None:
+    """Draw a button for each preset with, or without, a scene beside its own."""
+    for preset in presets.presets():
+        if (preset.view.partner is not None) == are_pairs:
+            st.button(
+                preset.name, on_click=mailbox().request, args=(preset.view, (), preset),
+                help=preset.text, width="stretch", key=f"preset_{preset.name}",
+            )  # fmt: skip
+
+
+def story_key(view: View) -> tuple[View, Partner | None]:
+    """What the steps of a view's scene depend on, but for the focused thread's cell of C."""
+    return recording_key(view), view.partner
+
+
 def step_in_other_recording(previous: View, view: View) -> int:
     """The step to begin at: after a what-if the same place, else the first step.
 
-    A what-if changes the text, the order of the warps, or the numbers.
+    A what-if changes the text, the order of the warps, or the numbers. A scene beside it changes
+    nothing of its own.
     """
     what_if = replace(previous, edits=view.edits, schedule=view.schedule, inputs=view.inputs)
     if recording_key(what_if) != recording_key(view):
         return 0
     try:
         before, after = (load_recording(recording_key(one)) for one in (previous, view))
+        step = corresponding_step(before, step_of_side(previous, 0), after)
+        return scene_step(view, step)
     except (SourceError, LaunchError):
         return 0
-    return corresponding_step(before, min(previous.step, len(before.steps) - 1), after)
 
 
-def draw_switches(previous: View, view: View) -> tuple[str, ...]:
-    """Draw a switch for each edit that applies to the view's kernel; return those that are on."""
+def draw_partner(previous: View, view: View) -> Partner | None:
+    """Draw the choice of a scene beside the view's, and its controls; return what they choose."""
+    names, before = list(catalogue()), previous.partner
+    shown_first = NOTHING if before is None else before.kernel
+    name = st.selectbox(
+        "A second scene, in lockstep", [NOTHING, *names], [NOTHING, *names].index(shown_first),
+        key=(key := control_key("second")),
+        format_func=lambda name: catalogue()[name].title if name in names else name,
+        help="Both are at the same place of the story, and what differs is marked. O shows both "
+        "sources in place of the stages.",
+        on_change=change_what_if, args=(key, shown_first),
+    )  # fmt: skip
+    if name == NOTHING:
+        return None
+    chosen = before if before is not None and before.kernel == name else usual_partner(view, name)
+    shown = replace(
+        view, kernel=name, defines=chosen.defines, edits=chosen.edits, schedule=chosen.schedule
+    )
+    shown = replace(shown, defines=draw_macro_selectors(shown, name, catalogue()[name], RIGHT))
+    edits = draw_switches(shown, shown, RIGHT)
+    schedule = st.selectbox(
+        f"{RIGHT}the block's warps run", SCHEDULES, SCHEDULES.index(chosen.schedule),
+        key=(key := control_key(f"{RIGHT}{name}_schedule")),
+        format_func=SCHEDULE_NAMES.__getitem__,
+        on_change=change_what_if, args=(key, chosen.schedule),
+    )  # fmt: skip
+    return Partner(name, shown.defines, edits, schedule)
+
+
+def draw_switches(previous: View, view: View, side: str = "") -> tuple[str, ...]:
+    """Draw a switch for each edit that applies to the view's kernel; return those that are on.
+
+    Their labels begin with `side`.
+    """
     text = catalogue()[view.kernel].source(**dict(view.defines))
     return tuple(
         edit.key
         for edit in applicable_edits(text)
-        if st.checkbox(edit.label, edit.key in previous.edits, help=edit.help_text,
-                       key=(key := control_key(f"edit_{edit.key}")), on_change=change_what_if,
+        if st.checkbox(f"{side}{edit.label}", edit.key in previous.edits, help=edit.help_text,
+                       key=(key := control_key(f"{side}{view.kernel}_{edit.key}")),
+                       on_change=change_what_if,
                        args=(key, edit.key in previous.edits, edit.help_text))
     )  # fmt: skip
 
@@ -349,15 +413,19 @@ def draw_settings(previous: View, name: str, entry: Entry) -> View:
     )  # fmt: skip
 
 
-def draw_macro_selectors(previous: View, name: str, entry: Entry) -> tuple[tuple[str, int], ...]:
-    """Draw a selector for each macro; return the values chosen."""
+def draw_macro_selectors(
+    previous: View, name: str, entry: Entry, side: str = ""
+) -> tuple[tuple[str, int], ...]:
+    """Draw a selector for each macro, whose label begins with `side`; return the values chosen."""
     columns = st.columns(2)
     defines = []
     for i, (macro, offered) in enumerate(entry.defines.items()):
         options = sorted(offered)
         index = options.index(dict(previous.defines)[macro])
         with columns[i % 2]:
-            value = st.selectbox(macro, options, index, key=control_key(f"{name}_{macro}"))
+            value = st.selectbox(
+                f"{side}{macro}", options, index, key=control_key(f"{side}{name}_{macro}")
+            )
         defines.append((macro, int(value)))
     return tuple(defines)
 
@@ -389,27 +457,27 @@ def draw_page() -> None:
         st.rerun()
     store_view(view)
     try:
-        recording = load_recording(recording_key(view))
-        navigation = load_navigation(recording_key(view))
-        report = load_report(view)
+        sides = load_sides(view)
+        navigation = load_navigation(view)
+        reports = [load_report(side) for side in sides]
     except (SourceError, LaunchError) as error:
         draw_notices()
         place = "\n" if "\n" in str(error) else " "  # several errors are a line each
         st.error(plain_text(f"This cannot be run:{place}{error}"), icon=":material/error:")
         return
-    launch = recording.launch
-    view, notices = clamp(view, launch.grid, launch.block, len(recording.steps))
+    launch = load_recording(recording_key(view)).launch
+    view, notices = clamp(view, launch.grid, launch.block, navigation["steps"])
     st.session_state["notices"] = (*st.session_state["notices"], *notices)
     store_view(view)
     with places.hazards:
-        draw_hazards(report)
-    draw_sentence(view, report)
+        draw_hazards(reports)
+    draw_sentence(view, reports[0])
     draw_notices()
     draw_scene(navigation)
     with places.changes:
         draw_changed_lines(view)
     with places.downloads:
-        draw_downloads(view, report)
+        draw_downloads(view, sides, reports)
 
 
 def store_view(view: View) -> None:
@@ -464,12 +532,12 @@ def draw_sentence(view: View, report: Report) -> None:
     if explained != recording_key(view):
         explanation = ""
     preset = state.get("preset")
-    if preset is not None and recording_key(preset.view) != recording_key(view):
+    if preset is not None and story_key(preset.view) != story_key(view):
         preset = state["preset"] = None
     hazard = next(
         (one for one in report.hazards if one.witness is not None), next(iter(report.hazards), None)
     )
-    text = explanation or catalogue()[view.kernel].teaches
+    text = explanation or (IN_LOCKSTEP if view.partner else catalogue()[view.kernel].teaches)
     if hazard is not None:
         text = hazard.message if hazard.witness is None else hazard.witness.sentence
     kind = f"hazard {theme()}" if hazard is not None and preset is None else "idea"
@@ -498,9 +566,10 @@ def witnessed_view(view: View, hazard: Hazard) -> View | None:
     )  # fmt: skip
 
 
-def draw_hazards(report: Report) -> None:
-    """Draw the hazards: how many there are, and in a popover all of them."""
-    hazards = report.hazards
+def draw_hazards(reports: list[Report]) -> None:
+    """Draw the hazards: how many different ones there are, and in a popover all of them."""
+    every = [hazard for report in reports for hazard in report.hazards]
+    hazards = list({(hazard.kind, hazard.message): hazard for hazard in every}.values())
     if not hazards:
         return
     count = f"{len(hazards)} hazards" if len(hazards) > 1 else "1 hazard"
@@ -527,18 +596,22 @@ def draw_changed_lines(view: View) -> None:
         )
 
 
-def draw_downloads(view: View, report: Report) -> None:
+def draw_downloads(view: View, sides: tuple[View, ...], reports: list[Report]) -> None:
     """Draw the downloads: the animation and the counters. The toolbar exports pictures."""
-    name = f"tilewise-{view.kernel}-{view.M}x{view.N}x{view.K}"
+    kernels = "-".join(side.kernel for side in sides)
+    name = f"tilewise-{kernels}-{view.M}x{view.N}x{view.K}"
     look = replace(current_look(view), presenting=False)
     st.download_button(
         "Animation, one HTML file", functools.partial(build_animation, view, look),
         f"{name}.html", "text/html", icon=":material/movie:", on_click="ignore", width="stretch",
     )  # fmt: skip
-    st.download_button(
-        "Counters by line, CSV", export.counters_csv(report, presets.source(view)),
-        f"{name}.csv", "text/csv", icon=":material/table:", on_click="ignore", width="stretch",
-    )  # fmt: skip
+    for number, (side, report) in enumerate(zip(sides, reports, strict=True)):
+        of_side = "" if len(sides) == 1 else f" of the {SIDE_NAMES[number]} scene"
+        st.download_button(
+            f"Counters{of_side} by line, CSV", export.counters_csv(report, presets.source(side)),
+            f"tilewise-{side.kernel}-{view.M}x{view.N}x{view.K}.csv", "text/csv",
+            icon=":material/table:", on_click="ignore", width="stretch",
+        )  # fmt: skip
 
 
 def theme() -> str:
@@ -582,9 +655,10 @@ def draw_scene(navigation: Mapping[str, Any]) -> None:
         )
     if time.monotonic() - drawn.since < SETTLED_SECONDS:
         state["sent"] = state.get("sent", 0) + 1
+    title = " | ".join(catalogue()[side.kernel].title for side in load_sides(view))
     name = (
-        f"{catalogue()[view.kernel].title}: the kernel's source, its matrices, shared memory and "
-        "threads, and a timeline, at one step."
+        f"{title}: the kernel's source, its matrices, shared memory and threads, and a timeline, "
+        "at one step."
     )
     draw_stepper(
         Shown(identifier, state["order"], drawn.start, usual_step(view), drawn.steps, look, name,
@@ -624,16 +698,15 @@ def choose_look(view: View, name: str, value: str) -> View:
 
 def shown_stage(view: View) -> Stage | None:
     """The stage that the view's step is shown on."""
-    steps = load_recording(recording_key(view)).steps
-    return load_drawing(view, current_look(view)).stage_at(min(view.step, len(steps) - 1))
+    last = load_navigation(view)["steps"] - 1
+    return load_drawing(view, current_look(view)).stage_at(min(view.step, last))
 
 
 def handle_click(x: float, y: float, step: int) -> None:
     """Handle a click on the scene at a step: move the focus, or go to another step."""
     state = st.session_state
     view: View = state["view"]
-    recording = load_recording(recording_key(view))
-    view = replace(view, step=min(max(int(step), 0), len(recording.steps) - 1))
+    view = replace(view, step=min(max(int(step), 0), load_navigation(view)["steps"] - 1))
     hit = load_drawing(view, current_look(view)).hit(view.step, float(x), float(y))
     clicked = view if hit is None else follow_click(view, hit)
     if is_same_but_step(clicked, view):
@@ -650,35 +723,50 @@ def follow_click(view: View, hit: Hit) -> View:
 
     A thread gets the focus, and so does the writer of a cell of C or of shared memory. For a cell
     of A or B it is a thread that reads it, at the next step at which one does. A line is run to
-    its next execution.
+    its next execution. On the right of two scenes, the left thread of the same cell gets the focus.
     """
-    recording = load_recording(recording_key(view))
+    recording = load_recording(recording_key(load_sides(view)[hit.side]))
+    step = step_of_side(view, hit.side)
     thread: int | None = None
     match hit.name:
         case "thread":
             thread = hit.index
         case "line":
-            step = next_execution(recording, hit.index, view.step)
-            return view if step is None else replace(view, step=step)
+            found = next_execution(recording, hit.index, step)
+            return view if found is None else replace(view, step=scene_step(view, found, hit.side))
         case "A" | "B":
-            read = next_read(recording, hit.name, hit.index, view.step)
+            read = next_read(recording, hit.name, hit.index, step)
             if read is None:
                 return view
-            view, thread = replace(view, step=read[0]), read[1]
+            view = focus_on_thread(view, recording, read[1], hit.side)
+            return replace(view, step=scene_step(view, read[0], hit.side))
         case "C":
-            entry = with_element_type(catalogue()[view.kernel], view.edits)
-            rows, columns = entry.produces(**dict(view.defines))
-            row, column = divmod(hit.index, view.N)
-            view = replace(view, block=(column // columns, row // rows))
-            recording = load_recording(recording_key(view))
-            view = replace(view, step=min(view.step, len(recording.steps) - 1))
-            thread = writer(recording, "C", hit.index)
+            return focus_on_cell(view, hit.index)
         case _:
-            thread = writer(recording, hit.name.removeprefix("shared:"), hit.index, view.step)
-    if thread is None:
-        return view
+            thread = writer(recording, hit.name.removeprefix("shared:"), hit.index, step)
+    return view if thread is None else focus_on_thread(view, recording, thread, hit.side)
+
+
+def focus_on_thread(view: View, recording: Recording, thread: int, side: int) -> View:
+    """The view with the focus on a thread of a side's recording, or the left one of its cell."""
+    if side:
+        cell = stored_cell(recording, thread)
+        return view if cell is None else focus_on_cell(view, cell)
     width = recording.launch.block[0]
     return replace(view, thread=(thread % width, thread // width))
+
+
+def focus_on_cell(view: View, cell: int) -> View:
+    """The view with the focus on the thread that writes a cell of C, counted row by row."""
+    entry = with_element_type(catalogue()[view.kernel], view.edits)
+    rows, columns = entry.produces(**dict(view.defines))
+    row, column = divmod(cell, view.N)
+    view = replace(view, block=(column // columns, row // rows))
+    recording = load_recording(recording_key(view))
+    thread = writer(recording, "C", cell)
+    if thread is not None:
+        view = focus_on_thread(view, recording, thread, 0)
+    return replace(view, step=min(view.step, load_navigation(view)["steps"] - 1))
 
 
 draw_page()

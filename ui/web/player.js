@@ -169,15 +169,22 @@ function createPlayer(root, hooks) {
     const title = plainText(page.frames[at].layout.title.text);
     timeline.setAttribute("aria-valuenow", step + 1);
     timeline.setAttribute("aria-valuetext", title);
-    live.textContent = [title, ...textsOf("sentence").map(plainText)].join(" ").trim();
+    live.textContent = [title, ...textsOf("sentence").flat().map(plainText)].join(" ").trim();
     askBeside(2 * at < page.frames.length ? [page.first - 1] : [page.end]);
   }
 
-  // The texts that are drawn of the trace with a meta; none without such a trace.
-  function textsOf(meta) {
-    const trace = scene.plot.data.find((one) => one.meta === meta);
-    return (trace?.text ?? []).filter((text) => text.trim());
+  // The numbers of the traces with a meta: one, of two scenes beside each other two.
+  function tracesOf(meta) {
+    return scene.plot.data.flatMap((one, i) => (one.meta === meta ? [i] : []));
   }
+
+  // The texts that are drawn of each trace with a meta.
+  function textsOf(meta) {
+    return tracesOf(meta).map((i) => scene.plot.data[i].text.filter((text) => text.trim()));
+  }
+
+  // How many parts the statement has, of two scenes the one with more.
+  const countParts = () => Math.max(0, ...textsOf("parts").map((texts) => texts.length));
 
   // Not while another number is being typed.
   function writeNumber() {
@@ -188,19 +195,20 @@ function createPlayer(root, hooks) {
   // statement's first.
   function openPart(by) {
     if (!scene || !pageAt(step)) return;
-    const at = (part ?? (by > 0 ? -1 : textsOf("parts").length)) + by;
-    if (0 <= at && at < textsOf("parts").length) return mark(at);
+    const at = (part ?? (by > 0 ? -1 : countParts())) + by;
+    if (0 <= at && at < countParts()) return mark(at);
     if (step + by < 0 || step + by > last()) return;
     show(step + by);
-    const count = textsOf("parts").length;
+    const count = countParts();
     if (count) mark(by > 0 ? 0 : count - 1);
   }
 
   // Let one part stand out, or with null none.
   function mark(at) {
     part = at;
-    markText(scene.plot, scene.plot.data.findIndex((one) => one.meta === "parts"), at);
-    if (at !== null) live.textContent = plainText(textsOf("parts")[at]);
+    markTexts(scene.plot, tracesOf("parts"), at, tracesOf("warp"));
+    if (at === null) return;
+    live.textContent = textsOf("parts").map((texts) => plainText(texts[at] ?? "")).join(" ").trim();
   }
 
   const along = (begins, forward) => show(beyond(begins, step, forward, last()));

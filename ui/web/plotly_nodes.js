@@ -116,21 +116,26 @@ function showFrame(gd, frames, n) {
   window.Plotly.animate(gd, rest, AT_ONCE);
 }
 
-// Let one text of a trace stand out from the others, or with null none. Texts that are clear stand
-// one upon the other, in the place of the trace with meta "warp": only the one is seen.
-function markText(gd, trace, at) {
-  const isClear = gd.data[trace]?.textfont.color === CLEAR;
-  (textNodes(gd, trace) ?? []).forEach((node, i) => {
-    if (!node) return;
-    node.style.opacity = at === null || i === at || isClear ? "" : 0.5;
-    node.style.fontWeight = i === at ? "bold" : "";
-    if (isClear) Object.assign(node.style, partStyle(gd, i === at));
-  });
-  if (!isClear) return;
-  const covered = gd.data.findIndex((one) => one.meta === "warp");
-  for (const node of textNodes(gd, covered) ?? []) {
+// Let one text of each of some traces stand out from the others, or with null none. Texts that are
+// clear stand one upon the other, in the place of the texts of the traces `covered`: only the one is
+// seen.
+function markTexts(gd, traces, at, covered) {
+  for (const trace of traces) markText(gd, trace, at);
+  if (!traces.some((trace) => isClear(gd, trace))) return;
+  for (const node of covered.flatMap((trace) => textNodes(gd, trace) ?? [])) {
     if (node) node.style.visibility = at === null ? "" : "hidden";
   }
+}
+
+const isClear = (gd, trace) => gd.data[trace].textfont.color === CLEAR;
+
+function markText(gd, trace, at) {
+  (textNodes(gd, trace) ?? []).forEach((node, i) => {
+    if (!node) return;
+    node.style.opacity = at === null || i === at || isClear(gd, trace) ? "" : 0.5;
+    node.style.fontWeight = i === at ? "bold" : "";
+    if (isClear(gd, trace)) Object.assign(node.style, partStyle(gd, i === at));
+  });
 }
 
 const partStyle = (gd, isShown) => (
