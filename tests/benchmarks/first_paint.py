@@ -19,10 +19,12 @@ from playwright.sync_api import Browser, Page
 
 from simulator import catalogue
 from tests.browser.app import STEPPER, browser, running_app
-from ui.presets import presets
+from ui.presets import Preset, presets
 
 STEPS = 60
 VISITS = 5  # to each of two pages
+# Scenes, and the second one that is set beside each.
+TWO_SCENES = (("M=8&N=8&K=16&TILE=8", "naive"), ("M=64&N=64&K=64&TILE=16", "padded"))
 PACE = 10  # steps a second
 MOVING_PACE = 2  # likewise, slow enough for values to fly
 SECONDS = 5  # of playing
@@ -35,6 +37,15 @@ PRESS = """
   document.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
   requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - begun)));
 })
+"""
+
+# The milliseconds that the page's script takes for a key press.
+WORK = """
+(key) => {
+  const begun = performance.now();
+  document.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
+  return performance.now() - begun;
+}
 """
 
 # Resolves with the times, in milliseconds, at which frames with another title were painted.
@@ -115,7 +126,10 @@ def main() -> None:
                 if entry.name != "tiled":
                     drawn(page, sent, f"64x64, {entry.name}", "Kernel", entry.title)
             for preset in presets():
-                chosen(page, preset.name)
+                chosen(page, preset)
+            page.close()
+            for query, second in TWO_SCENES:
+                beside_one_scene(chromium, address, query, second)
 
 
 def beside_a_bare_page(chromium: Browser, address: str) -> None:
@@ -173,17 +187,41 @@ def drawn(page: Page, sent: list[int], name: str, box: str, option: str) -> None
     )
 
 
-def chosen(page: Page, preset: str) -> None:
+def chosen(page: Page, preset: Preset) -> None:
     """Time a preset until its scene is drawn."""
-    page.get_by_role("button", name="Presets").click()
-    page.get_by_role("button", name=preset, exact=True).wait_for()
+    button = page.get_by_role("button", name=preset.name, exact=True)
+    page.get_by_role("button", name="Beside" if preset.view.partner else "Presets").click()
+    button.wait_for()
     page.wait_for_timeout(1000)
     before = page.get_attribute(STEPPER, "data-ready")
     begun = time.perf_counter()
-    page.get_by_role("button", name=preset, exact=True).click()
+    button.click()
     page.wait_for_function(PAINTED, arg=before)
-    print(f"preset “{preset}”: painted in {time.perf_counter() - begun:.2f} s   (goal 1.0)")
+    print(f"preset “{preset.name}”: painted in {time.perf_counter() - begun:.2f} s   (goal 1.0)")
     page.wait_for_timeout(2000)
+
+
+def beside_one_scene(chromium: Browser, address: str, query: str, second: str) -> None:
+    """Time the keys of a scene, and of the same with a second one beside it."""
+    taken = []
+    for asked in (query, f"{query}&with={second}"):
+        page = chromium.new_page(viewport={"width": 1280, "height": 720})
+        page.goto(f"{address}?{asked}")
+        page.wait_for_selector(STEPPER)
+        page.wait_for_timeout(3000)
+        medians = []
+        for script in (PRESS, WORK):
+            page.keyboard.press("Home")
+            times = [page.evaluate(script, "ArrowRight") for _ in range(STEPS)]
+            medians.append(statistics.median(times))
+        taken.append(medians)
+        page.close()
+    (alone, alone_work), (both, both_work) = taken
+    print(
+        f"{query}, {second} beside it: key to paint {both:.1f} ms, alone {alone:.1f} ms: "
+        f"{both / alone:.2f} times   (goal 1.5); of it script {both_work:.1f} and "
+        f"{alone_work:.1f} ms"
+    )
 
 
 def steps(page: Page, name: str) -> None:

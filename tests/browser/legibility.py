@@ -30,7 +30,10 @@ from simulator.observers.findings import Hazard
 from tests.browser import app
 from ui import scene
 from ui.look import Look, Sheet, Stage
+from ui.pairs import Pair, align, pair_navigation
+from ui.partner import side_names, side_views
 from ui.presets import changes, launch, presets, source
+from ui.scene_model import SceneModel, build_scene_model
 from ui.view_url import PARAMETERS, View, from_query
 from ui.what_if import without_faults
 
@@ -86,18 +89,21 @@ class Minima:
 
 PRESENTING = Minima(source=17, values=17, numbers=20, sentence=22, other=13)  # 1280 x 720
 ORDINARY = Minima(source=14, values=14, numbers=12, sentence=17, other=12)
+# Of two scenes that share a screen of 1280 x 720: the first alone, the second within the page.
+PAIR_PRESENTING = Minima(source=15, values=15, numbers=18, sentence=19, other=13)
+PAIR_ORDINARY = Minima(source=13, values=13, numbers=16, sentence=16, other=12)
 PHONE = Minima(source=11, values=11, numbers=11, sentence=11, other=11)
 ALWAYS_THERE = ("source", "sentence")  # roles of texts that every step of a lecture has
 PHONE_WIDTH, CLASSROOM_WIDTH, CLASSROOM_HEIGHT = 480, 1280, 720
 
 
-def minima(look: Look) -> Minima:
+def minima(look: Look, is_pair: bool = False) -> Minima:
     """The smallest sizes for a look, which grow with a room larger than a classroom's."""
     if look.width <= PHONE_WIDTH:
         return PHONE
     if not look.presenting:
-        return ORDINARY
-    return PRESENTING.scaled(
+        return PAIR_ORDINARY if is_pair else ORDINARY
+    return (PAIR_PRESENTING if is_pair else PRESENTING).scaled(
         max(1.0, min(look.width / CLASSROOM_WIDTH, look.height / CLASSROOM_HEIGHT))
     )
 
@@ -238,6 +244,7 @@ def find_faults(
     steps: Sequence[int] = (),
     contrast: bool = True,
     shots: Path | None = None,
+    is_pair: bool = False,
 ) -> list[Fault]:
     """Draw a figure's steps, numbers from 0, and find what cannot be read in them.
 
@@ -250,7 +257,7 @@ def find_faults(
         page.show(step)
         lines = page.lines()
         found = [
-            *small(lines, minima(look)),
+            *small(lines, minima(look, is_pair)),
             *clipped(lines, page.room),
             *overlapping(lines),
             *(missing(lines) if look.sheet is Sheet.LECTURE else ()),
@@ -463,10 +470,14 @@ class Recorded:
     recording: Recording
     hazards: tuple[Hazard, ...]
     right: Recording | None  # without the faults of its what-ifs
+    beside: Recorded | None = None  # of a pair the right side; view is then the left one's
 
     @classmethod
     def of(cls, view: View) -> Recorded:
-        """Run a view's block."""
+        """Run a view's block, and that of the scene beside it."""
+        if view.partner is not None:
+            left, right = side_views(view, lambda side: cls.of(side).recording)
+            return replace(cls.of(left), beside=cls.of(right))
         entry = catalogue()[view.kernel]
         kernel = compile_kernel(source(view), entry.kernel, filename=entry.file)
         hazards = simulate(kernel, launch(view)).hazards if view.edits else ()
@@ -480,17 +491,37 @@ class Recorded:
 
     def figure(self, look: Look, steps: range | None = None) -> dict[str, Any]:
         """Draw it as plain data."""
+        if self.beside is None:
+            return scene.arrange(self.model(), look).plain(steps)
+        models = self.model(), self.beside.model()
+        names = side_names(self.view, self.beside.view)
+        return scene.arrange_pair(models, names, self.pairs, look).plain(steps)
+
+    def model(self) -> SceneModel:
+        """The scene model of its own recording."""
         thread = ravel((*self.view.thread, 0), self.recording.launch.block)
         tile = catalogue()[self.view.kernel].tile(**dict(self.view.defines))
-        return scene.draw(
-            self.recording, thread, look, tile, self.hazards, changes(self.view), self.right
-        ).plain(steps)
+        return build_scene_model(
+            self.recording, thread, tile, self.hazards, changes(self.view), self.right
+        )
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The steps of both sides in lockstep; there is a scene beside it."""
+        assert self.beside is not None
+        return align(self.recording, self.beside.recording)
+
+    def stops(self) -> dict[str, Any]:
+        """Where iterations begin, of its own steps or of the pairs."""
+        if self.beside is None:
+            return scene.navigation(self.recording)
+        return pair_navigation(self.recording, self.beside.recording, self.pairs)
 
     def figures(
         self, look: Look, steps: Sequence[int]
     ) -> Iterator[tuple[dict[str, Any], list[int]]]:
         """Draw the pages that have some steps, each with those of them that it has."""
-        stops = scene.navigation(self.recording)
+        stops = self.stops()
         pages: dict[range, list[int]] = {}
         for step in steps:
             pages.setdefault(scene.page(stops, step), []).append(step)
@@ -503,9 +534,13 @@ class Recorded:
         They are on the recording's first and last page, so that only these need to be drawn. Where
         there are too many lines, the first and last are among those that are chosen.
         """
-        stops, last_step = scene.navigation(self.recording), len(self.recording.steps) - 1
-        pages = (scene.page(stops, 0), scene.page(stops, last_step))
-        last = {self.recording.steps[i].line: i for page in pages for i in page}
+        stops = self.stops()
+        pages = (scene.page(stops, 0), scene.page(stops, stops["steps"] - 1))
+        if self.beside is None:
+            lines: list[Any] = [step.line for step in self.recording.steps]
+        else:
+            lines = [tuple(step.line for step in pair.sides) for pair in self.pairs]
+        last = {lines[i]: i for page in pages for i in page}
         numbers = sorted(last.values())
         if len(numbers) <= most:
             return numbers
@@ -553,18 +588,25 @@ def main(arguments: Sequence[str]) -> int:
     )  # fmt: skip
     steps = recorded.steps(options.most)
     if options.steps:
-        last = len(recorded.recording.steps)
+        last = recorded.stops()["steps"]
         steps = [min(max(1, int(number)), last) - 1 for number in options.steps.split(",")]
     with app.browser() as browser, figure_page(browser) as page:
         faults = [
             fault
             for figure, its_steps in recorded.figures(look, steps)
-            for fault in find_faults(figure, look, page, its_steps, shots=options.shot)
+            for fault in find_faults(
+                figure,
+                look,
+                page,
+                its_steps,
+                shots=options.shot,
+                is_pair=recorded.beside is not None,
+            )
         ]
     for fault in faults:
         print(f"step {int(fault.step) + 1}, {fault}")
     checked = ", ".join(str(step + 1) for step in steps)
-    print(f"{len(faults)} faults at steps {checked} of {len(recorded.recording.steps)}")
+    print(f"{len(faults)} faults at steps {checked} of {recorded.stops()['steps']}")
     return 1 if faults else 0
 
 

@@ -24,6 +24,7 @@ LOOKS = {
     "page": Look(width=1240, height=560),
     "wall": Look(width=1920, height=1080, presenting=True),
     "phone": Look(width=374, height=700),
+    "sources": Look(sheet=Sheet.OVERVIEW, width=1240, height=560),  # of two scenes
 }
 WITH_CONTRAST = ("classroom", "classroom, dark")  # the others have the same colours
 
@@ -58,14 +59,28 @@ SHAPES = {  # views as an address has them
     "warptiles, 64": "kernel=warptiles&M=64&N=64&K=64&WARPS_DOWN=2&WARPS_ACROSS=2&ROWS=4",
     "warptiles, four digits": f"kernel=warptiles&M=16&N=32&K=8&tx=21&{FOUR_DIGITS}",
 }
+PAIRS = {  # two scenes beside each other
+    "naive, tiled": "kernel=naive&K=16&with=tiled,TILE:8",
+    "tiled, warptiles": f"M=16&N=32&K=8&TILE=8&{FOUR_DIGITS}&with=warptiles",
+    "registers, vectors": "kernel=registers&M=16&N=16&K=16&with=vectors",
+    "double, pipelined": f"kernel=tiled_double&M=32&N=32&K=32&TILE=32&{FOUR_DIGITS}&with=pipelined",
+    "long names": "M=16&N=16&K=16&TILE=8&schedule=ascending&edits=first-barrier.pad"
+                  "&with=tiled,TILE:16,edits:second-barrier.double,schedule:descending",
+    "ragged beside": "kernel=swizzled&M=5&N=7&K=3&bx=1&by=1&TILE=4&with=rows",
+    "swapped": "TILE=8&M=9&N=9&edits=bounds.swap&bx=1&by=1&with=uncoalesced,edits:bounds",
+}  # fmt: skip
 QUICK = {  # what the default run looks at; the deep one at every view
     ("tiled", "classroom"), ("tiled", "classroom, dark"), ("tiled", "page"), ("tiled", "phone"),
     ("ragged", "page"), ("tile of 32", "wall"), ("Transposed: a bank conflict", "classroom"),
     ("warptiles, four digits", "classroom"), ("registers, four digits", "phone"),
+    ("naive, tiled", "classroom"), ("naive, tiled", "page"), ("tiled, warptiles", "page"),
+    ("long names", "classroom, dark"), ("long names", "sources"), ("ragged beside", "phone"),
+    ("With | without the second barrier", "page"), ("Transposed | padded", "page"),
 }  # fmt: skip
 STEPS, QUICK_STEPS = 8, 4
 EVERYWHERE = "classroom"  # the look in which every view is looked at
 IN_TURN = ("page", "phone", "wall", "classroom, dark")  # of these each view has one, in turn
+OF_PAIRS = ("page", "sources")  # in which every pair is looked at
 
 
 def parsed(query: dict[str, str] | str) -> View:
@@ -85,7 +100,7 @@ def views() -> dict[str, View]:
             title = f"{name}, setting {number + 1}" if number else name
             found[title] = parsed({"kernel": name, **values})
     found |= {preset.name: preset.view for preset in presets()}
-    return found | {name: parsed(query) for name, query in SHAPES.items()}
+    return found | {name: parsed(query) for name, query in (SHAPES | PAIRS).items()}
 
 
 VIEWS = views()
@@ -108,7 +123,9 @@ def figures(chromium: Browser) -> Iterator[FigurePage]:
         pytest.param(view, look, marks=[] if (view, look) in QUICK else [pytest.mark.deep])
         for number, view in enumerate(VIEWS)
         for look in LOOKS
-        if look in (EVERYWHERE, IN_TURN[number % len(IN_TURN)]) or (view, look) in QUICK
+        if look in (EVERYWHERE, IN_TURN[number % len(IN_TURN)])
+        or (view, look) in QUICK
+        or (look in OF_PAIRS and VIEWS[view].partner is not None)
     ],
 )
 def test_a_scene_can_be_read(
@@ -148,7 +165,9 @@ def faults(
     """Every fault of some steps as text, those of several steps once."""
     first: dict[str, str] = {}
     for figure, its_steps in run.figures(look, steps):
-        for fault in legibility.find_faults(figure, look, page, its_steps, contrast):
+        for fault in legibility.find_faults(
+            figure, look, page, its_steps, contrast, is_pair=run.beside is not None
+        ):
             first.setdefault(str(fault), fault.step)
     return [f"step {int(step) + 1}, {text}" for text, step in first.items()]
 
@@ -289,3 +308,11 @@ def test_sizes_grow_with_the_room() -> None:
     assert legibility.minima(LOOKS["page"]).of("sentence") == 17
     assert legibility.minima(LOOKS["page"]).of("As") == 12
     assert legibility.minima(LOOKS["phone"]).of("sentence") == 11
+
+
+@pytest.mark.parametrize("look", ["classroom", "page"])
+def test_two_scenes_are_as_large_as_a_class_needs(look: str) -> None:
+    least = legibility.minima(LOOKS[look], is_pair=True)
+    assert least.source >= 13
+    assert least.numbers >= 16
+    assert least.sentence >= 16
