@@ -381,7 +381,7 @@ def draw_switches(previous: View, view: View, side: str = "") -> tuple[str, ...]
         edit.key
         for edit in applicable_edits(text)
         if st.checkbox(f"{side}{edit.label}", edit.key in previous.edits, help=edit.help_text,
-                       key=(key := control_key(f"{side}{view.kernel}_{edit.key}")),
+                       key=(key := control_key(f"edit_{side}{view.kernel}_{edit.key}")),
                        on_change=change_what_if,
                        args=(key, edit.key in previous.edits, edit.help_text))
     )  # fmt: skip
