@@ -280,6 +280,13 @@ def _describe_idle(recording: Recording, step: Step, thread: int) -> tuple[str, 
     if before and isinstance(before[-1].statement, Barrier) and (
         before[-1].interval == step.interval
     ):  # fmt: skip
+        total = step.active.size
+        if isinstance(step.statement, Barrier) and _arrived(recording, step) == total:
+            return (
+                f"has waited at the barrier: the last of the block's {total} threads has come, and "
+                "all go on.",
+                "has waited at the barrier: all go on.",
+            )
         return ("waits at the barrier while others run this line.", "waits at the barrier.")
     if not own or own[-1].number < step.number:
         return ("has finished; others run this line.", "has finished.")
