@@ -43,6 +43,8 @@ CONSTRUCTS: Mapping[str, str] = {
     "pointer to shared": r"const \w+\* v\d+ = &(v\d+|dynamic)\[",
     "default argument": r"f\dp\d = \d\) \{",
     "extern __shared__": r"extern __shared__", "__syncthreads": r"__syncthreads",
+    "vote of a block": r"__syncthreads_(and|or|count)",
+    "shuffles of two branches": r"__shfl_.*;\n\s*\}\n\s*else \{\n\s*v\d+ = __shfl_",
     "barrier in a loop": r"for \(int v\d+ = 0; v\d+ < [^;]*; \+\+v\d+\) \{\n([^}]*\n)*\s*__sync",
     "__syncwarp": r"__syncwarp", "shuffle": r"__shfl_", "vote": r"__(any|all|ballot)_sync",
     "atomicAdd": r"atomicAdd", "other atomic": r"atomic[B-Z]",

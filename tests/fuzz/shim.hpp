@@ -249,6 +249,20 @@ static unsigned __ballot_sync(unsigned, int holds) {
 static int __any_sync(unsigned m, int holds) { return __ballot_sync(m, holds) != 0; }
 static int __all_sync(unsigned m, int holds) { return __ballot_sync(m, holds) == 0xffffffffu; }
 
+// Of a block: the threads that have not ended vote.
+static int __syncthreads_count(int holds) {
+    static int given[MOST_THREADS];
+    given[running] = holds;
+    __syncthreads();
+    const int threads = blockDim.x * blockDim.y * blockDim.z;
+    int count = 0;
+    for (int i = 0; i < threads; ++i) count += !ended[i] && given[i] != 0;
+    __syncthreads();
+    return count;
+}
+static int __syncthreads_or(int holds) { return __syncthreads_count(holds) != 0; }
+static int __syncthreads_and(int holds) { return __syncthreads_count(!holds) == 0; }
+
 // Cooperative groups: tiles of the block's warps.
 namespace cooperative_groups {
 struct thread_block {};

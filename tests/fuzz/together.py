@@ -52,7 +52,7 @@ class Together:
     def any(self, nesting: int) -> None:
         """Something with a barrier."""
         e, out, draw = self.expressions, self.writer, self.expressions.draw
-        match draw.randrange(14):
+        match draw.randrange(17):
             case 0 if nesting < 2:
                 counter, bound = out.name(), draw.randint(2, 3)
                 limit = f"(int)blockIdx.x + {bound - 1}" if draw.random() < 0.3 else str(bound)
@@ -78,6 +78,10 @@ class Together:
                 self.atomic()
             case 6:
                 self.own_atomic()
+            case 11 | 12:
+                self.block_vote(nesting)
+            case 13 if self.threads % 32 == 0:
+                self.branches()
             case 8 | 9 if self.threads % 32 == 0:
                 self.tile()
             case 10 if e.records:
@@ -194,6 +198,38 @@ class Together:
         value = e.exactly(ctype, e.depth)
         out.put(f"{ctype} {name} = __shfl{kind}_sync(0xffffffff, {value}, {by}{width});")
         e.scope.append(Variable(name, ctype))
+
+    def branches(self) -> None:
+        """Lanes take the values of lanes in the other branch of an if."""
+        e, out, draw = self.expressions, self.writer, self.expressions.draw
+        ctype, name = draw.choice(("int", "unsigned", "float", "double", "long")), out.name()
+        kind = draw.choice(("", "_up", "_down", "_xor"))
+        out.put(f"{ctype} {name} = 0;")
+        e.begin()
+        test = e.condition(2)
+        for head in (f"if ({test}) {{", "else {"):
+            with out.block(head):
+                e.begin()
+                by = f"({e.whole(2).text}) & 31" if kind == "" else str(draw.choice((1, 2, 16)))
+                value = e.exactly(ctype, e.depth)
+                out.put(f"{name} = __shfl{kind}_sync(0xffffffff, {value}, {by});")
+        e.scope.append(Variable(name, ctype))
+
+    def block_vote(self, nesting: int) -> None:
+        """The threads of a block count for how many of them something holds."""
+        e, out, draw = self.expressions, self.writer, self.expressions.draw
+        kind = draw.choice(("count", "and", "or"))
+        e.begin()
+        text = f"__syncthreads_{kind}({e.predicate(e.depth)})"
+        if kind != "count":
+            text += " != 0"  # CUDA leaves open which number stands for true
+        if nesting < 2 and draw.random() < 0.3:
+            with out.block(f"if ({text} {'> 3' if kind == 'count' else ''}) {{"):
+                self.inner(nesting)
+            return
+        name = out.name()
+        out.put(f"int {name} = {text};")
+        e.scope.append(Variable(name, "int"))
 
     def tile(self) -> None:
         """A tile of a warp, its lanes, and what they take from one another."""
