@@ -184,6 +184,10 @@ class _Reader:
             behind = min(end, self._statement_end(index))
             if text == "{":
                 self._block(index + 1, behind - 1)
+            elif text == "try":
+                behind = index + 1  # its block is read, and none of what catches
+            elif text == "catch":
+                pass
             elif text == "if" and index + 1 in self._partner:
                 self._if(index, behind)
             elif text in LOOPS or text == "else":
@@ -217,7 +221,7 @@ class _Reader:
         ifs = 0
         while index < last:
             text = tokens[index].text
-            if text in ("if", "for", "while", "switch") and index + 1 in self._partner:
+            if text in ("if", "for", "while", "switch", "catch") and index + 1 in self._partner:
                 ifs += text == "if"
                 index = self._partner[index + 1] + 1
                 continue

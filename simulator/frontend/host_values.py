@@ -209,6 +209,8 @@ class _Parser:
             return self._parenthesis()
         if word[0].isdigit() or word[0] == ".":
             return number(word)
+        if word[0] == '"':
+            return None
         if word == "sizeof":
             return self._sizeof()
         if not (word[0].isalpha() or word[0] == "_"):
@@ -223,7 +225,13 @@ class _Parser:
         while self._next() in (".", "->"):
             self._take()
             word = f"{word}.{self._take()}"
-        return self._evaluator.lookup(word)
+        if self._next() != "[":
+            return self._evaluator.lookup(word)
+        while self._next() == "[":  # an element, whose value is not known
+            self._take("[")
+            self.conditional()
+            self._take("]")
+        return None
 
     def _parenthesis(self) -> Value:
         """What is behind "(": a cast or an expression in parentheses."""

@@ -39,6 +39,15 @@ SIZES = {
                    None),
     "a branch not taken": ("int n = 8; if (argc > 1) n = atoi(argv[1]); k<<<n, 32>>>(x, n);",
                            (8, 1, 1), (32, 1, 1)),
+    "an argument not given": (
+        "int n = argc > 1 ? std::stoi(argv[1]) : 1 << 3; k<<<n, 32>>>(x, n);", (8, 1, 1),
+        (32, 1, 1)),
+    "an option not given": (
+        'int n = argc > 2 && !strcmp(argv[1], "-n") ? strtol(argv[2], NULL, 10) : 8;'
+        " k<<<n, 32>>>(x, n);", (8, 1, 1), (32, 1, 1)),
+    "an element not known": ("int n = sizes[0][1] + 3; k<<<n, 32>>>(x, n);", None, (32, 1, 1)),
+    "what is tried": ("try { int n = 8; k<<<n, 32>>>(x, n); } catch (E& e) { k<<<9, 9>>>(x, n); }",
+                      (8, 1, 1), (32, 1, 1)),
     "a branch not known": ("int n = 8; if (rand()) { n = 4; } k<<<n, 32>>>(x, n);", None,
                            (32, 1, 1)),
     "a loop": ("for (int n = 8; n > 1; n /= 2) { k<<<n, 32>>>(x, n); }", None, (32, 1, 1)),
