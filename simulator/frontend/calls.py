@@ -11,7 +11,7 @@ from simulator.frontend.clang import VARIABLES, body_of, constant, has_child, sp
 from simulator.frontend.cooperative_groups import GroupCalls
 from simulator.frontend.expressions import LVALUES, Expressions
 from simulator.frontend.half import COMPOUND, compound_half2, lower_half
-from simulator.frontend.hoisting import hoist_calls
+from simulator.frontend.hoisting import hoist, hoist_calls
 from simulator.frontend.mistakes import UndefinedError
 from simulator.frontend.printing import ASSERT, lower_assert, lower_print
 from simulator.frontend.records import Place, Record, declare, in_memory, merge, point_to
@@ -232,6 +232,7 @@ class Calls:
         given += [
             (parameter, self._argument(parameter, None)) for parameter in parameters[len(given) :]
         ]
+        self._symbols.find_addressed(body_of(definition))
         for parameter, argument in given:
             before += self._bind(parameter, argument)
         result, declarations = self._result(definition, target, span)
@@ -345,7 +346,8 @@ class Calls:
         span = span_of(parameter)
         if self._symbols.is_addressed(parameter) and not isinstance(argument.ctype, ctype.Pointer):
             memory = MemorySpace.LOCAL
-            return [self._symbols.declare_in_memory(parameter, argument.ctype, memory, argument)]
+            declared = self._symbols.declare_in_memory(parameter, argument.ctype, memory, argument)
+            return [hoist(declared)]
         variable = Variable(parameter.spelling, argument.ctype, MemorySpace.REGISTER, span)
         self._symbols.bind(parameter, variable)
         before, argument = hoist_calls(argument)

@@ -11,7 +11,6 @@ from clang.cindex import CursorKind, StorageClass, TypeKind
 from simulator.frontend.clang import has_child, initializer_of, span_of
 from simulator.frontend.copies import copy
 from simulator.frontend.expressions import LVALUES
-from simulator.frontend.hoisting import hoist
 from simulator.frontend.initializers import first_value
 from simulator.frontend.lambdas import declare_closure
 from simulator.frontend.records import declare, in_memory, merge
@@ -146,7 +145,7 @@ class Declarations:
         value = first_value(self._structs.expressions, lowered, initializer)
         variable = Variable(cursor.spelling, lowered, MemorySpace.REGISTER, span)
         self._symbols.bind(cursor, variable)
-        return hoist(Declare(span, variable, value))
+        return Declare(span, variable, value)
 
     def element(self, cursor: Any, cell: Expression) -> Statement:
         """Declare the variable of a range-based for loop: a cell of the array, or its value."""
@@ -205,7 +204,7 @@ class Declarations:
         if group_of(lowered) and value is not None:  # a thread_group is the group it begins as
             variable = replace(variable, ctype=value.ctype)
             self._symbols.bind(cursor, variable)
-        return hoist(Declare(span, variable, value))
+        return Declare(span, variable, value)
 
 
 def _check_static(cursor: Any, span: Span) -> None:

@@ -34,12 +34,22 @@ from simulator.language.waiting import waits
 EXPRESSIONS = get_args(Expression)
 
 
-def hoist(statement: Declare | Evaluate) -> Statement:
-    """v = f(…) where threads wait in f as two statements: the call, then v = its result."""
+def hoist(statement: Statement) -> Statement:
+    """v = f(…) where threads wait in f as two statements: the call, then v = its result.
+
+    The same for each statement of a sequence.
+    """
     match statement:
+        case Sequence(statements=statements):
+            return dataclasses.replace(statement, statements=tuple(map(hoist, statements)))
         case Declare(value=value) if value is not None:
             before, value = hoist_calls(value)
             return behind(before, dataclasses.replace(statement, value=value))
+        case Declare(cells=cells) if cells:
+            taken = [hoist_calls(cell) for cell in cells]
+            before = [call for calls, _ in taken for call in calls]
+            values = tuple(value for _, value in taken)
+            return behind(before, dataclasses.replace(statement, cells=values))
         case Evaluate(expression=expression):
             before, expression = hoist_calls(expression)
             match strip_casts(expression):

@@ -82,6 +82,11 @@ def _statement(statement: Statement, within: bool) -> Statement:
         case Declare(value=value) if value is not None and not _is_meeting(value):
             before, value = _take(value, within)
             return behind(before, dataclasses.replace(statement, value=value))
+        case Declare(cells=cells) if cells:
+            taken = [_take(cell, within) for cell in cells]
+            before = [call for calls_, _ in taken for call in calls_]
+            values = tuple(value for _, value in taken)
+            return behind(before, dataclasses.replace(statement, cells=values))
         case Evaluate(expression=expression) if not _is_meeting(expression):
             before, expression = _take(expression, within)
             match strip_casts(expression):

@@ -95,8 +95,10 @@ class Statements:
         return self._structs.member(cursor, span)
 
     def body(self, cursor: Any, result: Result) -> Sequence:
-        """A function's body; its return statements assign `result`."""
-        self._symbols.find_addressed(cursor)
+        """A function's body; its return statements assign `result`.
+
+        The symbol table has found what variables the body takes the address of.
+        """
         outer, self._result = self._result, result
         try:
             return self._sequence(cursor)
@@ -172,7 +174,7 @@ class Statements:
             case CursorKind.CXX_FOR_RANGE_STMT:
                 return self._range_for(children, span)
             case kind if kind.is_expression() and is_struct(cursor.type):
-                return self._structs.statement(cursor, span)
+                return hoist(self._structs.statement(cursor, span))
             case kind if kind.is_expression():
                 return hoist(Evaluate(span, as_sum(self._expressions.value(cursor))))
             case kind:
@@ -201,7 +203,7 @@ class Statements:
         """A declaration; its name is known behind one with an error, too, if its type is."""
         with self._mistakes.noted():
             self._mistakes.check_read(cursor)
-            return self._declarations.lower(cursor)
+            return hoist(self._declarations.lower(cursor))
         self._declarations.recover(cursor)
         return Sequence(span_of(cursor), ())
 

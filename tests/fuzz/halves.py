@@ -17,7 +17,7 @@ class Halves(Objects):
     def half(self) -> None:
         e = self.expressions
         able = [v for v in e.scope if v.kind == "half" and not v.constant]
-        match e.draw.randrange(5):
+        match e.draw.randrange(7):
             case 0 | 1 if able:
                 e.begin()
                 self.put(f"{e.draw.choice(able).name} = {self.half_value(e.depth)};")
@@ -26,7 +26,7 @@ class Halves(Objects):
                 e.begin()
                 self.put(f"float {name} = __half2float({self.half_value(e.depth)});")
                 e.scope.append(Variable(name, "float"))
-            case 3 if able:
+            case 3 | 4 | 5 if able:
                 name = self.name()
                 e.begin()
                 value = self.half_value(e.depth)

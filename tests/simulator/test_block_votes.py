@@ -67,6 +67,12 @@ VALUES: dict[str, tuple[str, Any]] = {
                         " x[g] = __syncthreads_or(i == 0) * s[95 - i];", 95 - I),
     "returned": ("x[g] = both(i < 95 + b);", np.where(B > 0, 2, 1)),
     "as an argument": ("x[g] = both(__syncthreads_count(i < 30 * b) > 50);", (B == 2) * 2),
+    "in an array's first values": ("int a[2] = {1, __syncthreads_count(i < 3)}; x[g] = a[1];",
+                                   np.full(I.size, 3)),
+    "in a struct's first values": ("struct P { int a, b; }; P p = {1, __syncthreads_count(i < 3)};"
+                                   " x[g] = p.b;", np.full(I.size, 3)),
+    "of a variable with an address": ("int n = __syncthreads_count(i < 3), *p = &n; *p += 1; x[g]"
+                                      " = n;", np.full(I.size, 4)),
     "compound": ("x[g] = i; x[g] += __syncthreads_count(i == b);", I + 1),
     "a function with a barrier in a condition": (
         "__shared__ int s; if (!i) s = b; __syncthreads(); if (sum(&s, i == 3) == 2) x[g] = 1;"
@@ -128,7 +134,6 @@ REFUSED = {
     "x[g] = b ? 1 : __syncthreads_count(i);": "Threads wait in __syncthreads_count for others",
     "x[g] = (i++, __syncthreads_and(i));": "a statement of its own, before this one",
     "for (int n = 0; n < 3; n += __syncthreads_or(i)) x[g]++;": "a statement of its own",
-    "int a[2] = {1, __syncthreads_or(i)}; x[g] = a[1];": "a statement of its own",
     "if (b || both(i)) x[g] = 1;": "Threads wait in both for others",
     "for (int n = __syncthreads_or(i); n < 3; n++) x[g]++;": "before the loop",
 }

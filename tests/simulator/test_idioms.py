@@ -35,6 +35,7 @@ template <> __device__ int square<int>(int v) { return v * v + 1; }
 __device__ int pick(int v) { return v; }
 __device__ int pick(float v) { return (int)(v * 10); }
 __device__ int add(int a, int b = 5, int c = 2) { return a * 100 + b * 10 + c; }
+__device__ int advanced(int c, int by) { int* p = &c; *p += by; return c; }
 template <bool FLAG> __device__ int chosen(int v) {
     if constexpr (FLAG) { return v; } else { return -v; }
 }
@@ -132,6 +133,7 @@ TABLE: dict[str, tuple[str, Any]] = {
                            " (i & 1 ? c[0] : c[1]) += 3; x[i] = a * 100 + b * 10 + c[0];",
                            np.where(I > 5, 720, 170) + np.where(I & 1, 3, 0)),
     "if constexpr": ("x[i] = chosen<true>(i) * 2 + chosen<false>(1);", 2 * I - 1),
+    "address of a parameter": ("int n = i; x[i] = advanced(n, 3) + advanced(i, n) - n;", 2 * I + 3),
     "switch falls through": ("int s = 0; switch (i & 3) { case 3: s += 1; case 2: { s += 10; }"
                              " case 1: s += 100; break; default: s = 7; } x[i] = s;",
                              np.array([7, 100, 110, 111])[I & 3]),
