@@ -17,7 +17,7 @@ class Halves(Objects):
     def half(self) -> None:
         e = self.expressions
         able = [v for v in e.scope if v.kind == "half" and not v.constant]
-        match e.draw.randrange(7):
+        match e.draw.randrange(5):
             case 0 | 1 if able:
                 e.begin()
                 self.put(f"{e.draw.choice(able).name} = {self.half_value(e.depth)};")
@@ -26,21 +26,25 @@ class Halves(Objects):
                 e.begin()
                 self.put(f"float {name} = __half2float({self.half_value(e.depth)});")
                 e.scope.append(Variable(name, "float"))
-            case 3 | 4 | 5 if able:
-                name = self.name()
-                e.begin()
-                value = self.half_value(e.depth)
-                whole = f"__half2int_{e.draw.choice(('rn', 'rz', 'ru', 'rd'))}({value})"
-                test = f"{e.draw.choice(TESTS)}({value}, {self.half_value(1)})"
-                self.put(
-                    f"int {name} = {e.draw.choice((f'__hisnan({value}) ? 7 : {whole}', test))};"
-                )
-                e.scope.append(Variable(name, "int"))
+            case 3 if able:
+                self.number_of_half()
             case _:
                 name = self.name()
                 e.begin()
                 self.put(f"half {name} = {self.half_value(e.depth)};")
                 e.scope.append(Variable(name, "half", "half"))
+                if e.draw.random() < 0.2:
+                    self.number_of_half()
+
+    def number_of_half(self) -> None:
+        """A whole number of a half, or whether it compares."""
+        e, name = self.expressions, self.name()
+        e.begin()
+        value = self.half_value(e.depth)
+        whole = f"__half2int_{e.draw.choice(('rn', 'rz', 'ru', 'rd'))}({value})"
+        test = f"{e.draw.choice(TESTS)}({value}, {self.half_value(1)})"
+        self.put(f"int {name} = {e.draw.choice((f'__hisnan({value}) ? 7 : {whole}', test))};")
+        e.scope.append(Variable(name, "int"))
 
     def half_value(self, depth: int) -> str:
         """An expression of type half, without effects: it may stand twice."""
