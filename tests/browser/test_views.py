@@ -426,6 +426,15 @@ def test_a_what_if_closes_its_list_and_says_what_it_did(visit: Open) -> None:
         expect(page.locator(".st-key-sentence")).to_have_text(text)
 
 
+def test_a_click_is_kept_that_follows_a_step_at_once(visit: Open) -> None:
+    """Nothing is between the press and the release, as where a pad is tapped."""
+    page = ready(visit("?M=16&N=16&K=16&TILE=8&edits=second-barrier&step=20"))
+    settled(page, step="20")
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="Show it").click()
+    settled(page, step="60", ty="4", schedule="ascending")
+
+
 def test_a_step_is_kept_that_was_made_just_before_the_gpu_page(visit: Open) -> None:
     page = ready(visit(LINK))
     at_the_view(page, 20)

@@ -639,6 +639,9 @@ def draw_scene(navigation: Mapping[str, Any]) -> None:
     stepper = state.get("scene")
     if stepper is not None:
         handle_step(stepper)
+        # The browser sends a step and a click of one instant as a run of the fragment alone.
+        if mailbox().requested is not state.get("applied"):
+            st.rerun()
         state["room"] = parse_room(stepper.room) or state.get("room")
         if stepper.clicked:
             handle_click(*stepper.clicked)
