@@ -40,6 +40,11 @@ def presets_open(page: Page) -> None:
     expect(page.get_by_role("button", name="Both barriers", exact=True)).to_be_visible()
 
 
+def beside_open(page: Page) -> None:
+    page.get_by_role("button", name="Beside").click()
+    expect(page.get_by_label("Right: TILE", exact=True)).to_be_visible()
+
+
 def an_edit(page: Page) -> None:
     ready(page).get_by_role("button", name="What if").click()
     page.get_by_text("What the edit changed").click()
@@ -55,6 +60,7 @@ PAGES = {  # an address, and what is done there, one after another
     "step": ("", (lecture, presenting, presets_open)),
     "overview": ("", (lecture, overview)),
     "edit": ("/?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", (an_edit,)),
+    "two scenes": ("/?kernel=naive&with=tiled&step=20", (lecture, beside_open)),
     "gpu": ("/compare", (gpu_page,)),
 }
 
