@@ -195,21 +195,22 @@ def _load_right(view: View) -> Recording | None:
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def find_wrong_read(view: View, lines: tuple[int, ...]) -> int | None:
-    """The first step of some lines at which the view's thread reads a wrong value; None if none."""
+def find_hazard(view: View, lines: tuple[int, ...], iterations: tuple[int, ...]) -> int:
+    """The step at which the view's thread meets a hazard of some lines.
+
+    It is the first of these lines at which it reads a wrong value, else the first in some
+    iterations of its loops, else the first at all; 0 if there is none.
+    """
     recording, right = load_recording(recording_key(view)), _load_right(view)
-    if right is None:
-        return None
     thread = ravel((*view.thread, 0), recording.launch.block)
-    values = RightValues(recording, right)
-    return next(
-        (
-            step.number
-            for step in recording.steps
-            if step.line in lines and values.wrong_read(step, thread) is not None
-        ),
-        None,
-    )
+    met = [step for step in recording.steps if step.line in lines and step.active[thread]]
+    if right is not None:
+        values = RightValues(recording, right)
+        for step in met:
+            if values.wrong_read(step, thread) is not None:
+                return step.number
+    there = [step for step in met if tuple(one.iteration for one in step.loops) == iterations]
+    return next((step.number for step in (*there, *met)), 0)
 
 
 def load_figure(view: View, look: Look, steps: range) -> bytes:

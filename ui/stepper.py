@@ -67,7 +67,7 @@ def draw_stepper(
     the order, the current step, and a step whose frames are requested or -1. `room` is None, or the
     room that the page leaves the figure, as in a Look. `clicked` is, of a click since the last run,
     x and y in pixels of the figure and the step, or None; `chosen` likewise "sheet" or "stage" and
-    its value, which for a stage may be "" or TOGGLED.
+    its value, which for a stage may be "" or TOGGLED, or "hazard" and "".
     """
     look = shown.look
     header = {

@@ -498,6 +498,34 @@ def test_presenting_leaves_only_the_scene(visit: Open) -> None:
     assert sizes == [sizes[0], sizes[1]] * 3, "each time one figure is drawn"
 
 
+def test_a_presentation_tells_a_hazard_and_opens_it_by_key_and_by_mouse(visit: Open) -> None:
+    page = ready(visit("?M=16&N=16&K=16&TILE=8&edits=second-barrier&step=1"))
+    page.keyboard.press("p")
+    said = page.locator(".st-key-sentence .hazard")
+    expect(said).to_be_in_viewport()
+    expect(said).to_contain_text("instead of")
+    assert float(said.evaluate("(one) => parseFloat(getComputedStyle(one).fontSize)")) >= 22
+    banner = page.locator(".st-key-sentence").bounding_box()
+    stage = page.locator(".stepper .stage").bounding_box()
+    assert banner is not None
+    assert stage is not None
+    assert banner["y"] + banner["height"] <= stage["y"]
+    for by_key in (True, True, False):
+        if by_key:
+            page.keyboard.press("w")
+        else:
+            page.get_by_role("button", name="Show it").click()
+        settled(page, schedule="ascending")
+        page.wait_for_function(
+            "!document.querySelector('.gtitle').textContent.startsWith('Step 1 ')"
+        )
+        assert "⚠" in (page.locator(".gtitle").text_content() or "")
+        page.keyboard.press("Home")
+        until(page, "Step 1 of")
+    page.keyboard.press("Escape")
+    expect(page.locator(".st-key-controls").first).to_be_visible()
+
+
 def test_a_key_is_one_step_after_any_number_of_changes(visit: Open) -> None:
     page = ready(visit("?step=1"))
     for thread in ("1", "2"):

@@ -17,10 +17,12 @@ from streamlit.testing.v1 import AppTest
 
 from simulator import LaunchError, SourceError, catalogue, compile_kernel, simulate
 from simulator.language.errors import Diagnostic, Span
+from simulator.launch import ravel
 from simulator.machine.observer import AccessKind
 from simulator.machine.schedule import Schedule
+from simulator.observers.findings import Hazard
 from tests.ui.test_view_url import GARBAGE
-from ui.cache import load_pairs, load_recording, recording_key
+from ui.cache import load_pairs, load_recording, load_report, recording_key
 from ui.presets import launch, presets, source
 from ui.view_url import (
     INPUTS,
@@ -269,7 +271,7 @@ def test_a_witness_opens_its_order_at_the_read_that_it_names(edit: str) -> None:
     said = sentence(app)
     found = re.search(r"thread \((\d), (\d), 0\) reads (\d+) instead of (\d+) at line (\d+)", said)
     assert found
-    app.button(key="show_witness").click().run()
+    app.button(key="show_hazard").click().run()
     view = sound(app)
     assert view.schedule == "ascending"
     assert view.thread == (int(found[1]), int(found[2]))
@@ -282,7 +284,42 @@ def test_a_witness_opens_its_order_at_the_read_that_it_names(edit: str) -> None:
     assert sentence(app) == said
 
 
-@pytest.mark.parametrize("button", ["show_witness", "preset_Both barriers"])
+@pytest.mark.parametrize(
+    ("edits", "query"),
+    [
+        ("bounds", {"M": "6", "N": "6", "K": "6", "TILE": "4"}),
+        ("zero-fill", {"M": "6", "N": "6", "K": "6", "TILE": "4"}),
+        ("first-barrier", {"M": "16", "N": "16", "K": "16", "TILE": "8"}),
+    ],
+)
+def test_each_hazard_opens_at_the_access_that_it_names(edits: str, query: dict[str, str]) -> None:
+    kinds = set()
+    count = len(hazards_of(opened({**query, "edits": edits})))
+    for number in range(count):
+        app = opened({**query, "edits": edits})
+        hazard = hazards_of(app)[number]
+        kinds.add(hazard.kind)
+        app.button(key=f"show_hazard_{number}").click().run()
+        view = app.session_state["view"]  # the stepper itself writes a step into the address
+        recording = load_recording(recording_key(view))
+        step = recording.steps[view.step]
+        thread = ravel((*view.thread, 0), recording.launch.block)
+        assert view.block == hazard.example.block[:2]
+        assert step.line in hazard.lines
+        assert step.active[thread]
+        mine = [a for a in step.accesses if a.active[thread] and a.name == hazard.array]
+        assert mine
+        if hazard.kind == "out-of-bounds":
+            assert view.thread == hazard.example.thread[:2]
+            assert any(not access.in_bounds[thread] for access in mine)
+    assert kinds
+
+
+def hazards_of(app: AppTest) -> tuple[Hazard, ...]:
+    return load_report(sound(app)).hazards
+
+
+@pytest.mark.parametrize("button", ["show_hazard", "preset_Both barriers"])
 def test_a_click_is_kept_whose_callback_streamlit_ends(
     button: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

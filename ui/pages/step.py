@@ -21,7 +21,7 @@ from ui import export, presets, scene
 from ui.cache import (
     build_animation,
     figure_id,
-    find_wrong_read,
+    find_hazard,
     load_drawing,
     load_figure,
     load_frames,
@@ -98,7 +98,7 @@ class Requested:
     view: View
     notices: tuple[str, ...]
     preset: presets.Preset | None  # whose sentence stands above it
-    lines: tuple[int, ...]  # at whose first wrong read it begins; none: at the view's own step
+    hazard: Hazard | None  # at whose first step it begins; None: at the view's own
 
 
 @dataclass(slots=True)
@@ -113,10 +113,10 @@ class Mailbox:
 
     def request(
         self, view: View, notices: tuple[str, ...] = (), preset: presets.Preset | None = None,
-        lines: tuple[int, ...] = (),
+        hazard: Hazard | None = None,
     ) -> None:  # fmt: skip
         """Show a view, as a preset's, from the next script run on."""
-        self.requested = Requested(view, notices, preset, lines)
+        self.requested = Requested(view, notices, preset, hazard)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +182,10 @@ def is_recent_address(query: dict[str, str]) -> bool:
 def set_controls(requested: Requested) -> None:
     """Set every control to a view, close the popovers, and store the notices to draw."""
     state, view = st.session_state, requested.view
-    if requested.lines:
-        view = replace(view, step=scene_step(view, find_wrong_read(view, requested.lines) or 0))
+    hazard = requested.hazard
+    if hazard is not None:
+        step = find_hazard(view, hazard.lines, hazard.example.iterations)
+        view = replace(view, step=scene_step(view, step))
     state["view"], state["notices"] = view, requested.notices
     state["preset"] = requested.preset
     state["order"] = state.get("order", 0) + 1
@@ -470,7 +472,7 @@ def draw_page() -> None:
     st.session_state["notices"] = (*st.session_state["notices"], *notices)
     store_view(view)
     with places.hazards:
-        draw_hazards(reports)
+        draw_hazards(view, reports)
     draw_sentence(view, reports[0])
     draw_notices()
     draw_scene(navigation)
@@ -522,7 +524,7 @@ def draw_sentence(view: View, report: Report) -> None:
     """Draw what to look at.
 
     It is a preset's sentence, else the first hazard's witness, else the hazard, else what the edit
-    does that was switched on last, else the kernel's idea. A witness can be opened.
+    does that was switched on last, else the kernel's idea. A hazard can be opened.
     """
     state = st.session_state
     new_explanation = state.pop("new_explanation", None)
@@ -534,39 +536,53 @@ def draw_sentence(view: View, report: Report) -> None:
     preset = state.get("preset")
     if preset is not None and story_key(preset.view) != story_key(view):
         preset = state["preset"] = None
-    hazard = next(
-        (one for one in report.hazards if one.witness is not None), next(iter(report.hazards), None)
-    )
+    hazard = told_hazard(report)
     text = explanation or (IN_LOCKSTEP if view.partner else catalogue()[view.kernel].teaches)
     if hazard is not None:
         text = hazard.message if hazard.witness is None else hazard.witness.sentence
     kind = f"hazard {theme()}" if hazard is not None and preset is None else "idea"
     with st.container(key="sentence", horizontal=True, vertical_alignment="center"):
         st.html(f"<p class='{kind}'>{html.escape(text if preset is None else preset.text)}</p>")
-        witnessed = None if hazard is None else witnessed_view(view, hazard)
-        if hazard is not None and witnessed is not None:
-            st.button(
-                "Show it", icon=":material/play_arrow:", key="show_witness",
-                on_click=mailbox().request, args=(witnessed, (), None, hazard.lines),
-                help="Go to this order of the warps, and to this read.",
-            )  # fmt: skip
+        if hazard is not None:
+            draw_show_button(view, hazard, "show_hazard")
 
 
-def witnessed_view(view: View, hazard: Hazard) -> View | None:
-    """The view's order of warps and thread in which a hazard's witness reads a wrong value.
+def told_hazard(report: Report) -> Hazard | None:
+    """The hazard that is told above the scene: the first with a witness, else the first."""
+    witnessed = (one for one in report.hazards if one.witness is not None)
+    return next(witnessed, next(iter(report.hazards), None))
 
-    None for a hazard without such a thread, or in an order that the page does not have.
-    """
-    witness = hazard.witness
-    if witness is None or witness.thread is None or witness.order not in SCHEDULES:
-        return None
-    return replace(
-        view, schedule=Schedule(witness.order), block=hazard.example.block[:2],
-        thread=witness.thread[:2],
+
+def open_told_hazard() -> None:
+    """Open the hazard that is told above the scene, as its button does."""
+    view: View = st.session_state["view"]
+    hazard = told_hazard(load_report(view))
+    if hazard is not None:
+        mailbox().request(hazardous_view(view, hazard), (), None, hazard)
+        st.rerun()
+
+
+def draw_show_button(view: View, hazard: Hazard, key: str) -> None:
+    """Draw a button that opens a hazard: its order of the warps, its thread and its step."""
+    st.button(
+        "Show it", icon=":material/play_arrow:", key=key, on_click=mailbox().request,
+        args=(hazardous_view(view, hazard), (), None, hazard),
+        help="Go to this thread, at this step, in an order of the warps that shows it.",
     )  # fmt: skip
 
 
-def draw_hazards(reports: list[Report]) -> None:
+def hazardous_view(view: View, hazard: Hazard) -> View:
+    """The view of the thread that a hazard's witness names, in its order of the warps.
+
+    Of a hazard without such a witness it is the example's thread, in the view's own order.
+    """
+    witness, block = hazard.witness, hazard.example.block[:2]
+    if witness is None or witness.thread is None or witness.order not in SCHEDULES:
+        return replace(view, block=block, thread=hazard.example.thread[:2])
+    return replace(view, schedule=Schedule(witness.order), block=block, thread=witness.thread[:2])
+
+
+def draw_hazards(view: View, reports: list[Report]) -> None:
     """Draw the hazards: how many different ones there are, and in a popover all of them."""
     every = [hazard for report in reports for hazard in report.hazards]
     hazards = list({(hazard.kind, hazard.message): hazard for hazard in every}.values())
@@ -574,10 +590,12 @@ def draw_hazards(reports: list[Report]) -> None:
         return
     count = f"{len(hazards)} hazards" if len(hazards) > 1 else "1 hazard"
     with st.popover(f":red[**{count}**]", icon=":material/warning:"):
-        for hazard in hazards:
+        for number, hazard in enumerate(hazards):
             st.write(f"**{hazard.kind}**, {hazard.count:,} times: {hazard.message}")
             if hazard.witness is not None:
                 st.caption(hazard.witness.sentence)
+            if hazard in reports[0].hazards:  # of two scenes the first has the focus
+                draw_show_button(view, hazard, f"show_hazard_{number}")
 
 
 def draw_changed_lines(view: View) -> None:
@@ -636,6 +654,8 @@ def draw_scene(navigation: Mapping[str, Any]) -> None:
     Frames of steps that the figure does not have are sent on request.
     """
     state = st.session_state
+    if mailbox().requested is not state["applied"]:  # by a click that came with the step's report
+        st.rerun()
     stepper = state.get("scene")
     if stepper is not None:
         handle_step(stepper)
@@ -645,7 +665,9 @@ def draw_scene(navigation: Mapping[str, Any]) -> None:
         state["room"] = parse_room(stepper.room) or state.get("room")
         if stepper.clicked:
             handle_click(*stepper.clicked)
-        if stepper.chosen:
+        if stepper.chosen and stepper.chosen[0] == "hazard":
+            open_told_hazard()
+        elif stepper.chosen:
             store_view(choose_look(state["view"], *stepper.chosen))
     view = state["view"]
     look = current_look(view)

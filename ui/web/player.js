@@ -440,7 +440,7 @@ function createPlayer(root, hooks) {
   fit();
 
   return {
-    load, addPage, show, move, pause, fit, hold, room, act,
+    load, addPage, show, move, forget, pause, fit, hold, room, act,
     get scene() { return scene; },
     get step() { return step; },
     get asked() { return asked; },

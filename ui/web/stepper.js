@@ -5,6 +5,7 @@ const GRID = [40, 20]; // pixels; a room is told in whole ones, so that a class 
 const PHONE = 640; // pixels of width; a narrower page scrolls, and its room is the whole window
 const PHONE_GRID = [10, 20];
 const COOKIE = "tilewise_room";
+const BANNER = ".st-key-sentence:has(.hazard)";
 const DRAWN = "tilewise:frames"; // the event that brings frames of another page
 
 function mount(parent) {
@@ -87,10 +88,19 @@ function mount(parent) {
       ? [screen.width / zoom, screen.height / zoom]
       : [window.innerWidth, window.innerHeight];
     const down = (size, unit) => Math.floor(Math.round(size) / unit) * unit;
-    return { width: down(width, GRID[0]), height: down(height, GRID[1]), presenting: true };
+    const free = height - leaveBanner();
+    return { width: down(width, GRID[0]), height: down(free, GRID[1]), presenting: true };
+  }
+
+  // Leave room for the sentence of a hazard, which a presentation has above the scene; its height.
+  function leaveBanner() {
+    const height = document.querySelector(BANNER)?.offsetHeight ?? 0;
+    root.style.setProperty("--banner", `${height}px`);
+    return height;
   }
 
   function resized() {
+    leaveBanner();
     clearTimeout(app.measuring);
     app.measuring = setTimeout(reportRoom, RESIZED_MS);
   }
@@ -108,6 +118,7 @@ function mount(parent) {
     if (on) await document.documentElement.requestFullscreen?.().catch(() => {});
     else if (document.fullscreenElement) await document.exitFullscreen().catch(() => {});
     app.settling = false;
+    leaveBanner();
     player.fit();
     resized();
   }
@@ -137,9 +148,13 @@ function mount(parent) {
       leave: () => isPresenting() && present(false),
       sheet: () => choose("sheet", app.header.sheet === "overview" ? "lecture" : "overview"),
       stage: () => app.header.sheet === "lecture" && choose("stage", "toggled"),
+      hazard: () => {
+        player.forget();
+        choose("hazard", "");
+      },
     },
     keys: { p: "present", P: "present", Escape: "leave", o: "sheet", O: "sheet", s: "stage",
-      S: "stage" },
+      S: "stage", w: "hazard", W: "hazard" },
   });
   player.picture.id = "scene";
   select.onchange = () => {
@@ -202,6 +217,7 @@ function mount(parent) {
       ...[["", "follows the step"], ...header.stages].map(([name, text]) => new Option(text, name)),
     );
     select.value = header.stage;
+    leaveBanner();
     reportRoom();
     const shown = player.loading ?? player.scene;
     if (before?.id === header.id && before.first === header.first && shown) {
