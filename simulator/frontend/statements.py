@@ -377,7 +377,7 @@ def _label(cursor: Any) -> int | None:
         return None
     children = list(cursor.get_children())
     if len(children) != CASE_CHILDREN:
-        raise SourceError("A range of cases is not supported.", span_of(cursor))
+        raise SourceError("A range of cases is not supported; write each case.", span_of(cursor))
     value = constant(children[0])
     if value is not None and not isinstance(value, int):
         raise SourceError("A case needs a whole number.", span_of(cursor))

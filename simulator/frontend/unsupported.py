@@ -91,6 +91,8 @@ UNSUPPORTED_KINDS = {
     "an if.",
     "LABEL_STMT": "A label is for goto, which is not supported.",
     "CXX_NEW_EXPR": NO_NEW,
+    "STRING_LITERAL": "A text in quotes is not supported here: it is for printf, or the first "
+    'values of an array, as in char s[] = "abc".',
     "CXX_DELETE_EXPR": "delete is not supported: a kernel gets its memory as arrays from the "
     "launch.",
     "CXX_THROW_EXPR": NO_EXCEPTIONS,

@@ -46,7 +46,7 @@ TABLE = {
                                        "Write what stands before the ;"),
     "array of none": ("float v[2][0]; x[0] = v[1][0];", 2, 1, "The array v has no cells"),
     "rows of none": ("extern __shared__ float s[][0];", 2, 1, "The rows of s have no cells"),
-    "string": ('const char* s = "abc";', 2, 17, "not supported"),
+    "string": ('const char* s = "abc";', 2, 17, "first values of an array, as in char s[] = "),
 }  # fmt: skip
 
 
