@@ -654,8 +654,6 @@ def draw_scene(navigation: Mapping[str, Any]) -> None:
     Frames of steps that the figure does not have are sent on request.
     """
     state = st.session_state
-    if mailbox().requested is not state["applied"]:  # by a click that came with the step's report
-        st.rerun()
     stepper = state.get("scene")
     if stepper is not None:
         handle_step(stepper)
