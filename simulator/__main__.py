@@ -314,6 +314,11 @@ def build_argument(
                 return dtype.type(value)
         except (ValueError, OverflowError):
             raise UsageError(f"{text} for {name}: {number[2]} is no {number[1]}.") from None
+    if struct is not None:
+        raise UsageError(
+            f"{text[:40]!r} for {name}: this parameter points to structs {struct.name}; give their "
+            "number, like struct:64."
+        )
     raise UsageError(
         f"{text[:40]!r} for {name} is neither an array like f32:64x64 nor a scalar like i32=64 "
         f"(types: {', '.join(ARRAY_TYPES)})."

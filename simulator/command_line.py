@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from simulator.frontend.host_launches import HostArgument, HostLaunch
-from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Vector
+from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Struct, Vector
 from simulator.language.errors import SourceError
 from simulator.language.tree import Kernel
 from simulator.launch import Dim3
@@ -40,14 +41,18 @@ def command(
         words.append("ARGS")
         lines.append(f"# The kernel does not compile: {kernel.errors[0]}")
     else:
-        fewer = len(kernel.parameters) - len(launch.arguments)  # as of a pack, args...
+        fewer = len(kernel.counts) - len(launch.arguments)  # as of a pack, args...
         passed = (*launch.arguments, *[HostArgument("…", None, None)] * fewer)
-        for parameter, given in zip(kernel.parameters, passed, strict=False):
-            word = argument(parameter.ctype, given)
-            words.append(word)
-            if word.endswith((":N", "=VALUE")):
-                what = "number of elements" if word.endswith("N") else "value"
-                missing.append(f"the {what} of {parameter.name} ({given.text})")
+        parameters = iter(kernel.parameters)
+        for count, given in zip(kernel.counts, passed, strict=False):
+            for parameter in islice(parameters, count):
+                is_member = "." in parameter.name  # of the struct given
+                value = HostArgument(given.text, None, None) if is_member else given
+                word = argument(parameter.ctype, value)
+                words.append(word)
+                if word.endswith((":N", "=VALUE")):
+                    what = "number of elements" if word.endswith("N") else "value"
+                    missing.append(f"the {what} of {parameter.name} ({given.text})")
     if missing:
         lines.append(f"# Not known without running the host code, fill in: {', '.join(missing)}.")
     return "\n".join([*lines, shlex.join(words)])
@@ -64,13 +69,15 @@ def sizes(size: Dim3) -> str:
 
 
 def argument(ctype: CType, given: HostArgument) -> str:
-    """An ARG of a parameter's type: f32:N with a number of elements, i32=VALUE with a value."""
+    """An ARG of a parameter's type: f32:N or struct:N with a number of elements, i32=VALUE."""
     target = ctype.target if isinstance(ctype, Pointer) else ctype
     factor = 1
     while isinstance(target, ArrayOf | Vector):
         factor *= target.length if isinstance(target, Vector) else 1
         target = target.element
-    name = f"{target.dtype.kind}{8 * target.dtype.itemsize}" if isinstance(target, Scalar) else "?"
+    name = "struct" if isinstance(target, Struct) else "?"
+    if isinstance(target, Scalar):
+        name = f"{target.dtype.kind}{8 * target.dtype.itemsize}"
     name = {"b8": "u8"}.get(name, name)
     if isinstance(ctype, Pointer):
         return f"{name}:{given.elements * factor if given.elements else 'N'}"

@@ -256,7 +256,10 @@ def _array(name: str, ctype: Pointer, value: Any) -> Array:
         return np.ascontiguousarray(value)
     element = getattr(target, "element", target)
     if not isinstance(element, Scalar):
-        raise LaunchError(f"Parameter {name} is {ctype}; a launch takes pointers to numbers.")
+        raise LaunchError(
+            f"Parameter {name} is {ctype}; a launch takes pointers to numbers. Give one array that "
+            "holds all rows, and let the kernel count where each begins."
+        )
     if not isinstance(value, np.ndarray):
         raise LaunchError(f"Parameter {name} is {ctype}: give an array, not {value!r}.")
     if value.dtype != element.dtype:

@@ -33,6 +33,9 @@ MAX_CALLS = 4  # of one function that are followed
 LOOPS = frozenset({"for", "while", "switch", "do"})
 ALLOCATIONS = frozenset({"cudaMalloc", "cudaMallocManaged", "cudaMallocHost", "cudaMallocAsync"})
 ASSIGNMENTS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "++", "--"})
+BELOW_A_PRODUCT = frozenset(
+    ["+", "-", "<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||", "?", ":"]
+)
 WORDS = frozenset({"true", "false", "const", "void", "char", "signed", "sizeof"})
 AXES = {"x": 0, "y": 1, "z": 2}
 
@@ -374,11 +377,13 @@ class _Reader:
 
     def _count(self, name: str, expression: Sequence[Token]) -> int | None:
         """The elements of an array that takes the bytes of an expression, or those of calloc."""
-        parts = [_whole(self._evaluate(part)) for part in _split(expression)]
         size = self._names.element_bytes.get(name)
+        if not size:  # of a struct's, which is not known here, as many as its size is multiplied by
+            return _whole(self._evaluate(_factor_of_sizeof(expression)))
+        parts = [_whole(self._evaluate(part)) for part in _split(expression)]
         if len(parts) == 2 and parts[1] == size:
             return parts[0]
-        return parts[0] // size if parts and parts[0] and size else None
+        return parts[0] // size if parts and parts[0] else None
 
     def _call(self, name: str, opening: int) -> None:
         """Read a host function with its parameters bound to a call's arguments.
@@ -657,6 +662,26 @@ def _until(tokens: Sequence[Token], text: str) -> Sequence[Token]:
     """The tokens before the first of a text."""
     end = next((index for index, token in enumerate(tokens) if token.text == text), len(tokens))
     return tokens[:end]
+
+
+def _factor_of_sizeof(tokens: Sequence[Token]) -> Sequence[Token]:
+    """What sizeof(NAME) is multiplied by in a product, none in another expression."""
+    words = [token.text for token in tokens]
+    if len(words) > 5 and words[-5:-2] == ["*", "sizeof", "("]:
+        return _single_product(tokens[:-5])
+    if words[:2] == ["sizeof", "("] and words[3:5] == [")", "*"]:
+        return _single_product(tokens[5:])
+    return ()
+
+
+def _single_product(tokens: Sequence[Token]) -> Sequence[Token]:
+    """An expression of names, numbers, products and parentheses; none for another."""
+    depth = 0
+    for token in tokens:
+        depth += (token.text == "(") - (token.text == ")")
+        if depth < 0 or (depth == 0 and token.text in BELOW_A_PRODUCT):
+            return ()
+    return tokens
 
 
 def _whole(value: Value) -> int | None:

@@ -216,6 +216,7 @@ def _lower(cursor: Any, parsed: Parsed, filename: str, template: tuple[str, ...]
     (written,) = [c for c in cursor.get_children() if c.kind == CursorKind.COMPOUND_STMT]
     symbols.find_addressed(written)
     parameters: list[Variable] = []
+    counts: list[int] = []
     before: list[Statement] = []
     body = Sequence(span_of(written), ())
     try:
@@ -225,6 +226,7 @@ def _lower(cursor: Any, parsed: Parsed, filename: str, template: tuple[str, ...]
                 with mistakes.noted():
                     declared, copies = declare_parameter(symbols, child)
                     parameters += declared
+                    counts.append(len(declared))
                     before += copies
             elif child.kind == CursorKind.ANNOTATE_ATTR:  # the prelude's, a sentence on what it is
                 mistakes.add(SourceError(child.spelling, span_of(cursor)))
@@ -245,6 +247,7 @@ def _lower(cursor: Any, parsed: Parsed, filename: str, template: tuple[str, ...]
         template=template,
         contractions=contractions,
         warnings=parsed.warnings + doubts,
+        counts=tuple(counts),
     )
 
 

@@ -453,6 +453,7 @@ class Kernel:
     contractions: Contractions = field(default_factory=Contractions)
     warnings: tuple[str, ...] = ()  # sentences: the compiler's, and sums that may be contracted
     notes: tuple[str, ...] = ()  # sentences: what of the text was skipped
+    counts: tuple[int, ...] = ()  # how many of the parameters each declared one is: a struct's all
 
     @property
     def shared_offsets(self) -> dict[Variable, int]:

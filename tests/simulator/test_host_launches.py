@@ -285,6 +285,50 @@ def test_instances_of_a_template_kernel_are_passed_to_a_host_function() -> None:
     assert [one.block for one in found] == [(16, 1, 1), (32, 1, 1), (8, 1, 1)]
 
 
+@pytest.mark.parametrize(
+    ("size", "elements"),
+    [
+        ("9 * sizeof(Cell)", 9),
+        ("sizeof(Cell) * 3 * n", 12),
+        ("(n + 1) * sizeof(Cell)", 5),
+        ("sizeof(Cell)", None),
+        ("n + 1 * sizeof(Cell)", None),
+        ("sizeof(Cell) * n + 1", None),
+        ("9 * (sizeof(Cell))", None),
+        ("sizeof(Cell) * m", None),
+    ],
+)
+def test_the_elements_of_an_array_of_structs(size: str, elements: int | None) -> None:
+    before = (
+        "struct Cell { int a; };\n__global__ void k(Cell* x) {}\nint main() { int n = 4; Cell* x;"
+    )
+    text = f"{before} cudaMalloc(&x, {size}); k<<<1, 1>>>(x); }}"
+    [launch] = find_launches(text)
+    assert launch.arguments[0].elements == elements
+
+
+def test_structs_take_their_places_among_the_arguments(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "f.cu"
+    file.write_text(
+        "struct Cell { int a; float b; };\nstruct None {};\n"
+        "__global__ void k(int* out, None none, Cell one, Cell* all, int n) { *out = n + one.a; }\n"
+        "int main() { int* out; cudaMalloc(&out, 4); None none; Cell one; Cell* all;\n"
+        "  cudaMalloc(&all, 9 * sizeof(Cell)); k<<<1, 32>>>(out, none, one, all, 7); }"
+    )
+    assert main([str(file), "--launch"]) == 0
+    out = capsys.readouterr().out
+    assert "fill in: the value of one.a (one), the value of one.b (one)." in out
+    assert out.endswith("--block 32 i32:1 i32=VALUE f32=VALUE struct:9 i32=7\n")
+    words = ["--grid", "1", "--block", "32", "i32:1", "i32=3", "f32=1"]
+    assert main([str(file), *words, "struct:9", "i32=7"]) == 0
+    capsys.readouterr()
+    assert main([str(file), *words, "Cell:9", "i32=7"]) == 2
+    assert "'Cell:9' for all: this parameter points to structs Cell; give their number, like " \
+           "struct:64." in capsys.readouterr().err  # fmt: skip
+
+
 def test_an_argument_that_a_pack_hides_is_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
