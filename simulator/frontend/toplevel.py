@@ -210,6 +210,8 @@ class TopLevel:
         words = {tokens[index].text for index in head}
         marks = words | {mark for word in words for mark in self._marks.get(word, ())}
         braces = [index for index in head if tokens[index].text == "{" and index in self.partner]
+        if "try" in words:
+            del braces[1:]  # int main() try { … } catch (…) { … }
         body = (braces[-1], self.partner[braces[-1]]) if braces else None
         is_type = self._is_type(first)
         function = self._function(head)

@@ -93,6 +93,13 @@ def test_elements_of_arrays(case: str) -> None:
     assert (found.arguments[0].elements, found.arguments[1].value) == (elements, 50)
 
 
+def test_a_function_may_be_a_try_block() -> None:
+    (found,) = find_launches(
+        f"{KERNEL}int main() try {{ int n = 8; k<<<n, 32>>>(0, n); }}\ncatch (...) {{ return 1; }}"
+    )
+    assert found.grid == (8, 1, 1)
+
+
 def test_a_called_function_gets_its_arguments() -> None:
     text = (
         KERNEL + "void run(float *data, int n, dim3 b) { k<<<n / b.x, b, n * sizeof(float)>>>"
