@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -211,9 +212,13 @@ class Places:
         return Value(f"{callee.name}({', '.join(arguments)})", callee.result)
 
     def argument(self, ctype: str, depth: int) -> str:
-        """What a parameter takes by value."""
+        """What a parameter takes by value, or by a reference that it does not write to."""
         if not ctype.endswith("*"):
-            return self.of(ctype, depth)
+            value = self.of(ctype, depth)
+            named = set(re.findall(r"\w+", value))
+            # A const reference takes no volatile variable, but its value.
+            is_volatile = any(v.volatile and v.name in named for v in self.scope)
+            return f"({ctype})({value})" if is_volatile else value
         element = ctype.removeprefix("const ").removesuffix("*")
         able = [
             v for v in self.readable("array", "pointer")
