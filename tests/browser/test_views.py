@@ -465,7 +465,15 @@ def test_presenting_leaves_only_the_scene(visit: Open) -> None:
         assert box is not None
         return box["width"], box["height"]
 
-    small = size()
+    def at_rest() -> tuple[float, float]:
+        """The size once it stays: the room is told, and the figure for it has come."""
+        before = None
+        while (now := size()) != before:
+            before = now
+            page.wait_for_timeout(1500)
+        return now
+
+    small = at_rest()
     page.evaluate(
         """() => {
           window.sizes = [];
@@ -483,8 +491,7 @@ def test_presenting_leaves_only_the_scene(visit: Open) -> None:
         page.keyboard.press("p")
         for hidden in (".stAppHeader", ".st-key-controls", ".stepper .bar"):
             expect(page.locator(hidden).first).to_be_hidden()
-        page.wait_for_timeout(1000)  # until the figure for the whole window has come
-        assert size() == (1280, 720)
+        assert at_rest() == (1280, 720)
         page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowLeft")
         if leave == "button":
@@ -492,8 +499,7 @@ def test_presenting_leaves_only_the_scene(visit: Open) -> None:
         else:
             page.keyboard.press(leave)
         expect(page.locator(".st-key-controls").first).to_be_visible()
-        page.wait_for_timeout(1000)
-        assert size() == pytest.approx(small, abs=1)
+        assert at_rest() == pytest.approx(small, abs=1)
     sizes = page.evaluate("window.sizes")
     assert sizes == [sizes[0], sizes[1]] * 3, "each time one figure is drawn"
 

@@ -186,10 +186,10 @@ def set_controls(requested: Requested) -> None:
     if hazard is not None:
         step = find_hazard(view, hazard.lines, hazard.example.iterations)
         view = replace(view, step=scene_step(view, step))
+    state["controls"] = state.get("controls", 0) + 1  # first, for a run may be interrupted
     state["view"], state["notices"] = view, requested.notices
     state["preset"] = requested.preset
     state["order"] = state.get("order", 0) + 1
-    state["controls"] = state.get("controls", 0) + 1
     close_popovers()
 
 
@@ -225,10 +225,11 @@ def close_popovers() -> None:
 def choose_kernel(key: str) -> None:
     """Show the kernel that a control has chosen, from the next script run on.
 
-    Streamlit also calls this when it first hears of a control, with the value that was drawn.
+    Streamlit also calls this when it first hears of a control, with the value that was drawn, and
+    for one that another view has replaced.
     """
     view, name = st.session_state["view"], st.session_state[key]
-    if name != view.kernel:
+    if key == control_key("kernel") and name != view.kernel:
         request_view(with_kernel(view, name))
 
 
