@@ -14,7 +14,7 @@ from ui.panels.threads import naive_loads
 from ui.scene_model import build_scene_model
 
 SHAPES = 200
-QUICK = 40  # of them, in every run of the tests
+QUICK = 20  # of them, in every run of the tests
 LARGEST = 24
 SETTINGS = [
     (entry.name, defines)
