@@ -460,17 +460,16 @@ def test_presenting_leaves_only_the_scene(visit: Open) -> None:
     page = ready(visit("?step=1"))
     plot = page.locator(".st-key-scene .js-plotly-plot[data-ready]")
 
-    def size() -> tuple[float, float]:
+    def size() -> tuple[float, float] | None:
         box = plot.bounding_box()
-        assert box is not None
-        return box["width"], box["height"]
+        return None if box is None else (box["width"], box["height"])
 
     def at_rest() -> tuple[float, float]:
         """The size once it stays: the room is told, and the figure for it has come."""
-        before = None
-        while (now := size()) != before:
-            before = now
+        before, now = None, size()
+        while now is None or now != before:
             page.wait_for_timeout(1500)
+            before, now = now, size()
         return now
 
     small = at_rest()
