@@ -12,15 +12,8 @@ from simulator.language.tree import Barrier, Binary, Expression, MemorySpace, St
 from simulator.language.visit import expressions_of, is_copy, subexpressions
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
-from simulator.observers.transactions import (
-    BANK_BYTES,
-    SECTOR_BYTES,
-    copied_sectors,
-    ideal_wavefronts,
-    instructions,
-    sectors,
-    wavefronts,
-)
+from simulator.observers.counters import add_up_cost
+from simulator.observers.transactions import BANK_BYTES, SECTOR_BYTES, instructions
 from simulator.recording.recording import StepAccess
 
 
@@ -105,21 +98,14 @@ def _cost(
         access.space, is_copy(access.expression),
     )  # fmt: skip
     if key not in known:
-        known[key] = _compute_cost(access, _by_warp(offsets), _by_warp(active))
+        parts = instructions(access.width, access.element_bytes)
+        lanes = _by_warp(offsets), _by_warp(active)
+        cost = add_up_cost(*lanes, parts, access.kind, is_shared, is_copy(access.expression))
+        known[key] = (
+            (0, cost.transactions, cost.transactions - cost.ideal) if is_shared
+            else (cost.transactions, 0, 0)
+        )  # fmt: skip
     return known[key]
-
-
-def _compute_cost(access: StepAccess, offsets: Array, active: Array) -> tuple[int, int, int]:
-    moved = served = ideal = 0
-    count = copied_sectors if is_copy(access.expression) else sectors
-    for first, width in instructions(access.width, access.element_bytes):
-        if access.space is MemorySpace.GLOBAL:
-            moved += int(count(offsets + first, active, width).sum())
-        else:
-            lanes = (offsets + first, active, width, access.kind)
-            served += int(wavefronts(*lanes).sum())
-            ideal += int(ideal_wavefronts(*lanes).sum())
-    return moved, served, served - ideal
 
 
 def _by_warp(values: Array) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never
 
+from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.language.visit import is_copy
 from simulator.machine.observer import Access, AccessKind, Observer
@@ -97,16 +98,36 @@ def _cost(access: Access) -> Cost:
 
 
 def _compute_cost(access: Access) -> Cost:
-    addresses, active = access.by_warp()
+    offsets, active = access.by_warp()
+    is_shared = access.buffer.space is not MemorySpace.GLOBAL
+    addresses = offsets + access.buffer.offset if is_shared else offsets
+    parts = instructions(access.width, access.component_size)
+    return add_up_cost(addresses, active, parts, access.kind, is_shared, is_copy(access.lvalue))
+
+
+def add_up_cost(
+    addresses: Array,
+    active: Array,
+    parts: tuple[tuple[int, int], ...],
+    kind: AccessKind,
+    is_shared: bool,
+    is_copied: bool,
+) -> Cost:
+    """Add up the cost of the instructions that an access takes.
+
+    addresses int [warps, 32] in bytes, of shared memory from its start; active bool [warps, 32];
+    parts are transactions.instructions' of the access; is_copied says whether it is an asynchronous
+    copy.
+    """
     warps = int(active.any(axis=1).sum())
-    count_sectors = copied_sectors if is_copy(access.lvalue) else sectors
+    count_sectors = copied_sectors if is_copied else sectors
     requests = transactions = ideal = 0
-    for first, width in instructions(access.width, access.component_size):
+    for first, width in parts:
         requests += warps
-        if access.buffer.space is MemorySpace.GLOBAL:
-            transactions += int(count_sectors(addresses + first, active, width).sum())
-        else:
-            lanes = (addresses + access.buffer.offset + first, active, width, access.kind)
+        if is_shared:
+            lanes = (addresses + first, active, width, kind)
             transactions += int(wavefronts(*lanes).sum())
             ideal += int(ideal_wavefronts(*lanes).sum())
+        else:
+            transactions += int(count_sectors(addresses + first, active, width).sum())
     return Cost(requests, transactions, ideal)
