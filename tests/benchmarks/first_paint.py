@@ -234,14 +234,20 @@ def steps(page: Page, name: str) -> None:
     )
 
 
-def play(page: Page) -> None:
-    """Play for some seconds, and count the steps that came late or not at all."""
+def played(page: Page, pace: int, watch: str) -> list[float]:
+    """Play for some seconds from the first step; the times that a script of the page gives."""
     page.keyboard.press("Home")
-    page.get_by_label("Steps a second").select_option(str(PACE))
+    page.get_by_label("Steps a second").select_option(str(pace))
     page.wait_for_timeout(1000)
     page.get_by_role("button", name="Play or pause").click()
-    times = page.evaluate(WATCH, SECONDS)
+    times: list[float] = page.evaluate(watch, SECONDS)
     page.get_by_role("button", name="Play or pause").click()
+    return times
+
+
+def play(page: Page) -> None:
+    """Play for some seconds, and count the steps that came late or not at all."""
+    times = played(page, PACE, WATCH)
     gaps = [after - before for before, after in itertools.pairwise(times)]
     late = sum(gap > 1.5 * 1000 / PACE for gap in gaps)
     print(
@@ -252,12 +258,7 @@ def play(page: Page) -> None:
 
 def move(page: Page) -> None:
     """Play at a pace at which values fly, and count the frames that the browser painted."""
-    page.keyboard.press("Home")
-    page.get_by_label("Steps a second").select_option(str(MOVING_PACE))
-    page.wait_for_timeout(1000)
-    page.get_by_role("button", name="Play or pause").click()
-    times = page.evaluate(FRAMES, SECONDS)
-    page.get_by_role("button", name="Play or pause").click()
+    times = played(page, MOVING_PACE, FRAMES)
     gaps = [after - before for before, after in itertools.pairwise(times)]
     print(
         f"playing at {MOVING_PACE} a second, with motion: {len(gaps) / SECONDS:.0f} frames a "
