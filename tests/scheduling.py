@@ -15,6 +15,7 @@ SHARED = {
     "tests/ui/test_export.py": "browser, first group",
     "tests/ui/test_notebook.py": "browser, first group",
     "tests/browser/test_legibility.py": "browser, without a server",
+    "tests/browser/test_publish.py": "browser, without a server",
     "tests/browser/": "browser, second group",
     "tests/gpu/test_bits.py": "gpu",
     "tests/gpu/test_hardware.py": "gpu",

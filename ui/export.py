@@ -30,8 +30,7 @@ def html(
     The file is an iterator of strings. Each frame is read when its string is requested: all frames
     of a long recording would occupy too much memory. The player begins at step `start`, from 0.
     """
-    plain = figure.to_dict()
-    layout, frames = plain["layout"], plain["frames"]
+    layout = figure.to_dict()["layout"]
     page = Template(read_web("animation.html"))
     yield page.substitute(
         title=markup.escape(title),
@@ -42,17 +41,31 @@ def html(
     )
     yield "<script>"
     yield get_plotlyjs()
+    yield f"</script>\n<script>\n{navigation_script(navigation, start)}\nconst figure = "
+    yield from figure_json(figure)
+    yield f";\n{read_web(*PLAYER, 'animation.js')}loadFigure(figure);\n"
+    yield "</script>\n</body>\n</html>\n"
+
+
+def navigation_script(navigation: Mapping[str, Any], start: int) -> str:
+    """Write what animation.js needs to know about a scene: its navigation and its first step."""
     stops = {way: [int(n) for n in navigation[way]] for way in ("inner", "outer", "barrier")}
     stops_json = json.dumps({"steps": int(navigation["steps"]), **stops})
-    yield f"</script>\n<script>\nconst navigation = {stops_json}, start = {start};\n"
-    data, shown = (to_json_plotly(part, engine="json") for part in (plain["data"], layout))
-    yield f'const figure = {{"data": {data}, "layout": {shown}, "frames": {{"steps": ['
+    return f"const navigation = {stops_json}, start = {start};"
+
+
+def figure_json(figure: go.Figure) -> Iterator[str]:
+    """Write a figure as JSON that may stand within a script, frame by frame, its frames packed."""
+    plain = figure.to_dict()
+    data, layout = (
+        _within_script(to_json_plotly(plain[part], engine="json")) for part in ("data", "layout")
+    )
+    yield f'{{"data": {data}, "layout": {layout}, "frames": {{"steps": ['
     packer = FramePacker()
-    for number, frame in enumerate(frames):
+    for number, frame in enumerate(plain["frames"]):
         yield f"{',' if number else ''}{_within_script(json.dumps(packer.pack(frame)))}"
     texts, shapes = map(_within_script, packer.tables())
-    yield f'], "texts": {texts}, "shapes": {shapes}}}}};\n'
-    yield f"{read_web(*PLAYER, 'animation.js')}</script>\n</body>\n</html>\n"
+    yield f'], "texts": {texts}, "shapes": {shapes}}}}}'
 
 
 def _within_script(text: str) -> str:

@@ -17,14 +17,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from PIL import Image
 
 from simulator import LaunchError, SourceError
 from ui.look import Look
 from ui.palette import PALETTES
-from ui.standalone import draw_standalone, parse_view
+from ui.standalone import draw_standalone, parse_address
 from ui.view_url import View
 
 RATE = 25  # pictures a second
@@ -61,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Make the film; 0, or 2 where that is not possible."""
     options = _parser().parse_args(arguments)
     try:
-        view = _parse(options.view)
+        view = parse_address(options.view)
         look = Look(
             theme=options.theme, sheet=view.sheet, stage=view.stage, width=options.width,
             height=options.height, presenting=True,
@@ -111,14 +110,6 @@ def _pixels(least: int) -> Callable[[str], int]:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} to {LARGEST}.")
 
     return parse
-
-
-def _parse(address: str) -> View:
-    query = urlsplit(address).query if "://" in address else address.lstrip("?")
-    pairs = parse_qsl(query, keep_blank_values=True)
-    if query and not pairs:
-        raise FilmError(f"{address!r} is no view; write one as kernel=tiled&M=8&N=8&K=8.")
-    return parse_view(dict(pairs))
 
 
 def make_film(

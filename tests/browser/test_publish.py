@@ -1,0 +1,238 @@
+"""A published folder as a student opens it: on a phone and on a projector, without a server."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser import app, legibility
+from tests.browser.legibility import READ, FigurePage
+from tests.browser.test_accessibility import violations
+from ui.look import Look
+from ui.publish import ROOMS, list_pages, publish
+
+pytestmark = pytest.mark.browser
+
+PAGES = {page.name: page for page in list_pages([])}
+SINGLE, PAIR = "4 × 4 in tiles of 2 × 2", "With | without the second barrier"
+PHONE, PROJECTOR = (390, 844), (1280, 720)
+ROOM_OF = {PHONE: "phone", PROJECTOR: "wide"}
+
+
+@pytest.fixture(scope="module")
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two presets; with --deep with all of them."""
+    made = tmp_path_factory.mktemp("published") / "pages"
+    is_deep = request.config.getoption("--deep")
+    list(publish(made, [page for page in PAGES.values() if is_deep or page.name in (SINGLE, PAIR)]))
+    return made
+
+
+@contextmanager
+def opened(chromium: Browser, size: tuple[int, int], scheme: str, home: str) -> Iterator[Page]:
+    """The index in a window; its pages ask for nothing outside the folder and write no error."""
+    errors: list[str] = []
+    context = chromium.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme,
+        has_touch=size == PHONE, is_mobile=size == PHONE,
+    )  # fmt: skip
+    page = context.new_page()
+    page.set_default_timeout(app.PATIENCE)
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on(
+        "request",
+        lambda asked: None if asked.url.startswith((f"{home}/", "data:"))
+        else errors.append(asked.url),
+    )  # fmt: skip
+    page.goto(f"{home}/index.html")
+    yield page
+    context.close()
+    assert errors == []
+
+
+def ready(page: Page) -> Page:
+    page.wait_for_selector(".plot[data-ready]")
+    return page
+
+
+def step(page: Page) -> int:
+    title = page.locator(".gtitle").text_content() or ""
+    found = re.match(r"Step (\d+) of \d+", title)
+    assert found, title
+    return int(found[1])
+
+
+def layout(page: Page) -> dict[str, Any]:
+    found: dict[str, Any] = page.evaluate("document.querySelector('.plot').layout")
+    return found
+
+
+def swipe(page: Page, across: int) -> None:
+    """Move a finger over the scene, as the screen reports it."""
+    session = page.context.new_cdp_session(page)
+    x, y = 200, 500
+    send = partial(session.send, "Input.dispatchTouchEvent")
+    send({"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    for part in range(1, 5):
+        send({"type": "touchMove", "touchPoints": [{"x": x + across * part / 4, "y": y}]})
+    send({"type": "touchEnd", "touchPoints": []})
+    session.detach()
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [(PHONE, "light"), (PROJECTOR, "dark"),
+     pytest.param(PHONE, "dark", marks=pytest.mark.deep),
+     pytest.param(PROJECTOR, "light", marks=pytest.mark.deep)],
+)  # fmt: skip
+def test_a_folder_is_read_from_its_files(
+    chromium: Browser, folder: Path, size: tuple[int, int], scheme: str
+) -> None:
+    assert len([*folder.rglob("*plotly*")]) == 1
+    with opened(chromium, size, scheme, folder.as_uri()) as page:
+        page.get_by_role("link", name=SINGLE).click()
+        ready(page)
+        assert page.title() == f"{SINGLE} · Tilewise"
+        expect(page.get_by_role("heading", level=1)).to_have_text(SINGLE)
+        expect(page.get_by_text(PAGES[SINGLE].text)).to_be_visible()
+        drawn = layout(page)
+        room = ROOMS[ROOM_OF[size]]
+        assert drawn["width"] == room.width
+        paper = {"light": "rgb(255, 255, 255)", "dark": "rgb(14, 20, 32)"}[scheme]
+        body = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        picture = page.evaluate("getComputedStyle(document.querySelector('.main-svg')).background")
+        assert body == paper
+        assert picture.startswith(paper)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert step(page) == PAGES[SINGLE].view.step + 1
+        page.keyboard.press("ArrowRight")
+        assert step(page) == PAGES[SINGLE].view.step + 2
+        page.keyboard.press("Home")
+        if size == PHONE:
+            for across, there in ((-90, 2), (-90, 3), (90, 2)):
+                swipe(page, across)
+                page.wait_for_function(
+                    "(title) => document.querySelector('.gtitle').textContent.startsWith(title)",
+                    arg=f"Step {there} of",
+                )
+        else:
+            assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+            page.get_by_role("button", name="Statement forward").click()
+            assert step(page) == 2
+        timeline = page.get_by_role("slider", name="Step")
+        box = timeline.bounding_box()
+        assert box is not None
+        timeline.click(position={"x": box["width"] - 2, "y": 5})
+        assert step(page) == 41
+        page.get_by_role("link", name="All scenes").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Tilewise")
+        page.get_by_role("link", name=PAIR).click()
+        assert step(ready(page)) == PAGES[PAIR].view.step + 1
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.go_back()
+        expect(page.get_by_role("link", name=PAIR)).to_be_visible()
+
+
+def test_what_moves_is_seen_and_the_window_and_colours_may_change(
+    chromium: Browser, folder: Path
+) -> None:
+    with opened(chromium, PROJECTOR, "light", folder.as_uri()) as page:
+        page.get_by_role("link", name=SINGLE).click()
+        ready(page)
+        page.keyboard.press("Home")
+        page.keyboard.press(" ")
+        page.wait_for_selector(".motions .flying", state="attached")
+        page.keyboard.press(" ")
+        there = step(page)
+        assert there > 1
+        page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+        page.wait_for_function("document.querySelector('.plot').layout.width === 370")
+        page.emulate_media(color_scheme="dark")
+        page.wait_for_function("document.querySelector('.plot').layout.paper_bgcolor === '#0e1420'")
+        assert page.locator(".plot").count() == 1
+        assert step(page) == there
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(PHONE, "light"), (PROJECTOR, "dark")])
+def test_any_web_server_may_have_it_and_axe_finds_nothing_serious(
+    chromium: Browser, folder: Path, size: tuple[int, int], scheme: str
+) -> None:
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    handler = partial(Quiet, directory=str(folder.parent))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        home = f"http://127.0.0.1:{server.server_port}/{folder.name}"
+        with opened(chromium, size, scheme, home) as page:
+            found = violations(page)
+            page.get_by_role("link", name=PAIR).click()
+            assert step(ready(page)) == PAGES[PAIR].view.step + 1
+            found += violations(page)
+        server.shutdown()
+        thread.join()
+    assert found == []
+
+
+class PublishedPage(FigurePage):
+    """A published page, read as a figure of its own is."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        page.add_script_tag(content=READ.read_text(encoding="utf-8"))
+        page.add_style_tag(content=".no-texts svg text { visibility: hidden !important; }")
+        page.evaluate("() => { shown = player.scene.plot; }")
+        left, top, right, bottom = page.evaluate(
+            "() => { const box = shown.getBoundingClientRect();"
+            " return [box.left, box.top, box.right, box.bottom]; }"
+        )
+        self.room = (left, top, right, bottom)
+
+    def draw(self, *_: Any) -> None:
+        """It is drawn."""
+
+    def show(self, step: int) -> None:
+        """Show one of its steps."""
+        self.page.evaluate("(n) => player.show(n)", step)
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "scheme"),
+    [
+        pytest.param(
+            name, size, scheme,
+            marks=[] if name in (SINGLE, PAIR) and (size, scheme) in QUICK else pytest.mark.deep,
+        )
+        for QUICK in [((PHONE, "light"), (PROJECTOR, "dark"))]
+        for name in PAGES
+        for size in (PHONE, PROJECTOR)
+        for scheme in ("light", "dark")
+    ],
+)  # fmt: skip
+def test_a_published_scene_can_be_read(
+    chromium: Browser, folder: Path, name: str, size: tuple[int, int], scheme: str
+) -> None:
+    with opened(chromium, size, scheme, folder.as_uri()) as page:
+        page.goto((folder / PAGES[name].file).as_uri())
+        ready(page)
+        whole = page.evaluate("document.documentElement.scrollHeight")
+        page.set_viewport_size({"width": size[0], "height": max(size[1], whole)})
+        look = Look(width=size[0], height=size[1])
+        last = page.evaluate("navigation.steps") - 1
+        steps = sorted({0, PAGES[name].view.step, last // 2, last})
+        faults = legibility.find_faults(
+            {}, look, PublishedPage(page), steps, is_pair=PAGES[name].view.partner is not None
+        )
+        assert [str(fault) for fault in faults] == []
