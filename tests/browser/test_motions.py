@@ -78,11 +78,17 @@ new Promise((resolve) => {
 """
 
 
-def test_nothing_moves_at_a_high_pace_or_step_by_step(visit: Open) -> None:
-    page = ready(visit("?step=1"))
-    play(page, "10")
+def test_values_move_at_four_steps_a_second_and_not_at_ten(visit: Open) -> None:
+    page = ready(visit("?step=10"))
+    play(page, "4")
+    page.wait_for_selector(MOVING)
+    page.get_by_label("Steps a second").select_option("10")
+    page.wait_for_selector(MOVING, state="detached")
     assert page.evaluate(COUNT) == 0
-    page.keyboard.press("Home")
+
+
+def test_nothing_moves_step_by_step(visit: Open) -> None:
+    page = ready(visit("?step=1"))
     for _ in range(12):
         page.keyboard.press("ArrowRight")
     assert page.locator(".motions").count() == 0
