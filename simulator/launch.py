@@ -87,6 +87,19 @@ def ravel(index: Dim3, sizes: Dim3) -> int:
     return index[0] + sizes[0] * (index[1] + sizes[1] * index[2])
 
 
+def format_index(index: Dim3 | None, sizes: Dim3) -> str:
+    """A thread or block as every text has it: its x and y, and z where the block or grid has depth.
+
+    sizes are those of the block or grid. An unknown one is "(?)".
+
+    >>> format_index((5, 2, 0), (16, 16, 1)), format_index((1, 0, 0), (4, 2, 2))
+    ('(5, 2)', '(1, 0, 0)')
+    """
+    if index is None:
+        return "(?)"
+    return f"({', '.join(map(str, index[: 3 if sizes[2] > 1 else 2]))})"
+
+
 def check(kernel: Kernel, launch: Launch) -> dict[str, Any]:
     """The arguments by name, each an array or a NumPy scalar of its C type.
 

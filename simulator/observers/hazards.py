@@ -216,7 +216,9 @@ class Hazards(Observer):
     def on_unset(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """A variable is read before it has a value."""
         kind, example = HazardKind.UNINITIALIZED_READ, _example_of_lane(group, int(lanes[0]), None)
-        message = unset_variable_message(span.line, example.block, example.thread, name)
+        message = unset_variable_message(
+            span.line, example.block, example.thread, group.launch, name
+        )
         space = MemorySpace.REGISTER
         hazard = Hazard(kind, (span.line,), name, space, message, lanes.size, example)
         self._add((kind, name, span.line), hazard)
@@ -224,7 +226,7 @@ class Hazards(Observer):
     def on_unset_copy(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """A variable is copied before it has a value."""
         block, thread = group.thread_of(int(lanes[0]))
-        note = unset_copy_note(span.line, block, thread, name)
+        note = unset_copy_note(span.line, block, thread, group.launch, name)
         self._notes.setdefault(("copy", name, span.line), note)
 
     def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
@@ -251,13 +253,13 @@ class Hazards(Observer):
         if present.all():
             count = int((ended & ~arrived).sum())
             self._notes.setdefault(
-                ("ended", line), ended_threads_note(barrier, block, count, ended.size)
+                ("ended", line), ended_threads_note(barrier, block, self._launch, count)
             )
             return
         waiting, missing = (
             unravel(int(threads.argmax()), self._launch.block) for threads in (arrived, ~present)
         )
-        message = partial_barrier_message(barrier, block, missing, int(arrived.sum()), arrived.size)
+        message = partial_barrier_message(barrier, block, missing, self._launch, int(arrived.sum()))
         example = Example(block, waiting, block, missing, None, loop_iterations(group))
         self._add((kind, line), Hazard(kind, (line,), None, None, message, 1, example))
 
@@ -467,7 +469,7 @@ class Hazards(Observer):
         name = format_cell(access.buffer, index)
         both_atomic = access.kind is AccessKind.ATOMIC and bool(accesses.shadow.atomic[cell])
         message = race_message(
-            kind, lines, name, example, access_is_first,
+            kind, lines, name, example, launch, access_is_first,
             during_copy=not access_is_first and bool(np.any(accesses.copied & races)),
             of_one_block=both_atomic,
         )  # fmt: skip
@@ -484,7 +486,7 @@ class Hazards(Observer):
         writers = (int(accesses.shadow.writer[cell]), int(accesses.threads[number]))
         name = format_cell(access.buffer, _cell_index(access.buffer, cell))
         places = [_block_and_thread(writer, launch) for writer in writers]
-        self._notes[key] = same_value_note(lines, name, places)
+        self._notes[key] = same_value_note(lines, name, places, launch)
 
     def _precedes_write(self, accesses: CellAccesses, cell: int) -> bool:
         """Whether the author of the kernel meant an access to come before the cell's last write.
@@ -528,7 +530,7 @@ class Hazards(Observer):
         example = Example(block, thread, other_block, other, index, iterations)
         kind, lines = HazardKind.WRITE_AFTER_READ, (access.lvalue.span.line,)
         name = format_cell(access.buffer, index)
-        message = race_message(kind, lines, name, example, False)
+        message = race_message(kind, lines, name, example, launch, False)
         self._add_for_array(kind, lines, access.buffer, message, int(races.sum()), example)
 
     # Reports ---------------------------------------------------------------------------------
@@ -541,7 +543,12 @@ class Hazards(Observer):
         index = _cell_index(buffer, int(cells[first]), group.lanes)
         example = _example_of_lane(group, lane, index)
         message = unset_cell_message(
-            line, example.block, example.thread, format_cell(buffer, index), buffer.space
+            line,
+            example.block,
+            example.thread,
+            group.launch,
+            format_cell(buffer, index),
+            buffer.space,
         )
         kind, count = HazardKind.UNINITIALIZED_READ, int(unset.sum())
         self._add_for_array(kind, (line,), buffer, message, count, example)

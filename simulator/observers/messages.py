@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from simulator.language.tree import Barrier, MemorySpace
-from simulator.launch import Dim3
+from simulator.launch import Dim3, Launch, format_index
 from simulator.machine.buffers import Buffer
 from simulator.machine.observer import (
     AccessKind,
@@ -36,6 +36,7 @@ def race_message(
     lines: tuple[int, ...],
     cell: str,
     example: Example,
+    launch: Launch,
     example_is_first: bool,
     during_copy: bool = False,
     of_one_block: bool = False,
@@ -47,29 +48,29 @@ def race_message(
     of_one_block: both are atomics of two blocks, one of them for the threads of its block alone.
     """
     if example.other_block == example.block:
-        other = f"thread {format_index(example.other_thread)}"
+        other = f"thread {format_index(example.other_thread, launch.block)}"
         between = "with no __syncthreads() between them"
     else:
         other = "another block"
         if example.other_block is not None:
-            other = f"a thread of block {format_index(example.other_block)}"
+            other = f"a thread of block {format_index(example.other_block, launch.grid)}"
         between = "and blocks run in no order"
     if during_copy:
         between = "and the copy has not been waited for"
     if of_one_block:
         between = "and an atomic with _block in its name is none for the threads of other blocks"
-    thread = f"thread {format_index(example.thread)}"
+    thread = f"thread {format_index(example.thread, launch.block)}"
     first, second = (thread, other) if example_is_first else (other, thread)
     first_verb, second_verb = (VERBS[access] for access in RACES[kind])
     return (
         f"line {lines[0]}: {first} {first_verb} {cell} and line {lines[-1]}: {second} "
-        f"{second_verb} it in block {format_index(example.block)}, {between}."
+        f"{second_verb} it in block {format_index(example.block, launch.grid)}, {between}."
     )
 
 
 def fault_message(fault: Fault, lane: int) -> str:
     """An access outside its array, or at a wrong multiple, by one lane of a group."""
-    buffer = fault.buffer
+    buffer, group = fault.buffer, fault.group
     offset, size = int(fault.offsets[lane]), buffer.element.size
     match fault.reason:
         case FaultReason.OUT_OF_BOUNDS:
@@ -85,7 +86,7 @@ def fault_message(fault: Fault, lane: int) -> str:
             )
         case _:
             assert_never(fault.reason)
-    subject = _line_and_thread(fault.lvalue.span.line, *fault.group.thread_of(lane))
+    subject = _line_and_thread(fault.lvalue.span.line, *group.thread_of(lane), group.launch)
     return f"{subject} {VERBS[fault.kind]} {target}; the access is dropped." + _dynamic(fault)
 
 
@@ -103,7 +104,7 @@ def _dynamic(fault: Fault) -> str:
 def warp_fault_message(fault: WarpFault, lane: int) -> str:
     """A warp function whose result is undefined for one lane of a group."""
     name, group = fault.call.function, fault.group
-    subject = _line_and_thread(fault.call.span.line, *group.thread_of(lane))
+    subject = _line_and_thread(fault.call.span.line, *group.thread_of(lane), group.launch)
     own, other = int(group.warp_lanes[lane]), int(fault.others[lane])
     match fault.reason:
         case WarpFaultReason.UNNAMED_LANE:
@@ -125,58 +126,62 @@ def warp_fault_message(fault: WarpFault, lane: int) -> str:
 
 def stop_message(stop: Stop, lane: int) -> str:
     """A thread that ends the launch: its assert fails, or it comes to a trap."""
-    call = stop.call
-    subject = _line_and_thread(call.span.line, *stop.group.thread_of(lane))
+    call, group = stop.call, stop.group
+    subject = _line_and_thread(call.span.line, *group.thread_of(lane), group.launch)
     if call.function == "assert":
         return f"{subject} fails assert({call.texts[0]}), which ends the launch."
     return f"{subject} comes to {call.function}(), which ends the launch."
 
 
-def unset_variable_message(line: int, block: Dim3, thread: Dim3, name: str) -> str:
+def unset_variable_message(line: int, block: Dim3, thread: Dim3, launch: Launch, name: str) -> str:
     """A variable that is read before it has a value."""
-    return f"{_line_and_thread(line, block, thread)} reads {name}, which has no value yet."
+    subject = _line_and_thread(line, block, thread, launch)
+    return f"{subject} reads {name}, which has no value yet."
 
 
-def unset_cell_message(line: int, block: Dim3, thread: Dim3, cell: str, space: MemorySpace) -> str:
+def unset_cell_message(
+    line: int, block: Dim3, thread: Dim3, launch: Launch, cell: str, space: MemorySpace
+) -> str:
     """A cell of an array that is read before it was written."""
-    return (
-        f"{_line_and_thread(line, block, thread)} reads {cell}, a {space} cell that nothing was "
-        "written to."
-    )
+    subject = _line_and_thread(line, block, thread, launch)
+    return f"{subject} reads {cell}, a {space} cell that nothing was written to."
 
 
 def partial_barrier_message(
-    barrier: Barrier, block: Dim3, missing: Dim3, arrived: int, threads: int
+    barrier: Barrier, block: Dim3, missing: Dim3, launch: Launch, arrived: int
 ) -> str:
     """A barrier that only `arrived` of a block's threads reach, and not the thread `missing`."""
     return (
         f"line {barrier.span.line}: {barrier.function}() is reached by only {arrived} of the "
-        f"{threads} threads of block {format_index(block)}; thread {format_index(missing)} does "
-        "not reach it."
+        f"{launch.threads} threads of block {format_index(block, launch.grid)}; thread "
+        f"{format_index(missing, launch.block)} does not reach it."
     )
 
 
-def ended_threads_note(barrier: Barrier, block: Dim3, ended: int, threads: int) -> str:
+def ended_threads_note(barrier: Barrier, block: Dim3, launch: Launch, ended: int) -> str:
     """A barrier that `ended` of a block's threads do not reach because they have ended."""
     return (
-        f"line {barrier.span.line}: {ended} of the {threads} threads of block "
-        f"{format_index(block)} have ended before this {barrier.function}(). A GPU does not wait "
-        "for them, but CUDA asks that all threads reach a barrier or none."
+        f"line {barrier.span.line}: {ended} of the {launch.threads} threads of block "
+        f"{format_index(block, launch.grid)} have ended before this {barrier.function}(). A GPU "
+        "does not wait for them, but CUDA asks that all threads reach a barrier or none."
     )
 
 
-def unset_copy_note(line: int, block: Dim3, thread: Dim3, name: str) -> str:
+def unset_copy_note(line: int, block: Dim3, thread: Dim3, launch: Launch, name: str) -> str:
     """A variable that is copied before it has a value."""
-    return (
-        f"{_line_and_thread(line, block, thread)} copies {name}, which has no value yet; nothing "
-        "depends on it so far."
-    )
+    subject = _line_and_thread(line, block, thread, launch)
+    return f"{subject} copies {name}, which has no value yet; nothing depends on it so far."
 
 
-def same_value_note(lines: tuple[int, int], cell: str, places: Sequence[tuple[Dim3, Dim3]]) -> str:
+def same_value_note(
+    lines: tuple[int, int], cell: str, places: Sequence[tuple[Dim3, Dim3]], launch: Launch
+) -> str:
     """Two threads, each by block and thread, that store the same value in one cell."""
     numbers = " and ".join(str(line) for line in sorted(set(lines)))
-    threads = " and ".join(f"{format_index(t)} of block {format_index(b)}" for b, t in places)
+    threads = " and ".join(
+        f"{format_index(thread, launch.block)} of block {format_index(block, launch.grid)}"
+        for block, thread in places
+    )
     return (
         f"{'line' if lines[0] == lines[1] else 'lines'} {numbers}: threads {threads} store the "
         f"same value in {cell} with nothing that orders them; whichever is last, the value is the "
@@ -184,8 +189,8 @@ def same_value_note(lines: tuple[int, int], cell: str, places: Sequence[tuple[Di
     )
 
 
-def witness_sentence(witness: Witness, read_line: int | None) -> str:
-    """What a witness shows; read_line is the line of its read, if it has one."""
+def witness_sentence(witness: Witness, launch: Launch, read_line: int | None) -> str:
+    """What a witness of a launch shows; read_line is the line of its read, if it has one."""
     order = SCHEDULE_PHRASES.get(witness.order, witness.order)
     if witness.order.startswith(Schedule.RANDOM):
         seed = witness.order.rpartition(" ")[2]
@@ -193,8 +198,8 @@ def witness_sentence(witness: Witness, read_line: int | None) -> str:
     differences = []
     if witness.thread is not None:
         differences.append(
-            f"thread {format_index(witness.thread)} reads {_format(witness.read)} instead of "
-            f"{_format(witness.read_against)} at line {read_line}"
+            f"thread {format_index(witness.thread, launch.block)} reads {_format(witness.read)} "
+            f"instead of {_format(witness.read_against)} at line {read_line}"
         )
     if witness.output is not None:
         differences.append(
@@ -213,13 +218,11 @@ def format_cell(buffer: Buffer, index: tuple[int, ...]) -> str:
     return buffer.name + "".join(f"[{i}]" for i in index)
 
 
-def format_index(index: Dim3 | None) -> str:
-    """An index in x, y, z as messages have it, "(?)" for an unknown one."""
-    return "(?)" if index is None else f"({', '.join(map(str, index))})"
-
-
-def _line_and_thread(line: int, block: Dim3, thread: Dim3) -> str:
-    return f"line {line}: thread {format_index(thread)} of block {format_index(block)}"
+def _line_and_thread(line: int, block: Dim3, thread: Dim3, launch: Launch) -> str:
+    return (
+        f"line {line}: thread {format_index(thread, launch.block)} of block "
+        f"{format_index(block, launch.grid)}"
+    )
 
 
 def _format(value: float | str | None) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError, Span
 from simulator.language.tree import Kernel, MemorySpace
-from simulator.launch import Dim3, Launch, ravel, unravel
+from simulator.launch import Dim3, Launch, format_index, ravel, unravel
 from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.machine.schedule import Schedule
@@ -33,7 +33,7 @@ from simulator.observers.findings import (
     Witness,
     loop_iterations,
 )
-from simulator.observers.messages import format_index, witness_sentence
+from simulator.observers.messages import witness_sentence
 
 SEEDS = 6  # random orders that are tried
 MAX_SECONDS = 1.0  # for all orders of all hazards; one block rarely takes a tenth of it
@@ -185,7 +185,9 @@ def _orders(blocks: tuple[int, ...], launch: Launch) -> Iterator[Order]:
             yield Order(name, Schedule.RANDOM, seed, blocks)
         return
     for first, second in (blocks, blocks[::-1]):
-        names = [format_index(unravel(block, launch.grid)) for block in (first, second)]
+        names = [
+            format_index(unravel(block, launch.grid), launch.grid) for block in (first, second)
+        ]
         name = f"block {names[0]} before block {names[1]}"
         yield Order(name, Schedule.LOCKSTEP, 0, (first, second))
 
@@ -230,7 +232,7 @@ def _add_witness(hazard: Hazard, outcome: Outcome, reference: Outcome, launch: L
         value_against=None if output is None else output.reference,
         sentence="",
     )
-    sentence = witness_sentence(witness, None if read is None else read.line)
+    sentence = witness_sentence(witness, launch, None if read is None else read.line)
     return replace(hazard, witness=replace(witness, sentence=sentence))
 
 

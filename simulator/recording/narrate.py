@@ -24,7 +24,7 @@ from simulator.language.tree import (
     Return,
 )
 from simulator.language.visit import strip_casts
-from simulator.launch import unravel
+from simulator.launch import format_index, unravel
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.number_format import MINUS, format_number
 from simulator.recording.expression_text import (
@@ -196,5 +196,4 @@ def _describe_dropped_access(step: Step, thread: int) -> str | None:
 def _name_thread(recording: Recording, thread: int) -> str:
     """A thread as a sentence begins with it; z only for a block that has it."""
     block = recording.launch.block
-    index = unravel(thread, block)[: 3 if block[2] > 1 else 2]
-    return f"Thread ({', '.join(map(str, index))})"
+    return f"Thread {format_index(unravel(thread, block), block)}"

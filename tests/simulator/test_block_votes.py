@@ -119,7 +119,7 @@ def test_a_vote_that_only_some_threads_reach_is_divergent() -> None:
     report = run("int n = 0;\nif (i < 40) n = __syncthreads_count(i < 30);\nx[g] = n;")
     assert [str(hazard.kind) for hazard in report.hazards] == ["divergent-barrier"]
     assert report.hazards[0].message.startswith(
-        "line 5: __syncthreads_count() is reached by only 40 of the 96 threads of block (0, 0, 0); "
+        "line 5: __syncthreads_count() is reached by only 40 of the 96 threads of block (0, 0); "
     )
     assert report.arrays["x"].tolist() == np.where(I < 40, 30, 0).tolist()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from simulator.launch import Launch, format_index
 from simulator.observers.findings import Number, Witness
-from simulator.observers.messages import format_index, witness_sentence
+from simulator.observers.messages import witness_sentence
 
 READ = ((3, 1, 0), 8, 1)  # a thread, what it reads, and what it reads in the reference order
 OUTPUT = ("C[0][3]", -2.5, 7.0)  # a cell, how it ends, and how in the reference order
@@ -16,15 +17,15 @@ NONE = (None, None, None)
     ("order", "against", "read", "output", "sentence"),
     [
         ("ascending", "lockstep", READ, OUTPUT,
-         "With the warps in ascending order, thread (3, 1, 0) reads 8 instead of 1 at line 9, and "
+         "With the warps in ascending order, thread (3, 1) reads 8 instead of 1 at line 9, and "
          "C[0][3] becomes -2.5 instead of 7."),
         ("descending", "lockstep", READ, NONE,
-         "With the warps in descending order, thread (3, 1, 0) reads 8 instead of 1 at line 9."),
+         "With the warps in descending order, thread (3, 1) reads 8 instead of 1 at line 9."),
         ("random, seed 3", "lockstep", NONE, OUTPUT,
          "With the warps in random order (seed 3), C[0][3] becomes -2.5 instead of 7."),
-        ("block (1, 0, 0) before block (0, 0, 0)", "block (0, 0, 0) before block (1, 0, 0)", NONE,
+        ("block (1, 0) before block (0, 0)", "block (0, 0) before block (1, 0)", NONE,
          ("x[0]", "nan", 1234567.0),
-         "With block (1, 0, 0) before block (0, 0, 0), x[0] becomes nan instead of 1.23457e+06, as "
+         "With block (1, 0) before block (0, 0), x[0] becomes nan instead of 1.23457e+06, as "
          "it is the other way round."),
     ],
 )  # fmt: skip
@@ -36,9 +37,11 @@ def test_a_witness_in_a_sentence(
     sentence: str,
 ) -> None:
     witness = Witness(order, against, *read, *output, "")
-    assert witness_sentence(witness, 9 if read != NONE else None) == sentence
+    launch = Launch((2, 1, 1), (4, 4, 1), {})
+    assert witness_sentence(witness, launch, 9 if read != NONE else None) == sentence
 
 
-def test_an_index_that_is_not_known() -> None:
-    assert format_index(None) == "(?)"
-    assert format_index((1, 2, 3)) == "(1, 2, 3)"
+def test_an_index_has_a_z_where_there_is_depth() -> None:
+    assert format_index(None, (4, 4, 1)) == "(?)"
+    assert format_index((1, 0, 0), (4, 1, 1)) == "(1, 0)"
+    assert format_index((1, 2, 0), (4, 4, 2)) == "(1, 2, 0)"

@@ -76,7 +76,7 @@ def test_a_copy_without_a_value_is_a_note(name: str) -> None:
     report = run(body)
     assert not report.hazards
     [note] = report.notes
-    assert note.startswith(f"line {line}: thread (0, 0, 0) of block (0, 0, 0) {part}")
+    assert note.startswith(f"line {line}: thread (0, 0) of block (0, 0) {part}")
 
 
 USES = {
@@ -118,7 +118,7 @@ def test_a_barrier_does_not_wait_for_ended_threads(n: int) -> None:
     report = run(BODY_AFTER_RETURN.format(n=n), block=96)
     assert not report.hazards
     [note] = report.notes
-    assert note.startswith(f"line 3: {96 - n} of the 96 threads of block (0, 0, 0) have ended")
+    assert note.startswith(f"line 3: {96 - n} of the 96 threads of block (0, 0) have ended")
 
 
 def test_no_note_where_all_threads_arrive() -> None:

@@ -125,7 +125,7 @@ def test_the_value_of_printf_is_how_many_arguments_it_has() -> None:
 
 # A body, the kind of its hazard, the lanes, a part of the message.
 STOPS = {
-    "an assert": ("assert(i < 20);", "failed-assertion", 12, "thread (20, 0, 0)"),
+    "an assert": ("assert(i < 20);", "failed-assertion", 12, "thread (20, 0)"),
     "its text": ("assert(x[i] < 7 && i != 3);", "failed-assertion", 5,
                  "fails assert(x[i] < 7 && i != 3), which ends the launch"),
     "with commas": ("assert((i, x[i] >= 0) || fmaxf(1, 2) < 0);", "", 0, ""),

@@ -94,8 +94,8 @@ def test_blocks_have_two_orders_and_neither_is_right() -> None:
     text = "__global__ void k(float* x) {\nx[0] = blockIdx.x;\n}"
     (hazard,) = hazards_of(text, 1, grid=2).hazards
     assert hazard.witness is not None
-    assert hazard.witness.order == "block (1, 0, 0) before block (0, 0, 0)"
-    assert hazard.witness.against == "block (0, 0, 0) before block (1, 0, 0)"
+    assert hazard.witness.order == "block (1, 0) before block (0, 0)"
+    assert hazard.witness.against == "block (0, 0) before block (1, 0)"
     assert (hazard.witness.value, hazard.witness.value_against) == (0, 1)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from simulator import Step
 from simulator.language.tree import MemorySpace
-from simulator.launch import unravel
+from simulator.launch import format_index, unravel
 from simulator.machine.observer import AccessKind
 from ui.hit import Hit
 from ui.lecture.layout import Areas
@@ -191,7 +191,7 @@ class LedgerPanel:
         if len(threads) < 2:
             return (f"No other thread reads this cell of {name} now",)
         block = self._model.recording.launch.block
-        places = ", ".join(f"({x}, {y})" for x, y, _ in (unravel(t, block) for t in threads))
+        places = ", ".join(format_index(unravel(thread, block), block) for thread in threads)
         short = f"{len(threads)} threads read this cell of {name} now"
         return (f"{short}: {places}", short) if len(threads) <= MOST_NAMED else (short,)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulator import Step, narrate
 from simulator.language.tree import MemorySpace
-from simulator.launch import WARP_SIZE, unravel
+from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.recording.parts import PartKind, parts
 from ui.hit import Hit
 from ui.lecture.arrays import ArrayName, ArrayReader, cells_of_thread
@@ -96,10 +96,9 @@ class SentencePanel:
 
     def _subject(self) -> str:
         recording = self._model.recording
-        sizes, grid = recording.launch.block, recording.launch.grid
-        thread = unravel(self._model.thread, sizes)[: 3 if sizes[2] > 1 else 2]
-        block = recording.block[: 3 if grid[2] > 1 else 2]
-        return f"Thread ({', '.join(map(str, thread))}) of block ({', '.join(map(str, block))})"
+        launch = recording.launch
+        thread = format_index(unravel(self._model.thread, launch.block), launch.block)
+        return f"Thread {thread} of block {format_index(recording.block, launch.grid)}"
 
     def _warp(self, step: Step) -> tuple[str, ...]:
         """What the warp asks of memory, the dearest request first, as far as there is room."""

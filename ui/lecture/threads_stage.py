@@ -7,7 +7,7 @@ import numpy as np
 from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import Barrier, Return
-from simulator.launch import WARP_SIZE, unravel
+from simulator.launch import WARP_SIZE, format_index, unravel
 from ui.hit import Hit
 from ui.lecture.cells import Cells
 from ui.lecture.layout import Areas
@@ -175,8 +175,9 @@ class ThreadsStage:
         else:
             text = f"{active} of {total} threads run this line."
             text += " Nobody waits."
-        x, y, _ = unravel(self._model.thread, self._model.recording.launch.block)
+        block = self._model.recording.launch.block
+        thread = format_index(unravel(self._model.thread, block), block)
         warp = self._model.thread // WARP_SIZE
-        who = f"Thread ({x}, {y}) is lane {self._model.thread % WARP_SIZE} of warp {warp}."
+        who = f"Thread {thread} is lane {self._model.thread % WARP_SIZE} of warp {warp}."
         first = fit((text,), letters.sentence, room, LINES)
         return (*first, *fit((who,), letters.sentence, room, LINES - len(first)))

@@ -9,7 +9,7 @@ import textwrap
 import numpy as np
 
 from simulator import Recording, Step, narrate
-from simulator.launch import WARP_SIZE, unravel
+from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.recording.parts import Part, parts
 from ui.hit import Hit
 from ui.palette import Palette
@@ -40,12 +40,11 @@ class WordsPanel:
 
     def static(self) -> list[Trace]:
         """Which thread is in focus."""
-        sizes = self._model.recording.launch.block
-        thread = unravel(self._model.thread, sizes)[: 3 if sizes[2] > 1 else 2]
-        block = self._model.recording.block[: 3 if self._model.recording.launch.grid[2] > 1 else 2]
-        title = (
-            f"<b>Thread ({_format_coordinates(thread)}) of block ({_format_coordinates(block)})</b>"
-        )
+        recording = self._model.recording
+        launch = recording.launch
+        thread = format_index(unravel(self._model.thread, launch.block), launch.block)
+        block = format_index(recording.block, launch.grid)
+        title = f"<b>Thread {thread} of block {block}</b>"
         return [words([(LEFT, TOP)], [title], 19, self._palette.focus, "middle right", SANS,
                       hoverinfo="text", hovertext=[hover(HOVER)])]  # fmt: skip
 
@@ -156,7 +155,3 @@ def shorten_part(line: str) -> str:
     room = PART_WIDTH - len(f" = {last}")
     first = first if len(first) <= room else f"{first[: max(0, room - 2)].rstrip()} …"
     return f"{first} = {last}"
-
-
-def _format_coordinates(coordinates: tuple[int, ...]) -> str:
-    return ", ".join(map(str, coordinates))
