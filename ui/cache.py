@@ -36,6 +36,7 @@ from ui.right_values import RightValues
 from ui.scene_model import SceneModel, build_scene_model
 from ui.view_url import DEFAULT, View
 from ui.what_if import without_faults
+from ui.wrong_access import find_wrong_access
 
 # Animations are built in a single thread. Each occupies a processor for seconds, and the C library
 # does not share freed memory between threads: each further thread would occupy tens of megabytes.
@@ -195,19 +196,22 @@ def _load_right(view: View) -> Recording | None:
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def find_hazard(view: View, lines: tuple[int, ...], iterations: tuple[int, ...]) -> int:
+def find_hazard(
+    view: View, lines: tuple[int, ...], iterations: tuple[int, ...], is_shown: bool
+) -> int:
     """The step at which the view's thread meets a hazard of some lines.
 
-    It is the first of these lines at which it reads a wrong value, else the first in some
-    iterations of its loops, else the first at all; 0 if there is none.
+    Of one that is_shown by a witness it is the first at which the thread reads a wrong value, else
+    the first in some iterations of its loops, else the first at all; 0 if there is none.
     """
     recording, right = load_recording(recording_key(view)), _load_right(view)
     thread = ravel((*view.thread, 0), recording.launch.block)
     met = [step for step in recording.steps if step.line in lines and step.active[thread]]
-    if right is not None:
+    if is_shown and right is not None:
         values = RightValues(recording, right)
         for step in met:
-            if values.wrong_read(step, thread) is not None:
+            wrong = find_wrong_access(recording, values, step, thread)
+            if wrong is not None and not wrong.is_harmless:
                 return step.number
     there = [step for step in met if tuple(one.iteration for one in step.loops) == iterations]
     return next((step.number for step in (*there, *met)), 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
 from enum import StrEnum
 
 import numpy as np
@@ -23,20 +23,6 @@ class Fate(StrEnum):
     NEVER = "does not write"
 
 
-@dataclass(frozen=True, slots=True)
-class WrongRead:
-    """A value that a thread reads, and the one that the run without the fault reads there."""
-
-    array: str
-    space: ArraySpace
-    cell: int  # counted from the array's start
-    value: float
-    right: float
-    is_written: bool  # whether anything was ever written there
-    writer: int | None  # the thread that stores the right value in the run without the fault
-    fate: Fate
-
-
 class RightValues:
     """A faulty recording beside one of the same block, numbers and order without the fault.
 
@@ -49,56 +35,48 @@ class RightValues:
         self._steps = matching_steps(recording, right)
         self._sums: dict[str, list[Array | None]] = {}
         self._back = {n: i for i, n in enumerate(self._steps) if n is not None}
+        self._at_place: dict[tuple[int, tuple[int, ...]], list[Step]] = defaultdict(list)
+        for step in right.steps:
+            self._at_place[_place(step)].append(step)
 
     def step(self, step: Step) -> Step | None:
-        """The same step of the run without the fault, by the same threads; None if it has none."""
+        """The same step of the run without the fault; None if it has none.
+
+        It may be of other threads.
+        """
         number = self._steps[step.number]
-        if number is None:
-            return None
-        other = self._right.steps[number]
-        return other if np.array_equal(other.active, step.active) else None
+        return None if number is None else self._right.steps[number]
 
-    def wrong_read(self, step: Step, thread: int) -> WrongRead | None:
-        """The first wrong value that a thread reads at a step; None if all are right."""
+    def step_of(self, step: Step, thread: int) -> Step | None:
+        """The same step of the run without the fault, if a thread runs that, too."""
         other = self.step(step)
-        if other is None or not step.active[thread]:
-            return None
-        for mine, theirs in zip(step.accesses, other.accesses, strict=False):
-            if not _is_same_load(mine, theirs) or not mine.active[thread]:
-                continue
-            read, right = (np.atleast_1d(a.values[thread]) for a in (mine, theirs))
-            wrong = np.flatnonzero(_differ(read, right))
-            if wrong.size and mine.offsets[thread] == theirs.offsets[thread]:
-                i = int(wrong[0])
-                cell = int(mine.offsets[thread]) // mine.element_bytes + i
-                writer, fate = self._writer(step, other, mine, cell)
-                return WrongRead(
-                    mine.name, mine.space, cell, float(read[i]), float(right[i]),
-                    self._is_written(step, mine, cell), writer, fate,
-                )  # fmt: skip
-        return None
+        return other if other is not None and other.active[thread] else None
 
-    def _is_written(self, step: Step, access: StepAccess, cell: int) -> bool:
-        """Whether a cell of shared memory held a value before a step."""
-        if access.space is not MemorySpace.SHARED or not step.number:
-            return access.space is not MemorySpace.SHARED
-        before = self._recording.steps[step.number - 1].written.get(access.name)
-        return before is not None and bool(before.reshape(-1)[cell])
+    def has_access(self, step: Step, access: StepAccess, thread: int) -> bool:
+        """Whether a thread accesses the same element at the same place without the fault, too."""
+        return any(
+            (other.kind, other.space, other.name) == (access.kind, access.space, access.name)
+            and other.active[thread] and other.offsets[thread] == access.offsets[thread]
+            for same in self._at_place[_place(step)]
+            for other in same.accesses
+        )  # fmt: skip
 
-    def _writer(
-        self, step: Step, other: Step, access: StepAccess, cell: int
+    def writer(
+        self, step: Step, access: StepAccess, cell: int, thread: int
     ) -> tuple[int | None, Fate]:
-        """Who stores the right value of a cell, and what became of that."""
-        for earlier in reversed(self._right.steps[: other.number]):
-            stored = _stored(earlier, access, cell)
+        """Who stores the right value of a cell that a thread reads, and what became of that."""
+        other = self.step_of(step, thread)
+        for earlier in () if other is None else reversed(self._right.steps[: other.number]):
+            stored = stored_value(earlier, access, cell)
             if stored is None:
                 continue
-            thread = stored[0]
             number = self._back.get(earlier.number)
             if number is not None and number > step.number:
-                return thread, Fate.COMING
-            mine = None if number is None else _stored(self._recording.steps[number], access, cell)
-            return thread, Fate.LOST if mine == stored else Fate.NEVER
+                return stored[0], Fate.COMING
+            mine = None
+            if number is not None:
+                mine = stored_value(self._recording.steps[number], access, cell)
+            return stored[0], Fate.LOST if mine == stored else Fate.NEVER
         return None, Fate.NEVER
 
     def right_sums(self, step: Step, name: str) -> Array | None:
@@ -119,13 +97,16 @@ class RightValues:
             other = self.step(step)
             mine = step.registers.get(name)
             right = None if other is None else other.registers.get(name)
-            if mine is not None and right is not None and mine.shape == right.shape:
+            if other is not None and mine is not None and right is not None and (
+                mine.shape == right.shape
+            ):  # fmt: skip
                 if latest is None:
                     latest = np.full(mine.shape, np.nan)
-                found = _right_where_wrong(mine[step.active], right[step.active])
-                if not np.array_equal(latest[step.active], found, equal_nan=True):
+                both = step.active & other.active
+                found = _right_where_wrong(mine[both], right[both])
+                if not np.array_equal(latest[both], found, equal_nan=True):
                     latest = latest.copy()
-                    latest[step.active] = found
+                    latest[both] = found
             by_step.append(None if latest is None or np.isnan(latest).all() else latest)
         return by_step
 
@@ -144,6 +125,18 @@ class RightValues:
         found = _right_where_wrong(np.where(both, mine[0], 0), np.where(both, theirs[0], 0))
         return None if np.isnan(found).all() else found
 
+    def stray_cells(self, step: Step, name: str) -> Array | None:
+        """The cells of a global array that the block stores, and never without the fault: bool.
+
+        Flat. None if there are none.
+        """
+        stored = step.stored.get(name)
+        if stored is None or not self._right.steps:
+            return None
+        right = self._right.steps[-1].stored.get(name, np.zeros_like(stored))
+        stray: Array = (stored & ~right).reshape(-1)
+        return stray if stray.any() else None
+
 
 def _held(step: Step, name: str, space: ArraySpace) -> tuple[Array, Array] | None:
     """An array's values, and where they were written."""
@@ -155,7 +148,7 @@ def _held(step: Step, name: str, space: ArraySpace) -> tuple[Array, Array] | Non
     return values[name].reshape(-1), written[name].reshape(-1)
 
 
-def _stored(step: Step, access: StepAccess, cell: int) -> tuple[int, float] | None:
+def stored_value(step: Step, access: StepAccess, cell: int) -> tuple[int, float] | None:
     """The thread that stores into a cell of an access's array at a step, and the value."""
     for store in step.accesses:
         is_store = store.kind is not AccessKind.LOAD
@@ -168,15 +161,12 @@ def _stored(step: Step, access: StepAccess, cell: int) -> tuple[int, float] | No
     return None
 
 
-def _is_same_load(mine: StepAccess, theirs: StepAccess) -> bool:
-    return (
-        mine.kind is AccessKind.LOAD is theirs.kind
-        and (mine.name, mine.space, mine.values.shape)
-        == (theirs.name, theirs.space, theirs.values.shape)
-    )  # fmt: skip
+def _place(step: Step) -> tuple[int, tuple[int, ...]]:
+    """The line of a step, and the iterations of the loops around it."""
+    return step.line, tuple(position.iteration for position in step.loops)
 
 
-def _differ(mine: Array, theirs: Array) -> Array:
+def differ(mine: Array | float, theirs: Array | float) -> Array:
     """bool: where numbers differ; NaN equals NaN."""
     differs: Array = (mine != theirs) & ~(np.isnan(mine) & np.isnan(theirs))
     return differs
@@ -185,4 +175,4 @@ def _differ(mine: Array, theirs: Array) -> Array:
 def _right_where_wrong(mine: Array, right: Array) -> Array:
     """The right numbers where mine are others, else NaN."""
     numbers = right.astype(np.float64)
-    return np.where(_differ(mine.astype(np.float64), numbers), numbers, np.nan)
+    return np.where(differ(mine.astype(np.float64), numbers), numbers, np.nan)

@@ -35,6 +35,7 @@ from simulator.language.visit import strip_casts, subexpressions
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.number_format import format_number
+from simulator.recording.barriers import Absent, absent, arrived, describe_absent
 from simulator.recording.expression_text import ExpressionFormatter, join_stages, sign_of
 from simulator.recording.narrate_warp import VERBS
 from simulator.recording.recording import Recording, Step, StepAccess
@@ -92,7 +93,7 @@ def _describe_values(formatter: ExpressionFormatter, step: Step) -> tuple[str, .
             load, _ = _pair(step, formatter.thread)
             source = formatter.numeric(value)
             if load is not None and load.space is not MemorySpace.LOCAL:
-                source = _cell(formatter.recording, load, formatter.thread)
+                source = cell_name(formatter.recording, load, formatter.thread)
             return (join_stages(variable.name, source, result), f"{variable.name} = {result}")
         case Evaluate(expression=expression):
             return _expression_values(formatter, expression)
@@ -130,14 +131,17 @@ def _expression_values(formatter: ExpressionFormatter, expression: Expression) -
 def _stored_by(formatter: ExpressionFormatter) -> str:
     """What a step's accesses moved: As[0][1][2] = A[9] = 7; "" if it made none."""
     load, store = _pair(formatter.step, formatter.thread)
-    names = [_cell(formatter.recording, access, formatter.thread) for access in (store, load)
+    names = [cell_name(formatter.recording, access, formatter.thread) for access in (store, load)
              if access is not None]  # fmt: skip
     moved = load or store
     if moved is None:
         return ""
-    if any(not access.in_bounds[formatter.thread] for access in (load, store) if access):
-        return "out of bounds: nothing is moved"
     number = format_number(moved.values[formatter.thread])
+    inside = [bool(access.in_bounds[formatter.thread]) for access in (load, store) if access]
+    if inside == [False, True]:
+        return f"{names[0]} = {number}, for {names[1]} is out of bounds"
+    if not all(inside):
+        return "out of bounds: nothing is moved"
     if moved.kind is AccessKind.ATOMIC:
         return f"{names[0]} held {number}"
     return " = ".join([*names, number])
@@ -195,10 +199,18 @@ def spoken(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:
 def _describe(formatter: ExpressionFormatter, step: Step) -> tuple[str, ...]:
     match step.statement:
         case Barrier(vote=vote):
-            count, total = _arrived(formatter.recording, step), step.active.size
+            recording, total = formatter.recording, step.active.size
+            count = int(arrived(recording, step).sum())
             votes = ""
             if vote is not None:
                 votes = f"votes {'yes' if formatter.value(vote.predicate) else 'no'} and "
+            missing = absent(recording, step)
+            if missing:
+                come = total - sum(len(group.threads) for group in missing)
+                only = f"{votes}waits at a barrier that only {come} of the block's {total} threads"
+                where = [describe_absent(recording, group) for group in missing]
+                return (f"{only} reach: {'; '.join(where)}", f"{only} reach: {where[0]}",
+                        f"{only} reach")  # fmt: skip
             if count == total:
                 return (
                     f"{votes}reaches the barrier: all {total} threads of the block are there and "
@@ -275,13 +287,21 @@ def _describe_advance(formatter: ExpressionFormatter, advance: Expression) -> tu
 
 def _describe_idle(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:
     """Why a thread does nothing at a step."""
+    if isinstance(step.statement, Barrier):
+        for group in absent(recording, step):
+            if thread in group.threads:
+                alone = Absent((thread,), group.line, group.waits)
+                where = describe_absent(recording, alone).partition(") ")[2]
+                come = int(arrived(recording, step).sum())
+                threads = f"{come} thread{'s wait' if come > 1 else ' waits'}"
+                return (f"never comes to this barrier, where {threads}: it {where}.",)
     own = [other for other in recording.steps if other.active[thread]]
     before = [other for other in own if other.number < step.number]
     if before and isinstance(before[-1].statement, Barrier) and (
         before[-1].interval == step.interval
     ):  # fmt: skip
         total = step.active.size
-        if isinstance(step.statement, Barrier) and _arrived(recording, step) == total:
+        if isinstance(step.statement, Barrier) and arrived(recording, step).all():
             return (
                 f"has waited at the barrier: the last of the block's {total} threads has come, and "
                 "all go on.",
@@ -299,17 +319,6 @@ def _describe_idle(recording: Recording, step: Step, thread: int) -> tuple[str, 
     return ("waits for its turn: another warp runs this line.", "waits for its turn.")
 
 
-def _arrived(recording: Recording, step: Step) -> int:
-    """How many of the block's threads have come to the barrier of a step by then."""
-    arrived = step.active
-    for earlier in reversed(recording.steps[: step.number]):
-        if earlier.interval != step.interval:
-            break
-        if earlier.statement is step.statement:
-            arrived = arrived | earlier.active
-    return int(arrived.sum())
-
-
 def _describe_register(
     formatter: ExpressionFormatter, name: str, value: Expression
 ) -> tuple[str, ...]:
@@ -317,7 +326,7 @@ def _describe_register(
     load, _ = _pair(formatter.step, formatter.thread)
     result = formatter.show(value)
     if load is not None:
-        cell = _cell(formatter.recording, load, formatter.thread)
+        cell = cell_name(formatter.recording, load, formatter.thread)
         return (
             f"reads {cell} = {format_number(load.values[formatter.thread])} from "
             f"{SPACES[load.space]} into {name}",
@@ -375,7 +384,7 @@ def _describe_call(
         and isinstance(called, Call)
         and called.function not in ASYNC_COPY_FUNCTIONS
     ):
-        cell = _cell(formatter.recording, store, formatter.thread)
+        cell = cell_name(formatter.recording, store, formatter.thread)
         number = format_number(store.values[formatter.thread])
         if store.kind is AccessKind.ATOMIC:
             return (
@@ -388,7 +397,7 @@ def _describe_call(
         moved = _stored_by(formatter)
         return (f"waits until its copy has arrived: {moved}", "waits until its copy has arrived")
     if load is not None and store is None:
-        cell = _cell(formatter.recording, load, formatter.thread)
+        cell = cell_name(formatter.recording, load, formatter.thread)
         number = format_number(load.values[formatter.thread])
         return (
             f"begins to copy {cell} = {number} to shared memory, and does not wait for it",
@@ -404,7 +413,7 @@ def _describe_store(
 ) -> tuple[str, ...]:
     """A value from registers goes to memory."""
     recording, thread = formatter.recording, formatter.thread
-    cell, number = _cell(recording, store, thread), format_number(store.values[thread])
+    cell, number = cell_name(recording, store, thread), format_number(store.values[thread])
     source = strip_casts(value)
     if isinstance(source, Conditional) and formatter.value(source.yes) is None:
         skipped = _matrix_of(source.yes)
@@ -415,7 +424,7 @@ def _describe_store(
         )
     name = formatter.lvalue(source.lvalue) if isinstance(source, Load) else ""
     what = f"{name} = {number}" if name else number
-    where = _row_and_column(recording, store, thread)
+    where = row_and_column(recording, store, thread)
     return (
         f"stores {what} in {cell}{where}, in {SPACES[store.space]}",
         f"stores {what} in {cell}, in {SPACES[store.space]}",
@@ -428,15 +437,15 @@ def _describe_copy(
 ) -> tuple[str, ...]:
     """A value goes from one memory to another."""
     recording, thread = formatter.recording, formatter.thread
-    source, target = (_cell(recording, access, thread) for access in (load, store))
+    source, target = (cell_name(recording, access, thread) for access in (load, store))
     number = format_number(load.values[thread])
     if load.space is MemorySpace.LOCAL:
-        where = _row_and_column(recording, store, thread)
+        where = row_and_column(recording, store, thread)
         return (
             f"stores {source} = {number} in {target}{where}, in {SPACES[store.space]}",
             f"stores {source} = {number} in {target}", f"stores {number} in {target}",
         )  # fmt: skip
-    where = _row_and_column(recording, load, thread)
+    where = row_and_column(recording, load, thread)
     return (
         f"copies {source} = {number}{where}{',' if where else ''} from {SPACES[load.space]} to "
         f"{target}",
@@ -459,7 +468,7 @@ def _pair(step: Step, thread: int) -> tuple[StepAccess | None, StepAccess | None
     return (loads[0] if loads else None), (stores[0] if stores else None)
 
 
-def _cell(recording: Recording, access: StepAccess, thread: int) -> str:
+def cell_name(recording: Recording, access: StepAccess, thread: int) -> str:
     """The cell that a thread accesses: As[1][3], or A[11] of a global array."""
     struct = _struct_around(access.expression)
     if struct is not None:
@@ -500,12 +509,12 @@ def _shape(recording: Recording, access: StepAccess) -> tuple[int, ...] | None:
     return None if contents is None else contents.shape
 
 
-def _row_and_column(recording: Recording, access: StepAccess, thread: int) -> str:
+def row_and_column(recording: Recording, access: StepAccess, thread: int) -> str:
     """Where in its matrix a cell of global memory is; "" for an array of one dimension."""
     array = recording.arguments.get(access.name)
     if access.space is not MemorySpace.GLOBAL or array is None or array.ndim != 2:
         return ""
-    if "." in _cell(recording, access, thread).removeprefix(access.name):  # a struct's member
+    if "." in cell_name(recording, access, thread).removeprefix(access.name):  # a struct's member
         return ""
     row, column = divmod(int(access.offsets[thread]) // access.element_bytes, array.shape[1])
     return f", row {row} and column {column} of {access.name}"

@@ -18,10 +18,11 @@ from ui.lecture.sentence import SentencePanel
 from ui.lecture.sheet import LectureSheet
 from ui.look import Look
 from ui.presets import launch, source
-from ui.right_values import Fate, RightValues, WrongRead
+from ui.right_values import Fate, RightValues
 from ui.scene_model import build_scene_model
 from ui.view_url import View, from_query
 from ui.what_if import without_faults
+from ui.wrong_access import Fault, WrongAccess, find_wrong_access
 
 
 def view_of(edits: str, schedule: str = "ascending", **query: Any) -> View:
@@ -43,15 +44,25 @@ def compared(view: View) -> RightValues:
     return RightValues(recorded(view), recorded(replace(view, edits=without_faults(view.edits))))
 
 
-def wrong_reads(view: View) -> list[tuple[int, int, WrongRead]]:
-    """Step, thread and wrong read, of every thread."""
+@functools.cache
+def wrong_accesses(view: View) -> list[tuple[int, int, WrongAccess]]:
+    """Step, thread and wrong access, of every thread."""
     recording, right = recorded(view), compared(view)
     return [
         (step.number, thread, found)
         for step in recording.steps
         for thread in range(recording.launch.threads)
-        if (found := right.wrong_read(step, thread)) is not None
+        if (found := find_wrong_access(recording, right, step, thread)) is not None
     ]
+
+
+def wrong_reads(view: View) -> list[tuple[int, int, WrongAccess]]:
+    """Those that read a cell of shared memory whose value is wrong."""
+    return [
+        found for found in wrong_accesses(view)
+        if found[2].fault in (Fault.VALUE, Fault.UNSET) and found[2].is_load
+        and not found[2].is_harmless
+    ]  # fmt: skip
 
 
 CASES = [
@@ -75,7 +86,7 @@ def test_a_wrong_read_has_both_runs_values_and_says_why(
         step = recording.steps[number]
         loads = [
             access for access in step.accesses
-            if access.kind is AccessKind.LOAD and access.name == wrong.array
+            if access.kind is AccessKind.LOAD and access.name == wrong.access.name
             and access.offsets[thread] == wrong.cell * access.element_bytes
         ]  # fmt: skip
         assert any(float(access.values[thread]) == wrong.value for access in loads)
@@ -84,7 +95,7 @@ def test_a_wrong_read_has_both_runs_values_and_says_why(
             other.number
             for other in recording.steps
             for access in other.accesses
-            if access.kind is AccessKind.STORE and access.name == wrong.array
+            if access.kind is AccessKind.STORE and access.name == wrong.access.name
             and wrong.writer in access.touched_cells()[1][access.touched_cells()[0] == wrong.cell]
         ]  # fmt: skip
         if wrong.fate is Fate.COMING:
@@ -127,7 +138,9 @@ def lecture_of(view: View, thread: int) -> Lecture:
 
 def test_the_sentence_says_what_is_read_and_what_belongs_there() -> None:
     view = view_of("first-barrier")
-    number, thread, wrong = next(found for found in wrong_reads(view) if found[2].is_written)
+    number, thread, wrong = next(
+        found for found in wrong_reads(view) if found[2].fault is Fault.VALUE
+    )
     lecture = lecture_of(view, thread)
     step = lecture.steps[number]
     said = " ".join(lecture.panel(SentencePanel).changing(step)[0]["text"])

@@ -15,6 +15,7 @@ from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from ui.panels.canvas import number
 from ui.scene_model import SceneModel, distinct_snapshots, shared_tiles
+from ui.wrong_access import WrongAccess, find_wrong_access
 
 SPACE_NAMES = {
     MemorySpace.GLOBAL: "global memory",
@@ -47,6 +48,7 @@ class ArrayReader:
         self._longest: dict[ArrayName, int] = {}
         self._texts: dict[tuple[int, int], list[str]] = {}
         self._iterations: list[dict[str, Array]] | None = None
+        self._wrong: dict[int, WrongAccess | None] = {}
 
     def shape(self, array: ArrayName) -> tuple[int, int]:
         """Rows and columns; the planes of three dimensions stand one under another."""
@@ -102,13 +104,45 @@ class ArrayReader:
     def wrong(self, step: Step, array: ArrayName) -> Array | None:
         """The cells that a run without a what-if's fault does not have: bool, flat; None if none.
 
-        Those of the focused thread's own arrays, and constants, are not compared.
+        Also the one of the focused thread's wrong access. Those of its own arrays, and constants,
+        are not compared.
         """
         spaces = (MemorySpace.SHARED, MemorySpace.GLOBAL)
-        if self._model.right is None or array.space not in spaces:
+        if array.space not in spaces:
+            return None
+        masks: list[Array] = []
+        if self._model.right is not None:
+            right = self._model.right.wrong_cells(step, array.name, array.space)
+            masks += [] if right is None else [~np.isnan(right)]
+            stray = None
+            if array.space is MemorySpace.GLOBAL:
+                stray = self._model.right.stray_cells(step, array.name)
+            masks += [] if stray is None else [stray]
+        found = self.wrong_access(step)
+        if found is not None and array_of(found.access) == array and 0 <= found.cell < found.size:
+            masks.append(np.arange(math.prod(self.shape(array))) == found.cell)
+        return np.logical_or.reduce(masks) if masks else None
+
+    def wrong_access(self, step: Step) -> WrongAccess | None:
+        """The focused thread's wrong access at a step."""
+        if step.number not in self._wrong:
+            model = self._model
+            self._wrong[step.number] = find_wrong_access(
+                model.recording, model.right, step, model.thread
+            )
+        return self._wrong[step.number]
+
+    def right_texts(self, step: Step, array: ArrayName) -> list[str] | None:
+        """The right values of the wrong cells of a global array as texts, flat, "" for others.
+
+        None if no cell is wrong, or a run without the fault has none of them.
+        """
+        if self._model.right is None or array.space is not MemorySpace.GLOBAL:
             return None
         right = self._model.right.wrong_cells(step, array.name, array.space)
-        return None if right is None else ~np.isnan(right)
+        if right is None:
+            return None
+        return ["" if math.isnan(value) else number(value) for value in right.tolist()]
 
     def texts(self, step: Step, array: ArrayName) -> list[str]:
         """The cells' values as texts, flat; empty where nothing was written.

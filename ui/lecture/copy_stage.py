@@ -30,11 +30,13 @@ from ui.panels.paths import box
 from ui.panels.threads import accumulator, values_by_step
 from ui.scene_model import SceneModel
 from ui.sheet import Rectangle
+from ui.wrong_access import Fault
 
 MOST = 8  # rows or columns of a window
 ROW = 1.75  # of a number's height, a row of cells
 LARGEST_CELL = 3.0  # likewise
 WORD_BYTES = 4
+WITHOUT_FAULT = "without the fault"
 TALLEST_LINE = 1.6  # of a small letter, a line of 128 bytes
 
 
@@ -113,8 +115,7 @@ class CopyStage:
             (self._target, target, self._sectors.left - self._target.cells.left - 4),
         ):
             points.append((window.cells.left, window.cells.top - 0.8 * letters.name))
-            kind = "" if content is None else SPACE_NAMES[content.array.space]
-            names.append("" if content is None else window.name(content, kind, letters, room))
+            names.append("" if content is None else self._name(step, window, content, room))
         sentence, rows = self._sector_words(step)
         point = (self._sectors.left, self._sectors.top - 0.8 * letters.name)
         lines = [
@@ -144,9 +145,25 @@ class CopyStage:
             outline(own, palette.focus, 0, palette.focus),
         ]  # fmt: skip
 
+    def _name(self, step: Step, window: Window, content: Content, room: float) -> str:
+        """What a window shows: an array in its memory, or what C should be.
+
+        Also which element the focused thread accesses that is no part of the array.
+        """
+        wrong = self._reader.wrong_access(self._stages.subject(step))
+        if wrong is not None and array_of(wrong.access) == content.array and (
+            wrong.fault is Fault.OUTSIDE and not content.is_right
+        ):  # fmt: skip
+            name = f"<b>{content.array.name}</b>"
+            return f"⚠ {name}[{wrong.cell}] is outside: {name} has {wrong.size}"
+        kind = WITHOUT_FAULT if content.is_right else SPACE_NAMES[content.array.space]
+        return window.name(content, kind, self._letters, room)
+
     def windows(self, step: Step) -> Windows:
         """Where a value comes from, and where it goes."""
         source, target = self._contents(step)
+        if target is not None and target.is_right:
+            target = None
         return (self._source, source), (self._target, target)
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
@@ -185,7 +202,26 @@ class CopyStage:
             load, store = store, load
         upper = None if load is None else self._content(step, load, self._source)
         lower = None if store is None else self._content(step, store, self._target)
-        return upper, lower
+        right = None if upper is None else self._right_content(step, upper)
+        return upper, right or lower
+
+    def _right_content(self, step: Step, content: Content) -> Content | None:
+        """What the wrong cells beside should be, from the focused or the first such cell on."""
+        texts = self._reader.right_texts(step, content.array)
+        if texts is None:
+            return None
+        wrong = np.array([bool(text) for text in texts])
+        own = np.flatnonzero(wrong & content.focused)
+        row, column = divmod(int((own if own.size else np.flatnonzero(wrong))[0]), content.shape[1])
+        grid, none = self._target.cells, np.zeros(wrong.size, np.bool_)
+        start = (
+            window_start(row, grid.rows, content.shape[0], content.start[0]),
+            window_start(column, grid.columns, content.shape[1], content.start[1]),
+        )
+        return replace(
+            content, start=start, texts=texts, lit=none, touched=none, focused=none,
+            wrong=None, pending=None, is_right=True,
+        )  # fmt: skip
 
     def _content(self, step: Step, access: StepAccess, window: Window) -> Content:
         array = array_of(access)

@@ -108,9 +108,12 @@ class LedgerPanel:
         right, variable = self._model.right, self._sum
         if right is None:
             return ()
-        stored = right.wrong_cells(step, "C", MemorySpace.GLOBAL)
-        if stored is not None:
-            count = int((~np.isnan(stored)).sum())
+        stored, stray = (
+            right.wrong_cells(step, "C", MemorySpace.GLOBAL), right.stray_cells(step, "C")
+        )  # fmt: skip
+        if stored is not None or stray is not None:
+            count = 0 if stored is None else int((~np.isnan(stored)).sum())
+            count += 0 if stray is None else int(stray.sum())
             return (f"<b>⚠ {_cells(count)} of C {'is' if count == 1 else 'are'} wrong</b>",)
         found = None if variable is None else right.right_sums(step, variable.name)
         if variable is None or found is None or found.ndim != 1:

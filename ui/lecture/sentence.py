@@ -7,16 +7,18 @@ from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.recording.parts import PartKind, parts
 from ui.hit import Hit
-from ui.lecture.arrays import ArrayName, ArrayReader, cells_of_thread
+from ui.lecture.arrays import ArrayReader, array_of, cells_of_thread
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, markup
+from ui.lecture.wrong_words import describe_wrong_access
 from ui.palette import Palette
-from ui.panels.canvas import CLEAR, SANS, Shape, Trace, number, words
+from ui.panels.canvas import CLEAR, SANS, Shape, Trace, words
 from ui.panels.sentence import describe_part, shorten_part
-from ui.right_values import WrongRead
 from ui.scene_model import SceneModel
+from ui.wrong_access import Fault
 
 PARTS = 12  # of a statement, at most
+REPLACING = (Fault.OUTSIDE, Fault.MISALIGNED, Fault.STRAY)  # whose words say the whole access
 
 
 class SentencePanel:
@@ -67,21 +69,6 @@ class SentencePanel:
         """Nothing can be clicked."""
         return None
 
-    def _describe_wrong(self, step: Step, wrong: WrongRead) -> tuple[str, ...]:
-        """A wrong value that the thread reads, what belongs there, and why it is not there."""
-        tile = int(self._reader.iterations(step, ArrayName(wrong.array, wrong.space))[wrong.cell])
-        read = f"⚠ reads {number(wrong.value)}" if wrong.is_written else "⚠ reads what nobody wrote"
-        of_tile = f", of tile {tile + 1}" if tile >= 0 and wrong.is_written else ""
-        belongs = f"{number(wrong.right)} belongs there"
-        if wrong.writer is None:
-            return (f"{read}{of_tile}; {belongs}.", f"{read}; {belongs}.")
-        x, y, _ = unravel(wrong.writer, self._model.recording.launch.block)
-        return (
-            f"{read}{of_tile}; {belongs}, which thread ({x}, {y}) {wrong.fate}.",
-            f"{read}; {belongs}, which thread ({x}, {y}) {wrong.fate}.",
-            f"{read}; {belongs}.",
-        )
-
     def _parts(self, step: Step) -> list[str]:
         """The statement's parts in the order in which they happen, a line each.
 
@@ -109,10 +96,17 @@ class SentencePanel:
         """The sentence; with a warning where no barrier orders what the thread accesses."""
         thread = self._model.thread
         wordings = narrate.spoken(self._model.recording, step, thread)
-        wrong = None if self._model.right is None else self._model.right.wrong_read(step, thread)
+        wrong = self._reader.wrong_access(step)
         if wrong is not None:
-            warnings = self._describe_wrong(step, wrong)
-            return (*(f"{wordings[-1][:-1]}; {text}" for text in warnings), *warnings)
+            tile = -1
+            if wrong.access.in_bounds[thread]:
+                tile = int(self._reader.iterations(step, array_of(wrong.access))[wrong.cell])
+            warnings = describe_wrong_access(self._model, wrong, tile)
+            if wrong.fault in REPLACING:
+                return warnings
+            return tuple(
+                told for text in warnings for told in (f"{wordings[-1][:-1]}; {text}", text)
+            )
         for access in step.accesses:
             cells = self._model.unordered[step.number].get(access.name, ())
             own = set(cells_of_thread(access, thread)) & {int(cell) for cell in cells}

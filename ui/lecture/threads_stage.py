@@ -8,6 +8,7 @@ from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import Barrier, Return
 from simulator.launch import WARP_SIZE, format_index, unravel
+from simulator.recording.barriers import Absent, absent, describe_absent
 from ui.hit import Hit
 from ui.lecture.cells import Cells
 from ui.lecture.layout import Areas
@@ -34,6 +35,7 @@ class ThreadsStage:
         self._warps = -(-self._threads // WARP_SIZE)
         self._waiting = waiting_threads(model)
         self._last = self._last_steps()
+        self._absent: dict[int, tuple[Absent, ...]] = {}
         stage, maps = areas.stage, areas.maps
         self._words = Rectangle(
             maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom
@@ -85,6 +87,9 @@ class ThreadsStage:
         """The lanes by what they do."""
         palette, cells = self._palette, self._cells
         is_open = self._is_open(step)
+        missing = np.zeros(self._threads, np.bool_)
+        for group in self._missing(step):
+            missing[list(group.threads)] = True
         waits = self._waiting[step.number] & ~is_open
         runs = (step.active | is_open) & ~waits
         focus = divmod(self._model.thread, WARP_SIZE)
@@ -96,6 +101,7 @@ class ThreadsStage:
                     palette.phases[Phase.BARRIER], "below"),
             outline(cells.path(*focus), palette.focus, 4),
             outline(self._wall(step), palette.focus, 0, palette.focus),
+            outline(cells.fill(self._lanes(missing)), palette.focus, 2, dash="dot"),
         ]  # fmt: skip
 
     def windows(self, step: Step) -> Windows:
@@ -120,6 +126,25 @@ class ThreadsStage:
         """Whether the last thread has come to the barrier at this step."""
         return isinstance(step.statement, Barrier) and bool(self._waiting[step.number].all())
 
+    def _missing(self, step: Step) -> tuple[Absent, ...]:
+        """Those that never come to the barrier of a step; () at other steps."""
+        if not isinstance(step.statement, Barrier):
+            return ()
+        if step.number not in self._absent:
+            self._absent[step.number] = absent(self._model.recording, step)
+        return self._absent[step.number]
+
+    def _describe_absent(self, come: int, missing: tuple[Absent, ...]) -> tuple[str, ...]:
+        """Who waits in vain, and where the others are."""
+        letters, room = self._letters, self._words.width
+        first = f"⚠ Only {come} of {self._threads} threads come to this barrier."
+        lines = list(fit((first,), letters.sentence, room, LINES))
+        for group in missing:
+            text = describe_absent(self._model.recording, group)
+            lines += fit((f"{text[0].upper()}{text[1:]}.",), letters.sentence, room,
+                         LINES - len(lines))  # fmt: skip
+        return tuple(lines)
+
     def _wall(self, step: Step) -> str:
         """The barrier that the waiting threads stand at."""
         if not isinstance(step.statement, Barrier) or self._is_open(step):
@@ -141,8 +166,11 @@ class ThreadsStage:
         lanes = slice(warp * WARP_SIZE, min((warp + 1) * WARP_SIZE, self._threads))
         if self._is_open(step):
             return "goes on"
-        if self._waiting[step.number][lanes].all():
+        waits = self._waiting[step.number][lanes]
+        if waits.all():
             return "waits"
+        if waits.any() and self._missing(step):
+            return f"{waits.sum()} wait{'' if waits.sum() > 1 else 's'}"
         if step.active[lanes].any():
             return "runs"
         return "ready" if step.number < self._last[warp] else "done"
@@ -161,6 +189,10 @@ class ThreadsStage:
         waits = int(self._waiting[step.number].sum())
         active = int(step.active.sum())
         total = self._threads
+        missing = self._missing(step)
+        if missing:
+            come = total - sum(len(group.threads) for group in missing)
+            return self._describe_absent(come, missing)
         if isinstance(step.statement, Barrier):
             if waits == total:
                 text = f"The last of the {total} threads has come to the barrier: all go on."

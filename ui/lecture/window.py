@@ -39,6 +39,7 @@ class Content:
     pending: list[str] | None = None  # flat: values on their way into cells that have no text yet
     upright: bool = False  # whether the array, of one dimension, is drawn as a column
     corner: tuple[int, int] = (0, 0)  # row and column of C where a block's first sum goes
+    is_right: bool = False  # whether it shows what the wrong cells of the array should be
 
 
 class Window:
@@ -135,10 +136,13 @@ class Window:
         (row, column), (rows, columns) = content.start, content.shape
         last_row = min(row + self.cells.rows, rows) - 1
         last_column = min(column + self.cells.columns, columns) - 1
-        if (last_row - row + 1, last_column - column + 1) == content.shape:
-            texts: tuple[str, ...] = (f"{name} {kind}", name)
+        part = f"{name}[{_range(row, last_row)}][{_range(column, last_column)}]"
+        texts: tuple[str, ...]
+        if content.is_right:
+            texts = (f"{part} {kind}", f"{name} {kind}")
+        elif (last_row - row + 1, last_column - column + 1) == content.shape:
+            texts = (f"{name} {kind}", name)
         else:
-            part = f"{name}[{_range(row, last_row)}][{_range(column, last_column)}]"
             texts = (
                 f"{part} of {rows} × {columns}, {kind}", f"{part} of {rows} × {columns}", part, name
             )  # fmt: skip
@@ -146,7 +150,7 @@ class Window:
             plain = text.replace("<b>", "").replace("</b>", "")
             if text_width(plain, letters.name) <= room:
                 return text
-        return name
+        return texts[-1]
 
     def hit(self, content: Content | None, x: float, y: float) -> Hit | None:
         """The array's cell under a point."""

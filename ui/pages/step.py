@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from simulator import LaunchError, Recording, Report, SourceError, catalogue
 from simulator.catalogue import Entry
 from simulator.machine.schedule import Schedule
-from simulator.observers.findings import Hazard
+from simulator.observers.findings import Hazard, HazardKind
 from ui import export, presets, scene
 from ui.cache import (
     build_animation,
@@ -184,7 +184,9 @@ def set_controls(requested: Requested) -> None:
     state, view = st.session_state, requested.view
     hazard = requested.hazard
     if hazard is not None:
-        step = find_hazard(view, hazard.lines, hazard.example.iterations)
+        step = find_hazard(
+            view, hazard.lines, hazard.example.iterations, hazard.witness is not None
+        )
         view = replace(view, step=scene_step(view, step))
     state["controls"] = state.get("controls", 0) + 1  # first, for a run may be interrupted
     state["view"], state["notices"] = view, requested.notices
@@ -549,9 +551,15 @@ def draw_sentence(view: View, report: Report) -> None:
 
 
 def told_hazard(report: Report) -> Hazard | None:
-    """The hazard that is told above the scene: the first with a witness, else the first."""
-    witnessed = (one for one in report.hazards if one.witness is not None)
-    return next(witnessed, next(iter(report.hazards), None))
+    """The hazard that is told above the scene: the first of those that matter most.
+
+    An access outside its array may end a launch on a GPU; a race with a witness gives wrong values.
+    """
+    return max(
+        report.hazards,
+        key=lambda one: (one.kind is HazardKind.OUT_OF_BOUNDS, one.witness is not None),
+        default=None,
+    )
 
 
 def open_told_hazard() -> None:

@@ -1,0 +1,72 @@
+"""Who has come to a barrier of a recorded block, and where those are that never come to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.language.ctype import Array
+from simulator.language.tree import Barrier
+from simulator.launch import format_index, unravel
+from simulator.recording.recording import Recording, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Threads that do not come to a barrier at which others wait."""
+
+    threads: tuple[int, ...]  # their numbers in the block
+    line: int | None  # where they wait or go on; None for those that have ended
+    waits: bool  # at another barrier
+
+
+def arrived(recording: Recording, step: Step) -> Array:
+    """bool [T]: the threads that have come to the barrier of a step by then."""
+    come = step.active
+    for earlier in reversed(recording.steps[: step.number]):
+        if earlier.interval != step.interval:
+            break
+        if earlier.statement is step.statement:
+            come = come | earlier.active
+    return come
+
+
+def absent(recording: Recording, step: Step) -> tuple[Absent, ...]:
+    """Those that never come to the barrier of a step, by where they are: () for a right kernel's.
+
+    Threads that have ended are not missed: where all others come nobody is absent.
+    """
+    interval = [one for one in recording.steps if one.interval == step.interval]
+    come = np.zeros_like(step.active)
+    last = np.full(come.size, -1)  # the number of each thread's last step in the interval
+    for one in interval:
+        last[one.active] = one.number
+        if one.statement is step.statement:
+            come = come | one.active
+    after = recording.steps[interval[-1].number + 1 :]
+    places: dict[tuple[int | None, bool], list[int]] = {}
+    for thread in np.flatnonzero(~come).tolist():
+        before = recording.steps[last[thread]] if last[thread] >= 0 else None
+        if before is not None and isinstance(before.statement, Barrier):
+            place: tuple[int | None, bool] = before.line, True
+        else:
+            place = next((one.line for one in after if one.active[thread]), None), False
+        places.setdefault(place, []).append(thread)
+    if all(line is None for line, _ in places):
+        return ()
+    return tuple(Absent(tuple(threads), *place) for place, threads in places.items())
+
+
+def describe_absent(recording: Recording, group: Absent) -> str:
+    """Where threads are that do not come to a barrier: "thread (8, 0) and 23 others go on at …"."""
+    block = recording.launch.block
+    name = f"thread {format_index(unravel(group.threads[0], block), block)}"
+    others = len(group.threads) - 1
+    if others:
+        name += f" and {others} other{'s' if others > 1 else ''}"
+    if group.line is None:
+        return f"{name} {'have' if others else 'has'} ended"
+    if group.waits:
+        return f"{name} {'wait' if others else 'waits'} at line {group.line}"
+    return f"{name} {'go' if others else 'goes'} on at line {group.line}"
