@@ -144,6 +144,25 @@ def usual_partner(view: View, kernel: str) -> Partner:
     return Partner(kernel, tuple(defines.items()), (), view.schedule)
 
 
+def follow(partner: Partner, before: View, after: View) -> Partner:
+    """The scene beside a view that has changed: what was as usual beside it before, stays so.
+
+    >>> wider = View(defines=(("TILE", 8),), schedule=Schedule.ASCENDING)
+    >>> beside = follow(Partner("padded", (("TILE", 4),), (), DEFAULT.schedule), DEFAULT, wider)
+    >>> beside.defines, beside.schedule.value
+    ((('TILE', 8),), 'ascending')
+    """
+    usual, now = (usual_partner(view, partner.kernel) for view in (before, after))
+    defines = tuple(
+        new if own == old else own
+        for own, old, new in zip(partner.defines, usual.defines, now.defines, strict=True)
+    )
+    if not _fits(catalogue()[partner.kernel], dict(defines)):
+        defines = partner.defines
+    schedule = now.schedule if partner.schedule == usual.schedule else partner.schedule
+    return replace(partner, defines=defines, schedule=schedule)
+
+
 def from_query(query: Mapping[str, str | Sequence[str]]) -> tuple[View, tuple[str, ...]]:
     """Parse query parameters: the nearest valid view, and a notice for each invalid parameter.
 

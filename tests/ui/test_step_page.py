@@ -22,7 +22,14 @@ from simulator.machine.observer import AccessKind
 from simulator.machine.schedule import Schedule
 from simulator.observers.findings import Hazard
 from tests.ui.test_view_url import GARBAGE
-from ui.cache import load_pairs, load_recording, load_report, recording_key
+from ui.cache import (
+    load_pairs,
+    load_recording,
+    load_report,
+    load_sides,
+    recording_key,
+    step_of_side,
+)
 from ui.presets import launch, presets, source
 from ui.view_url import (
     INPUTS,
@@ -313,6 +320,51 @@ def test_each_hazard_opens_at_the_access_that_it_names(edits: str, query: dict[s
             assert view.thread == hazard.example.thread[:2]
             assert any(not access.in_bounds[thread] for access in mine)
     assert kinds
+
+
+@pytest.mark.parametrize(
+    ("edits", "query"),
+    [
+        ("bounds", {"M": "6", "N": "6", "K": "6", "TILE": "4"}),
+        ("second-barrier", {"M": "16", "N": "16", "K": "16", "TILE": "8"}),
+    ],
+)
+def test_a_hazard_of_the_right_scene_opens_there(edits: str, query: dict[str, str]) -> None:
+    app = opened({**query, "with": f"tiled,edits:{edits}"})
+    before = sound(app)
+    reports = [load_report(side) for side in load_sides(before)]
+    assert not reports[0].hazards
+    for number, hazard in enumerate(reports[1].hazards):
+        app = opened({**query, "with": f"tiled,edits:{edits}"})
+        assert ">Right: " in sentence(app)
+        app.button(key=f"show_hazard_{number}").click().run()
+        view = app.session_state["view"]
+        assert (view.schedule, view.edits) == (before.schedule, before.edits)
+        witness, right = hazard.witness, load_sides(view)[1]
+        recording = load_recording(recording_key(right))
+        step = recording.steps[step_of_side(view, 1)]
+        thread = ravel((*right.thread, 0), recording.launch.block)
+        named = hazard.example.thread
+        if witness is not None and witness.thread is not None:
+            named = witness.thread
+            assert right.schedule == witness.order
+        assert (right.block, right.thread) == (hazard.example.block[:2], named[:2])
+        assert step.line in hazard.lines
+        assert step.active[thread]
+
+
+def test_the_right_scene_follows_the_left_ones_macros_and_order_until_it_has_its_own() -> None:
+    app = opened({"M": "16", "N": "16", "K": "16", "TILE": "4", "with": "padded"})
+    control(app.selectbox, "TILE").set_value(8).run()
+    control(app.selectbox, "The block's warps run").set_value("ascending").run()
+    view = sound(app)
+    assert view.partner == Partner("padded", (("TILE", 8),), (), Schedule.ASCENDING)
+    control(app.selectbox, "Right: TILE").set_value(2).run()
+    control(app.selectbox, "TILE").set_value(16).run()
+    view = sound(app)
+    assert (view.defines, view.partner.defines) == ((("TILE", 16),), (("TILE", 2),))  # type: ignore[union-attr]
+    app = opened(to_query(view))
+    assert sound(app).partner == view.partner
 
 
 def hazards_of(app: AppTest) -> tuple[Hazard, ...]:

@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from simulator import LaunchError, Recording, Report, SourceError, catalogue
 from simulator.catalogue import Entry
+from simulator.launch import ravel
 from simulator.machine.schedule import Schedule
 from simulator.observers.findings import Hazard, HazardKind
 from ui import export, presets, scene
@@ -47,6 +48,7 @@ from ui.view_url import (
     Partner,
     View,
     clamp,
+    follow,
     from_query,
     opening_view,
     to_query,
@@ -92,13 +94,21 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """A hazard, and which scene has it."""
+
+    hazard: Hazard
+    side: int  # 0, or 1 for the one on the right
+
+
+@dataclass(frozen=True, slots=True)
 class Requested:
     """What to show from the next script run on."""
 
     view: View
     notices: tuple[str, ...]
     preset: presets.Preset | None  # whose sentence stands above it
-    hazard: Hazard | None  # at whose first step it begins; None: at the view's own
+    told: Told | None  # the hazard at which it begins; None: at the view's own step
 
 
 @dataclass(slots=True)
@@ -113,10 +123,10 @@ class Mailbox:
 
     def request(
         self, view: View, notices: tuple[str, ...] = (), preset: presets.Preset | None = None,
-        hazard: Hazard | None = None,
+        told: Told | None = None,
     ) -> None:  # fmt: skip
         """Show a view, as a preset's, from the next script run on."""
-        self.requested = Requested(view, notices, preset, hazard)
+        self.requested = Requested(view, notices, preset, told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +192,8 @@ def is_recent_address(query: dict[str, str]) -> bool:
 def set_controls(requested: Requested) -> None:
     """Set every control to a view, close the popovers, and store the notices to draw."""
     state, view = st.session_state, requested.view
-    hazard = requested.hazard
-    if hazard is not None:
-        step = find_hazard(
-            view, hazard.lines, hazard.example.iterations, hazard.witness is not None
-        )
-        view = replace(view, step=scene_step(view, step))
+    if requested.told is not None:
+        view = hazardous_view(view, requested.told)
     state["controls"] = state.get("controls", 0) + 1  # first, for a run may be interrupted
     state["view"], state["notices"] = view, requested.notices
     state["preset"] = requested.preset
@@ -247,7 +253,8 @@ def with_kernel(view: View, name: str) -> View:
     offered = applicable_edits(catalogue()[chosen.kernel].source(**dict(chosen.defines)))
     edits = tuple(edit.key for edit in offered if edit.key in view.edits)
     what_if = replace(chosen, edits=edits, inputs=view.inputs, schedule=view.schedule)
-    what_if = replace(what_if, partner=view.partner)
+    if view.partner is not None:
+        what_if = replace(what_if, partner=follow(view.partner, view, what_if))
     if what_if != chosen:
         what_if = replace(what_if, step=step_in_other_recording(chosen, what_if))
     return from_query(to_query(replace(what_if, sheet=view.sheet, stage=view.stage)))[0]
@@ -361,15 +368,21 @@ def draw_partner(previous: View, view: View) -> Partner | None:
     )  # fmt: skip
     if name == NOTHING:
         return None
-    chosen = before if before is not None and before.kernel == name else usual_partner(view, name)
+    chosen = usual_partner(view, name)
+    if before is not None and before.kernel == name:
+        chosen = follow(before, previous, view)
     shown = replace(
         view, kernel=name, defines=chosen.defines, edits=chosen.edits, schedule=chosen.schedule
     )
-    shown = replace(shown, defines=draw_macro_selectors(shown, name, catalogue()[name], RIGHT))
+    # Other controls once the left scene has others, which they follow.
+    beside = f"{RIGHT}beside {' '.join(map(str, dict(view.defines).values()))} "
+    shown = replace(
+        shown, defines=draw_macro_selectors(shown, name, catalogue()[name], RIGHT, beside)
+    )
     edits = draw_switches(shown, shown, RIGHT)
     schedule = st.selectbox(
         f"{RIGHT}the block's warps run", SCHEDULES, SCHEDULES.index(chosen.schedule),
-        key=(key := control_key(f"{RIGHT}{name}_schedule")),
+        key=(key := control_key(f"{RIGHT}beside {view.schedule} {name}_schedule")),
         format_func=SCHEDULE_NAMES.__getitem__,
         on_change=change_what_if, args=(key, chosen.schedule),
     )  # fmt: skip
@@ -419,9 +432,12 @@ def draw_settings(previous: View, name: str, entry: Entry) -> View:
 
 
 def draw_macro_selectors(
-    previous: View, name: str, entry: Entry, side: str = ""
+    previous: View, name: str, entry: Entry, side: str = "", key: str = ""
 ) -> tuple[tuple[str, int], ...]:
-    """Draw a selector for each macro, whose label begins with `side`; return the values chosen."""
+    """Draw a selector for each macro; return the values chosen.
+
+    Its label begins with `side`, and its key with `key`.
+    """
     columns = st.columns(2)
     defines = []
     for i, (macro, offered) in enumerate(entry.defines.items()):
@@ -429,7 +445,7 @@ def draw_macro_selectors(
         index = options.index(dict(previous.defines)[macro])
         with columns[i % 2]:
             value = st.selectbox(
-                f"{side}{macro}", options, index, key=control_key(f"{side}{name}_{macro}")
+                f"{side}{macro}", options, index, key=control_key(f"{key}{name}_{macro}")
             )
         defines.append((macro, int(value)))
     return tuple(defines)
@@ -476,7 +492,7 @@ def draw_page() -> None:
     store_view(view)
     with places.hazards:
         draw_hazards(view, reports)
-    draw_sentence(view, reports[0])
+    draw_sentence(view, reports)
     draw_notices()
     draw_scene(navigation)
     with places.changes:
@@ -523,7 +539,7 @@ def draw_notices() -> None:
         st.warning(" ".join(st.session_state["notices"]), icon=":material/info:")
 
 
-def draw_sentence(view: View, report: Report) -> None:
+def draw_sentence(view: View, reports: list[Report]) -> None:
     """Draw what to look at.
 
     It is a preset's sentence, else the first hazard's witness, else the hazard, else what the edit
@@ -539,72 +555,108 @@ def draw_sentence(view: View, report: Report) -> None:
     preset = state.get("preset")
     if preset is not None and story_key(preset.view) != story_key(view):
         preset = state["preset"] = None
-    hazard = told_hazard(report)
+    told = told_hazard(reports)
     text = explanation or (IN_LOCKSTEP if view.partner else catalogue()[view.kernel].teaches)
-    if hazard is not None:
-        text = hazard.message if hazard.witness is None else hazard.witness.sentence
-    kind = f"hazard {theme()}" if hazard is not None and preset is None else "idea"
+    if told is not None:
+        witness = told.hazard.witness
+        text = told.hazard.message if witness is None else witness.sentence
+        text = f"{RIGHT}{text}" if told.side else text
+    kind = f"hazard {theme()}" if told is not None and preset is None else "idea"
     with st.container(key="sentence", horizontal=True, vertical_alignment="center"):
         st.html(f"<p class='{kind}'>{html.escape(text if preset is None else preset.text)}</p>")
-        if hazard is not None:
-            draw_show_button(view, hazard, "show_hazard")
+        if told is not None:
+            draw_show_button(view, told, "show_hazard")
 
 
-def told_hazard(report: Report) -> Hazard | None:
-    """The hazard that is told above the scene: the first of those that matter most.
+def told_hazard(reports: list[Report]) -> Told | None:
+    """The hazard that is told above the scene: of the first side that has any, what matters most.
 
     An access outside its array may end a launch on a GPU; a race with a witness gives wrong values.
     """
-    return max(
-        report.hazards,
-        key=lambda one: (one.kind is HazardKind.OUT_OF_BOUNDS, one.witness is not None),
-        default=None,
-    )
+    for side, report in enumerate(reports):
+        if report.hazards:
+            most = max(
+                report.hazards,
+                key=lambda one: (one.kind is HazardKind.OUT_OF_BOUNDS, one.witness is not None),
+            )
+            return Told(most, side)
+    return None
 
 
 def open_told_hazard() -> None:
     """Open the hazard that is told above the scene, as its button does."""
     view: View = st.session_state["view"]
-    hazard = told_hazard(load_report(view))
-    if hazard is not None:
-        mailbox().request(hazardous_view(view, hazard), (), None, hazard)
+    told = told_hazard([load_report(side) for side in load_sides(view)])
+    if told is not None:
+        mailbox().request(view, (), None, told)
         st.rerun()
 
 
-def draw_show_button(view: View, hazard: Hazard, key: str) -> None:
+def draw_show_button(view: View, told: Told, key: str) -> None:
     """Draw a button that opens a hazard: its order of the warps, its thread and its step."""
     st.button(
         "Show it", icon=":material/play_arrow:", key=key, on_click=mailbox().request,
-        args=(hazardous_view(view, hazard), (), None, hazard),
+        args=(view, (), None, told),
         help="Go to this thread, at this step, in an order of the warps that shows it.",
     )  # fmt: skip
 
 
-def hazardous_view(view: View, hazard: Hazard) -> View:
-    """The view of the thread that a hazard's witness names, in its order of the warps.
+def hazardous_view(view: View, told: Told) -> View:
+    """The view at a hazard: the thread that its witness names, in its order of the warps.
 
-    Of a hazard without such a witness it is the example's thread, in the view's own order.
+    Of a hazard without such a witness it is the example's thread, in the side's own order. On the
+    right of two scenes, the left thread of the same cell gets the focus.
     """
-    witness, block = hazard.witness, hazard.example.block[:2]
-    if witness is None or witness.thread is None or witness.order not in SCHEDULES:
-        return replace(view, block=block, thread=hazard.example.thread[:2])
-    return replace(view, schedule=Schedule(witness.order), block=block, thread=witness.thread[:2])
+    hazard, side = told.hazard, load_sides(view)[told.side]
+    witness, example = hazard.witness, hazard.example
+    block, thread, schedule = example.block[:2], example.thread[:2], side.schedule
+    if witness is not None and witness.thread is not None and witness.order in SCHEDULES:
+        thread, schedule = witness.thread[:2], Schedule(witness.order)
+    side = replace(side, block=block, thread=thread, schedule=schedule)
+    if told.side:
+        view = focus_on_right_thread(view, side)
+        side = load_sides(view)[1]
+    else:
+        view = replace(view, block=block, thread=thread, schedule=schedule)
+    step = find_hazard(side, hazard.lines, example.iterations, witness is not None)
+    return replace(view, step=scene_step(view, step, told.side))
+
+
+def focus_on_right_thread(view: View, right: View) -> View:
+    """The view of two scenes whose right one has the focus and the schedule of another view.
+
+    Where the thread stores no cell of C, as one beyond its edges, that is so if a left one of the
+    same numbers does not either.
+    """
+    assert view.partner is not None
+    view = replace(view, partner=replace(view.partner, schedule=right.schedule))
+    recording = load_recording(recording_key(right))
+    thread = ravel((*right.thread, 0), recording.launch.block)
+    same_numbers = replace(view, block=right.block, thread=right.thread)
+    by_cell = focus_on_thread(view, recording, thread, 1)
+    for candidate in (by_cell, from_query(to_query(same_numbers))[0]):
+        shown = load_sides(candidate)[1]
+        if (shown.block, shown.thread) == (right.block, right.thread):
+            return candidate
+    return by_cell
 
 
 def draw_hazards(view: View, reports: list[Report]) -> None:
     """Draw the hazards: how many different ones there are, and in a popover all of them."""
-    every = [hazard for report in reports for hazard in report.hazards]
-    hazards = list({(hazard.kind, hazard.message): hazard for hazard in every}.values())
+    every = [Told(one, side) for side, report in enumerate(reports) for one in report.hazards]
+    both = {(told.hazard.kind, told.hazard.message): told for told in reversed(every)}
+    hazards = list(both.values())[::-1]
     if not hazards:
         return
     count = f"{len(hazards)} hazards" if len(hazards) > 1 else "1 hazard"
     with st.popover(f":red[**{count}**]", icon=":material/warning:"):
-        for number, hazard in enumerate(hazards):
-            st.write(f"**{hazard.kind}**, {hazard.count:,} times: {hazard.message}")
+        for number, told in enumerate(hazards):
+            hazard = told.hazard
+            where = RIGHT if told.side else ""
+            st.write(f"**{where}{hazard.kind}**, {hazard.count:,} times: {hazard.message}")
             if hazard.witness is not None:
                 st.caption(hazard.witness.sentence)
-            if hazard in reports[0].hazards:  # of two scenes the first has the focus
-                draw_show_button(view, hazard, f"show_hazard_{number}")
+            draw_show_button(view, told, f"show_hazard_{number}")
 
 
 def draw_changed_lines(view: View) -> None:
