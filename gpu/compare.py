@@ -20,7 +20,7 @@ from gpu.predict import NotPredictedError, predict
 from gpu.progress import Progress, portion
 from gpu.result import Comparison, KernelResult
 from gpu.timing import FLUSH_BYTES, Timing, measure
-from gpu.verify import CHUNK, MARGIN, Verdict, judge, random_inputs, reference, scale
+from gpu.verify import CHUNK, MARGIN, Verdict, finite, judge, random_inputs, reference, scale
 from simulator.language.errors import LaunchError, SourceError
 
 LARGEST_SQUARE = 46341  # rows: the smallest square with more elements than int counts
@@ -235,8 +235,8 @@ def _result(
         cublas_ratio=baseline / timing.ms,
         peak_share=tflops / peak if peak else None,
         gb_per_s=moved / seconds / 1e9,
-        max_rel_error=_finite(verdict.max_rel_error),
-        rel_norm_error=_finite(verdict.rel_norm_error),
+        max_rel_error=finite(verdict.max_rel_error),
+        rel_norm_error=finite(verdict.rel_norm_error),
         error_bound=verdict.error_bound,
         registers=resources.registers if resources else None,
         shared_bytes=resources.shared_bytes if resources else None,
@@ -247,8 +247,3 @@ def _result(
         defines=dict(candidate.defines) if candidate else {},
         source=candidate.text if candidate else None,
     )
-
-
-def _finite(value: float) -> float | None:
-    """JSON has no NaN: an error that is no number is null."""
-    return value if math.isfinite(value) else None

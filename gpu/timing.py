@@ -90,6 +90,34 @@ def measure(launches: Mapping[str, Callable[[], object]], progress: Progress) ->
     return {name: summarise(taken) for name, taken in samples.items()}
 
 
+def measure_calls(
+    calls: Mapping[str, Callable[[], object]], progress: Progress
+) -> dict[str, Timing]:
+    """Time each call by the host's clock; a call returns when its work on all GPUs has ended.
+
+    As in `measure`, all run once a round in turn; the L2 is not emptied.
+    """
+
+    def run(name: str) -> float:
+        began = time.perf_counter()
+        calls[name]()
+        return (time.perf_counter() - began) * 1e3
+
+    estimates: dict[str, float] = {}
+    began = time.perf_counter()
+    while not estimates or time.perf_counter() - began < WARM_UP_SECONDS:
+        for name in calls:
+            progress(f"Warming up {name}", 0.0)
+            estimates[name] = run(name)
+    count = rounds(max(estimates.values()))
+    reports = RunProgress(progress, len(calls), count)
+    samples: dict[str, list[float]] = {name: [] for name in calls}
+    for name in round_robin(list(calls), count):
+        samples[name].append(run(name))
+        reports.next(name)
+    return {name: summarise(taken) for name, taken in samples.items()}
+
+
 def round_robin(names: Sequence[str], count: int) -> Iterator[str]:
     """Each name once in each of `count` rounds, every round starting with the next one."""
     for turn in range(count):

@@ -131,3 +131,8 @@ def _sentence(
     if wrote_outside:
         return "C is right, but the kernel also wrote outside C."
     return f"C is right: its largest relative error is {relative:.2g}, within {bound:.2g}."
+
+
+def finite(value: float) -> float | None:
+    """An error as JSON, which has no NaN, holds it: None for one that is no number."""
+    return value if math.isfinite(value) else None

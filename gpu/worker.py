@@ -364,5 +364,16 @@ def _limits(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]
     return limits(request, progress)
 
 
+def _scale(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
+    from gpu.scale.job import scale_product
+
+    return scale_product(request, progress)
+
+
+JOBS: Mapping[str, Handler] = {
+    "status": _status, "compare": _compare, "product": _product, "limits": _limits,
+    "scale": _scale,
+}  # fmt: skip
+
 if __name__ == "__main__":
-    serve({"status": _status, "compare": _compare, "product": _product, "limits": _limits})
+    serve(JOBS)
