@@ -1,4 +1,4 @@
-"""The GPU from a terminal: what is here, a comparison with cuBLAS, its limits, a recording."""
+"""GPUs from a terminal: what is here, a comparison with cuBLAS, limits, several, a recording."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from gpu import bits, hardware, recorded
-from gpu.candidate import Candidate, choose, variants
+from gpu.candidate import Candidate, check_size, choose, variants
 from gpu.compare import request, with_simulated
 from gpu.device import Device, Status, status_from
 from gpu.microbenchmarks import limits
 from gpu.microbenchmarks.limits import limits_from
 from gpu.program import ToolError
 from gpu.result import Comparison, comparison_from
-from gpu.tables import limits_table, table
+from gpu.scale import job as scale_job
+from gpu.scale import recorded as scale_recorded
+from gpu.scale.result import scaling_from
+from gpu.tables import limits_table, scaling_table, table
 from gpu.worker import Worker, WorkerError
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
@@ -55,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m gpu", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="status|compare|bits|limits|record")
+    commands = parser.add_subparsers(
+        required=True, metavar="status|compare|bits|limits|scale|record"
+    )
     status = commands.add_parser("status", help="which GPU is here, or what is missing")
     status.add_argument("--json", action="store_true", help="print one JSON object")
     status.set_defaults(run=_status)
@@ -75,6 +80,19 @@ def _parser() -> argparse.ArgumentParser:
     limits.add_argument("--json", action="store_true", help="print one JSON object")
     limits.set_defaults(run=_limits)
 
+    scale = commands.add_parser("scale", help="spread a product over several GPUs of this host")
+    for name in "mnk":
+        scale.add_argument(f"--{name}", type=int, default=16384, help="default 16384")
+    scale.add_argument(
+        "--gpus", default="", metavar="1,2,4", help="how many; default 1, 2, 4 and so on, all there"
+    )
+    scale.add_argument("--json", action="store_true", help="print one JSON object")
+    scale.add_argument(
+        "--record", nargs="?", type=Path, const=scale_recorded.FOLDER, metavar="FOLDER",
+        help="keep the figures there, or where the GPU page reads them",
+    )  # fmt: skip
+    scale.set_defaults(run=_scale, gpu=0)
+
     record = commands.add_parser("record", help="measure every kernel and keep the figures")
     record.add_argument("--folder", type=Path, default=recorded.FOLDER, help="where to write")
     record.set_defaults(run=_record)
@@ -83,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--gpu", type=int, default=0, metavar="NUMBER", help="which one, as status lists them"
         )
-    for command in (compare, bits, limits, record):
+    for command in (compare, bits, limits, scale, record):
         command.add_argument(
             "--limit", type=float, default=300.0, help="seconds that a job may take"
         )
@@ -122,11 +140,15 @@ def _explain(status: Status) -> None:
             print(f"  {status.missing.command}", file=sys.stderr)
 
 
-def _gpu_found(options: argparse.Namespace, worker: Worker) -> bool:
+def _look(options: argparse.Namespace, worker: Worker) -> Status:
     found = worker.submit({"job": "status", "gpu": options.gpu}, 60).wait()
     status = status_from(found)
     _explain(status)
-    return status.device is not None
+    return status
+
+
+def _gpu_found(options: argparse.Namespace, worker: Worker) -> bool:
+    return _look(options, worker).device is not None
 
 
 def _compare(options: argparse.Namespace, worker: Worker) -> int:
@@ -183,6 +205,29 @@ def _limits(options: argparse.Namespace, worker: Worker) -> int:
     found = worker.submit(limits.request(options.gpu), options.limit).wait(_report)
     print(json.dumps(found, indent=1) if options.json else limits_table(limits_from(found)))
     return 0
+
+
+def _scale(options: argparse.Namespace, worker: Worker) -> int:
+    size = (options.m, options.n, options.k)
+    check_size(size)
+    wanted = _counts(options.gpus)
+    status = _look(options, worker)
+    if status.device is None:
+        return 2
+    begun = datetime.now(UTC)
+    job = scale_job.request(size, scale_job.choose_counts(wanted, len(status.devices)))
+    scaling = scaling_from(dict(worker.submit(job, options.limit).wait(_report)))
+    print(json.dumps(scaling.to_json(), indent=1) if options.json else scaling_table(scaling))
+    if options.record:
+        _report(f"Wrote {scale_recorded.write(scaling, options.record, begun)}")
+    return 0 if scaling.verified else 1
+
+
+def _counts(text: str) -> list[int]:
+    counts = [part.strip() for part in text.split(",") if part.strip()]
+    if not all(part.isdecimal() for part in counts):
+        raise LaunchError(f"--gpus {text} is no list of how many GPUs; write --gpus 1,2,4.")
+    return [int(part) for part in counts]
 
 
 def _record(options: argparse.Namespace, worker: Worker) -> int:

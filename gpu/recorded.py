@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gpu.bits import BitVerdict
 from gpu.device import Device
@@ -19,6 +19,7 @@ from gpu.result import Comparison
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "recorded"
 FORMAT = 1
+Run = TypeVar("Run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,16 @@ class RecordedRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Dated:
+    """What every recording's file has beside its format, as it stands in JSON."""
+
+    recorded: str  # ISO 8601, with a time zone
+
+
+@dataclass(frozen=True, slots=True)
 class RecordingFile:
     """A recording's file as it stands in JSON, without the optional keys of Limits."""
 
-    recorded: str  # ISO 8601, with a time zone
     comparisons: tuple[Comparison, ...]
     bits: tuple[BitVerdict, ...] = ()
 
@@ -73,8 +80,6 @@ def write(
     """
     device = comparisons[0].device
     recording: dict[str, Any] = {
-        "format": FORMAT,
-        "recorded": when.astimezone(UTC).isoformat(timespec="seconds"),
         "device": comparisons[0].to_json()["device"],
         "comparisons": [comparison.to_json() for comparison in comparisons],
     }
@@ -82,14 +87,25 @@ def write(
         recording |= dataclasses.asdict(limits)
     if bits:
         recording["bits"] = [dataclasses.asdict(verdict) for verdict in bits]
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{slug(device.name)}.json"
-    path.write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
+    return write_file(recording, folder / f"{slug(device.name)}.json", when)
+
+
+def write_file(recording: Mapping[str, Any], path: Path, when: datetime) -> Path:
+    """Write a recording's keys, with its format and date before them; the path."""
+    head = {
+        "format": FORMAT,
+        "recorded": when.astimezone(UTC).isoformat(timespec="seconds"),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(head | dict(recording), indent=1) + "\n", encoding="utf-8")
     return path
 
 
-def read(path: Path) -> RecordedRun:
-    """One recording. ValueError, a sentence, where the file is not one."""
+def read_file(path: Path, parse: Callable[[dict[str, Any], datetime], Run]) -> Run:
+    """What `parse` makes of a recording's keys and its date.
+
+    ValueError, a sentence that names the file, where it is no recording or `parse` raises one.
+    """
     try:
         found: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -97,25 +113,42 @@ def read(path: Path) -> RecordedRun:
     try:
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise ValueError(f"It is no recording of format {FORMAT}.")
-        file = decode(RecordingFile, found, "The recording")
-        if not file.comparisons:
-            raise ValueError("It holds no comparisons.")
-        when = datetime.fromisoformat(file.recorded)
+        when = datetime.fromisoformat(decode(Dated, found, "The recording").recorded)
         if when.tzinfo is None:
             raise ValueError("Its date has no time zone.")
-        limits = limits_from(found) if "ceilings" in found or "latency" in found else None
+        return parse(found, when)
     except ValueError as error:
         raise ValueError(f"{path.name} is not a recording: {error}") from None
-    device = file.comparisons[0].device
-    return RecordedRun(path.name, when, device, file.comparisons, limits, file.bits)
 
 
-def recordings(folder: Path = FOLDER) -> Recordings:
-    """Every recording in the folder, newest first."""
+def read_folder(
+    folder: Path, read: Callable[[Path], Run]
+) -> tuple[tuple[Run, ...], tuple[str, ...]]:
+    """What `read` makes of each recording in the folder, and a sentence for each it cannot read."""
     runs, problems = [], []
     for path in sorted(folder.glob("*.json")):
         try:
             runs.append(read(path))
         except ValueError as error:
             problems.append(str(error))
-    return Recordings(tuple(sorted(runs, key=lambda run: run.when, reverse=True)), tuple(problems))
+    return tuple(runs), tuple(problems)
+
+
+def read(path: Path) -> RecordedRun:
+    """One recording. ValueError, a sentence, where the file is not one."""
+
+    def parse(found: dict[str, Any], when: datetime) -> RecordedRun:
+        file = decode(RecordingFile, found, "The recording")
+        if not file.comparisons:
+            raise ValueError("It holds no comparisons.")
+        limits = limits_from(found) if "ceilings" in found or "latency" in found else None
+        device = file.comparisons[0].device
+        return RecordedRun(path.name, when, device, file.comparisons, limits, file.bits)
+
+    return read_file(path, parse)
+
+
+def recordings(folder: Path = FOLDER) -> Recordings:
+    """Every recording in the folder, newest first."""
+    runs, problems = read_folder(folder, read)
+    return Recordings(tuple(sorted(runs, key=lambda run: run.when, reverse=True)), problems)

@@ -7,6 +7,7 @@ import dataclasses
 from gpu.microbenchmarks.limits import Limits
 from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
+from gpu.scale.result import ScaleRun, Scaling
 
 
 def table(comparison: Comparison) -> str:
@@ -71,3 +72,31 @@ def limits_table(limits: Limits) -> str:
         f"{found.dram_gb_s:,.0f} GB/s, within the L2: {found.l2_gb_s:,.0f} GB/s.\n"
         f"Latency in cycles: {cycles}."
     )
+
+
+def scaling_table(scaling: Scaling) -> str:
+    """A product over several GPUs: how fast each way is, beside what would be ideal."""
+    count = len(scaling.devices)
+    link = f"; a copy between two: {scaling.peer_gb_s:.0f} GB/s" if scaling.peer_gb_s else ""
+    return "\n".join(
+        [
+            "{} x {} x {} (M, N, K)".format(*scaling.size)
+            + f", {scaling.kernel} on {count} x {scaling.device.name}{link}",
+            f"{'GPUs':>4}  {'':12}{'verified':>9}{'ms':>10}{'p20':>10}{'p80':>10}{'ideal ms':>10}"
+            f"{'TFLOP/s':>9}{'speed-up':>10}{'efficiency':>12}{'MB moved':>10}{'same bits':>11}",
+            *map(_scale_run, scaling.runs),
+            *scaling.notes,
+        ]
+    )
+
+
+def _scale_run(run: ScaleRun) -> str:
+    low, high = run.ms_spread
+    moved = None if run.bytes_moved is None else run.bytes_moved / 1e6
+    same = "" if run.same_bits is None else "yes" if run.same_bits else "NO"
+    row = (
+        f"{run.gpus:4}  {run.way:12}{'yes' if run.verified else 'NO':>9}{run.ms:10.3f}{low:10.3f}"
+        f"{high:10.3f}{run.ideal_ms:10.3f}{run.tflops:9.1f}{run.speedup:10.2f}"
+        f"{run.efficiency:12.1%}{_text(moved, ',.0f'):>10}{same:>11}"
+    )
+    return row if run.verified else f"{row}\n    {run.verdict}"

@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from gpu.bits import ProductJob, encode_array, simulated_product
+from gpu.device import Device
 from gpu.json_data import decode
 from gpu.probe import check_index
 from gpu.progress import Progress
+from gpu.scale.plan import make_plan
+from gpu.scale.result import ScaleRun, Scaling, Way
 from gpu.worker import serve
 from simulator.language.errors import LaunchError
 
@@ -113,10 +116,35 @@ def limits(_request: Request, progress: Progress) -> dict[str, Any]:
     }
 
 
+def scale(request: Request, progress: Progress) -> dict[str, Any]:
+    """Times that fall with the GPUs, each 10% over ideal; FAKE_SCALE=wrong makes a C wrong."""
+    device = status(request, progress)["device"]
+    counts, size = request["gpus"], tuple(request["size"])
+    runs = [
+        ScaleRun(
+            gpus=gpus, way=way, verified=right, verdict="C is right." if right else "C is wrong.",
+            same_bits=right, ms=ms, ms_spread=(0.99 * ms, 1.02 * ms), repeats=20,
+            tflops=50.0 * gpus, speedup=100 / ms, efficiency=100 / ms / gpus, ideal_ms=100 / gpus,
+            bytes_moved=0 if way is Way.IN_PLACE else plan.bytes_moved, max_rel_error=1e-5,
+            rel_norm_error=1e-6, error_bound=1e-4, plan=plan,
+        )
+        for gpus in counts
+        for way in ([Way.IN_PLACE] if gpus == 1 else [Way.PEER, Way.IN_PLACE])
+        for plan in [make_plan(size, gpus, (128, 256))]
+        for ms in [100.0 if gpus == 1 else 110.0 / gpus]
+        for right in [gpus == 1 or os.environ.get("FAKE_SCALE") != "wrong"]
+    ]  # fmt: skip
+    names = tuple(status(request, progress)["devices"][: counts[-1]])
+    return Scaling(
+        decode(Device, device, "The device"), names, size, "warptiles", {}, "text", 400.0,
+        tuple(runs), ("NCCL was not found.",),
+    ).to_json()  # fmt: skip
+
+
 JOBS = {
     "echo": echo, "sleep": sleep, "die": die, "cuda": cuda, "refuse": refuse, "fault": fault,
     "hog": hog, "status": status, "compare": compare, "product": product,
-    "limits": limits,
+    "limits": limits, "scale": scale,
 }  # fmt: skip
 
 if __name__ == "__main__":

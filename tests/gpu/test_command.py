@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from gpu.__main__ import main
 from gpu.candidate import choose
 from gpu.recorded import recordings
+from gpu.scale.recorded import scalings
 from simulator.language.errors import LaunchError
 
 FAKE = (sys.executable, "-m", "tests.gpu.fake_worker")
@@ -34,7 +36,8 @@ def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("without_gpu")
 @pytest.mark.parametrize(
-    "command", [["status"], ["compare", "--json"], ["bits"], ["limits"], ["record"]]
+    "command",
+    [["status"], ["compare", "--json"], ["bits"], ["limits"], ["scale", "--json"], ["record"]],
 )
 def test_without_a_gpu(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command) == 2
@@ -145,3 +148,70 @@ def test_the_chosen_macro_is_in_the_text_and_the_launch() -> None:
     assert usual.defines == {"TILE": "16"}
     with pytest.raises(LaunchError):
         choose("tiled", (100, 50, 25), {"TILE": "x"})
+
+
+@pytest.fixture
+def with_gpus(with_gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_GPUS", "4")
+
+
+@pytest.mark.usefixtures("with_gpus")
+def test_scale_prints_one_object_or_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scale", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["size"] == [16384, 16384, 16384]
+    assert found["devices"] == ["Test GPU", "Test GPU 1", "Test GPU 2", "Test GPU 3"]
+    assert [(run["gpus"], run["way"]) for run in found["runs"]] == [
+        (1, "in place"), (2, "peer copies"), (2, "in place"), (4, "peer copies"), (4, "in place"),
+    ]  # fmt: skip
+    wanted = {
+        "ms", "ms_spread", "tflops", "speedup", "efficiency", "ideal_ms", "bytes_moved",
+        "verified", "verdict", "same_bits", "max_rel_error", "error_bound", "plan",
+    }  # fmt: skip
+    assert wanted <= set(found["runs"][-1])
+    assert main(["scale", "--m", "512", "--n", "768", "--k", "1024", "--gpus", "1, 3"]) == 0
+    table = capsys.readouterr().out
+    assert table.startswith("512 x 768 x 1024 (M, N, K), warptiles on 3 x Test GPU")
+    assert "NCCL was not found." in table
+    row = next(line for line in table.splitlines() if "peer copies" in line).split()
+    assert row[:4] == ["3", "peer", "copies", "yes"]
+    assert row[-4:] == ["2.73", "90.9%", "4", "yes"]  # 2 x 512 x 1024 floats
+
+
+@pytest.mark.usefixtures("with_gpus")
+def test_scale_is_kept_where_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scale", "--record", str(tmp_path / "kept"), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    runs, problems = scalings(tmp_path / "kept")
+    assert problems == ()
+    assert [run.file for run in runs] == ["test-gpu-x4.json"]
+    assert json.loads(json.dumps(runs[0].scaling.to_json())) == printed
+
+
+@pytest.mark.usefixtures("with_gpus")
+def test_a_wrong_product_over_several_gpus(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FAKE_SCALE", "wrong")
+    assert main(["scale", "--gpus", "2"]) == 1
+    assert "C is wrong." in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("with_gpu")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "This machine shows one GPU; scale spreads a product over two or more of one host."),
+        (["--gpus", "4"], "This machine shows one GPU; a product cannot be spread over 4."),
+        (["--gpus", "two"], "--gpus two is no list of how many GPUs; write --gpus 1,2,4."),
+        (["--m", "0"], "M is 0"),
+        (["--m", "60000", "--k", "60000"], "A would have 3,600,000,000 elements"),
+    ],
+)
+def test_what_cannot_be_spread_is_a_sentence(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["scale", *arguments]) == 2
+    answer = capsys.readouterr()
+    assert told in answer.err
+    assert answer.out == ""

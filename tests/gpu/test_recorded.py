@@ -16,6 +16,7 @@ from gpu.microbenchmarks.ceilings import Ceilings
 from gpu.microbenchmarks.latency import Latency
 from gpu.microbenchmarks.limits import Limits
 from gpu.result import Comparison, comparison_from
+from gpu.scale.recorded import scalings
 
 LATENCY = {"register": 4.0, "shared": 29.0, "l1": 39.0, "l2": 288.0, "dram": 686.0}
 CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))
@@ -123,6 +124,30 @@ def test_what_comes_with_tilewise_can_be_read() -> None:
     for run in found.runs:
         assert all(comparison.verified for comparison in run.comparisons)
         assert all(comparison.device == run.device for comparison in run.comparisons)
+
+
+def test_the_scalings_that_come_with_tilewise_can_be_read() -> None:
+    runs, problems = scalings()
+    assert problems == ()
+    assert runs
+    for run in runs:
+        assert run.when.tzinfo
+        assert run.scaling.verified
+        assert max(one.gpus for one in run.scaling.runs) == len(run.scaling.devices)
+        for one in run.scaling.runs:
+            assert one.plan is None or one.plan.gpus == one.gpus
+            assert one.same_bits is not False
+
+
+def test_a_damaged_scaling_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "broken.json").write_text(
+        json.dumps(damaged(scaling={"device": {}})), encoding="utf-8"
+    )
+    runs, problems = scalings(tmp_path)
+    assert runs == ()
+    assert problems == (
+        "broken.json is not a recording: The recording's scaling.device lacks name.",
+    )
 
 
 @pytest.mark.parametrize(
