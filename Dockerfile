@@ -1,0 +1,29 @@
+# The app in a container, as compose.yaml runs it. The target "gpu" has CuPy with its compiler and
+# cuBLAS too, for a machine with NVIDIA's driver and container toolkit.
+FROM python:3.13-slim AS base
+ENV PYTHONUNBUFFERED=1
+RUN useradd --create-home --uid 10001 tilewise
+WORKDIR /tilewise
+COPY requirements.txt .
+RUN sed '/^cupy/d' requirements.txt > /tmp/app.txt \
+    && pip install --no-cache-dir --requirement /tmp/app.txt \
+    && rm /tmp/app.txt
+COPY . .
+# The app's user cannot write here: compiled once, the app starts sooner each time.
+RUN python -m compileall -q app.py gpu simulator ui
+USER 10001
+EXPOSE 8501
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s CMD ["python", "-c", \
+    "from urllib.request import urlopen; urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
+CMD ["python", "-m", "streamlit", "run", "app.py", "--server.address=0.0.0.0", \
+    "--server.port=8501", "--server.headless=true"]
+
+FROM base AS gpu
+USER 0
+RUN sed -n 's/^cupy-cuda12x/&[ctk]/p' requirements.txt > /tmp/gpu.txt \
+    && pip install --no-cache-dir --requirement /tmp/gpu.txt \
+    && rm /tmp/gpu.txt
+ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility
+USER 10001
+
+FROM base AS app

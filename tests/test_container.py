@@ -1,0 +1,136 @@
+"""What Dockerfile, .dockerignore and compose.yaml name is there; no image is built here."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+PORT = "8501"
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+STAGES = re.findall(r"^FROM (\S+) AS (\S+)$", DOCKERFILE, re.MULTILINE)
+PATIENCE = 60.0  # seconds until the app has failed to start
+
+
+def command(instruction: str) -> list[str]:
+    """The command of an instruction that gives it as a list."""
+    [found] = re.findall(rf"^{instruction}\b.*?(\[.*\])$", DOCKERFILE, re.MULTILINE)
+    words = json.loads(found)
+    assert words[0] == "python"
+    return [sys.executable, *words[1:]]
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Path:
+    """What .dockerignore lets into the image, as a folder of its own."""
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    rules = [line for line in lines if not line.startswith("#")]
+    assert rules[0] == "*", "nothing but what is named"
+    for rule in rules[1:-1]:
+        source, target = ROOT / rule.removeprefix("!"), tmp_path / rule.removeprefix("!")
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
+    assert rules[-1] == "**/__pycache__"
+    return tmp_path
+
+
+def test_the_app_starts_from_the_image_s_files_and_is_found_healthy(context: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    start, check = (
+        [word.replace(PORT, port) for word in command(name)] for name in ("CMD", "HEALTHCHECK")
+    )
+    assert [word for word in start if port in word], "on the port that is published"
+    unanswered = subprocess.run(check, stderr=subprocess.DEVNULL, check=False)
+    assert unanswered.returncode
+    app = subprocess.Popen(start, cwd=context, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + PATIENCE
+        while subprocess.run(check, stderr=subprocess.DEVNULL, check=False).returncode:
+            assert app.poll() is None, "the app has ended"
+            assert time.monotonic() < until, "the app is not healthy"
+    finally:
+        app.terminate()
+        app.wait(10)
+
+
+def test_the_image_has_what_a_scene_needs(context: Path) -> None:
+    script = "from ui.notebook import show; print(show('tiled', M=4, N=4, K=4, TILE=2))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=context, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "Scene of tiled: 41 steps\n"
+
+
+def test_the_image_has_every_package_that_it_imports(context: Path) -> None:
+    own = {path.name for path in ROOT.iterdir() if (path / "__init__.py").is_file()}
+    imported = {
+        module.partition(".")[0]
+        for path in context.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom | ast.Import)
+        for module in (
+            [node.module or ""] if isinstance(node, ast.ImportFrom)
+            else [alias.name for alias in node.names]
+        )
+    }  # fmt: skip
+    assert {"simulator", "ui"} <= imported & own
+    assert {name for name in imported & own if not (context / name).is_dir()} == set()
+
+
+def test_what_is_copied_and_compiled_is_there(context: Path) -> None:
+    for source in re.findall(r"^COPY (\S+) ", DOCKERFILE, re.MULTILINE):
+        assert (context / source).exists(), source
+    [compiled] = re.findall(r"compileall -q (.*)$", DOCKERFILE, re.MULTILINE)
+    assert all((context / name).exists() for name in compiled.split())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sed is not there.")
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (0, lambda line: [] if line.startswith("cupy") else [line]),
+        (1, lambda line: [line.replace("cupy-cuda12x", "cupy-cuda12x[ctk]")] * ("cupy-" in line)),
+    ],
+)
+def test_cupy_is_in_the_gpu_s_image_alone(number: int, expected: Any) -> None:
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    assert sum(line.startswith("cupy-cuda12x") for line in lines) == 1
+    chosen = re.findall(r"^RUN (sed .*? requirements.txt) >", DOCKERFILE, re.MULTILINE)[number]
+    done = subprocess.run(
+        ["/bin/sh", "-c", chosen], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [one for line in lines for one in expected(line)]
+
+
+def test_the_app_runs_without_rights_and_the_last_stage_is_the_app() -> None:
+    names = [name for _, name in STAGES]
+    assert names[-1] == "app"
+    assert all(image in names for image, _ in STAGES[1:])
+    for stage in re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]:
+        users = re.findall(r"^USER (\d+)$", stage, re.MULTILINE)
+        assert users[-1:] in ([], ["10001"]), stage
+
+
+def test_each_service_is_a_stage_on_the_port_of_the_app() -> None:
+    assert f"EXPOSE {PORT}\n" in DOCKERFILE
+    assert "app" in COMPOSE["services"]
+    for service in COMPOSE["services"].values():
+        assert service["build"]["target"] in {name for _, name in STAGES}
+        assert (ROOT / service["build"]["context"]).samefile(ROOT)
+    assert COMPOSE["services"]["app"]["ports"] == [f"{PORT}:{PORT}"]
