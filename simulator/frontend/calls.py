@@ -208,7 +208,8 @@ class Calls:
         definition = called.get_definition()
         if definition is None or not self._is_of_text(definition):
             return None
-        if called.kind != CursorKind.FUNCTION_DECL and body_of(definition) is None:
+        is_member = called.kind != CursorKind.FUNCTION_DECL
+        if is_member and (body_of(definition) is None or called.is_default_method()):
             return None  # what the compiler makes
         return definition
 

@@ -147,7 +147,7 @@ def _chunks(struct: Struct) -> Iterator[Chunk]:
 def _offsets(ctype: CType, offset: int) -> Iterator[tuple[int, CType]]:
     """The offset and type of each of a type's leaves, in their order."""
     match ctype:
-        case Struct(fields=fields):
+        case Struct(stored=fields):
             for field in fields:
                 yield from _offsets(field.ctype, offset + field.offset)
         case ArrayOf(element=element, length=length):

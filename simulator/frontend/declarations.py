@@ -56,6 +56,8 @@ TYPES = frozenset(
     }
 )
 
+NAMELESS = "(anonymous "  # what clang calls a union of which no variable is declared
+
 
 class Declarations:
     """Lowers the declarations of one kernel, whose initializers `structs` lowers."""
@@ -67,6 +69,8 @@ class Declarations:
     def lower(self, cursor: Any) -> Statement:
         """The declaration of one variable or type."""
         span = span_of(cursor)
+        if cursor.kind == CursorKind.UNION_DECL and cursor.spelling.startswith(NAMELESS):
+            return self._nameless_union(cursor, span)
         if cursor.kind in TYPES:
             return Sequence(span, ())
         if cursor.kind == CursorKind.UNEXPOSED_DECL and cursor.spelling.startswith("["):
@@ -190,6 +194,13 @@ class Declarations:
             self._symbols.bind(cursor, record)
         statements = [] if initializer is None else self._structs.initialize(record, initializer)
         return Sequence(span, tuple(merge(declarations, statements)), opens_scope=False)
+
+    def _nameless_union(self, cursor: Any, span: Span) -> Statement:
+        """union { float f; int i; }; its members are used as if they were variables."""
+        struct = lower_struct(cursor.type.get_canonical(), span)
+        record, declarations = declare("union", struct, span)
+        self._symbols.bind(cursor, record)
+        return Sequence(span, tuple(declarations), opens_scope=False)
 
     def _variable(
         self, cursor: Any, lowered: Scalar | Vector | Pointer, initializer: Any, span: Span

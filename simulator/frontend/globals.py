@@ -174,7 +174,7 @@ def _direct_parts(ctype: CType, offset: int) -> Iterator[tuple[CType, int]]:
             for position in range(length):
                 yield element, offset + position * element.size
         case Struct(fields=fields):
-            for field in fields:
+            for field in fields[:1] if ctype.is_union else fields:
                 yield field.ctype, offset + field.offset
 
 

@@ -104,7 +104,9 @@ def _aggregate(
         )
     position = 0
     given: dict[int, list[Statement]] = {}
-    while items.peek() is not None and (position < len(places) or _designator(items.peek())):
+    is_union = isinstance(target, Record) and target.ctype.is_union
+    end = 1 if is_union else len(places)
+    while items.peek() is not None and (position < end or _designator(items.peek())):
         designator = _designator(items.peek())
         if designator is not None:
             position, value = _designated(designator, fields, items.take())
@@ -114,9 +116,11 @@ def _aggregate(
             canonical = inner.get_canonical()
             given[position] = _element(lowering, places[position], items, canonical, span)
         position += 1
+    if is_union and not given:
+        return clear(target, span)
     for number, place in enumerate(places):
-        if number in given:
-            statements.append(given[number])
+        if number in given or is_union:
+            statements.append(given.get(number, []))
             continue
         default = lowering.default_member(place, fields[number], span) if fields else []
         statements.append(default or clear(place, span))

@@ -59,7 +59,7 @@ def declare_parameter(symbols: SymbolTable, cursor: Any) -> tuple[list[Variable]
     variables: list[Variable] = []
     before: list[Statement] = []
     record = _record(cursor.spelling, struct, span, variables, before)
-    if symbols.is_addressed(cursor):
+    if symbols.is_addressed(cursor) or struct.overlaps:
         declared = symbols.declare_in_memory(cursor, struct, MemorySpace.LOCAL, None)
         lvalue = symbols.find(cursor)
         assert isinstance(lvalue, Index)
@@ -74,7 +74,7 @@ def _record(
 ) -> Record:
     """A struct whose members are parameters, which are added to `variables`."""
     members: dict[str, Place] = {}
-    for field in struct.fields:
+    for field in struct.stored:
         full = f"{name}.{field.name}"
         match field.ctype:
             case Struct() as inner:

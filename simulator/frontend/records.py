@@ -71,7 +71,14 @@ def as_record(place: Place) -> Record:
 
 
 def declare(name: str, struct: Struct, span: Span) -> tuple[Record, list[Declare]]:
-    """A new struct in registers, and the declarations of its members: name.x, name.y."""
+    """A new struct in registers, and the declarations of its members: name.x, name.y.
+
+    One of which members overlap, as a union's do, is in local memory.
+    """
+    if struct.is_union:
+        variable = Variable(name, ArrayOf(struct, 1), MemorySpace.LOCAL, span)
+        whole = element(Name(variable.ctype, span, variable), 0)
+        return in_memory(whole), [Declare(span, variable)]
     members: dict[str, Place] = {}
     declarations: list[Declare] = []
     for field in struct.fields:
@@ -97,7 +104,7 @@ def as_base(record: Record, base: Struct) -> Record:
 def leaves(place: Place) -> Iterator[Expression]:
     """The lvalues of all numbers, short vectors and pointers of a place, in the order of memory."""
     if isinstance(place, Record):
-        for field in place.ctype.fields:
+        for field in place.ctype.stored:
             yield from leaves(place.members[field.name])
         return
     match place.ctype:

@@ -82,6 +82,8 @@ class SymbolTable:
 
         Raises ConsequenceError for one with an error.
         """
+        if not declaration.spelling:  # of a union without a name, whose type is bound
+            declaration = declaration.type.get_declaration()
         symbol = self._symbols.get(declaration.hash)
         if symbol is None and declaration.hash in self._failed:
             raise ConsequenceError(f"The declaration of {declaration.spelling} has an error.")

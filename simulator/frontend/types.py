@@ -91,12 +91,6 @@ def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> St
             "array and indices into it.",
             span,
         )
-    if declaration.kind == CursorKind.UNION_DECL and len(list(canonical.get_fields())) != 1:
-        raise SourceError(
-            "A union is not supported: for a number's bits use __float_as_int() and its kind; for "
-            "a vector and its components an array v, and reinterpret_cast<float4*>(v).",
-            span,
-        )
     if is_lambda(canonical):
         raise SourceError("A lambda is called here, or passed to a template function.", span)
     size = canonical.get_size()
@@ -161,7 +155,7 @@ def cells_of(target: CType) -> int:
     match target:
         case ArrayOf(element=element, length=length):
             return length * cells_of(element)
-        case Struct(fields=fields):
+        case Struct(stored=fields):
             return sum(cells_of(field.ctype) for field in fields)
         case _:
             return 1

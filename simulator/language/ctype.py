@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -142,13 +143,42 @@ class Struct:
         raise KeyError(name)
 
     @property
+    def stored(self) -> tuple[Field, ...]:
+        """The fields that hold all its values, each once: of those that overlap, the largest.
+
+        >>> union = Struct("U", (Field("c", CHAR, 0), Field("f", FLOAT, 0)), 4, 4)
+        >>> [field.name for field in union.stored]
+        ['f']
+        """
+        if not self.is_union:
+            return self.fields
+        chosen: list[Field] = []
+        for field in sorted(self.fields, key=lambda field: -size_of(field.ctype)):
+            if not any(_overlap(field, other) for other in chosen):
+                chosen.append(field)
+        return tuple(field for field in self.fields if field in chosen)
+
+    @property
+    def is_union(self) -> bool:
+        """Whether fields overlap: it is a union, or has the members of one without a name."""
+        return any(_overlap(*pair) for pair in pairwise(self.fields))
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether it is a union, or has one within it."""
+        return self.is_union or any(
+            isinstance(inner, Struct) and inner.overlaps
+            for inner in (_innermost(field.ctype) for field in self.fields)
+        )
+
+    @property
     def cell(self) -> Scalar:
         """The type of the cells that memory of this struct is divided into.
 
         It is that of all its numbers, where they have one type; else an unsigned integer as small
         as the smallest of them.
         """
-        scalars = {part.scalar for part in parts(self)}
+        scalars = {part.scalar for field in self.fields for part in parts(field.ctype)}
         if len(scalars) == 1:
             return scalars.pop()
         size = min((scalar.size for scalar in scalars), default=1)
@@ -224,8 +254,21 @@ def size_of(ctype: CType) -> int:
     return ctype.size
 
 
+def _overlap(left: Field, right: Field) -> bool:
+    """Whether two fields share a byte."""
+    return left.offset < right.offset + size_of(
+        right.ctype
+    ) and right.offset < left.offset + size_of(left.ctype)
+
+
+def _innermost(ctype: CType) -> CType:
+    return ctype.innermost if isinstance(ctype, ArrayOf) else ctype
+
+
 def parts(ctype: CType, name: str = "", offset: int = 0) -> list[Part]:
     """All numbers within a value, in the order of their offsets; a pointer counts as one.
+
+    Of a union they are those of its largest member.
 
     >>> [(part.name, part.offset) for part in parts(VECTORS["float2"])]
     [('.x', 0), ('.y', 4)]
@@ -244,7 +287,7 @@ def parts(ctype: CType, name: str = "", offset: int = 0) -> list[Part]:
             for i in range(length):
                 found += parts(element, f"{name}[{i}]", offset + i * size_of(element))
             return found
-        case Struct(fields=fields):
+        case Struct(stored=fields):
             found = []
             for field in fields:
                 found += parts(field.ctype, f"{name}.{field.name}", offset + field.offset)
@@ -268,7 +311,7 @@ def dtype_of(ctype: CType) -> np.dtype[Any]:
             return np.dtype((element.dtype, (length,)))
         case ArrayOf(element=element, length=length):
             return np.dtype((dtype_of(element), (length,)))
-        case Struct(fields=fields, size=size):
+        case Struct(stored=fields, size=size):
             layout = {
                 "names": [field.name for field in fields],
                 "formats": [dtype_of(field.ctype) for field in fields],

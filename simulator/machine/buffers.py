@@ -217,7 +217,8 @@ def local_buffer(name: str, ctype: ArrayOf, lanes: int, by_lane: bool = False) -
     stride = align_up(ctype.size) if by_lane else 0
     if isinstance(ctype.innermost, Struct):
         mixed = any(part.scalar.size != element.size for part in parts(ctype.innermost))
-        stride = align_up(ctype.size) if mixed or by_lane else 0
+        by_lane = by_lane or mixed or ctype.innermost.overlaps
+        stride = align_up(ctype.size) if by_lane else 0
     data = np.zeros((stride or ctype.size) * lanes, np.uint8)
     return Buffer(
         name=name,

@@ -72,6 +72,24 @@ TAKEN: dict[str, tuple[str, str, Any]] = {
     "compound literals": ("struct P { int a, b; };", "P p = (P){1, 2}; p = (P){.a = 3, .b = p.b};"
                           " float2 v = (float2){4, 5}; o[0] = p.a + p.b; o[1] = v.x + v.y;",
                           [5, 9]),
+    "union": ("union U { float f; unsigned u; unsigned char b[4]; };",
+              "U x; x.f = -1.5f; U y = x; y.b[3] = 0; U z = {2}; z.b[0] += 1; U zeros = {};"
+              " o[0] = x.u; o[1] = y.u; o[2] = z.u; o[3] = zeros.u;",
+              [*(np.array([-1.5, 1.5], np.float32).view(np.uint32) & [2**32 - 1, 2**24 - 1]),
+               np.float32(2).view(np.uint32) + 1, 0]),
+    "union of a vector": ("union V { float4 v; float f[4]; };",
+                          "V a; a.v = make_float4(1, 2, 3, 4); for (int i = 0; i < 4; i++)"
+                          " o[i] = a.f[i] * a.f[3 - i];", [4, 6, 6, 4]),
+    "union without a name": ("struct S { char t; union { double d; int i[2]; }; };"
+                             " __device__ S f(double d) { S s; s.t = 1; s.d = d; return s; }",
+                             "S s = f(-2); union { short h; struct { char lo, hi; }; };"
+                             " h = 0x1234; o[0] = s.i[1]; o[1] = s.i[0]; o[2] = lo; o[3] = hi;",
+                             [*np.array([-2.0]).view(np.int32)[::-1], 0x34, 0x12]),
+    "unions in memory": ("union U { double d; long n; }; __device__ U g = {2.0};"
+                         " __constant__ U c[2] = {{1.0}, {5.0}};",
+                         "__shared__ U s[2]; s[0].n = 7; s[1] = g; U* p = &s[1]; p->d *= 2;"
+                         " o[0] = s[0].n; o[1] = s[1].d; o[2] = c[1].d; o[3] = c[0].n >> 52;",
+                         [7, 4, 5, 1023]),
     "suffixes": ("", "o[0] = 1u + 2ul + 3ull + 4ll + 0x10u + 0b11 + 1'000;", 1029),
 }  # fmt: skip
 
@@ -153,11 +171,13 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "malloc": ("", "int* p = (int*)malloc(8);", "a kernel gets its memory as arrays"),
     "throw": ("", "throw 1;", "A GPU has no exceptions: store the number of an error in an array"),
     "try": ("", "try { o[0] = 1; } catch (...) {}", "A GPU has no exceptions: store the"),
-    "virtual function": ("struct A { __device__ virtual int f() { return 1; } };", "A a; o[0] = "
-                         "a.f();", "make the function a template over the class instead"),
+    "virtual function": ("struct A { __device__ virtual int f() { return 1; } };",
+                         "A a; o[0] = a.f();",
+                         "make the function a template over the class instead"),
     "function pointer": ("", "int (*p)(int) = nullptr; o[0] = p(1);", "pass a lambda, or a struct"),
-    "function pointers in an array": ("__device__ int f(int n) { return n; }", "int (*p[1])(int) = "
-                                      "{f}; o[0] = p[0](1);", "pass a lambda, or a struct with an"),
+    "function pointers in an array": ("__device__ int f(int n) { return n; }",
+                                      "int (*p[1])(int) = {f}; o[0] = p[0](1);",
+                                      "pass a lambda, or a struct with an"),
     "function as an argument": (
         "__device__ int f(int n) { return n; } typedef int (*Op)(int);"
         "__device__ int g(Op p) { return p(1); }", "o[0] = g(f);", "pass a lambda, or a struct"),
@@ -166,11 +186,6 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         "o[0] = chosen(1);", "pass a lambda, or a struct with an operator()"),
     "pointer to a member": ("struct P { int a, b; };", "int P::*m = &P::b; o[0] = m == nullptr;",
                             "A pointer to a member is not supported; use an array"),
-    "union": ("union U { float f; int i; };", "U u; u.f = 1; o[0] = u.i;", "A union is not supporte"
-              "d: for a number's bits use __float_as_int() and its kind; for a vector and its "),
-    "local union": ("", "union { float4 v; float f[4]; } u; u.f[0] = 1;", "A union is not"),
-    "union in a struct": ("struct S { union { float f; int i; }; };", "S s; s.f = 1; o[0] = s.i;",
-                          "A union is not supported"),
     "bit-field": ("struct P { unsigned a : 3; };", "P p; p.a = 1;", "use shifts and masks"),
     "long double": ("", "long double d = 1; o[0] = d;", "long double is not supported; use double"),
     "typeid": ("", "o[0] = typeid(int) == typeid(char);", "a GPU has no types at run time"),
@@ -193,7 +208,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "list for a nameless member": ("struct P { struct { int a, b; }; int c; };",
                                    "P p = {{1, 2}, 3}; o[0] = p.a;", "has no name, one by one"),
     "size of warpSize": ("", "__shared__ int s[warpSize]; s[0] = 1;",
-                         "An array's size must be a constant: a macro, const int or constexpr. wa"),
+                         "An array's size must be a constant: a macro, const int or constexpr."),
     "size that is passed": ("", "int n = 3; float s[n]; s[0] = 1;", "size must be a constant"),
     "type of a function pointer": ("typedef double (*F)(double);"
                                    " __device__ double f(double a) { return a; }",
