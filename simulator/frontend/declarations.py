@@ -13,9 +13,18 @@ from simulator.frontend.copies import copy
 from simulator.frontend.expressions import LVALUES
 from simulator.frontend.initializers import first_value
 from simulator.frontend.lambdas import declare_closure
-from simulator.frontend.records import declare, in_memory, merge
+from simulator.frontend.records import (
+    Place,
+    Record,
+    assign,
+    declare,
+    element,
+    in_memory,
+    leaves,
+    merge,
+)
 from simulator.frontend.structs import Structs
-from simulator.frontend.symbols import SymbolTable
+from simulator.frontend.symbols import Closure, Symbol, SymbolTable
 from simulator.frontend.types import (
     constructs_nothing,
     convert,
@@ -25,7 +34,7 @@ from simulator.frontend.types import (
     lower_type,
     referred_type,
 )
-from simulator.language.ctype import ArrayOf, Pointer, Scalar, Vector
+from simulator.language.ctype import ArrayOf, Pointer, Scalar, Struct, Vector
 from simulator.language.errors import SourceError, Span
 from simulator.language.thread_groups import group_of
 from simulator.language.tree import (
@@ -33,6 +42,7 @@ from simulator.language.tree import (
     Expression,
     Index,
     Load,
+    Member,
     MemorySpace,
     Name,
     Sequence,
@@ -74,10 +84,7 @@ class Declarations:
         if cursor.kind in TYPES:
             return Sequence(span, ())
         if cursor.kind == CursorKind.UNEXPOSED_DECL and cursor.spelling.startswith("["):
-            raise SourceError(
-                "A structured binding is not supported; name the struct and write its members.",
-                span,
-            )
+            return self._bindings(cursor, span)
         if cursor.kind != CursorKind.VAR_DECL:
             what = cursor.kind.name.removesuffix("_DECL").replace("_", " ").lower()
             raise SourceError(f"This declaration ({what}) is not supported inside a kernel.", span)
@@ -195,6 +202,37 @@ class Declarations:
         statements = [] if initializer is None else self._structs.initialize(record, initializer)
         return Sequence(span, tuple(merge(declarations, statements)), opens_scope=False)
 
+    def _bindings(self, cursor: Any, span: Span) -> Statement:
+        """auto [a, b] = value; names for the members of a struct, a vector or an array."""
+        *names, initializer = cursor.get_children()
+        if any(self._symbols.is_addressed(name) for name in names):
+            self._symbols.note_addressed(cursor)
+        if cursor.type.spelling.partition("[")[0].rstrip().endswith("&"):
+            declared = self._reference(cursor, initializer.type, initializer, span)
+        elif is_struct(cursor.type):
+            declared = self._struct(cursor, initializer, span)
+        else:
+            match lower_type(cursor.type, span):
+                case ArrayOf() as array:
+                    declared = self._copied_array(cursor, array, initializer, span)
+                case Vector() as vector:
+                    declared = self._variable(cursor, vector, initializer, span)
+                case lowered:
+                    raise SourceError(f"A {lowered} has no parts to name.", span)
+        whole = self._symbols.find(cursor)
+        assert whole is not None
+        for name, part in zip(names, _parts(whole, span), strict=True):
+            self._symbols.bind(name, part)
+        return declared
+
+    def _copied_array(self, cursor: Any, array: ArrayOf, initializer: Any, span: Span) -> Statement:
+        """An array that is given the cells of another; clang's copy shows that one first."""
+        declared = Declare(span, self._symbols.declare(cursor, MemorySpace.LOCAL))
+        source = self._structs.expressions.lvalue(next(initializer.get_children()))
+        cells = zip(leaves(Name(array, span, declared.variable)), leaves(source), strict=True)
+        copies = [assign(cell, Load(old.ctype, span, old), span) for cell, old in cells]
+        return Sequence(span, tuple(merge([declared], copies)), opens_scope=False)
+
     def _nameless_union(self, cursor: Any, span: Span) -> Statement:
         """union { float f; int i; }; its members are used as if they were variables."""
         struct = lower_struct(cursor.type.get_canonical(), span)
@@ -216,6 +254,27 @@ class Declarations:
             variable = replace(variable, ctype=value.ctype)
             self._symbols.bind(cursor, variable)
         return Declare(span, variable, value)
+
+
+def _parts(whole: Symbol, span: Span) -> list[Place]:
+    """The members, components or elements of a value, in their order."""
+    match whole:
+        case Record():
+            return [whole.members[field.name] for field in whole.ctype.fields]
+        case Variable():
+            return _parts(Name(whole.ctype, span, whole), span)
+        case Closure():
+            raise SourceError("A lambda has no parts to name.", span)
+    match whole.ctype:
+        case ArrayOf(length=length):
+            cells = [element(whole, number) for number in range(length)]
+            return [in_memory(one) if isinstance(one.ctype, Struct) else one for one in cells]
+        case Vector(element=component, length=length):
+            return [Member(component, span, whole, number) for number in range(length)]
+        case Struct():
+            return _parts(in_memory(whole), span)
+        case other:
+            raise SourceError(f"A {other} has no parts to name.", span)
 
 
 def _check_static(cursor: Any, span: Span) -> None:

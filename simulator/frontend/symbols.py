@@ -216,6 +216,10 @@ class SymbolTable:
         if root.kind == CursorKind.DECL_REF_EXPR:
             self._addressed.add(root.referenced.hash)
 
+    def note_addressed(self, cursor: Any) -> None:
+        """Note that the address of a part of a variable is taken, which has a name of its own."""
+        self._addressed.add(cursor.hash)
+
     def is_addressed(self, cursor: Any) -> bool:
         """Whether a variable's address is taken in a body that find_addressed has seen."""
         return cursor.hash in self._addressed

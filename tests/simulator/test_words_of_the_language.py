@@ -72,6 +72,15 @@ TAKEN: dict[str, tuple[str, str, Any]] = {
     "compound literals": ("struct P { int a, b; };", "P p = (P){1, 2}; p = (P){.a = 3, .b = p.b};"
                           " float2 v = (float2){4, 5}; o[0] = p.a + p.b; o[1] = v.x + v.y;",
                           [5, 9]),
+    "structured bindings": (
+        "struct P { int a; float b[2]; }; __device__ P f() { return {1, {2, 3}}; }",
+        "auto [a, b] = f(); a += 4; int v[2] = {5, 6}; auto [c, d] = v; v[0] = 9;"
+        " auto& [e, g] = v; g = 7; const auto [x, y] = make_float2(.5f, .25f); int* p = &c;"
+        " *p += 1; o[0] = a + b[1]; o[1] = c + d; o[2] = v[0] + v[1]; o[3] = x + y;",
+        [8, 12, 16, .75]),
+    "bindings to memory": ("struct P { double a, b; }; __device__ P g = {1, 2};",
+                           "__shared__ P s[2]; s[1] = {3, 4}; auto& [a, b] = s[1]; auto [c, d] = g;"
+                           " a = b + d; b = c; o[0] = s[1].a; o[1] = s[1].b;", [6, 1]),
     "union": ("union U { float f; unsigned u; unsigned char b[4]; };",
               "U x; x.f = -1.5f; U y = x; y.b[3] = 0; U z = {2}; z.b[0] += 1; U zeros = {};"
               " o[0] = x.u; o[1] = y.u; o[2] = z.u; o[3] = zeros.u;",
