@@ -208,8 +208,7 @@ class Calls:
         definition = called.get_definition()
         if definition is None or not self._is_of_text(definition):
             return None
-        is_member = called.kind != CursorKind.FUNCTION_DECL
-        if is_member and (body_of(definition) is None or called.is_default_method()):
+        if called.kind != CursorKind.FUNCTION_DECL and body_of(definition) is None:
             return None  # what the compiler makes
         return definition
 

@@ -48,7 +48,9 @@ UNARY_OPERATORS = {
 SCOPES = (CursorKind.LINKAGE_SPEC, CursorKind.NAMESPACE)
 FUNCTIONS = (CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE)
 
-CLASSES = (CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.CLASS_TEMPLATE)
+CLASSES = (
+    CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.CLASS_TEMPLATE, CursorKind.UNION_DECL,
+)  # fmt: skip
 
 CASTS = frozenset(
     {

@@ -33,6 +33,7 @@ typedef unsigned long ulong;
 typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;
 extern "C" __device__ void* memset(void*, int, size_t);
+extern "C" __device__ void* memcpy(void*, const void*, size_t);
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
@@ -69,6 +70,7 @@ typedef unsigned long uint_fast32_t;
     template <typename T> struct NAME : integral_constant<bool, VALUE> {};                    \
     template <typename T> inline constexpr bool NAME##_v = VALUE;
 namespace std {
+using ::size_t; using ::memset; using ::memcpy;
 using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
 using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t; using ::uintptr_t;
 template <typename T, T V> struct integral_constant {

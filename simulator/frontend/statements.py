@@ -6,14 +6,13 @@ from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
 
+from simulator.frontend.byte_functions import BYTE_FUNCTIONS, lower_byte_function
 from simulator.frontend.calls import Calls, Result
 from simulator.frontend.clang import (
-    CASTS,
     constant,
     descendants,
     is_unread,
     span_of,
-    unary_operator,
 )
 from simulator.frontend.declarations import Declarations
 from simulator.frontend.expressions import Expressions, as_sum
@@ -167,8 +166,8 @@ class Statements:
                 return self._statement(children[0])  # #pragma unroll around a loop
             case CursorKind.CALL_EXPR if self._calls.is_barrier(cursor, span):
                 return Barrier(span)
-            case CursorKind.CALL_EXPR if cursor.spelling == "memset":
-                return self._memset(cursor, span)
+            case CursorKind.CALL_EXPR if cursor.spelling in BYTE_FUNCTIONS:
+                return lower_byte_function(cursor, span, self._expressions)
             case CursorKind.CALL_EXPR if self._calls.definition(cursor) is not None:
                 return self._call(cursor, span)
             case CursorKind.CXX_FOR_RANGE_STMT:
@@ -206,27 +205,6 @@ class Statements:
             return hoist(self._declarations.lower(cursor))
         self._declarations.recover(cursor)
         return Sequence(span_of(cursor), ())
-
-    def _memset(self, cursor: Any, span: Span) -> Statement:
-        """memset(v, 0, sizeof(v)) of a variable of the text: zeros in all its numbers."""
-        target, value, size = cursor.get_arguments()
-        while target.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR, *CASTS):
-            target = [c for c in target.get_children() if c.kind.is_expression()][-1]
-        if target.kind == CursorKind.UNARY_OPERATOR and unary_operator(target) == "&":
-            (target,) = target.get_children()
-        elif target.type.get_canonical().kind != TypeKind.CONSTANTARRAY:
-            size = value  # a pointer: how much it points to is not known
-        if constant(value) != 0 or constant(size) != target.type.get_size():
-            raise SourceError(
-                "memset is taken for zeros in a whole variable, as in memset(v, 0, sizeof(v)); for "
-                "others, write a loop over the elements.",
-                span,
-            )
-        is_record = is_struct(target.type)
-        place: Place = (
-            self._structs.record(target) if is_record else self._expressions.lvalue(target)
-        )
-        return Sequence(span, tuple(self._structs.clear(place, span)), opens_scope=False)
 
     def _call(self, cursor: Any, span: Span) -> Statement:
         """A call of a function of the text, as a statement."""

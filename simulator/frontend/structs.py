@@ -240,9 +240,7 @@ class Structs:
         constructor = cursor.referenced
         definition = constructor.get_definition()
         arguments = list(cursor.get_arguments())
-        copies = constructor.is_copy_constructor() or constructor.is_move_constructor()
-        is_made = constructor.is_default_method() and copies  # a union's has a body, without any
-        if definition is not None and body_of(definition) is not None and not is_made:
+        if definition is not None and body_of(definition) is not None:
             function, _ = self._calls.invoke(cursor, definition, span, target)
             return [function]
         if len(arguments) == 1 and is_struct(arguments[0].type):

@@ -58,7 +58,7 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "numeric_limits"),
         (r"(?:thrust|cub|cutlass|cute)(?:::\w+)*", "libraries are left out; write what the kernel "
          "uses of them"),
-        (r"memcpy|memmove|strlen|strcmp|qsort", "write a loop over the elements"),
+        (r"memmove|memcmp|strlen|strcmp|qsort", "write a loop over the elements"),
         (r"rand|srand", "that is a function of the host; pass random numbers in an array"),
         (r"curand\w*", "random numbers on the device are left out; pass them in an array"),
         (r"time|__globaltimer\w*|__clock\w*", "there is no time here; clock64() counts the steps "

@@ -23,6 +23,15 @@ TAKEN: dict[str, tuple[str, str, Any]] = {
                "int v[3] = {1, 2, 3}; P p = {1, {2, 3}}; double d = 5; __shared__ float s[2][2];"
                " s[1][1] = 9; memset(v, 0, sizeof(v)); memset(&p, 0, sizeof(P)); memset(&d, 0, 8);"
                " memset(s, 0, sizeof s); o[0] = 1 + v[0] + v[2] + p.a + p.b[1] + d + s[1][1];", 1),
+    "memset of a part": ("", "int n = 2; int v[3] = {1, 2, 3}; memset(v, 0xff, n * sizeof(int));"
+                         " memset(o, 0, 8); memset((char*)o + 14, 0x40, 2);"
+                         " o[2] = v[1]; o[3] = v[2];",
+                         [0, np.array([0, 0, 0, 0x4040], np.uint16).view(float)[0], -1, 3]),
+    "memcpy": ("struct P { int a; float b[2]; };",
+               "P p = {1, {2, 3}}, q; memcpy(&q, &p, sizeof(P)); float f = q.b[1]; unsigned u;"
+               " memcpy(&u, &f, sizeof(u)); __shared__ double s[3]; int n = 3; s[0] = 8; s[2] = 9;"
+               " s[1] = 7; std::memcpy(o, s, n * sizeof(double)); o[3] = u; o[1] += q.a;",
+               [8, 8, 9, np.float32(3).view(np.uint32)]),
     "enum class": ("enum class M { X = 7, Y };", "M m = M::Y; o[0] = m == M::Y;"
                    " o[1] = static_cast<int>(M::X); o[2] = (int)M::Y;", [1, 7, 8]),
     "casts of constants": ("enum { A = 3 }; const int B = 4; template <int N> __device__ float f()"
@@ -204,10 +213,6 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "time": ("", "o[0] = __globaltimer();", "clock64() counts the steps of a thread"),
     "goto": ("", "goto end; end: o[0] = 1;", "goto is not supported"),
     "new": ("", "int* p = new int[3];", "new"),
-    "memset of a pointer": ("", "memset(o, 0, 8);", "memset is taken for zeros in a"),
-    "memset of ones": ("", "int v[3]; memset(v, 1, sizeof(v)); o[0] = v[0];", "for zeros in a"),
-    "memset of a part": ("", "int v[3]; memset(v, 0, 4); o[0] = v[0];", "for zeros in a whole"),
-    "memcpy": ("", "memcpy(o, o + 1, 8);", "loop over the elements"),
     "std::max": ("", "o[0] = std::max(1.0, 2.0);", "write max and min for std::max"),
     "numeric_limits": ("", "o[0] = std::numeric_limits<float>::max();", "FLT_MAX"),
     "address as number": ("", "unsigned a = __cvta_generic_to_shared(o);", "the pointer itself"),

@@ -1,0 +1,112 @@
+"""Lowers memcpy and memset: loops over the largest numbers that fill all their bytes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from clang.cindex import CursorKind, TypeKind
+
+from simulator.frontend.clang import CASTS, constant
+from simulator.frontend.expressions import Expressions
+from simulator.frontend.records import assign
+from simulator.frontend.types import convert, zero
+from simulator.language import ctype
+from simulator.language.ctype import CType, Pointer, Scalar
+from simulator.language.errors import Span
+from simulator.language.tree import (
+    Binary,
+    Cast,
+    Declare,
+    Expression,
+    Increment,
+    Index,
+    Literal,
+    Load,
+    Loop,
+    MemorySpace,
+    Name,
+    Statement,
+    Variable,
+)
+
+BYTE_FUNCTIONS = frozenset({"memcpy", "memset"})
+NUMBERS: Mapping[int, Scalar] = {
+    number.size: number for number in (ctype.UCHAR, ctype.USHORT, ctype.UINT, ctype.ULONG)
+}
+
+
+def lower_byte_function(cursor: Any, span: Span, expressions: Expressions) -> Statement:
+    """A call of memcpy or memset as a statement: a loop, or the assignment of one number."""
+    first, second, size = cursor.get_arguments()
+    target = _pointer(first, expressions)
+    source = _pointer(second, expressions) if cursor.spelling == "memcpy" else None
+    ends = (target,) if source is None else (target, source)
+    width = math.gcd(_factor(size), *(_width(end.ctype, span) for end in ends))
+    number = NUMBERS[width]
+    is_one = constant(size) == width
+    index = Variable(f"{cursor.spelling} index", ctype.ULONG, MemorySpace.REGISTER, span)
+
+    def position() -> Expression:
+        if is_one:
+            return zero(ctype.ULONG, span)
+        return Load(ctype.ULONG, span, Name(ctype.ULONG, span, index))
+
+    def cell(pointer: Expression) -> Expression:
+        return Index(number, span, Cast(Pointer(number), span, pointer), position())
+
+    if source is not None:
+        value: Expression = Load(number, span, cell(source))
+    else:
+        value = _repeated(convert(expressions.value(second), ctype.UCHAR, span), number, span)
+    move = assign(cell(target), value, span)
+    if is_one:
+        return move
+    bytes_each = Literal(ctype.ULONG, span, ctype.ULONG.dtype.type(width))
+    count = convert(expressions.value(size), ctype.ULONG, span)
+    numbers = Binary(ctype.ULONG, span, "/", count, bytes_each)
+    return Loop(
+        span,
+        Declare(span, index, zero(ctype.ULONG, span)),
+        Binary(ctype.BOOL, span, "<", position(), numbers),
+        Increment(ctype.ULONG, span, Name(ctype.ULONG, span, index), 1, postfix=False),
+        move,
+    )
+
+
+def _pointer(cursor: Any, expressions: Expressions) -> Expression:
+    """An argument as a pointer to what it points to before it becomes a void*."""
+    while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR, *CASTS):
+        pointee = cursor.type.get_canonical().get_pointee()
+        if cursor.kind != CursorKind.PAREN_EXPR and pointee.kind != TypeKind.VOID:
+            break
+        cursor = [child for child in cursor.get_children() if child.kind.is_expression()][-1]
+    return expressions.value(cursor)
+
+
+def _width(pointer: CType, span: Span) -> int:
+    """Bytes of the smallest numbers that memory of a pointer's kind is divided into."""
+    assert isinstance(pointer, Pointer)
+    return min((part.scalar.size for part in ctype.parts(pointer.target)), default=1)
+
+
+def _factor(size: Any) -> int:
+    """A number that a size in bytes is a multiple of, as the text shows: 4 for n * sizeof(int)."""
+    number = constant(size)
+    if isinstance(number, int):
+        return number
+    children = [child for child in size.get_children() if child.kind.is_expression()]
+    if size.kind == CursorKind.BINARY_OPERATOR and size.spelling == "*":
+        return math.prod(map(_factor, children))
+    if size.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR) and len(children) == 1:
+        return _factor(children[0])
+    return 1
+
+
+def _repeated(byte: Expression, number: Scalar, span: Span) -> Expression:
+    """A number each byte of which is the given one."""
+    ones = number.dtype.type(int.from_bytes(b"\1" * number.size, "little"))
+    compute = ctype.promote(number)
+    factor = convert(Literal(number, span, ones), compute, span)
+    return convert(Binary(compute, span, "*", convert(byte, compute, span), factor), number, span)
