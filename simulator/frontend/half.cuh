@@ -111,6 +111,7 @@ __device__ bool operator>=(half2, half2);
     __device__ T __shfl_xor_sync(unsigned int, T, int, int = 32);
 TILEWISE_HALF_SHUFFLE(half) TILEWISE_HALF_SHUFFLE(half2)
 __device__ half atomicAdd(half*, half);
+__device__ half2 atomicAdd(half2*, half2);
 #define CUDART_INF_FP16 __ushort_as_half((unsigned short)0x7C00U)
 #define CUDART_NAN_FP16 __ushort_as_half((unsigned short)0x7FFFU)
 #define CUDART_MAX_NORMAL_FP16 __ushort_as_half((unsigned short)0x7BFFU)

@@ -261,6 +261,30 @@ __device__ unsigned int __uhadd(unsigned int, unsigned int);
 __device__ unsigned int __urhadd(unsigned int, unsigned int);
 __device__ int __dp4a(int, int, int);
 __device__ unsigned int __dp4a(unsigned int, unsigned int, unsigned int);
+#define TILEWISE_DOT(N)                                                                       \
+    __device__ int N(int, int, int); __device__ unsigned int N(unsigned, unsigned, unsigned);
+TILEWISE_DOT(__dp2a_lo) TILEWISE_DOT(__dp2a_hi)
+
+// Two halfwords or four bytes within a word.
+#define TILEWISE_PARTS(N)                                                                     \
+    __device__ unsigned int __v##N##2(unsigned int);                                          \
+    __device__ unsigned int __v##N##4(unsigned int);
+#define TILEWISE_PARTS_OF_TWO(N)                                                              \
+    __device__ unsigned int __v##N##2(unsigned int, unsigned int);                            \
+    __device__ unsigned int __v##N##4(unsigned int, unsigned int);
+TILEWISE_PARTS(neg) TILEWISE_PARTS(abs) TILEWISE_PARTS(negss) TILEWISE_PARTS(absss)
+TILEWISE_PARTS_OF_TWO(add) TILEWISE_PARTS_OF_TWO(addss) TILEWISE_PARTS_OF_TWO(addus)
+TILEWISE_PARTS_OF_TWO(sub) TILEWISE_PARTS_OF_TWO(subss) TILEWISE_PARTS_OF_TWO(subus)
+TILEWISE_PARTS_OF_TWO(maxs) TILEWISE_PARTS_OF_TWO(maxu) TILEWISE_PARTS_OF_TWO(mins)
+TILEWISE_PARTS_OF_TWO(minu) TILEWISE_PARTS_OF_TWO(avgu) TILEWISE_PARTS_OF_TWO(haddu)
+TILEWISE_PARTS_OF_TWO(absdiffs) TILEWISE_PARTS_OF_TWO(absdiffu) TILEWISE_PARTS_OF_TWO(sads)
+TILEWISE_PARTS_OF_TWO(sadu) TILEWISE_PARTS_OF_TWO(cmpeq) TILEWISE_PARTS_OF_TWO(cmpne)
+TILEWISE_PARTS_OF_TWO(cmpges) TILEWISE_PARTS_OF_TWO(cmpgeu) TILEWISE_PARTS_OF_TWO(cmpgts)
+TILEWISE_PARTS_OF_TWO(cmpgtu) TILEWISE_PARTS_OF_TWO(cmples) TILEWISE_PARTS_OF_TWO(cmpleu)
+TILEWISE_PARTS_OF_TWO(cmplts) TILEWISE_PARTS_OF_TWO(cmpltu) TILEWISE_PARTS_OF_TWO(seteq)
+TILEWISE_PARTS_OF_TWO(setne) TILEWISE_PARTS_OF_TWO(setges) TILEWISE_PARTS_OF_TWO(setgeu)
+TILEWISE_PARTS_OF_TWO(setgts) TILEWISE_PARTS_OF_TWO(setgtu) TILEWISE_PARTS_OF_TWO(setles)
+TILEWISE_PARTS_OF_TWO(setleu) TILEWISE_PARTS_OF_TWO(setlts) TILEWISE_PARTS_OF_TWO(setltu)
 
 // The same bits as another type.
 __device__ float __int_as_float(int);

@@ -37,6 +37,18 @@ BIT_FUNCTIONS = frozenset({
     "__hiloint2double", "__double2hiint", "__double2loint",
 })  # fmt: skip
 
+# Of two halfwords or four bytes within a word, by their names without __v and the count.
+SIMD_OF_ONE = ("neg", "abs", "negss", "absss")
+SIMD_OF_TWO = (
+    "add", "addss", "addus", "sub", "subss", "subus", "maxs", "maxu", "mins", "minu", "avgu",
+    "haddu", "absdiffs", "absdiffu", "sads", "sadu",
+    *(f"{result}{test}" for result in ("cmp", "set")
+      for test in ("eq", "ne", "ges", "geu", "gts", "gtu", "les", "leu", "lts", "ltu")),
+)  # fmt: skip
+SIMD_FUNCTIONS = frozenset(
+    f"__v{name}{count}" for name in SIMD_OF_ONE + SIMD_OF_TWO for count in (2, 4)
+) | {"__dp2a_lo", "__dp2a_hi"}
+
 # Those that give the bits of their argument as another type.
 BIT_CASTS = frozenset({
     "__int_as_float", "__uint_as_float", "__float_as_int", "__float_as_uint",
@@ -91,6 +103,7 @@ ARITHMETIC_FUNCTIONS = (
     | ORDERS
     | FLOAT_FUNCTIONS
     | BIT_FUNCTIONS
+    | SIMD_FUNCTIONS
     | ROUNDED_FUNCTIONS
     | HALF_FUNCTIONS
 )

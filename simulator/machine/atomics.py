@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import Pointer, Scalar
+from simulator.language.ctype import UINT, VECTORS, Pointer, Scalar
 from simulator.language.errors import SourceError
 from simulator.language.functions import ATOMIC_OPERATIONS, ATOMIC_SCOPES
 from simulator.language.tree import Call, Dereference
@@ -46,6 +46,9 @@ UPDATES: Mapping[str, Callable[[Any, Any], Any]] = {
 
 def _update(call: Call, compiler: ExpressionCompiler) -> Closure:
     """Gives the old value; lanes that share a cell update it in the order of their numbers."""
+    pointed = call.arguments[0].ctype
+    if isinstance(pointed, Pointer) and pointed.target == VECTORS["half2"]:
+        return _add_pairs(call, compiler)
     pointer, value = (compiler.compile(argument) for argument in call.arguments[:2])
     function, ctype = UPDATES[_operation(call)], _target(call)
     lvalue = Dereference(ctype, call.arguments[0].span, call.arguments[0])
@@ -56,6 +59,26 @@ def _update(call: Call, compiler: ExpressionCompiler) -> Closure:
         return memory.update(
             group, mask, pointer(group, mask), ctype, lvalue, slot, function, operand
         )
+
+    return update
+
+
+def _add_pairs(call: Call, compiler: ExpressionCompiler) -> Closure:
+    """atomicAdd of half2: adds both halves in a cell of 32 bits; gives the old pair."""
+    pointer, value = (compiler.compile(argument) for argument in call.arguments)
+    lvalue = Dereference(UINT, call.arguments[0].span, call.arguments[0])
+    memory, slot = compiler.memory, compiler.memo_slot()
+
+    def add(old: Any, operand: Any) -> Any:
+        sums = old.view(np.float16) + np.ascontiguousarray(operand).view(np.float16)
+        return sums.view(np.uint32)
+
+    def update(group: Group, mask: Mask) -> Any:
+        halves = [group.spread(half) for half in value(group, mask)]
+        words = np.stack(halves, axis=-1).view(np.uint32)[..., 0]
+        old = memory.update(group, mask, pointer(group, mask), UINT, lvalue, slot, add, words)
+        pairs = old.view(np.float16).reshape(-1, 2)
+        return pairs[:, 0].copy(), pairs[:, 1].copy()
 
     return update
 

@@ -20,6 +20,7 @@ from simulator.machine.arithmetic import fma, maximum, minimum
 from simulator.machine.bits import BIT_FUNCTIONS
 from simulator.machine.half import HALF_FUNCTIONS
 from simulator.machine.rounding import ROUNDED_FUNCTIONS
+from simulator.machine.simd import SIMD_FUNCTIONS
 from simulator.machine.special import (
     error,
     error_complement,
@@ -180,6 +181,7 @@ FUNCTIONS: Mapping[str, Function] = {
     **_WITH_WHOLE_NUMBERS,
     **{f"{name}f": function for name, function in _WITH_WHOLE_NUMBERS.items()},
     **BIT_FUNCTIONS,
+    **SIMD_FUNCTIONS,
     **ROUNDED_FUNCTIONS,
     **HALF_FUNCTIONS,
     "fmaf": fma,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
+#include <limits>
 
 #define __global__
 #define __device__
@@ -196,6 +197,62 @@ static inline int __dp4a(int a, int b, int c) {
     for (int i = 0; i < 4; ++i) c += x[i] * y[i];
     return c;
 }
+template <int N, typename T, typename F> static unsigned in_parts(unsigned a, unsigned b, F f) {
+    T x[N], y[N];
+    memcpy(x, &a, 4);
+    memcpy(y, &b, 4);
+    const int low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
+    for (int i = 0; i < N; ++i) x[i] = (T)f((int)x[i], (int)y[i], low, high);
+    memcpy(&a, x, 4);
+    return a;
+}
+#define PARTS(NAME, SIGN, VALUE)                                                               \
+    static inline unsigned __v##NAME##2(unsigned a, unsigned b = 0) {                          \
+        return in_parts<2, SIGN short>(a, b, [](int x, int y, int low, int high) { return VALUE; }); \
+    }                                                                                          \
+    static inline unsigned __v##NAME##4(unsigned a, unsigned b = 0) {                          \
+        return in_parts<4, SIGN char>(a, b, [](int x, int y, int low, int high) { return VALUE; }); \
+    }
+#define CLAMP(VALUE) ((VALUE) < low ? low : (VALUE) > high ? high : (VALUE))
+#define DISTANCE (x < y ? y - x : x - y)
+PARTS(add, signed, x + y) PARTS(addss, signed, CLAMP(x + y)) PARTS(addus, unsigned, CLAMP(x + y))
+PARTS(sub, signed, x - y) PARTS(subss, signed, CLAMP(x - y)) PARTS(subus, unsigned, CLAMP(x - y))
+PARTS(neg, signed, -x) PARTS(negss, signed, CLAMP(-x)) PARTS(abs, signed, x < 0 ? -x : x)
+PARTS(absss, signed, CLAMP(x < 0 ? -x : x)) PARTS(maxs, signed, x > y ? x : y)
+PARTS(maxu, unsigned, x > y ? x : y) PARTS(mins, signed, x < y ? x : y)
+PARTS(minu, unsigned, x < y ? x : y) PARTS(avgu, unsigned, (x + y + 1) / 2)
+PARTS(haddu, unsigned, (x + y) / 2) PARTS(absdiffs, signed, DISTANCE)
+PARTS(absdiffu, unsigned, DISTANCE)
+#define TESTS(NAME, SIGN, OPERATOR)                                                            \
+    PARTS(cmp##NAME, SIGN, x OPERATOR y ? -1 : 0) PARTS(set##NAME, SIGN, x OPERATOR y ? 1 : 0)
+TESTS(eq, signed, ==) TESTS(ne, signed, !=) TESTS(ges, signed, >=) TESTS(geu, unsigned, >=)
+TESTS(gts, signed, >) TESTS(gtu, unsigned, >) TESTS(les, signed, <=) TESTS(leu, unsigned, <=)
+TESTS(lts, signed, <) TESTS(ltu, unsigned, <)
+#undef PARTS
+#undef CLAMP
+#undef DISTANCE
+#undef TESTS
+template <int N, typename T> static unsigned distances(unsigned a, unsigned b) {
+    T x[N], y[N];
+    memcpy(x, &a, 4);
+    memcpy(y, &b, 4);
+    unsigned sum = 0;
+    for (int i = 0; i < N; ++i) sum += x[i] < y[i] ? y[i] - x[i] : x[i] - y[i];
+    return sum;
+}
+static inline unsigned __vsads2(unsigned a, unsigned b) { return distances<2, short>(a, b); }
+static inline unsigned __vsads4(unsigned a, unsigned b) { return distances<4, signed char>(a, b); }
+static inline unsigned __vsadu2(unsigned a, unsigned b) { return distances<2, unsigned short>(a, b); }
+static inline unsigned __vsadu4(unsigned a, unsigned b) { return distances<4, unsigned char>(a, b); }
+template <int FIRST> static int dot_of_halfwords(int a, int b, int c) {
+    short x[2];
+    signed char y[4];
+    memcpy(x, &a, 4);
+    memcpy(y, &b, 4);
+    return (int)((unsigned)c + (unsigned)(x[0] * y[FIRST] + x[1] * y[FIRST + 1]));
+}
+static inline int __dp2a_lo(int a, int b, int c) { return dot_of_halfwords<0>(a, b, c); }
+static inline int __dp2a_hi(int a, int b, int c) { return dot_of_halfwords<2>(a, b, c); }
 static inline int low24(int v) { return (int)((unsigned)v << 8) >> 8; }
 static inline int __mul24(int a, int b) { return low24(a) * low24(b); }
 static inline unsigned __umul24(unsigned a, unsigned b) {

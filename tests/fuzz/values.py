@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from simulator.language.functions import SIMD_OF_ONE, SIMD_OF_TWO
+
 # C's arithmetic types in the order of its conversions; what stands before int becomes int.
 ORDER = ("bool", "char", "signed char", "unsigned char", "short", "unsigned short", "int",
          "unsigned", "long", "size_t", "long long", "unsigned long long", "float",
@@ -47,6 +49,11 @@ BIT_FUNCTIONS = {
     "__hadd": ("int", "int", "int"), "__rhadd": ("int", "int", "int"),
     "__uhadd": ("unsigned", "unsigned", "unsigned"),
     "__urhadd": ("unsigned", "unsigned", "unsigned"), "__dp4a": ("int", "int", "int", "int"),
+    "__dp2a_lo": ("int", "int", "int", "int"), "__dp2a_hi": ("int", "int", "int", "int"),
+}  # fmt: skip
+SIMD_FUNCTIONS = {
+    f"__v{name}{count}": ("unsigned",) * (2 if name in SIMD_OF_ONE else 3)
+    for name in SIMD_OF_ONE + SIMD_OF_TWO for count in (2, 4)
 }  # fmt: skip
 INPUT_OF = {"int": "pi", "float": "pf", "double": "pd"}  # the kernel's read-only arrays
 

@@ -9,6 +9,7 @@ from tests.fuzz.values import (
     INTEGERS,
     ORDER,
     SIGNED,
+    SIMD_FUNCTIONS,
     UNSIGNED,
     WIDE,
     Value,
@@ -188,7 +189,8 @@ class Whole(Places):
                             "__mul24", "__umul24", "__float_as_int", "__float_as_uint", "isnan",
                             "isinf", "MIX", "SQUARE", "__ldg", "difference"))  # fmt: skip
         if draw.random() < 0.2:
-            name, (result, *types) = draw.choice(tuple(BIT_FUNCTIONS.items()))
+            table = draw.choice((BIT_FUNCTIONS, BIT_FUNCTIONS, SIMD_FUNCTIONS))
+            name, (result, *types) = draw.choice(tuple(table.items()))
             arguments = ", ".join(self.exactly(ctype, depth - 1) for ctype in types)
             return Value(f"{name}({arguments})", result)
         match name:

@@ -155,6 +155,20 @@ def test_an_atomic_adds_half() -> None:
     assert report.hazards == ()
 
 
+def test_an_atomic_adds_pairs_of_halves() -> None:
+    text = """__global__ void k(half2* o) {
+        half2 v(threadIdx.x, 0.5f);
+        half2 old = atomicAdd(o + threadIdx.x % 2, v);
+        if (threadIdx.x == 2) o[2] = old;
+    }"""
+    start = np.array([1, 2, 3, 4, 0, 0], np.float16)
+    report = simulate(compile_kernel(text, "k"), Launch((1, 1, 1), (32, 1, 1), {"o": start}))
+    lanes = np.arange(32)
+    sums = [1 + lanes[::2].sum(), 2 + 8, 3 + lanes[1::2].sum(), 4 + 8]
+    assert report.arrays["o"].tolist() == [*sums, 1, 2.5]
+    assert report.hazards == ()
+
+
 def test_a_step_shows_a_load_with_a_cache_hint() -> None:
     text = "__global__ void k(int* o) {\n  __stcg(o + threadIdx.x, __ldcs(o + threadIdx.x) + 1);\n}"
     launch = Launch((1, 1, 1), (4, 1, 1), {"o": np.arange(4, dtype=np.int32)})
