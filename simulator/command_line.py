@@ -50,7 +50,7 @@ def command(
                 value = HostArgument(given.text, None, None) if is_member else given
                 word = argument(parameter.ctype, value)
                 words.append(word)
-                if word.endswith((":N", "=VALUE")):
+                if word.endswith(("N", "=VALUE")):
                     what = "number of elements" if word.endswith("N") else "value"
                     missing.append(f"the {what} of {parameter.name} ({given.text})")
     if missing:
@@ -72,13 +72,16 @@ def argument(ctype: CType, given: HostArgument) -> str:
     """An ARG of a parameter's type: f32:N or struct:N with a number of elements, i32=VALUE."""
     target = ctype.target if isinstance(ctype, Pointer) else ctype
     factor = 1
-    while isinstance(target, ArrayOf | Vector):
+    is_table = isinstance(target, Pointer)  # of pointers, which point to the rows of an array
+    while isinstance(target, ArrayOf | Vector | Pointer):
         factor *= target.length if isinstance(target, Vector) else 1
-        target = target.element
+        target = target.target if isinstance(target, Pointer) else target.element
     name = "struct" if isinstance(target, Struct) else "?"
     if isinstance(target, Scalar):
         name = f"{target.dtype.kind}{8 * target.dtype.itemsize}"
     name = {"b8": "u8"}.get(name, name)
+    if is_table:
+        return f"{name}:NxN"
     if isinstance(ctype, Pointer):
         return f"{name}:{given.elements * factor if given.elements else 'N'}"
     value = given.value

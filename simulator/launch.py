@@ -31,9 +31,10 @@ class Launch:
     An argument for a pointer is a NumPy array of any shape, taken row by row, and never written:
     the simulator works on a copy. An argument for a scalar is a number. One for a struct is a
     mapping from its members to theirs, or a scalar of a structured type; for a pointer to structs
-    it is an array of a structured type with C's layout, as np.dtype(..., align=True) has. A
-    __device__ or __constant__ variable may have one, too: an array of as many elements, or a
-    number.
+    it is an array of a structured type with C's layout, as np.dtype(..., align=True) has. For a
+    pointer to pointers it is an array of two or more dimensions, to whose rows they point, or zeros
+    of uint64, which are null. A __device__ or __constant__ variable may have one, too: an array of
+    as many elements, or a number; a pointer what it points to.
     """
 
     grid: Dim3  # blocks
@@ -183,7 +184,12 @@ def _arguments(kernel: Kernel, values: Mapping[str, Any]) -> dict[str, Any]:
                     "a launch takes pointers and numbers."
                 )
     for known in kernel.globals:
-        array = _variable(known, values)
+        if _holds_pointers(known):
+            array = _pointed(known, values.get(known.variable.name))
+            if array is None:
+                continue
+        else:
+            array = _variable(known, values)
         arguments[known.variable.name] = array
         total += array.nbytes
     if total > BUDGET_BYTES:
@@ -261,6 +267,8 @@ def _dtype_numbers(dtype: np.dtype[Any], offset: int = 0) -> list[tuple[int, np.
 
 def _array(name: str, ctype: Pointer, value: Any) -> Array:
     target = ctype.target
+    if isinstance(target, Pointer) and not isinstance(target.target, Pointer):
+        return _rows(name, ctype, target, value)
     if isinstance(target, Struct):
         return _struct_array(name, ctype, target, value)
     if isinstance(target, Void):
@@ -280,6 +288,19 @@ def _array(name: str, ctype: Pointer, value: Any) -> Array:
             f"Parameter {name} is {ctype}: its array must hold {element.dtype}, not {value.dtype}."
         )
     return np.ascontiguousarray(value)
+
+
+def _rows(name: str, ctype: Pointer, row: Pointer, value: Any) -> Array:
+    """The array of which each of several pointers points to a row."""
+    is_table = isinstance(value, np.ndarray) and value.dtype == np.uint64 and value.ndim == 1
+    if is_table and not value.any():
+        return np.ascontiguousarray(value)  # null pointers
+    if np.ndim(value) < 2 or not np.size(value):
+        raise LaunchError(
+            f"Parameter {name} is {ctype}: give an array of two dimensions, to each row of which "
+            "a pointer points, or zeros of uint64, which are null pointers."
+        )
+    return _array(name, row, value)
 
 
 def _variable(known: GlobalVariable, values: Mapping[str, Any]) -> Array:
@@ -314,6 +335,32 @@ def _variable(known: GlobalVariable, values: Mapping[str, Any]) -> Array:
             f"{name} is {kind} and holds {first.size:,} numbers; the array has {value.size:,}."
         )
     return np.ascontiguousarray(value).reshape(first.shape)
+
+
+def _holds_pointers(known: GlobalVariable) -> bool:
+    ctype = known.variable.ctype
+    return isinstance(ctype, ArrayOf) and isinstance(ctype.innermost, Pointer)
+
+
+def _pointed(known: GlobalVariable, value: Any) -> Array | None:
+    """What a __device__ or __constant__ pointer points to, or an array's pointers to its rows.
+
+    None where the launch gives nothing: they are null then.
+    """
+    name, ctype = known.variable.name, known.variable.ctype
+    assert isinstance(ctype, ArrayOf)
+    assert isinstance(ctype.innermost, Pointer)
+    if value is None:
+        return None
+    if not known.is_array:
+        return _array(name, ctype.innermost, value)
+    rows = _rows(name, Pointer(ctype.innermost), ctype.innermost, value)
+    if len(rows) != known.first.size:
+        raise LaunchError(
+            f"{name} is {ctype} and holds {known.first.size:,} pointers; the array has "
+            f"{len(rows):,} rows."
+        )
+    return rows
 
 
 def _struct_variable(known: GlobalVariable, struct: Struct, value: Mapping[str, Any]) -> Array:

@@ -31,6 +31,8 @@ from simulator.frontend.types import (
     literal,
     lower_type,
     only_child,
+    parameter_type,
+    pointed_type,
     zero,
 )
 from simulator.frontend.unsupported import unsupported_kind
@@ -275,6 +277,7 @@ class Expressions:
             base = self._as_value(base)
         match base.ctype:
             case ArrayOf(element=element) | Pointer(target=element):
+                element = pointed_type(element, cursor.type, span)
                 return Index(element, span, base, index, cursor.type.is_volatile_qualified())
             case _:
                 raise SourceError("Write the array before the index in brackets.", span)
@@ -295,7 +298,8 @@ class Expressions:
             if not isinstance(operand.ctype, Pointer):
                 raise SourceError("Only a pointer can be dereferenced.", span)
             volatile = cursor.type.is_volatile_qualified()
-            return Dereference(operand.ctype.target, span, operand, volatile=volatile)
+            pointee = pointed_type(operand.ctype.target, cursor.type, span)
+            return Dereference(pointee, span, operand, volatile=volatile)
         target = lower_type(cursor.type, span)
         if operator in ("+", "-", "~", "!") and isinstance(target, Scalar):
             return Unary(target, span, operator, operand)
@@ -310,7 +314,7 @@ class Expressions:
         if operator == "=":
             return self._assignment(left_cursor, right_cursor, span)
         left, right = self.value(left_cursor), self.value(right_cursor)
-        target = lower_type(cursor.type, span)
+        target = parameter_type(cursor.type, span)  # p + 1 of a parameter int p[] is an array's
         if operator == ",":
             return Comma(target, span, left, right)
         if operator in ("&&", "||"):

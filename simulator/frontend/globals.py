@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 from clang.cindex import CursorKind, StorageClass
 
-from simulator.frontend.clang import constant, has_child, initializer_of, span_of
+from simulator.frontend.clang import constant, descendants, has_child, initializer_of, span_of
 from simulator.frontend.types import lower_type
 from simulator.language.ctype import (
     VECTORS,
     Array,
     ArrayOf,
     CType,
+    Pointer,
     Scalar,
     Struct,
     Vector,
+    dtype_of,
     parts,
 )
 from simulator.language.errors import SourceError, Span
@@ -27,6 +29,14 @@ from simulator.language.tree import GlobalVariable, MemorySpace, Variable
 CONSTANT_BYTES = 65_536  # of all __constant__ variables (CUDA C++ Programming Guide, table of
 # technical specifications)
 MAX_BYTES = 2**26  # of one variable: its first values are part of the kernel
+NULLS = frozenset(
+    {
+        CursorKind.CXX_NULL_PTR_LITERAL_EXPR,
+        CursorKind.GNU_NULL_EXPR,
+        CursorKind.INTEGER_LITERAL,
+        CursorKind.INIT_LIST_EXPR,
+    }
+)
 MAX_FIRST_VALUES = 16_384  # that a list in the text may give
 
 
@@ -47,7 +57,8 @@ def lower_global(cursor: Any, span: Span) -> GlobalVariable:
     in_constant = has_child(cursor, CursorKind.CUDACONSTANT_ATTR)
     qualifier = "__constant__" if in_constant else "__device__"
     innermost = array.innermost
-    if not isinstance(innermost, (Scalar, Vector, Struct)):
+    is_pointer = isinstance(innermost, Pointer) and not isinstance(innermost.target, Pointer)
+    if not isinstance(innermost, (Scalar, Vector, Struct)) and not is_pointer:
         raise SourceError(
             f"{name} is a {qualifier} variable of type {lowered}, which is not supported; pass a "
             "parameter in its place.",
@@ -68,7 +79,9 @@ def lower_global(cursor: Any, span: Span) -> GlobalVariable:
     if cursor.storage_class == StorageClass.EXTERN:
         return GlobalVariable(variable, is_array, _zeros(array, innermost), has_first=False)
     initializer = initializer_of(cursor)
-    if initializer is None or not _is_value(initializer):
+    if is_pointer and initializer is not None:
+        _check_null(name, initializer)
+    if initializer is None or not _is_value(initializer) or is_pointer:
         return GlobalVariable(variable, is_array, _zeros(array, innermost), has_first=False)
     data = np.zeros(array.size, np.uint8)
     found = FirstValues(name)
@@ -84,16 +97,16 @@ def lower_global(cursor: Any, span: Span) -> GlobalVariable:
     return GlobalVariable(variable, is_array, first, has_first=True)
 
 
-def _zeros(array: ArrayOf, innermost: Scalar | Vector | Struct) -> Array:
+def _zeros(array: ArrayOf, innermost: CType) -> Array:
     """Zeros in the shape of an array's cells; a short vector's components are the last axis."""
     inside = (innermost.length,) if isinstance(innermost, Vector) else ()
     return np.zeros((*array.shape, *inside), _dtype(innermost))
 
 
-def _dtype(innermost: Scalar | Vector | Struct) -> np.dtype[Any]:
+def _dtype(innermost: CType) -> np.dtype[Any]:
     """NumPy's type of an array's elements, or of their components; a struct's has its members."""
     if not isinstance(innermost, Struct):
-        return (innermost.element if isinstance(innermost, Vector) else innermost).dtype
+        return dtype_of(innermost.element if isinstance(innermost, Vector) else innermost)
     members = parts(innermost)
     return np.dtype(
         {
@@ -103,6 +116,17 @@ def _dtype(innermost: Scalar | Vector | Struct) -> np.dtype[Any]:
             "itemsize": innermost.size,
         }
     )
+
+
+def _check_null(name: str, initializer: Any) -> None:
+    """Raise SourceError for a pointer whose first value is any but nullptr."""
+    leaves = [part for part in descendants(initializer) if not list(part.get_children())]
+    if any(leaf.kind not in NULLS for leaf in leaves):
+        raise SourceError(
+            f"{name} is a pointer, which the text can set to nullptr alone; the launch gives it an "
+            "array by its name, or the kernel an address.",
+            span_of(initializer),
+        )
 
 
 def _is_value(cursor: Any) -> bool:

@@ -35,6 +35,7 @@ from simulator.frontend.types import (
     lower_struct,
     lower_type,
     named_fields,
+    pointed_type,
 )
 from simulator.language import ctype
 from simulator.language.ctype import ArrayOf, Pointer, Struct
@@ -155,7 +156,9 @@ class Structs:
         pointer = self._expressions.value(children[0])
         if not isinstance(pointer.ctype, Pointer):
             raise SourceError(f"The member '{cursor.spelling}' is not supported.", span)
-        return in_memory(Dereference(pointer.ctype.target, pointer.span, pointer))
+        pointee = children[0].type.get_canonical().get_pointee()
+        target = pointed_type(pointer.ctype.target, pointee, span)
+        return in_memory(Dereference(target, pointer.span, pointer))
 
     def member(self, cursor: Any, span: Span) -> Place:
         """What a MEMBER_REF_EXPR refers to: a lvalue, or a struct within a struct."""

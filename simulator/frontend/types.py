@@ -85,12 +85,8 @@ def lower_type(clang_type: Any, span: Span, within: tuple[str, ...] = ()) -> CTy
 def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> Struct:
     """A struct's or class's clang type as a Struct; raises SourceError for an unsupported one."""
     declaration, name = canonical.get_declaration(), canonical.spelling
-    if name in within:
-        raise SourceError(
-            f"{name} holds a pointer to its own kind: linked structures are not supported; use an "
-            "array and indices into it.",
-            span,
-        )
+    if name in within:  # what a member points to; its fields are found where it is dereferenced
+        return Struct(name, (), canonical.get_size(), canonical.get_align())
     if is_lambda(canonical):
         raise SourceError("A lambda is called here, or passed to a template function.", span)
     size = canonical.get_size()
@@ -128,6 +124,15 @@ def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> St
         else:
             fields.append(Field(field.spelling, member, offset))
     return Struct(name, tuple(fields), size, canonical.get_align())
+
+
+def pointed_type(target: CType, clang_type: Any, span: Span) -> CType:
+    """The type, clang_type, of what a pointer to `target` points to: with all fields of a struct.
+
+    A struct that points to its own kind is known there by its name and size alone.
+    """
+    is_known = not isinstance(target, Struct) or target.fields
+    return target if is_known else lower_type(clang_type, span)
 
 
 def named_fields(clang_type: Any) -> Iterator[Any]:

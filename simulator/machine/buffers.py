@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from simulator.language.ctype import (
     ARRAY_ALIGNMENT,
+    UCHAR,
     ULONG,
     Array,
     ArrayOf,
@@ -23,6 +25,7 @@ from simulator.language.ctype import (
 from simulator.language.tree import ArraySpace, MemorySpace
 
 FAR = 2**40  # bytes; no array is as long
+NULL_OFFSET = -(2**41)  # of lanes whose pointer is null while that of others is not
 WIDE = 2**62  # int64 offsets are less than this, so that the sum of two of them does not overflow
 
 
@@ -96,6 +99,22 @@ class Address:
         return self.lane_offsets is not None and self.lane_offsets.dtype.hasobject
 
 
+NULL = Address(
+    Buffer("nullptr", MemorySpace.GLOBAL, UCHAR, (0,), 0, 0, np.zeros(16, np.uint8)), None, 0
+)
+
+
+def in_buffer_of(pointer: Address, other: Address) -> Address:
+    """A pointer, or for a null one that in the array of another pointer."""
+    is_null = pointer.buffer is NULL.buffer and other.buffer is not NULL.buffer
+    return Address(other.buffer, None, NULL_OFFSET) if is_null else pointer
+
+
+def is_null(buffer: Buffer, offset: int) -> bool:
+    """Whether an offset from an array's start, in bytes, follows from a null pointer."""
+    return buffer is NULL.buffer or abs(offset - NULL_OFFSET) < FAR
+
+
 def scale_index(index: Array, size: int) -> Array:
     """An index [lanes] of elements of size bytes as offsets [lanes] in bytes.
 
@@ -163,6 +182,14 @@ def global_buffer(
     if array.dtype.names is not None:
         shape = (*shape, len(members))
     return Buffer(name, space, element, shape, size, 0, data, members=members)
+
+
+def pointer_buffer(
+    name: str, shape: tuple[int, ...], space: ArraySpace = MemorySpace.GLOBAL
+) -> Buffer:
+    """An array of pointers in global or constant memory, all of them null."""
+    size = math.prod(shape) * ULONG.size
+    return Buffer(name, space, ULONG, shape, size, 0, np.zeros(size, np.uint8))
 
 
 def member_names(ctype: CType) -> tuple[str, ...]:

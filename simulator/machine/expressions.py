@@ -37,7 +37,7 @@ from simulator.language.tree import (
 from simulator.language.visit import in_register, strip_casts
 from simulator.machine.addresses import Addresses
 from simulator.machine.arithmetic import BINARY, UNARY, componentwise
-from simulator.machine.buffers import Address, wrap_offsets
+from simulator.machine.buffers import NULL, Address, in_buffer_of, wrap_offsets
 from simulator.machine.closures import Closure, Run, Update, remember
 from simulator.machine.fma import contracted_sum, contracted_update, remembered_product
 from simulator.machine.functions import FUNCTIONS
@@ -46,7 +46,7 @@ from simulator.machine.intrinsics import INTRINSICS
 from simulator.machine.load_store import Memory
 from simulator.machine.masks import NONE, Mask, narrow
 from simulator.machine.observer import Observer, callbacks
-from simulator.machine.pointers import NULL, PointerMemory
+from simulator.machine.pointers import PointerMemory
 from simulator.machine.registers import PassOn, Registers, blend
 
 
@@ -80,6 +80,11 @@ class Evaluator:
     def memory(self) -> Memory:
         """Loads and stores."""
         return self._memory
+
+    @property
+    def pointers(self) -> PointerMemory:
+        """Loads and stores of pointers."""
+        return self._pointers
 
     @property
     def observers(self) -> Sequence[Observer]:
@@ -383,8 +388,7 @@ class Evaluator:
 
         def compare(group: Group, mask: Mask) -> Any:
             x, y = a(group, mask), b(group, mask)
-            if x.buffer is not y.buffer and operator in ("==", "!=") and (x is NULL or y is NULL):
-                return np.bool_(operator == "!=")
+            x, y = in_buffer_of(x, y), in_buffer_of(y, x)
             if x.buffer is not y.buffer:
                 raise SourceError(
                     f"{x.buffer.name} and {y.buffer.name} are different arrays: pointers into "

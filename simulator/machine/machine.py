@@ -13,7 +13,7 @@ from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel, MemorySpace, Variable
 from simulator.launch import BUDGET_BYTES, WARP_SIZE, Launch, check
 from simulator.machine.budget import DEFAULT_SECONDS, Budget, Progress
-from simulator.machine.buffers import Address, Buffer, global_buffer, shared_buffer
+from simulator.machine.buffers import Address, Buffer, global_buffer, pointer_buffer, shared_buffer
 from simulator.machine.extern_memory import extern_type
 from simulator.machine.group import Group
 from simulator.machine.masks import ALL
@@ -68,24 +68,44 @@ class Machine:
         self.schedule = Schedule(schedule)  # a plain "descending" is taken too
         self.arguments = check(kernel, launch)  # by parameter name
         self.buffers: dict[str, Buffer] = {}  # copies of the launch's arrays, by name
+        self._parameters: dict[Variable, Buffer] = {}  # what each of them points to
+        tables: dict[str, Buffer] = {}  # of pointers that the launch gives, by the array's name
         for parameter in kernel.parameters:
             if isinstance(parameter.ctype, Pointer):
-                array, target = self.arguments[parameter.name], parameter.ctype.target
+                name, target = parameter.name, parameter.ctype.target
+                array = self.arguments[name]
                 if isinstance(target, Void):
                     target = OF_DTYPE[array.dtype]
-                self.buffers[parameter.name] = global_buffer(parameter.name, array, target)
+                if isinstance(target, Pointer):
+                    table = self._parameters[parameter] = pointer_buffer(name, (len(array),))
+                    self.buffers[name] = table  # of null pointers
+                    if array.ndim > 1:
+                        tables[name] = table
+                        self.buffers[name] = global_buffer(name, array, target.target)
+                    continue
+                self._parameters[parameter] = global_buffer(name, array, target)
+                self.buffers[name] = self._parameters[parameter]
         dynamic = [memory for memory in kernel.shared_memories if memory.dynamic]
         self._extern_type = extern_type(kernel, dynamic[0]) if dynamic else None
         self._globals: dict[Variable, Address] = {}  # where __device__ and __constant__ ones start
         for known in kernel.globals:
-            name, array = known.variable.name, self.arguments[known.variable.name]
-            buffer = self.buffers[name] = global_buffer(
-                name, array, known.variable.ctype, known.space
-            )
+            name, ctype = known.variable.name, known.variable.ctype
+            assert isinstance(ctype, ArrayOf)
+            if isinstance(ctype.innermost, Pointer):
+                buffer = pointer_buffer(name, known.first.shape, known.space)
+                if name in self.arguments:
+                    tables[name] = buffer
+                    target = ctype.innermost.target
+                    self.buffers[name] = global_buffer(name, self.arguments[name], target)
+            else:
+                buffer = global_buffer(name, self.arguments[name], ctype, known.space)
+                self.buffers[name] = buffer
             self._globals[known.variable] = Address(buffer, None, 0)
         self.seconds = 0.0  # that run() took
         self._random = np.random.default_rng(seed)
         self._program = Program(kernel, self.observers)
+        for name, table in tables.items():
+            self._set_pointers(table, self.buffers[name])
         self._time_limit = seconds
         self._on_progress = on_progress
         self._budget = Budget(seconds, launch.blocks)  # of the present run
@@ -122,6 +142,12 @@ class Machine:
             for name, buffer in self.buffers.items()
             if buffer.space is MemorySpace.GLOBAL
         }
+
+    def _set_pointers(self, table: Buffer, rows: Buffer) -> None:
+        """Let the pointers of a buffer point to the rows of an array, which all have one length."""
+        offsets = np.arange(table.cells.size) * (rows.size // table.cells.size)
+        span = self.kernel.body.span
+        table.cells[:] = self._program.pointers.encode(Address(rows, offsets, 0), span)
 
     # Chunks ------------------------------------------------------------------------------------
 
@@ -216,7 +242,7 @@ class Machine:
 
     def _parameter_value(self, parameter: Variable) -> Any:
         if isinstance(parameter.ctype, Pointer):
-            return Address(self.buffers[parameter.name], None, 0)
+            return Address(self._parameters[parameter], None, 0)
         return self.arguments[parameter.name]
 
 

@@ -6,21 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import UCHAR, ULONG, CType
+from simulator.language.ctype import ULONG, CType
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import Expression, MemorySpace
-from simulator.machine.buffers import Address, Buffer, clip_offsets
+from simulator.machine.buffers import NULL, NULL_OFFSET, Address, Buffer, clip_offsets
 from simulator.machine.group import Group
 from simulator.machine.load_store import Memory
 from simulator.machine.masks import Mask, as_array
 
 OFFSET_BITS = 42  # of the number, more than any array is long; those above number the array
-MIDDLE = 2 ** (OFFSET_BITS - 1)  # an offset of 0: pointers may lie before their array
+MIDDLE = -NULL_OFFSET  # an offset of 0: pointers may lie before their array
 MAX_ARRAYS = 2**20  # that pointers in memory stand for
-
-NULL = Address(
-    Buffer("nullptr", MemorySpace.GLOBAL, UCHAR, (0,), 0, 0, np.zeros(16, np.uint8)), None, 0
-)
 
 
 class PointerMemory:
@@ -62,10 +58,11 @@ class PointerMemory:
                 "other threads see it.",
                 lvalue.span,
             )
-        codes = self._encode(values, lvalue.span)
+        codes = self.encode(values, lvalue.span)
         self._memory.store(group, mask, address, ULONG, lvalue, slot, codes)
 
-    def _encode(self, address: Address, span: Span) -> Any:
+    def encode(self, address: Address, span: Span) -> Any:
+        """Addresses as the numbers that stand for them, uint64 [lanes] or one."""
         buffer = address.buffer
         if buffer is NULL.buffer:
             return np.uint64(0)
@@ -75,19 +72,25 @@ class PointerMemory:
                 raise SourceError("Too many arrays are pointed to from memory.", span)
             number = self._numbers[buffer] = len(self._arrays)
             self._arrays.append(buffer)
-        offsets = np.clip(clip_offsets(address.offset), -MIDDLE, MIDDLE - 1)
+        offsets = np.clip(clip_offsets(address.offset), NULL_OFFSET, MIDDLE - 1)
         codes = (offsets + MIDDLE).astype(np.uint64) + np.uint64(number << OFFSET_BITS)
+        codes = np.where(offsets == NULL_OFFSET, np.uint64(0), codes)
         return codes if np.ndim(codes) else np.uint64(codes)
 
     def _decode(self, group: Group, mask: Mask, codes: Any, span: Span) -> Address:
         every = group.spread(codes)
         active = every[as_array(mask, group.lanes)]
-        numbers = active >> np.uint64(OFFSET_BITS)
-        first = int(numbers[0]) if active.size else 0
+        numbers = active[active != 0] >> np.uint64(OFFSET_BITS)
+        first = int(numbers[0]) if numbers.size else 0
         if first >= len(self._arrays):
-            raise SourceError("This is no pointer that the kernel has stored.", span)
-        if not (numbers == first).all():
-            other = int(numbers[(numbers != first).argmax()])
+            raise SourceError(
+                "This is no pointer that the kernel has stored; a launch gives arrays by "
+                "parameters, not by pointers within structs.",
+                span,
+            )
+        others = numbers[numbers != first]
+        if others.size:
+            other = int(others[0])
             names = [self._arrays[n].name if n < len(self._arrays) else "?" for n in (first, other)]
             raise SourceError(
                 f"Here threads point into different arrays ({names[0]} and {names[1]}), which is "
@@ -97,7 +100,7 @@ class PointerMemory:
         buffer = self._arrays[first]
         if not first:
             return NULL
-        offsets = (every & np.uint64(2**OFFSET_BITS - 1)).astype(np.int64) - MIDDLE
+        offsets = (every & np.uint64(2**OFFSET_BITS - 1)).astype(np.int64) + NULL_OFFSET
         if (active == active[0]).all():
             return Address(buffer, None, int(active[0] & np.uint64(2**OFFSET_BITS - 1)) - MIDDLE)
         return Address(buffer, offsets, 0)

@@ -11,7 +11,7 @@ from simulator.language.ctype import CType, Scalar, Vector
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import Expression, Member, Name, Variable
 from simulator.language.visit import in_register
-from simulator.machine.buffers import Address, select_offsets
+from simulator.machine.buffers import Address, in_buffer_of, select_offsets
 from simulator.machine.closures import Closure, ExpressionCompiler
 from simulator.machine.group import Group
 from simulator.machine.masks import ALL, NONE, Mask, as_array, union
@@ -162,6 +162,7 @@ def blend(mask: Any, new: Any, old: Any, span: Span) -> Any:
     if isinstance(new, tuple):
         return tuple(blend(mask, a, b, span) for a, b in zip(new, old, strict=True))
     if isinstance(new, Address):
+        new, old = in_buffer_of(new, old), in_buffer_of(old, new)
         if new.buffer is not old.buffer:
             raise SourceError(
                 f"Here threads point into different arrays ({new.buffer.name} and "

@@ -63,6 +63,7 @@ from simulator.machine.meetings import (
     run_to_meetings,
 )
 from simulator.machine.observer import Observer, StepKind, callbacks
+from simulator.machine.pointers import PointerMemory
 from simulator.machine.printing import LaunchStopped
 from simulator.machine.registers import PassOn, blend
 from simulator.machine.reinterpretation import reinterpreted_arrays
@@ -102,6 +103,11 @@ class Program:
         run = self._compile(kernel.body)
         self._run = run if self._waits(kernel.body) else as_generator(run)
         self.memo_slots = self._evaluator.memo_slots
+
+    @property
+    def pointers(self) -> PointerMemory:
+        """Loads and stores of pointers."""
+        return self._evaluator.pointers
 
     def start(self, group: Group) -> Waiting:
         """The group's execution, from the kernel's first statement with all lanes active."""

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from simulator.language.tree import Barrier, MemorySpace
 from simulator.launch import Dim3, Launch, format_index
-from simulator.machine.buffers import Buffer
+from simulator.machine.buffers import Buffer, is_null
 from simulator.machine.observer import (
     AccessKind,
     Fault,
@@ -73,6 +73,8 @@ def fault_message(fault: Fault, lane: int) -> str:
     buffer, group = fault.buffer, fault.group
     offset, size = int(fault.offsets[lane]), buffer.element.size
     match fault.reason:
+        case FaultReason.OUT_OF_BOUNDS if is_null(buffer, offset):
+            target = "what a null pointer (nullptr) points to"
         case FaultReason.OUT_OF_BOUNDS:
             shape = "".join(f"[{n}]" for n in buffer.shape)
             target = (

@@ -78,7 +78,6 @@ TEXTS = {
     "union": (kernel("P p;", "union P { float a; int b; };\n"), "A union is not supported"),
     "virtual function": (kernel("P p;", "struct P { __device__ virtual int f() { return 1; } };\n"),
                          "P has a virtual function (f)"),
-    "linked list": (kernel("P p;", "struct P { P* next; };\n"), "a pointer to its own kind"),
     "bit-field": (kernel("P p;", "struct P { int a : 3; };\n"), "A bit-field (of P)"),
     "range of cases": (kernel("switch (n) { case 0 ... 2: x[0] = 1; }"), "A range of cases"),
     "host code": (kernel("float* d; cudaMalloc(&d, 4);"),

@@ -197,7 +197,7 @@ def test_a_step_tells_what_constant_memory_costs() -> None:
         ("const int c[2] = {1, 2}; __global__ void k(int* o, int i) { o[0] = c[i]; }", "host"),
         ("extern __constant__ int c[]; __global__ void k(int* o) { o[0] = c[0]; }", "no length"),
         ("__constant__ int c[16385]; __global__ void k(int* o) { o[0] = c[0]; }", "65,536"),
-        ("__device__ int* p; __global__ void k(int* o) { o[0] = p[0]; }", "pass a parameter"),
+        ("__device__ int** p; __global__ void k(int* o) { o[0] = p[0][0]; }", "pass a parameter"),
         ("__device__ int d[1 << 30]; __global__ void k() { d[0] = 0; }", "bytes"),
         ('__device__ char c[5] = "abcd"; __global__ void k() { c[0] = 0; }', "string"),
     ],

@@ -162,7 +162,6 @@ def test_value(case: str) -> None:
     ("body", "part"),
     [
         ("again: if (x[i] < 9) { x[i] += 1; goto again; }", "goto, which is not supported"),
-        ("struct P { int a, b; } p = {1, 2}; auto [a, b] = p;", "structured binding"),
         ("int* p = new int[4];", "new is not supported"),
         ("int* p = x; delete p;", "delete is not supported"),
         ("int a[3] = {}; auto f = [=] { return a[0]; }; x[i] = f();", "capture it by reference"),
