@@ -95,6 +95,7 @@ class Group:
         self.warp_positions: Array | None = None  # int [lanes]; see warp_masks.positions
         self.thread_numbers: Array | None = None  # int [lanes] over the grid; set by observers
         self._builtins: dict[tuple[str, str], Any] = {}
+        self._lanes_of: tuple[Mask, Array] = (None, self.lane_numbers)  # the last result
 
         # Variables: lists with an entry a variable, found by slot_of.
         self.slot_of = frame_slots
@@ -201,6 +202,14 @@ class Group:
         bx, by, bz = (int(v) for v in unravel(block, self.launch.grid))
         tx, ty, tz = (int(v) for v in unravel(thread, self.launch.block))
         return (bx, by, bz), (tx, ty, tz)
+
+    def lanes_of(self, mask: Array) -> Array:
+        """The numbers of a mask's lanes: int [n]. A loop's accesses share a mask, and these."""
+        known, lanes = self._lanes_of
+        if known is not mask:
+            lanes = np.flatnonzero(mask)
+            self._lanes_of = (mask, lanes)
+        return lanes
 
     def spread(self, value: Any) -> Array:
         """A value as an array [lanes]."""

@@ -360,7 +360,9 @@ def _scatter(
             else:
                 np.copyto(target, values, where=mask)
             return
-        cells[start] = group.spread(values)[as_array(mask, group.lanes)][-1]
+        if isinstance(values, np.ndarray) and values.ndim:  # the last lane's remains
+            values = values[-1 if mask is ALL else group.lanes_of(mask)[-1]]
+        cells[start] = values
         return
     index = index + shift if shift else index
     if mask is ALL:

@@ -143,6 +143,22 @@ class Access:
             active = np.pad(active, ((0, 0), (0, missing)))
         return offsets.reshape(-1, WARP_SIZE), active.reshape(-1, WARP_SIZE)
 
+    def only_cell(self) -> tuple[int, int] | None:
+        """The cell and the lane of an access by one lane to one cell; None for any other.
+
+        A loop of one thread makes many of them.
+        """
+        if self.mask is None or self.width != self.buffer.element.size:
+            return None
+        lanes = self.group.lanes_of(self.mask)
+        if lanes.size != 1:
+            return None
+        lane = int(lanes[0])
+        index = self.index
+        if not isinstance(index, int):
+            return int(index[lane]), lane
+        return index + lane if self.buffer.space is MemorySpace.LOCAL else index, lane
+
     def cells(self) -> tuple[Array, Any]:
         """The cells that the active lanes touch, and the lane of each.
 
@@ -151,14 +167,13 @@ class Access:
         the buffer; an access by elements of another size may touch several, or a part of one.
         """
         buffer, group, index = self.buffer, self.group, self.index
+        lanes: Any = slice(None) if self.mask is None else group.lanes_of(self.mask)
         if isinstance(index, int):
             if buffer.space is MemorySpace.LOCAL:
-                index = index + group.lane_numbers
+                index = index + group.lane_numbers[lanes]
             else:
-                index = np.full(group.lanes, index)
-        lanes: Any = slice(None)
-        if self.mask is not None:
-            lanes = np.flatnonzero(self.mask)
+                index = np.full(group.lanes if self.mask is None else lanes.size, index)
+        elif self.mask is not None:
             index = index[lanes]
         cell_size = buffer.element.size
         if self.component_size == cell_size and self.components == 1:

@@ -162,6 +162,8 @@ class Hazards(Observer):
                     assert_never(buffer.space)
             shadow = self._shadows[buffer] = Shadow(buffer)
         access.group.clock += 1
+        if access.kind is not AccessKind.ATOMIC and self._is_clean(access, shadow):
+            return
         cells, lanes = access.cells()
         if access.kind is AccessKind.LOAD:
             self._check_load(access, shadow, cells, lanes)
@@ -263,6 +265,41 @@ class Hazards(Observer):
         example = Example(block, waiting, block, missing, None, loop_iterations(group))
         self._add((kind, line), Hazard(kind, (line,), None, None, message, 1, example))
 
+    def _is_clean(self, access: Access, shadow: Shadow) -> bool:
+        """Note a load or store by one lane alone of a cell that no other thread has touched.
+
+        False, with nothing done, for any other: it is to be checked. A loop of one thread makes
+        many such, for which arrays of one entry would take most of the time.
+        """
+        only = access.only_cell()
+        if only is None or shadow.copies or self._synchronization is not None or self._spins:
+            return False
+        cell, lane = only
+        group, is_load = access.group, access.kind is AccessKind.LOAD
+        if access.lvalue in self._retried or access.lvalue in self._copies or _is_volatile(access):
+            return False
+        if is_load and shadow.interval[cell] == NOBODY:
+            return False  # it was never set
+        if access.buffer.space is MemorySpace.LOCAL:
+            if not is_load:
+                shadow.interval[cell] = 0
+            return True
+        thread = int(_thread_numbers(group)[lane])
+        if shadow.writer[cell] not in (NOBODY, thread):
+            return False
+        if shadow.reader_block is not None:
+            block = thread // group.launch.threads
+            if shadow.reader_block[cell] not in (NOBODY, block):
+                return False
+            if is_load:
+                shadow.reader_block[cell] = block
+        if is_load:
+            shadow.remember_read(access, self._events, cell, thread)
+        else:
+            interval = group.interval if isinstance(group.interval, int) else group.interval[lane]
+            self._note_write(access, shadow, cell, interval, thread)
+        return True
+
     # What an instruction is checked for ------------------------------------------------------
 
     def _check_load(self, access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
@@ -320,7 +357,7 @@ class Hazards(Observer):
             values = written_bits(access, lanes)
             same = False if values is None else values == bits_of(access.buffer.cells.take(cells))
             self._compare_with_writes(current, candidates, same)
-        self._note_write(access, shadow, cells, lanes, threads)
+        self._note_write(access, shadow, cells, _select(group.interval, lanes), threads)
         if access.kind is AccessKind.ATOMIC and access.component_size == access.buffer.element.size:
             old = bits_of(group.spread(access.values)[lanes])
             new = bits_of(access.buffer.cells.take(cells))
@@ -335,11 +372,11 @@ class Hazards(Observer):
             self._compare_with_writes(current, overwritten, same)
 
     def _note_write(
-        self, access: Access, shadow: Shadow, cells: Array, lanes: Any, threads: Array
+        self, access: Access, shadow: Shadow, cells: Any, interval: Any, threads: Any
     ) -> None:
-        """Make a store or atomic the last write of its cells."""
+        """Make a store or atomic the last write of its cells: int [n], or one."""
         group = access.group
-        shadow.interval[cells] = _select(group.interval, lanes)
+        shadow.interval[cells] = interval
         shadow.writer[cells] = threads
         shadow.line[cells] = access.lvalue.span.line
         shadow.clock[cells] = group.clock
@@ -380,7 +417,8 @@ class Hazards(Observer):
         blocks = None if groups is None else set(groups[0].blocks.tolist())
         for shadow in self._shadows.values():
             if shadow.wrote and shadow.reads:
-                for key, read in list(shadow.reads.items()):
+                reads = shadow.overwritten() if blocks is None else list(shadow.reads.items())
+                for key, read in reads:
                     if blocks is not None:
                         if blocks.isdisjoint(read.access.group.blocks.tolist()):
                             continue

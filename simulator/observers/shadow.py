@@ -34,6 +34,8 @@ class Read(NamedTuple):
     clock: int  # how many accesses its group had made
     event: int  # how many stores the whole launch had made
     position: ProgramPosition
+    cell: int = NOBODY  # that it reads, where one thread reads one alone
+    thread: int = NOBODY  # that one, numbered over the grid
 
 
 class Shadow:
@@ -72,8 +74,13 @@ class Shadow:
         self.reads: dict[Any, Read] = {}  # since the last barrier, each instruction once
         self.wrote = False  # whether there was a store since the last barrier
 
-    def remember_read(self, access: Access, event: int) -> None:
-        """Keep a load for the stores that may follow it before the next barrier."""
+    def remember_read(
+        self, access: Access, event: int, cell: int = NOBODY, thread: int = NOBODY
+    ) -> None:
+        """Keep a load for the stores that may follow it before the next barrier.
+
+        cell and thread are given for a load of one cell by one thread.
+        """
         group = access.group
         key = (id(access.pattern), id(access.mask), access.base, access.lvalue.span.line)
         if key not in self.reads and len(self.reads) < MAX_READS:
@@ -84,7 +91,18 @@ class Shadow:
                 group.clock,
                 event,
                 program_position(access),
+                cell,
+                thread,
             )
+
+    def overwritten(self) -> list[tuple[Any, Read]]:
+        """The reads, each with its key, that stores of other threads may have followed."""
+        reads = list(self.reads.items())
+        columns = [(read.cell, read.thread, read.event) for _, read in reads]
+        cells, threads, events = np.array(columns, np.int64).T
+        after = self.event.take(cells, mode="clip") > events
+        races = (cells == NOBODY) | (after & (self.writer.take(cells, mode="clip") != threads))
+        return [reads[number] for number in np.flatnonzero(races)]
 
 
 def program_position(access: Access) -> ProgramPosition:

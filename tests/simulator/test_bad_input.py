@@ -75,7 +75,6 @@ TEXTS = {
     "texture": (kernel("texture<float> t;"), "texture is not supported"),
     "asm": (kernel('asm volatile("bar.sync 0;");'), "Inline assembly is not supported"),
     "new": (kernel("float* p = new float[4];"), "new is not supported: a kernel gets its memory"),
-    "union": (kernel("P p;", "union P { float a; int b; };\n"), "A union is not supported"),
     "virtual function": (kernel("P p;", "struct P { __device__ virtual int f() { return 1; } };\n"),
                          "P has a virtual function (f)"),
     "bit-field": (kernel("P p;", "struct P { int a : 3; };\n"), "A bit-field (of P)"),

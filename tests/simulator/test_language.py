@@ -268,7 +268,6 @@ def test_float_arithmetic(case: str) -> None:
 @pytest.mark.parametrize(
     ("body", "part"),
     [
-        ("union U { int a; float b; }; U u;", "union"),
         ("x[0] = rec(3);", "recursion"),
         ("x[0] = host(3);", "host"),
         ('puts("a");', "printf alone"),
