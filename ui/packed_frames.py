@@ -11,6 +11,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+# One encoder for all: json.dumps makes one for each of the thousands of texts and shapes.
+ENCODE = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+
 
 class FramePacker:
     """Packs frames one after another, in their order, and collects what they refer to."""
@@ -52,4 +55,4 @@ def pack_frames(frames: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _number(table: dict[str, int], value: Any) -> int:
-    return table.setdefault(json.dumps(value, separators=(",", ":")), len(table))
+    return table.setdefault(ENCODE(value), len(table))

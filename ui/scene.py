@@ -200,15 +200,16 @@ def navigation(recording: Recording) -> dict[str, Any]:
     return {"steps": len(recording.steps), **starts}
 
 
-def page(stops: Mapping[str, Any], step: int) -> range:
+def page(stops: Mapping[str, Any], step: int, scenes: int = 1) -> range:
     """The steps of the page that contains a step; stops is the recording's navigation.
 
     A page has at most PAGE steps: whole outer iterations; whole inner iterations if outer
-    iterations would fill less than half a page; PAGE steps if inner iterations would too.
+    iterations would fill less than half a page; PAGE steps if inner iterations would too. A step of
+    several scenes takes so many times as long to draw, and a page has so many times fewer of them.
     """
-    starts, end = [0], stops["steps"]
-    while end - starts[-1] > PAGE:
-        least, most = starts[-1] + PAGE // 2, starts[-1] + PAGE
+    starts, end, size = [0], stops["steps"], PAGE // scenes
+    while end - starts[-1] > size:
+        least, most = starts[-1] + size // 2, starts[-1] + size
         cuts = [
             stops[granularity][bisect_right(stops[granularity], most) - 1]
             for granularity in ("outer", "inner")

@@ -217,6 +217,14 @@ def test_a_long_recordings_pages_begin_with_outer_iterations() -> None:
     assert all(page.start in outer for page in pages("long"))
 
 
+def test_a_page_of_two_scenes_has_half_as_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scene, "PAGE", 400)
+    stops = {"steps": 500, "outer": [0], "inner": [0, 150]}
+    assert [scene.page(stops, step, 2) for step in (0, 150, 499)] == [
+        range(150), range(150, 350), range(350, 500),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("stops", "expected"),
     [

@@ -730,16 +730,16 @@ def draw_scene(navigation: Mapping[str, Any]) -> None:
             store_view(choose_look(state["view"], *stepper.chosen))
     view = state["view"]
     look = current_look(view)
-    identifier = figure_id(view, look)
+    identifier, sides = figure_id(view, look), load_sides(view)
     drawn = state.get("drawn")
     if drawn is None or (drawn.scene, drawn.order) != (identifier, state["order"]):
-        steps = scene.page(navigation, view.step)
+        steps = scene.page(navigation, view.step, len(sides))
         drawn = state["drawn"] = Drawn(
             identifier, state["order"], view.step, steps, time.monotonic()
         )
     if time.monotonic() - drawn.since < SETTLED_SECONDS:
         state["sent"] = state.get("sent", 0) + 1
-    title = " | ".join(catalogue()[side.kernel].title for side in load_sides(view))
+    title = " | ".join(catalogue()[side.kernel].title for side in sides)
     name = (
         f"{title}: the kernel's source, its matrices, shared memory and threads, and a timeline, "
         "at one step."
@@ -751,7 +751,7 @@ def draw_scene(navigation: Mapping[str, Any]) -> None:
     )  # fmt: skip
     requested = requested_step(stepper, drawn)
     if 0 <= requested < navigation["steps"] and requested not in drawn.steps:
-        steps = scene.page(navigation, requested)
+        steps = scene.page(navigation, requested, len(sides))
         send_frames(identifier, steps, load_frames(view, look, steps), state["sent"])
 
 
