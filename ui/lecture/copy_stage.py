@@ -206,13 +206,17 @@ class CopyStage:
         return upper, right or lower
 
     def _right_content(self, step: Step, content: Content) -> Content | None:
-        """What the wrong cells beside should be, from the focused or the first such cell on."""
+        """What the wrong cells beside should be: the focused one, else those in view."""
         texts = self._reader.right_texts(step, content.array)
         if texts is None:
             return None
         wrong = np.array([bool(text) for text in texts])
-        own = np.flatnonzero(wrong & content.focused)
-        row, column = divmod(int((own if own.size else np.flatnonzero(wrong))[0]), content.shape[1])
+        shown = np.zeros(content.shape, np.bool_)
+        (first, left), upper = content.start, self._source.cells
+        shown[first : first + upper.rows, left : left + upper.columns] = True
+        choices = (wrong & content.focused, wrong & shown.reshape(-1), wrong)
+        cell = next(int(cells.argmax()) for cells in choices if cells.any())
+        row, column = divmod(cell, content.shape[1])
         grid, none = self._target.cells, np.zeros(wrong.size, np.bool_)
         start = (
             window_start(row, grid.rows, content.shape[0], content.start[0]),
