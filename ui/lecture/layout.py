@@ -15,29 +15,35 @@ TALL_SOURCE_LINES = 13
 
 @dataclass(frozen=True, slots=True)
 class Areas:
-    """The areas of a room's sheet."""
+    """The areas of one scene."""
 
-    width: float
-    height: float
-    tall: bool  # whether the areas are one under another, as on a phone
-    heading: tuple[float, float]  # x of the text's start and y of its middle
     source: Rectangle
     stage: Rectangle
     maps: Rectangle  # the stage's upper left corner
     sentence: Rectangle
     ledger: Rectangle
-    timeline: Rectangle
     sentence_lines: int  # at most, of the focused thread
     warp_lines: int  # likewise of its warp
 
 
-def areas_for(look: Look) -> Areas:
+@dataclass(frozen=True, slots=True)
+class LectureAreas(Areas):
+    """The areas of a room's sheet with one scene."""
+
+    width: float
+    height: float
+    tall: bool  # whether the areas are one under another, as on a phone
+    heading: tuple[float, float]  # x of the text's start and y of its middle
+    timeline: Rectangle
+
+
+def areas_for(look: Look) -> LectureAreas:
     """Divide a room into its areas."""
     letters = letters_for(look)
     return _tall(look, letters) if look.width < TALL_WIDTH else _wide(look, letters)
 
 
-def _wide(look: Look, letters: Letters) -> Areas:
+def _wide(look: Look, letters: Letters) -> LectureAreas:
     """Source beside the stage, sentence beside the ledger, the timeline under all."""
     width, height = float(look.width), float(look.height)
     edge = 0.9 * letters.source
@@ -53,15 +59,15 @@ def _wide(look: Look, letters: Letters) -> Areas:
     stage = Rectangle(middle + edge, top, width - edge, sentence_top - 0.4 * letters.sentence)
     split = edge + 0.66 * (width - 2 * edge)
     side = min(0.36 * stage.width, 0.36 * stage.height)
-    return Areas(
-        width, height, False, (edge, 0.95 * letters.heading), source, stage,
-        Rectangle(stage.left, stage.top, stage.left + side, stage.top + side),
+    return LectureAreas(
+        source, stage, Rectangle(stage.left, stage.top, stage.left + side, stage.top + side),
         Rectangle(edge, sentence_top, split - edge, above),
-        Rectangle(split, sentence_top, width - edge, above), timeline, 2, 2,
+        Rectangle(split, sentence_top, width - edge, above), 2, 2,
+        width, height, False, (edge, 0.95 * letters.heading), timeline,
     )  # fmt: skip
 
 
-def _tall(look: Look, letters: Letters) -> Areas:
+def _tall(look: Look, letters: Letters) -> LectureAreas:
     """One area under another, as high as they need."""
     width, edge = float(look.width), 8.0
     right = width - edge
@@ -79,8 +85,8 @@ def _tall(look: Look, letters: Letters) -> Areas:
     timeline_top = source.bottom + 3.4 * letters.small
     timeline = Rectangle(edge, timeline_top, right, timeline_top + 2.4 * letters.small)
     side = 0.36 * stage.width
-    return Areas(
-        width, round(timeline.bottom + 10), True, (edge, 0.9 * letters.heading), source, stage,
-        Rectangle(stage.left, stage.top, stage.left + side, stage.top + side), sentence, ledger,
-        timeline, 3, 3,
+    return LectureAreas(
+        source, stage, Rectangle(stage.left, stage.top, stage.left + side, stage.top + side),
+        sentence, ledger, 3, 3,
+        width, round(timeline.bottom + 10), True, (edge, 0.9 * letters.heading), timeline,
     )  # fmt: skip

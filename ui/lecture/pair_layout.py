@@ -77,12 +77,10 @@ def _side(
         source_top = room.top
     side = min(0.36 * stage.width, 0.36 * stage.height)
     areas = Areas(
-        room.width, room.height, False, (heading.left, heading.bottom / 2),
         Rectangle(left, source_top, right, sentence_top - gap), stage,
         Rectangle(left, stage.top, left + side, stage.top + side),
         Rectangle(left, sentence_top, right, ledger_top),
-        Rectangle(left, ledger_top, right, counts.top),
-        Rectangle(left, room.bottom, right, room.bottom), 2, 1,
+        Rectangle(left, ledger_top, right, counts.top), 2, 1,
     )  # fmt: skip
     return heading, areas, counts
 
@@ -114,9 +112,8 @@ def _tall(look: Look, letters: Letters) -> PairAreas:
         )
         side = 0.36 * stage.width
         areas = Areas(
-            width, counts.bottom - top, True, (edge, (heading.top + heading.bottom) / 2), source,
-            stage, Rectangle(edge, stage.top, edge + side, stage.top + side), sentence, ledger,
-            timeline, 3, 2,
+            source, stage, Rectangle(edge, stage.top, edge + side, stage.top + side), sentence,
+            ledger, 3, 2,
         )  # fmt: skip
         sides.append((heading, areas, counts))
         top = counts.bottom + 2 * letters.small

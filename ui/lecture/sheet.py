@@ -11,7 +11,7 @@ from ui.lecture.banks_stage import BanksStage
 from ui.lecture.board import Boards
 from ui.lecture.copy_stage import CopyStage
 from ui.lecture.costs_stage import CostsStage
-from ui.lecture.layout import Areas, areas_for
+from ui.lecture.layout import Areas, LectureAreas, areas_for
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import Letters, letters_for, text_width
 from ui.lecture.maps import MapsPanel
@@ -139,7 +139,7 @@ class LectureSheet:
     def __init__(self, model: SceneModel, look: Look) -> None:
         palette = PALETTES[look.theme]
         self.letters: Letters = letters_for(look)
-        self.areas: Areas = areas_for(look)
+        self.areas: LectureAreas = areas_for(look)
         letters, areas = self.letters, self.areas
         reader = ArrayReader(model)
         boards = Boards(model, reader)

@@ -8,7 +8,7 @@ import numpy as np
 
 from simulator import Step
 from ui.hit import Hit
-from ui.lecture.layout import Areas
+from ui.lecture.layout import LectureAreas
 from ui.lecture.letters import Letters, text_width
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, colour_scale, outline, words
@@ -25,7 +25,7 @@ class LectureTimeline:
     """One column a step, the iterations' colours above, and a mark at the step."""
 
     def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, key: float
+        self, model: SceneModel, palette: Palette, letters: Letters, areas: LectureAreas, key: float
     ) -> None:
         self._model, self._palette, self._letters = model, palette, letters
         self._box = areas.timeline
