@@ -6,6 +6,8 @@ for.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from simulator.language.ctype import ArrayOf, Scalar, Struct, parts
 from simulator.language.functions import ASYNC_COPY_FUNCTIONS, PRINT, STOPS
 from simulator.language.tree import (
@@ -459,13 +461,17 @@ def _is_float(expression: Expression) -> bool:
     return isinstance(expression.ctype, Scalar) and expression.ctype.is_float
 
 
+def farthest(accesses: Iterable[StepAccess]) -> tuple[StepAccess | None, StepAccess | None]:
+    """The load from the farthest memory, and the store to the farthest; None for neither."""
+    found = sorted(accesses, key=lambda access: FARTHEST_FIRST.index(access.space))
+    loads = (access for access in found if access.kind is AccessKind.LOAD)
+    stores = (access for access in found if access.kind is not AccessKind.LOAD)
+    return next(loads, None), next(stores, None)
+
+
 def _pair(step: Step, thread: int) -> tuple[StepAccess | None, StepAccess | None]:
-    """A thread's load from the farthest memory, and its store to the farthest; None for neither."""
-    own = [access for access in step.accesses if access.active[thread]]
-    own.sort(key=lambda access: FARTHEST_FIRST.index(access.space))
-    loads = [access for access in own if access.kind is AccessKind.LOAD]
-    stores = [access for access in own if access.kind is not AccessKind.LOAD]
-    return (loads[0] if loads else None), (stores[0] if stores else None)
+    """A thread's farthest load and store."""
+    return farthest(access for access in step.accesses if access.active[thread])
 
 
 def cell_name(recording: Recording, access: StepAccess, thread: int) -> str:

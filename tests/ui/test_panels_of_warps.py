@@ -185,7 +185,7 @@ def test_the_sums_end_as_the_blocks_part_of_the_product(number):
     model = scene_model(number)
     variable = accumulator(model)
     assert variable is not None
-    sums = values_by_step(model, variable)[-1]
+    sums = values_by_step(model, variable.name)[-1]
     last = model.recording.steps[-1]
     arguments = model.recording.arguments
     product = arguments["A"].astype(np.int64) @ arguments["B"].astype(np.int64)

@@ -14,6 +14,7 @@ from simulator.language.tree import ArraySpace, Declare, MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from ui.panels.canvas import number
+from ui.panels.threads import values_by_step
 from ui.scene_model import SceneModel, distinct_snapshots, shared_tiles
 from ui.wrong_access import WrongAccess, find_wrong_access
 
@@ -206,37 +207,16 @@ class ArrayReader:
         return self._iterations[step.number][array.name]
 
     def _local_values(self, name: str) -> list[Array]:
-        """The focused thread's array after each step, flat.
-
-        Where it is not in scope, as in a function that gets it as a parameter, the stores to it are
-        applied to the values before.
-        """
-        if name in self._local:
-            return self._local[name]
-        thread = self._model.thread
-        size = math.prod(self._dimensions(ArrayName(name, MemorySpace.LOCAL)))
-        values: Array = np.zeros(size)
-        snapshot: Array | None = None
-        by_step = []
-        for step in self._model.recording.steps:
-            held = step.registers.get(name)
-            if held is not None and held.ndim > 1:
-                if held is not snapshot:
-                    snapshot, values = held, held[thread].reshape(-1)
-            else:
-                for access in step.accesses:
-                    if (
-                        access.name == name and access.space is MemorySpace.LOCAL
-                        and access.kind is not AccessKind.LOAD and access.active[thread]
-                        and access.in_bounds[thread]
-                    ):  # fmt: skip
-                        first = int(access.offsets[thread]) // access.element_bytes
-                        values = values.copy()
-                        values[first : first + access.components] = access.values[thread]
-                        snapshot = None
-            by_step.append(values)
-        self._local[name] = by_step
-        return by_step
+        """The focused thread's array after each step, flat; zeros before its declaration."""
+        if name not in self._local:
+            size = math.prod(self._dimensions(ArrayName(name, MemorySpace.LOCAL)))
+            latest, own = None, np.zeros(size)
+            self._local[name] = []
+            for values in values_by_step(self._model, name):
+                if values is not None and values is not latest:  # steps share what does not change
+                    latest, own = values, values[self._model.thread].reshape(-1)
+                self._local[name].append(own)
+        return self._local[name]
 
     def _written_cells(self, name: str) -> list[Array]:
         """Which cells of the focused thread's array hold a value after each step: bool, flat.

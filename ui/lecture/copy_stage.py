@@ -12,7 +12,7 @@ from simulator.language.tree import Declare, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.observers.transactions import SECTOR_BYTES
-from simulator.recording.narrate_lecture import FARTHEST_FIRST
+from simulator.recording.narrate_lecture import farthest
 from simulator.recording.recording import StepAccess
 from simulator.recording.requests import LINE_BYTES, Request
 from ui.hit import Hit
@@ -49,7 +49,8 @@ class CopyStage:
     ) -> None:  # fmt: skip
         self._model, self._palette, self._letters = model, palette, letters
         self._reader, self._stages = reader, stages
-        self._sums = values_by_step(model, accumulator(model))
+        sums = accumulator(model)
+        self._sums = values_by_step(model, None if sums is None else sums.name)
         self._sum_cells = sums_of_threads(model)
         stage, maps = areas.stage, areas.maps
         label, gap = 1.7 * letters.name, 0.9 * letters.name
@@ -175,7 +176,7 @@ class CopyStage:
         """The focused thread's value, from where it is loaded to where it is stored."""
         if self._stages.subject(step) is not step:
             return []
-        store = self._accesses(step)[1]
+        store = farthest(step.accesses)[1]
         upper, lower = map(Window.focused, (self._source, self._target), self._contents(step))
         if store is None or store.space is not MemorySpace.GLOBAL:
             return fly(upper, lower)
@@ -184,18 +185,9 @@ class CopyStage:
             lower = [replace(place, middle=start) for place in upper]
         return fly(lower, upper)
 
-    def _accesses(self, step: Step) -> tuple[StepAccess | None, StepAccess | None]:
-        """The load from the farthest memory, and the store to the farthest."""
-
-        def farthest(is_load: bool) -> StepAccess | None:
-            found = [a for a in step.accesses if (a.kind is AccessKind.LOAD) == is_load]
-            return min(found, key=lambda a: FARTHEST_FIRST.index(a.space), default=None)
-
-        return farthest(True), farthest(False)
-
     def _contents(self, step: Step) -> tuple[Content | None, Content | None]:
         """What the windows show. What goes into C stands in the upper one."""
-        load, store = self._accesses(self._stages.subject(step))
+        load, store = farthest(self._stages.subject(step).accesses)
         if store is not None and store.space is MemorySpace.GLOBAL:
             load, store = store, load
         if load is not None and load.space is MemorySpace.LOCAL and store is not None:

@@ -42,7 +42,7 @@ class ProductStage:
         self._model, self._palette, self._letters = model, palette, letters
         self._reader, self._boards, self._board = reader, boards, board
         self._box = areas.stage
-        self._sum_values = values_by_step(model, board.sums.variable)
+        self._sum_values = values_by_step(model, board.sums.variable.name)
         self._longest_sum = self._longest()
         self._steps = [step for step in model.recording.steps if step.statement is board.statement]
         self._nearest = self._nearest_product()

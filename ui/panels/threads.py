@@ -82,7 +82,7 @@ class ThreadsPanel:
             not each and self.grid.size >= SMALLEST_TEXT and x * y * z <= TEXT_CELLS
             and self._name is not None
         )  # fmt: skip
-        self._sum_values = values_by_step(model, self._sums)
+        self._sum_values = values_by_step(model, self._name)
         self._waiting = waiting_threads(model)
         self.loads = global_loads(model)
         self.naive = naive_loads(model)
@@ -347,8 +347,10 @@ def sums_within_tile(
     arguments = {"A": A, "B": B, "C": np.zeros((rows, columns), element)}
     launch = Launch((1, 1, 1), block, {**arguments, "M": rows, "N": columns, "K": depth})
     model = build_scene_model(record(kernel, launch), 0)
-    last = values_by_step(model, accumulator(model))[-1]
-    assert last is not None, "a kernel whose sums are an array"
+    sums = accumulator(model)
+    assert sums is not None, "a kernel whose sums are an array"
+    last = values_by_step(model, sums.name)[-1]
+    assert last is not None
     row, column = np.divmod(last.reshape(launch.threads, -1).astype(np.int64), columns)
     return row, column
 
@@ -384,7 +386,7 @@ def waiting_threads(model: SceneModel) -> list[Array]:
     return by_step
 
 
-def values_by_step(model: SceneModel, variable: Variable | None) -> list[Array | None]:
+def values_by_step(model: SceneModel, name: str | None) -> list[Array | None]:
     """A variable's values [T, ...] after each step; None before its declaration.
 
     Where it is not in scope, as in a function that gets the array as a parameter, the stores to it
@@ -393,12 +395,12 @@ def values_by_step(model: SceneModel, variable: Variable | None) -> list[Array |
     by_step: list[Array | None] = []
     values: Array | None = None
     for step in model.recording.steps:
-        if variable is not None:
-            snapshot = step.registers.get(variable.name)
+        if name is not None:
+            snapshot = step.registers.get(name)
             if snapshot is not None:
                 values = snapshot
             elif values is not None:
-                values = _with_stores(values, step, variable.name)
+                values = _with_stores(values, step, name)
         by_step.append(values)
     return by_step
 
