@@ -28,6 +28,7 @@ from ui.palette import DARK, LIGHT, PALETTES
 from ui.presets import presets
 from ui.room import PHONE, USUAL
 from ui.standalone import Run, parse_address, run_view
+from ui.svg import draw_svg
 from ui.view_url import View, to_query
 from ui.web_files import PLAYER, read_web
 
@@ -137,7 +138,15 @@ def publish(folder: Path, pages: Sequence[Page]) -> Iterator[Page]:
     }
     links = {name: _link(name, text) for name, text in shared.items()}
     try:
-        _check(folder, [*(f"{SHARED}/{name}" for name in shared), *(page.file for page in pages)])
+        _check(
+            folder,
+            [
+                *(f"{SHARED}/{name}" for name in shared),
+                *(page.file for page in pages),
+                *(_picture(page, theme) for page in pages for theme in PALETTES),
+                INDEX,
+            ],
+        )
         (folder / SHARED).mkdir(parents=True, exist_ok=True)
         for name, text in shared.items():
             _write(folder / SHARED / name, [text])
@@ -146,6 +155,8 @@ def publish(folder: Path, pages: Sequence[Page]) -> Iterator[Page]:
             run = run_view(page.view)
             steps[page] = run.stops["steps"]
             _write(folder / page.file, _page_html(page, run, links))
+            for theme in PALETTES:
+                _write(folder / _picture(page, theme), _picture_svg(page, run, theme))
             yield page
         _write(folder / INDEX, [_index_html(steps, links)])
     except OSError as error:
@@ -158,7 +169,7 @@ def publish(folder: Path, pages: Sequence[Page]) -> Iterator[Page]:
 def _check(folder: Path, names: Iterable[str]) -> None:
     if folder.exists() and not folder.is_dir():
         raise PublishError(f"{folder} is a file; name a folder.")
-    for name in (*names, INDEX):
+    for name in names:
         file = folder / name
         if file.exists() and not _is_made_here(file):
             raise PublishError(
@@ -212,6 +223,19 @@ def _page_html(page: Page, run: Run, links: Mapping[str, str]) -> Iterator[str]:
     yield "</body>\n</html>\n"
 
 
+def _picture(page: Page, theme: str) -> str:
+    """The file of a page's picture in the index."""
+    return f"{SHARED}/{Path(page.file).stem}-{theme}.svg"
+
+
+def _picture_svg(page: Page, run: Run, theme: str) -> Iterator[str]:
+    """The lecture at the step that the page begins with."""
+    yield f"<!-- {MADE} -->\n"
+    step = min(page.view.step, run.stops["steps"] - 1)
+    drawing = run.draw(replace(USUAL, theme=theme, stage=page.view.stage))
+    yield draw_svg(drawing.plain(range(step, step + 1)))
+
+
 def _index_html(steps: Mapping[Page, int], links: Mapping[str, str]) -> str:
     """The index of pages, each with the number of its steps."""
     lists = []
@@ -224,11 +248,14 @@ def _index_html(steps: Mapping[Page, int], links: Mapping[str, str]) -> str:
 
 
 def _item_html(page: Page, steps: int) -> str:
-    view = page.view
+    view, (light, dark) = page.view, (_picture(page, theme) for theme in ("light", "dark"))
     return (
-        f'<li><a href="{page.file}"><strong>{html.escape(page.name)}</strong>\n'
-        f"<span>{html.escape(page.text)}</span>\n"
-        f"<small>M = {view.M}, N = {view.N}, K = {view.K}; {steps:,} steps</small></a></li>\n"
+        f'<li><a href="{page.file}">'
+        f'<picture><source srcset="{dark}" media="(prefers-color-scheme: dark)">'
+        f'<img src="{light}" alt="" loading="lazy" width="{USUAL.width}" height="{USUAL.height}">'
+        f"</picture>\n<div><strong>{html.escape(page.name)}</strong>\n"
+        f"<p>{html.escape(page.text)}</p>\n"
+        f"<small>M = {view.M}, N = {view.N}, K = {view.K}; {steps:,} steps</small></div></a></li>\n"
     )
 
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import io
 import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import app, legibility
-from tests.browser.legibility import READ, FigurePage
+from tests.browser.legibility import READ, FigurePage, figure_page
+from tests.browser.scene import SHADE
 from tests.browser.test_accessibility import violations
 from ui.look import Look
-from ui.publish import ROOMS, list_pages, publish
+from ui.palette import PALETTES
+from ui.publish import ROOMS, SHARED, list_pages, publish
+from ui.standalone import run_view
 
 pytestmark = pytest.mark.browser
 
@@ -100,6 +107,12 @@ def test_a_folder_is_read_from_its_files(
 ) -> None:
     assert len([*folder.rglob("*plotly*")]) == 1
     with opened(chromium, size, scheme, folder.as_uri()) as page:
+        for picture in page.locator("img").all():
+            picture.scroll_into_view_if_needed()
+            expect(picture).to_have_js_property("complete", True)
+            expect(picture).to_have_js_property("naturalWidth", 1240)
+        source = page.locator("img").first.evaluate("(one) => one.currentSrc")
+        assert source.endswith(f"-{scheme}.svg")
         page.get_by_role("link", name=SINGLE).click()
         ready(page)
         assert page.title() == f"{SINGLE} · Tilewise"
@@ -184,6 +197,38 @@ def test_any_web_server_may_have_it_and_axe_finds_nothing_serious(
         server.shutdown()
         thread.join()
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("name", "theme"),
+    [
+        pytest.param(
+            name, theme,
+            marks=[] if (name, theme) in ((SINGLE, "light"), (PAIR, "dark")) else pytest.mark.deep,
+        )
+        for name in PAGES
+        for theme in PALETTES
+    ],
+)  # fmt: skip
+def test_a_picture_is_what_plotly_draws(
+    chromium: Browser, folder: Path, name: str, theme: str
+) -> None:
+    page = PAGES[name]
+    look = replace(ROOMS["wide"], theme=theme, stage=page.view.stage)
+    step = page.view.step
+    figure = run_view(page.view).draw(look).plain(range(step, step + 1))
+    with figure_page(chromium) as drawn:
+        drawn.draw(figure, look)
+        drawn.show(step)
+        expected = drawn.picture().astype(int)
+        drawn.page.goto((folder / SHARED / f"{Path(page.file).stem}-{theme}.svg").as_uri())
+        data = drawn.page.screenshot()
+    shown = np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)
+    assert shown.shape == expected.shape
+    apart = np.abs(shown - expected).max(axis=2) > SHADE
+    assert apart.mean() < 0.02  # where letters and lines are between two pixels
+    blocks = apart[:600, :1240].reshape(30, 20, 62, 20).mean(axis=(1, 3))
+    assert blocks.max() < 0.4, "no letter is elsewhere, no cell of another colour"
 
 
 class PublishedPage(FigurePage):

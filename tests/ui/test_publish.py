@@ -12,6 +12,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -22,7 +23,7 @@ from ui.publish import MADE, list_pages
 ROOT = Path(__file__).resolve().parents[2]
 SINGLE, PAIR = "4 × 4 in tiles of 2 × 2", "Uncoalesced | naive"
 LARGEST = 2_000_000  # bytes of a page, which a phone fetches
-VOID = {"meta", "link", "input"}
+VOID = {"meta", "link", "input", "img", "source"}
 
 
 class Reader(HTMLParser):
@@ -39,7 +40,7 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
-        self.links += [link for name in ("src", "href") if (link := values.get(name))]
+        self.links += [link for name in ("src", "srcset", "href") if (link := values.get(name))]
         if tag not in VOID:
             self.open.append(tag)
         self._figure = values.get("id") if values.get("type") == "application/json" else None
@@ -76,6 +77,11 @@ SHARED = {"tilewise/plotly.js", "tilewise/player.js", "tilewise/style.css"}
 TWO = {"4-x-4-in-tiles-of-2-x-2.html", "uncoalesced-naive.html"}
 
 
+def pictures(pages: set[str]) -> set[str]:
+    names = [page.removesuffix(".html") for page in pages]
+    return {f"tilewise/{name}-{theme}.svg" for name in names for theme in ("light", "dark")}
+
+
 def test_a_folder_has_an_index_the_pages_and_one_plotly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,7 +93,7 @@ def test_a_folder_has_an_index_the_pages_and_one_plotly(
     assert [line[:6] for line in said.err.splitlines()] == ["1 of 3", "2 of 3", "3 of 3"]
     assert f"1 of 3: {SINGLE}\n" in said.err
     pages = {*TWO, "naive-tx-1.html"}
-    assert files(folder) == {"index.html", *SHARED, *pages}
+    assert files(folder) == {"index.html", *SHARED, *pages, *pictures(pages)}
     index = read(folder / "index.html")
     assert {link for link in index.links if link.endswith(".html")} == pages
     for name in ("index.html", *pages):
@@ -95,8 +101,12 @@ def test_a_folder_has_an_index_the_pages_and_one_plotly(
         for link in links:
             assert (folder / link.partition("?")[0]).is_file(), (name, link)
         assert "index.html" in links or name == "index.html"
+    assert set(index.links) >= pictures(pages)
     for name in SHARED:
         assert (folder / name).read_text(encoding="utf-8").startswith(f"/* {MADE} */")
+    for name in pictures(pages):
+        picture = ElementTree.parse(folder / name).getroot()  # noqa: S314  # our own
+        assert picture.get("width") == "1240"
 
 
 def test_a_page_has_a_figure_for_each_room_and_theme(tmp_path: Path) -> None:
@@ -157,7 +167,8 @@ def test_what_is_not_tilewises_stays(tmp_path: Path, capsys: pytest.CaptureFixtu
     for name in ("notes.txt", "other.html", "tilewise/mine.js"):
         assert (tmp_path / name).read_text() == f"my {name}"
     before = {name: (tmp_path / name).read_bytes() for name in files(tmp_path)}
-    for name in ("index.html", "tilewise/plotly.js", "uncoalesced-naive.html"):
+    for name in ("index.html", "tilewise/plotly.js", "uncoalesced-naive.html",
+                 "tilewise/uncoalesced-naive-dark.svg"):  # fmt: skip
         (tmp_path / name).write_text("mine too")
         assert publish.main([str(tmp_path)]) == 2
         said = capsys.readouterr().err.splitlines()[-1]
@@ -217,8 +228,9 @@ def test_control_c_leaves_whole_pages_alone(
     assert publish.main([str(tmp_path)]) == 130
     said = capsys.readouterr().err.splitlines()
     assert said[-1].startswith("Stopped after 1 of 2 pages.")
-    assert files(tmp_path) == {*SHARED, "4-x-4-in-tiles-of-2-x-2.html"}
-    read(tmp_path / "4-x-4-in-tiles-of-2-x-2.html")
+    page = "4-x-4-in-tiles-of-2-x-2.html"
+    assert files(tmp_path) == {*SHARED, page, *pictures({page})}
+    read(tmp_path / page)
     seen.clear()
     old = tmp_path / "uncoalesced-naive.html"
     old.write_text(f"<!-- {MADE} --> the last one")
