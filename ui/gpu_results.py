@@ -12,7 +12,8 @@ from gpu.candidate import variant_title
 from gpu.compare import with_simulated
 from gpu.microbenchmarks.limits import Limits
 from gpu.result import Comparison
-from ui.gpu_charts import counters, latency, performance, roofline
+from gpu.scale.recorded import RecordedScaling
+from ui.gpu_charts import counters, latency, performance, roofline, scaling, tiles_over_gpus
 from ui.gpu_charts.performance import Pair
 from ui.palette import CHART_INKS
 from ui.plain_text import plain_text
@@ -245,4 +246,56 @@ def show_limits(limits: Limits, key: str) -> None:
     st.caption(
         "One thread follows pointers, each load waiting for the one before; a register's is the "
         "wait of one multiply-add for another. Copies count bytes read and bytes written."
+    )
+
+
+def show_scaling(run: RecordedScaling) -> None:
+    """Show a product over several GPUs: a sentence, a picture of each step, bars, every number."""
+    counts = scaling.spread_counts(run.scaling)
+    left, middle, right = st.columns(3)
+    gpus = left.segmented_control(
+        "GPUs", counts, default=counts[0], key="scale_gpus", required=True
+    )
+    best = scaling.best_run(run.scaling, gpus)
+    with st.container(key="scale_sentence"):
+        st.markdown(scaling.summarize(run.scaling, gpus))
+    if best.plan is not None:
+        steps = range(len(best.plan.steps))
+        step = middle.segmented_control(
+            "Step", steps, default=0, key=f"scale_step_{gpus}", required=True,
+            format_func=lambda step: str(step + 1),
+        )  # fmt: skip
+        told = tiles_over_gpus.describe_step(best.plan, step)
+        st.markdown(told)
+        st.plotly_chart(
+            tiles_over_gpus.draw_plan(best.plan, step, text_colour()), key="scale_plan",
+            config=CHART_CONFIG, alt=told,
+        )  # fmt: skip
+        st.caption(
+            "A GPU stands for a block and its memory for shared memory: its panel of B above its "
+            "tile of C, its panel of A to the left, K drawn short. A1 is the piece of A that GPU 1 "
+            "has from the beginning. Filled: in this GPU's memory; dashed: on its way; thick "
+            "outline in C: computed now. K is not cut, so that the kernel's text is unchanged."
+        )
+    of_time = right.segmented_control(
+        "Bars", ("Times as fast", "Milliseconds"), default="Times as fast", key="scale_unit",
+        required=True,
+    ) == "Milliseconds"  # fmt: skip
+    st.plotly_chart(
+        scaling.draw_bars(run.scaling, of_time, text_colour()), key="scale_bars",
+        config=CHART_CONFIG, alt=scaling.describe(run.scaling),
+    )  # fmt: skip
+    st.markdown(scaling.explain_loss(run.scaling, gpus))
+    for note in run.scaling.notes:
+        st.markdown(plain_text(note))
+    st.table(
+        scaling.build_table(run.scaling), border="horizontal",
+        alt="Times, speed-ups and bytes moved of each way over several GPUs",
+    )  # fmt: skip
+    link = run.scaling.peer_gb_s
+    st.caption(
+        "Medians of at least 20 products in turn, by the host's clock until every GPU has ended; "
+        "the spread is the 20th to 80th percentile. Alone: our kernel on one GPU; ideal: its time "
+        "over the number of GPUs. cuBLASXt has its matrices on the first GPU."
+        + (f" A copy from one GPU to the next goes at {link:.0f} GB/s." if link else "")
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu.candidate import choose
 from gpu.compare import memory_needed
-from gpu.compile import Binary, Loaded, compile_text, load
+from gpu.compile import Binary, Loaded, Resources, compile_text, load
 from gpu.device import Device, architecture
 from gpu.json_data import decode
 from gpu.progress import Progress, portion
@@ -98,7 +98,7 @@ def scale_product(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     plans = {gpus: make_plan(size, gpus, unit) for gpus in counts}
     check_memory(list(plans.values()), int(cupy.cuda.runtime.memGetInfo()[0]))
     progress(f"Compiling {name}", 0.02)
-    multiply = load_everywhere(name, candidate.text, counts[-1], device)
+    multiply, resources = load_everywhere(name, candidate.text, counts[-1], device)
     progress("Filling A and B with fresh random numbers", 0.05)
     host_a, host_b = random_inputs(*size, "float32")
     typical = scale(host_a, host_b)
@@ -119,6 +119,7 @@ def scale_product(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         kernel=name,
         defines=dict(candidate.defines),
         source=candidate.text,
+        resident_blocks=device.multiprocessors * resources.blocks_per_multiprocessor,
         peer_gb_s=measure_link(progress) if counts[-1] > 1 else None,
         runs=tuple(
             summarise_run(one, *checks[one.name], timings[one.name], alone) for one in contenders
@@ -140,8 +141,11 @@ def check_memory(plans: Sequence[Plan], free: int) -> None:
         )
 
 
-def load_everywhere(name: str, text: str, gpus: int, device: Device) -> Multiply:
-    """The kernel of that name, compiled for each architecture here and loaded on each GPU."""
+def load_everywhere(name: str, text: str, gpus: int, device: Device) -> tuple[Multiply, Resources]:
+    """The kernel of that name on each GPU, compiled for its architecture; what it takes on GPU 0.
+
+    `device` is GPU 0.
+    """
     import cupy
 
     binaries: dict[str, Binary] = {}
@@ -160,7 +164,7 @@ def load_everywhere(name: str, text: str, gpus: int, device: Device) -> Multiply
         (M, K), N = a.shape, b.shape[1]
         loaded[gpu].function(*shape(M, N), (a, b, c, np.int32(M), np.int32(N), np.int32(K)))
 
-    return multiply
+    return multiply, loaded[0].resources
 
 
 def find_contenders(

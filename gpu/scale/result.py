@@ -58,6 +58,7 @@ class Scaling:
     kernel: str  # as gpu.candidate.choose takes it
     defines: Mapping[str, str]  # macros and their values
     source: str  # the CUDA C text that ran on every GPU
+    resident_blocks: int  # of the kernel on one GPU at a time
     peer_gb_s: float | None  # 10^9 bytes a second of a copy from one GPU to the next
     runs: Annotated[tuple[ScaleRun, ...], Meta(min_length=1)]
     notes: tuple[str, ...] = ()  # sentences on what could not be measured

@@ -136,7 +136,7 @@ def scale(request: Request, progress: Progress) -> dict[str, Any]:
     ]  # fmt: skip
     names = tuple(status(request, progress)["devices"][: counts[-1]])
     return Scaling(
-        decode(Device, device, "The device"), names, size, "warptiles", {}, "text", 400.0,
+        decode(Device, device, "The device"), names, size, "warptiles", {}, "text", 132, 400.0,
         tuple(runs), ("NCCL was not found.",),
     ).to_json()  # fmt: skip
 

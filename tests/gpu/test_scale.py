@@ -146,6 +146,7 @@ def test_every_way_is_verified_and_timed(canned_device: Callable[..., Host]) -> 
     assert found.verified
     assert (found.kernel, found.size, len(found.devices), found.notes) == ("warptiles", size, 4, ())
     assert found.peer_gb_s
+    assert found.resident_blocks == found.device.multiprocessors
     alone = found.runs[0].ms
     for one in found.runs:
         assert one.repeats >= 20

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from gpu import recorded
+from gpu.scale.recorded import scalings
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "compare.py")
 FAKE = (sys.executable, "-m", "tests.gpu.fake_worker")
@@ -143,6 +144,34 @@ def test_the_page_says_why_counters_differ(monkeypatch: pytest.MonkeyPatch) -> N
     page = without(monkeypatch, "")
     (why,) = [text.value for text in page.markdown if "wider words" in text.value]
     assert why.startswith("transposed with TILE 32 shows 28% of the predicted shared wavefronts")
+
+
+def test_several_gpus_are_drawn_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    (run, *_), _ = scalings()
+    page = without(monkeypatch, "")
+    assert page.header[-1].value == "Several GPUs: the same idea one level up"
+    most = max(one.gpus for one in run.scaling.runs)
+    assert any(text.value.startswith(f"**{most} GPUs multiply") for text in page.markdown)
+    table = next(one.value for one in page.table if "Of ideal" in one.value)
+    assert list(table["Time, ms"]) == [f"{one.ms:#.4g}" for one in run.scaling.runs]
+    assert told_step(page).startswith("Step 1 of 2: each GPU computes one part")
+    page.button_group(key=f"scale_step_{most}").set_value(1).run()
+    assert not page.exception
+    assert told_step(page).startswith("Step 2 of 2")
+    page.button_group(key="scale_unit").set_value("Milliseconds").run()
+    assert not page.exception
+
+
+def told_step(page: AppTest) -> str:
+    """What the page says of the step that is drawn."""
+    return next(str(text.value) for text in page.markdown if text.value.startswith("Step "))
+
+
+def test_without_a_scaling_nothing_is_said_of_several_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu.scale.recorded.scalings", lambda: ((), ("x.json is not one.",)))
+    page = without(monkeypatch, "")
+    assert all("Several GPUs" not in header.value for header in page.header)
+    assert [warning.value for warning in page.warning] == ["x.json is not one."]
 
 
 def speeds(page: AppTest) -> Any:

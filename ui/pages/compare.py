@@ -17,11 +17,12 @@ from gpu.device import Device, Missing, Status, status_from
 from gpu.microbenchmarks import limits
 from gpu.microbenchmarks.limits import Limits, limits_from
 from gpu.result import Comparison, comparison_from
+from gpu.scale import recorded as scale_recorded
 from gpu.worker import Job, Worker, WorkerError
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
 from ui.gpu_charts import performance
-from ui.gpu_results import show_bits, show_comparison, show_limits
+from ui.gpu_results import show_bits, show_comparison, show_limits, show_scaling
 from ui.palette import PALETTES
 from ui.plain_text import plain_text
 
@@ -80,6 +81,7 @@ def draw_page() -> None:
         draw_live(status.device, status.devices, gpu)
         st.divider()
     draw_recordings(beside_live=status.device is not None)
+    draw_scalings()
     if status.device is None:
         explain_missing(status)
 
@@ -292,6 +294,30 @@ def draw_recordings(beside_live: bool) -> None:
                 st.tabs([performance.kernel_label(kernel) for kernel in texts]), texts, strict=True
             ):
                 tab.code(kernel.source or "", language="cpp", line_numbers=True)
+
+
+def draw_scalings() -> None:
+    """Show a recorded product over several GPUs."""
+    runs, problems = scale_recorded.scalings()
+    for problem in problems:
+        st.warning(problem)
+    if not runs:
+        return
+    st.header("Several GPUs: the same idea one level up", anchor=False)
+    run = runs[0]
+    if len(runs) > 1:
+        run = st.selectbox(
+            "Recorded on", runs, key="scale_recording",
+            format_func=lambda run: f"{len(run.scaling.devices)} × {run.scaling.device.name}",
+        )  # fmt: skip
+    device = run.scaling.device
+    st.caption(
+        f"Recorded on {len(run.scaling.devices)} × {device.name} of one host, "
+        f"{run.when:%Y-%m-%d %H:%M} UTC, driver {device.driver or device.driver_cuda}, CUDA "
+        f"{device.cuda_runtime}, cuBLAS {device.cublas}, CuPy {device.cupy}. Written by "
+        "`python -m gpu scale --record`; no figure was entered by hand."
+    )
+    show_scaling(run)
 
 
 draw_page()
