@@ -45,7 +45,7 @@ def _in_parts(count: int, signed: bool, function: Function, saturates: bool = Fa
     limits = np.iinfo(f"{'i' if signed else 'u'}{WORD_BITS // count // 8}")
 
     def compute(*words: Any) -> Any:
-        parts = function(*(split(word, count, signed) for word in words))
+        parts = function(*(split(word, count, signed) for word in np.broadcast_arrays(*words)))
         return join(np.clip(parts, limits.min, limits.max) if saturates else parts)
 
     return compute
@@ -60,7 +60,8 @@ def _sum_of_differences(count: int, signed: bool) -> Function:
     """The sum of |a - b| over the parts."""
 
     def compute(a: Any, b: Any) -> Any:
-        differences = np.abs(split(a, count, signed) - split(b, count, signed))
+        first, second = (split(word, count, signed) for word in np.broadcast_arrays(a, b))
+        differences = np.abs(first - second)
         return differences.sum(axis=0).astype(np.uint32)[()]
 
     return compute
@@ -96,7 +97,8 @@ def dot_of_halfwords(upper: bool) -> Function:
 
     def compute(a: Any, b: Any, c: Any) -> Any:
         signed = a.dtype.kind == "i"
-        words, bytes_ = split(a, 2, signed), split(b, 4, b.dtype.kind == "i")
+        halves, quarters = np.broadcast_arrays(a, b)
+        words, bytes_ = split(halves, 2, signed), split(quarters, 4, signed)
         products = words * (bytes_[2:] if upper else bytes_[:2])
         return (products.sum(axis=0) + np.asarray(c).astype(np.int64)).astype(c.dtype)[()]
 

@@ -105,6 +105,17 @@ def test_real_numbers(expression: str) -> None:
     assert evaluate(expression) == pytest.approx(REAL[expression], rel=4e-16, abs=2e-17)
 
 
+def test_words_of_all_threads_beside_one() -> None:
+    text = "__global__ void k(unsigned* o, unsigned b) { unsigned i = threadIdx.x; o[i] =" \
+           " __vadd4(i, b) + __vsadu4(b, i) + __dp2a_lo(i, b, 0u) + __vcmpeq2(i, b); }"  # fmt: skip
+    launch = Launch((1, 1, 1), (8, 1, 1), {"o": np.zeros(8, np.uint32), "b": 3})
+    lanes = np.arange(8)
+    sums = lanes + 3 + np.abs(lanes - 3) + lanes * 3
+    found = simulate(compile_kernel(text, "k"), launch).arrays["o"]
+    equal = np.where(lanes == 3, 2**32 - 1, 2**32 - 2**16)  # the upper halfwords are
+    assert found.tolist() == ((sums + equal) % 2**32).tolist()
+
+
 OUTPUTS = {
     "float s, c; sincosf(0.5f, &s, &c);": ("s * 1000 + c", math.sin(0.5) * 1000 + math.cos(0.5)),
     "double s, c; sincospi(0.5, &s, &c);": ("s * 10 + c", 10),
