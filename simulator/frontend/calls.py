@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from clang.cindex import CursorKind
 
-from simulator.frontend.clang import VARIABLES, body_of, constant, has_child, span_of
+from simulator.frontend.clang import (
+    HEADERS,
+    VARIABLES,
+    body_of,
+    constant,
+    has_child,
+    span_of,
+)
 from simulator.frontend.cooperative_groups import GroupCalls
 from simulator.frontend.expressions import LVALUES, Expressions
 from simulator.frontend.half import COMPOUND, compound_half2, lower_half
-from simulator.frontend.hoisting import hoist, hoist_calls
+from simulator.frontend.hoisting import hoist, hoist_calls, relocate
 from simulator.frontend.mistakes import UndefinedError
 from simulator.frontend.printing import ASSERT, lower_assert, lower_print
 from simulator.frontend.records import Place, Record, declare, in_memory, merge, point_to
@@ -206,7 +214,7 @@ class Calls:
         if called is None or called.kind not in FUNCTIONS:
             return None
         definition = called.get_definition()
-        if definition is None or not self._is_of_text(definition):
+        if definition is None or not (self._is_of_text(definition) or _is_of_header(definition)):
             return None
         if called.kind != CursorKind.FUNCTION_DECL and body_of(definition) is None:
             return None  # what the compiler makes
@@ -251,6 +259,8 @@ class Calls:
             self._symbols.this = outer_this
             for declaration, symbol in outer_captures:
                 self._symbols.restore(declaration, symbol)
+        if _is_of_header(definition):  # lines are those of the text
+            body = relocate(body, span)
         if members:
             body = Sequence(body.span, (*members, *body.statements))
         variable = result if isinstance(result, Variable) else None
@@ -400,6 +410,12 @@ def _has_effects(function: Function) -> bool:
     return any(
         not isinstance(inner, (Function, Sequence, Declare, Return)) for inner in walk(function)
     )
+
+
+def _is_of_header(cursor: Any) -> bool:
+    """Whether a function is one of CUDA's that a header of ours gives a body."""
+    file = cursor.location.file
+    return file is not None and Path(file.name) in HEADERS.values()
 
 
 def _without_wrapping(cursor: Any) -> Any:

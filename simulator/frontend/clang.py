@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ MATH = Path(__file__).with_name("math.cuh")
 HALF = Path(__file__).with_name("half.cuh")
 COOPERATION = Path(__file__).with_name("cooperation.cuh")
 GROUPS = Path(__file__).with_name("cooperative_groups.cuh")
+# What else a text gets if it includes a header: many have a type of their own by the same name.
+HEADERS = {"cuComplex.h": Path(__file__).with_name("complex.cuh")}
 
 # The target is Linux on every platform, where nvcc's long has 64 bits.
 # With -nostdinc and the two -nocuda flags the parser never opens a file of the host.
@@ -72,18 +74,21 @@ INTEGER_RESULT, FLOAT_RESULT, TEXT_RESULT = 1, 2, 4  # CXEvalResultKind, from cl
 
 
 def parse(
-    text: str, filename: str, defines: Mapping[str, str]
+    text: str, filename: str, defines: Mapping[str, str], headers: Sequence[str] = ()
 ) -> tuple[cindex.Cursor, list[cindex.Diagnostic]]:
     """The translation unit's cursor, and what clang says about it.
 
-    defines are the compiler's -D macros. Raises SourceError for a text that no compiler may get.
+    defines are the compiler's -D macros, headers those that the text includes. Raises SourceError
+    for a text that no compiler may get.
     """
     check_directives(text, defines, takes_pasting=True)
+    known = dict.fromkeys(HEADERS[header] for header in headers if header in HEADERS)
+    included = [word for path in known for word in ("-include", str(path))]
     index = cindex.Index.create()
     try:
         unit = index.parse(
             filename,
-            [*ARGUMENTS, *(f"-D{name}={value}" for name, value in defines.items())],
+            [*ARGUMENTS, *included, *(f"-D{name}={value}" for name, value in defines.items())],
             unsaved_files=[(filename, text)],
         )
     except cindex.TranslationUnitLoadError as error:

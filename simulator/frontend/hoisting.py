@@ -32,6 +32,7 @@ from simulator.language.visit import operands, strip_casts, subexpressions
 from simulator.language.waiting import waits
 
 EXPRESSIONS = get_args(Expression)
+NODES = (*EXPRESSIONS, *get_args(Statement))
 
 
 def hoist(statement: Statement) -> Statement:
@@ -114,6 +115,16 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
 
     fields = {f.name: changed(getattr(expression, f.name)) for f in dataclasses.fields(expression)}
     return dataclasses.replace(expression, **fields)
+
+
+def relocate(node: Any, span: Span) -> Any:
+    """A statement or expression as if all of it stood at a place of the text."""
+    if isinstance(node, tuple):
+        return tuple(relocate(part, span) for part in node)
+    if not isinstance(node, NODES):
+        return node
+    fields = {f.name: relocate(getattr(node, f.name), span) for f in dataclasses.fields(node)}
+    return dataclasses.replace(node, **fields | {"span": span})
 
 
 def _waiting_call(expression: Expression) -> str:

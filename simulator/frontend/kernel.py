@@ -106,7 +106,7 @@ def _parse(
         code = source.device_code(asked.name, arguments, dropped)
         instance = f"{'::'.join((*_scope(source, asked), asked.name))}<{', '.join(arguments)}>"
         use = f"\nvoid {USE}() {{ (void)&{instance}; }}" if arguments else ""
-        unit, diagnostics = parse(code.text + use, filename, macros)
+        unit, diagnostics = parse(code.text + use, filename, macros, code.headers)
         said = errors(diagnostics, filename, code)
         if not said.found:
             break

@@ -47,9 +47,10 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?:std::)?swap", "exchange the two with a third variable"),
         (r"(?:std::)?(?:atomic\w*|memory_order\w*)", "use atomicAdd, atomicExch, atomicCAS and "
          "their kind on a plain number's address"),
-        (r"(?:std::|thrust::)?complex|cu(?:Float|Double)?Complex|(?:make_)?cuC\w+|make_cu\w+|"
-         r"cuFloatC\w+|cuDoubleC\w+", "complex numbers are left out; use float2, x and y its two "
-         "parts"),
+        (r"cu(?:Float|Double)?Complex|(?:make_)?cuC\w+|make_cu\w+|cuFloatC\w+|cuDoubleC\w+",
+         "it comes with #include <cuComplex.h>, which this text does not have"),
+        (r"(?:std::|thrust::)?complex", "use cuFloatComplex of <cuComplex.h>, or float2, x and y "
+         "its two parts"),
         (r"(?:std::)?(?:vector|string|array|map|unordered_map|deque|list|queue|stack|set|pair|"
          r"tuple|sort|accumulate)", "of the C++ library only the functions of <cmath> are taken; "
          "use arrays, and loops over them"),

@@ -108,6 +108,9 @@ TAKEN: dict[str, tuple[str, str, Any]] = {
                          "__shared__ U s[2]; s[0].n = 7; s[1] = g; U* p = &s[1]; p->d *= 2;"
                          " o[0] = s[0].n; o[1] = s[1].d; o[2] = c[1].d; o[3] = c[0].n >> 52;",
                          [7, 4, 5, 1023]),
+    "own complex": ("struct cuComplex { float r, i; __device__ cuComplex operator*(cuComplex b) {"
+                    " return {r * b.r - i * b.i, i * b.r + r * b.i}; } };",
+                    "cuComplex a = {1, 2}, b = a * a; o[0] = b.r; o[1] = b.i;", [-3, 4]),
     "suffixes": ("", "o[0] = 1u + 2ul + 3ull + 4ll + 0x10u + 0b11 + 1'000;", 1029),
 }  # fmt: skip
 
@@ -119,6 +122,32 @@ def test_what_is_taken(name: str) -> None:
     wanted = np.atleast_1d(expected)
     assert report.arrays["o"][: wanted.size].tolist() == wanted.tolist()
     assert report.hazards == ()
+
+
+def test_complex_numbers_are_those_of_numpy() -> None:
+    text = """#include <cuComplex.h>
+    __global__ void k(const float2* v, float* o) {
+        cuComplex a = v[2 * threadIdx.x], b = v[2 * threadIdx.x + 1];
+        cuDoubleComplex c = cuCmul(cuComplexFloatToDouble(a), make_cuDoubleComplex(0, 1));
+        cuFloatComplex r[6] = {cuCaddf(a, b), cuCsubf(a, cuConjf(b)), cuCmulf(a, b), cuCdivf(a, b),
+                               cuCfmaf(a, b, a), make_cuFloatComplex(cuCabsf(a), cuCimag(c))};
+        for (int i = 0; i < 6; i++) {
+            o[12 * threadIdx.x + 2 * i] = cuCrealf(r[i]);
+            o[12 * threadIdx.x + 2 * i + 1] = cuCimagf(r[i]);
+        }
+    }"""
+    v = np.random.default_rng(3).standard_normal((32, 2, 2)).astype(np.float32)
+    a, b = (v[:, which, 0] + 1j * v[:, which, 1] for which in (0, 1))
+    kernel = compile_kernel(text, "k")
+    launch = Launch((1, 1, 1), (32, 1, 1), {"v": v, "o": np.zeros(32 * 12, np.float32)})
+    report = simulate(kernel, launch)
+    found = report.arrays["o"].reshape(32, 6, 2)
+    expected = [a + b, a - b.conj(), a * b, a / b, a * b + a, abs(a) + 1j * a.real]
+    for number, wanted in enumerate(expected):
+        assert np.allclose(found[:, number] @ [1, 1j], wanted, rtol=1e-5, atol=1e-6)
+    assert report.hazards == ()
+    lines = {step.statement.span.line for step in record(kernel, launch).steps}
+    assert lines <= set(range(3, 11))
 
 
 def test_launch_bounds_and_restrict_stand_before_a_kernel() -> None:
@@ -194,8 +223,8 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "std::atomic": ("", "std::atomic<int> n;", "std::atomic is not supported: use atomicAdd"),
     "std::make_tuple": ("", "auto t = std::make_tuple(1, 2);", "of the C++ library only the"),
     "std::swap": ("", "int a, b; std::swap(a, b);", "with a third variable"),
-    "complex": ("", "thrust::complex<float> c(1, 2); o[0] = c.real();", "use float2, x and y"),
-    "cuComplex": ("", "cuComplex c;", "use float2, x and y"),
+    "complex": ("", "thrust::complex<float> c(1, 2); o[0] = c.real();", "or float2, x and y"),
+    "cuComplex": ("", "cuComplex c;", "it comes with #include <cuComplex.h>"),
     "cub": ("", "typedef cub::BlockReduce<float, 32> R; R::Storage t;", "write what the"),
     "assembly of a register": ("", 'int x; asm("mov.u32 %0, %laneid;" : "=r"(x));',
                                "Inline assembly is not supported: write what it computes in CUDA"),
