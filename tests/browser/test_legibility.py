@@ -43,6 +43,8 @@ SHAPES = {  # views as an address has them
     "double by an edit": "edits=double",
     "padded by an edit": "TILE=8&edits=pad",
     "no first barrier": "M=16&N=16&K=16&TILE=8&schedule=ascending&edits=first-barrier",
+    "no bounds check": "M=6&N=6&K=6&edits=bounds&bx=1&by=1&tx=2&ty=2",
+    "no zero fill": "M=6&N=7&K=5&edits=zero-fill&by=1&ty=2",
     "warps in turn": "M=16&N=16&K=16&TILE=16&schedule=descending&ty=9",
     "naive, one row": "kernel=naive&M=1&N=64&K=64&bx=1",
     "naive, 64": f"kernel=naive&M=64&N=64&K=64&{FOUR_DIGITS}",

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from simulator import Recording, Step, compile_kernel, narrate, record
+from simulator import Recording, Step, compile_kernel, narrate, record, simulate
 from simulator.language.tree import Barrier
 from simulator.machine.schedule import Schedule
+from simulator.observers.findings import HazardKind
 from simulator.recording.barriers import absent
 from tests.ui.lecture.lectures import Lecture
 from tests.ui.test_right_values import entries, lecture_of, recorded, view_of, wrong_accesses
@@ -196,6 +197,19 @@ def test_an_unset_cell_is_told_without_a_right_run_too() -> None:
     assert "⚠ reads Bs[4][0], which nobody has written: here 0, on a GPU anything" in told
     assert "thread (0, 4) writes it later." in told
     assert "belongs" not in told
+
+
+def test_what_only_the_report_knows_is_told_where_it_happens() -> None:
+    view = view_of("", "lockstep")
+    kernel = compile_kernel(source(view).replace("float acc = 0.0f;", "float acc;"), "tiled")
+    hazards = simulate(kernel, launch(view)).hazards
+    assert [hazard.kind for hazard in hazards] == [HazardKind.UNINITIALIZED_READ]
+    look = Look(width=1280, height=720, presenting=True)
+    model = build_scene_model(record(kernel, launch(view)), 0, (TILE, TILE, TILE), hazards)
+    lecture = Lecture(model, look, LectureSheet(model, look))
+    told = [step.number for step in lecture.steps if "⚠" in said(lecture, step.number)]
+    assert told == [lecture.steps_of("acc +=")[0].number]
+    assert said(lecture, told[0]).strip().endswith("; ⚠ reads acc, which has no value yet.")
 
 
 def test_c_has_the_right_values_beside_its_wrong_ones() -> None:

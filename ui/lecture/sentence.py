@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from simulator import Step, narrate
 from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE, format_index, unravel
+from simulator.observers.findings import HazardKind
 from simulator.recording.parts import PartKind, parts
 from ui.hit import Hit
 from ui.lecture.arrays import ArrayReader, array_of, cells_of_thread
@@ -113,4 +116,26 @@ class SentencePanel:
             if own and access.space is MemorySpace.SHARED:
                 warning = f"⚠ no barrier orders its access to {access.name}."
                 return (*(f"{text[:-1]}; {warning}" for text in wordings), warning)
+        for warning in self._reported(step):
+            return (f"{wordings[-1][:-1]}; {warning}", warning, *wordings)
         return wordings
+
+    def _reported(self, step: Step) -> Iterator[str]:
+        """The hazards of which this thread at this step is the example, as they were reported.
+
+        Such as a register without a value, or a cell that two blocks write. A divergent barrier is
+        told by the sentence itself.
+        """
+        recording, launch = self._model.recording, self._model.recording.launch
+        thread = unravel(self._model.thread, launch.block)
+        iterations = tuple(position.iteration for position in step.loops)
+        for hazard in self._model.hazards:
+            example = hazard.example
+            is_here = (example.block, example.thread) == (recording.block, thread)
+            is_here &= hazard.kind is not HazardKind.DIVERGENT_BARRIER
+            if is_here and step.line in hazard.lines and example.iterations == iterations:
+                subject = (
+                    f"line {step.line}: thread {format_index(thread, launch.block)} of block "
+                    f"{format_index(recording.block, launch.grid)} "
+                )
+                yield f"⚠ {hazard.message.removeprefix(subject)}"
