@@ -21,7 +21,8 @@ class FramePacker:
     def __init__(self) -> None:
         self._texts: dict[str, int] = {}  # each list of texts as JSON, and its number
         self._shapes: dict[str, int] = {}  # likewise each shape's attributes
-        self._shown: list[int] = []  # the number of each shape in the last frame
+        # Each shape of the last frame, and its number.
+        self._shown: list[tuple[Mapping[str, Any] | None, int]] = []
 
     def pack(self, frame: Mapping[str, Any]) -> list[Any]:
         """Pack a frame: name, title, trace and text by turns, shape and attributes by turns.
@@ -31,14 +32,19 @@ class FramePacker:
         texts = []
         for trace, data in zip(frame["traces"], frame["data"], strict=True):
             texts += [trace, _number(self._texts, data["text"])]
-        numbers = [_number(self._shapes, shape) for shape in frame["layout"]["shapes"]]
-        before = self._shown or [-1] * len(numbers)
+        layout = frame["layout"]
+        if not self._shown:
+            self._shown = [(None, -1)] * len(layout["shapes"])
         shapes = []
-        for i, (number, shown) in enumerate(zip(numbers, before, strict=True)):
+        for i, (shape, (before, shown)) in enumerate(
+            zip(layout["shapes"], self._shown, strict=True)
+        ):
+            if shape == before:  # as nearly all are, and this is quicker than JSON
+                continue
+            number = _number(self._shapes, shape)
+            self._shown[i] = shape, number
             if number != shown:
                 shapes += [i, number]
-        self._shown = numbers
-        layout = frame["layout"]
         return [frame["name"], layout["title"]["text"], texts, shapes, layout["meta"]["motions"]]
 
     def tables(self) -> tuple[str, str]:
