@@ -63,8 +63,7 @@ class Entry:
 
     def source(self, **chosen: int) -> str:
         """The kernel's text with the chosen values written into its #define lines."""
-        text = (FOLDER / self.file).read_text(encoding="utf-8")
-        return set_defines(text, {name: str(value) for name, value in chosen.items()})[0]
+        return _source(self.file, tuple(chosen.items()))
 
     def produces(self, **chosen: int) -> tuple[int, int]:
         """Rows and columns of C that one block computes."""
@@ -103,6 +102,12 @@ class Entry:
     def _values(self, chosen: Mapping[str, int]) -> dict[str, int]:
         """The value of each macro."""
         return {name: options[0] for name, options in self.defines.items()} | dict(chosen)
+
+
+@functools.lru_cache(256)
+def _source(file: str, chosen: tuple[tuple[str, int], ...]) -> str:
+    text = (FOLDER / file).read_text(encoding="utf-8")
+    return set_defines(text, {name: str(value) for name, value in chosen})[0]
 
 
 def evaluate(expression: int | str, values: Mapping[str, int]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -76,6 +77,7 @@ class Switch:
     apply: Callable[[str], str | None]  # source to new source, None if it does not apply
 
 
+@functools.lru_cache(256)
 def applicable_edits(text: str) -> tuple[Edit, ...]:
     """List the edits that apply to a kernel's source, in the order of SWITCHES."""
     return tuple(switch.edit for switch in SWITCHES if switch.apply(text) is not None)
