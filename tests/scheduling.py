@@ -16,6 +16,8 @@ SHARED = {
     "tests/ui/test_notebook.py": "browser, first group",
     "tests/browser/test_legibility.py": "browser, without a server",
     "tests/browser/test_publish.py": "browser, without a server",
+    "tests/browser/test_hasty_clicks.py": "browser, third group",
+    "tests/browser/test_views.py": "browser, third group",
     "tests/browser/": "browser, second group",
     "tests/gpu/test_bits.py": "gpu",
     "tests/gpu/test_hardware.py": "gpu",
