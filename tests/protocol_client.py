@@ -1,0 +1,148 @@
+"""A visitor without a browser, who speaks Streamlit's protocol as its JavaScript client does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import ClientConnection, connect
+
+MOST = 256 * 2**20  # bytes of a message
+SECONDS = 120.0  # without a message, until the server has failed
+ELEMENT_ID = re.compile(r"\$\$ID-[0-9a-f]+-(?P<key>.*)", re.DOTALL)  # with the key that a page gave
+EARLY = ForwardMsg.FINISHED_EARLY_FOR_RERUN  # another run of the script follows
+COMPLETE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+
+
+class ServerError(Exception):
+    """A script run that ended in an error, or a page that shows an exception."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a request."""
+
+    seconds: float  # until the script run had finished
+    received: int  # bytes
+    messages: int
+
+
+@dataclass(slots=True)
+class Visitor:
+    """One session: its widgets as last drawn, and what it has entered."""
+
+    socket: ClientConnection
+    query: str
+    page: str = ""
+    widgets: dict[str, Any] = field(default_factory=dict)  # element by its key
+    fragments: dict[str, str] = field(default_factory=dict)  # of an element, by its key
+    states: dict[str, WidgetState] = field(default_factory=dict)  # by id
+    cache: dict[str, ForwardMsg] = field(default_factory=dict)  # messages that may be referred to
+    page_hash: str = ""
+
+    async def rerun(self, fragment: str = "", trigger: WidgetState | None = None) -> Answer:
+        """Request a script run, or a fragment's, with the entered values; wait for its end."""
+        request = BackMsg()
+        rerun = request.rerun_script
+        rerun.query_string, rerun.page_name = self.query, self.page
+        rerun.page_script_hash, rerun.fragment_id = self.page_hash, fragment
+        rerun.widget_states.widgets.extend(self.states.values())
+        if trigger is not None:
+            rerun.widget_states.widgets.append(trigger)
+        rerun.cached_message_hashes.extend(self.cache)
+        begun = time.perf_counter()
+        await self.socket.send(request.SerializeToString())
+        received, messages = await self._finished()
+        return Answer(time.perf_counter() - begun, received, messages)
+
+    async def choose(self, key: str, value: str | float | bool) -> Answer:
+        """Enter a value into the control whose key begins with a name; open a popover by True."""
+        element = self.find(key)
+        state = WidgetState(id=element.id)
+        match value:
+            case bool():
+                state.bool_value = value
+            case float() | int():
+                state.double_value = value
+            case str():
+                state.string_value = value
+        self.states[element.id] = state
+        return await self.rerun()
+
+    async def press(self, key: str) -> Answer:
+        """Press the button whose key begins with a name."""
+        return await self.rerun(trigger=WidgetState(id=self.find(key).id, trigger_value=True))
+
+    async def report(self, key: str, **values: Any) -> Answer:
+        """Let a component report its state, as JSON."""
+        element = self.find(key)
+        self.states[element.id] = WidgetState(id=element.id, json_value=json.dumps(values))
+        return await self.rerun(self.fragments.get(element.id, ""))
+
+    def find(self, key: str) -> Any:
+        """The latest element whose key is, or begins with, a name."""
+        found = [one for name, one in self.widgets.items() if f"{name}:".startswith(f"{key}:")]
+        return found[-1]
+
+    def header(self, key: str) -> dict[str, Any]:
+        """The first line of a component's data, which is a JSON object."""
+        found: dict[str, Any] = json.loads(self.find(key).bytes.split(b"\n", 1)[0])
+        return found
+
+    async def _finished(self) -> tuple[int, int]:
+        received = messages = 0
+        while True:
+            data = await asyncio.wait_for(self.socket.recv(decode=False), SECONDS)
+            received += len(data)
+            messages += 1
+            message = ForwardMsg.FromString(data)
+            match message.WhichOneof("type"):
+                case "new_session":
+                    self.page_hash = message.new_session.page_script_hash
+                case "page_info_changed":
+                    self.query = message.page_info_changed.query_string
+                case "ref_hash":
+                    self._take(self.cache[message.ref_hash])
+                case "delta":
+                    if message.metadata.cacheable:
+                        self.cache[message.hash] = message
+                    self._take(message)
+                case "script_finished" if message.script_finished in COMPLETE:
+                    return received, messages
+                case "script_finished" if message.script_finished != EARLY:
+                    raise ServerError(ForwardMsg.ScriptFinishedStatus.Name(message.script_finished))
+
+    def _take(self, message: ForwardMsg) -> None:
+        is_block = message.delta.WhichOneof("type") == "add_block"
+        element = message.delta.add_block if is_block else message.delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            raise ServerError(element.exception.message)
+        found = None if kind is None else getattr(element, kind)
+        name = ELEMENT_ID.fullmatch(getattr(found, "id", "") or "")
+        if name is not None:
+            self.widgets.pop(name["key"], None)  # the latest is the last
+            self.widgets[name["key"]] = found
+            self.fragments[found.id] = message.delta.fragment_id
+
+
+@asynccontextmanager
+async def visitor(
+    address: str, query: str = "", page: str = "", cookie: str = ""
+) -> AsyncIterator[Visitor]:
+    """A visitor of the app at an address, who has not requested anything yet."""
+    stream = address.replace("http", "ws", 1) + "/_stcore/stream"
+    async with connect(
+        stream, subprotocols=["streamlit"], max_size=MOST, compression=None,  # type: ignore[list-item]
+        additional_headers={"Cookie": cookie} if cookie else {},
+    ) as socket:  # fmt: skip
+        yield Visitor(socket, query, page)
