@@ -1,5 +1,6 @@
 // The component of the Step page: a player that tells Python of its step, its room and of clicks.
 const PAUSE_MS = 450; // after the last step, before Python hears of it
+const SPACING_MS = 1000; // between two reports of steps: a hundred visitors may step at once
 const RESIZED_MS = 250; // after the window's last change, before Python hears of the room
 const GRID = [40, 20]; // pixels; a room is told in whole ones, so that a class shares figures
 const PHONE = 640; // pixels of width; a narrower page scrolls, and its room is the whole window
@@ -11,7 +12,7 @@ const DRAWN = "tilewise:frames"; // the event that brings frames of another page
 function mount(parent) {
   const root = parent.querySelector(".stepper");
   const app = {
-    component: null, header: null, reporting: null, measuring: null,
+    component: null, header: null, reporting: null, reported: -SPACING_MS, measuring: null,
     room: null, // that Python knows
     windowed: null, // the one before the presentation
     settling: false, // whether the window is on its way to or from the whole screen
@@ -25,6 +26,7 @@ function mount(parent) {
     if (!player.scene) return;
     const { id, order } = player.scene;
     writeStep();
+    app.reported = performance.now();
     app.component.setStateValue("at", [id, order, player.step, player.asked ?? -1]);
   }
 
@@ -132,7 +134,8 @@ function mount(parent) {
   const player = createPlayer(root, {
     moved: () => {
       clearTimeout(app.reporting);
-      app.reporting = setTimeout(report, PAUSE_MS);
+      const wait = app.reported + SPACING_MS - performance.now();
+      app.reporting = setTimeout(report, Math.max(PAUSE_MS, wait));
     },
     ask: report,
     clicked: (x, y) => {
