@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from pathlib import Path
 
@@ -13,14 +12,7 @@ ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # whatever folder Streamlit was started in
 
-# A recording is a hundred thousand objects, none of them garbage: looking for some after every 700
-# new ones took a third of the time until a long one was drawn.
-gc.set_threshold(50_000)
-
-from ui.index_page import routes  # noqa: E402  # the folder above holds it
-from ui.preload import preload  # noqa: E402
-
-preload()
+PAGES = ROOT / "ui" / "pages"
 
 
 def keep_query() -> None:
@@ -34,9 +26,6 @@ def keep_query() -> None:
         state["query"] = st.query_params.to_dict()
     elif state.get("query"):
         st.query_params.from_dict(state["query"])
-
-
-PAGES = ROOT / "ui" / "pages"
 
 
 def draw() -> None:
@@ -56,6 +45,15 @@ def draw() -> None:
 
 
 if __name__ == "__main__":  # run by Streamlit, for each visitor
+    from ui.preload import preload
+
+    preload()
     draw()
-else:  # imported by `streamlit run`, for the server
+elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; not by its workers
+    from ui.executor import executor
+    from ui.index_page import routes
+    from ui.preload import preload
+
+    executor()  # its first process starts while this one imports
+    preload()
     app = st.App(Path(__file__), routes=routes(["", "compare"]))

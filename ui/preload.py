@@ -17,7 +17,8 @@ import threading
 # The pages themselves are scripts and cannot be imported.
 MODULES = (
     "pandas", "plotly.graph_objects", "gpu.recorded", "gpu.worker", "ui.export", "ui.stepper",
-    "ui.cache", "ui.find_step", "ui.gpu_results", "ui.index_page", "ui.room",
+    "ui.cache", "ui.follow_click", "ui.gpu_results", "ui.index_page", "ui.mailbox", "ui.popover",
+    "ui.room",
 )  # fmt: skip
 # Imported by Streamlit at their first use; another release may not have them.
 LAZY_MODULES = ("streamlit.material_icon_names",)
@@ -66,6 +67,11 @@ def _preload() -> None:
         with contextlib.suppress(ModuleNotFoundError):
             importlib.import_module(name)
     _call_lazy_imports()
+    rarely_collect_garbage()
+
+
+def rarely_collect_garbage() -> None:
+    """Leave what there is out of garbage collections, and make them rarer."""
     gc.collect()
     gc.freeze()  # what was imported lives as long as the process
     gc.set_threshold(COLLECTED, *gc.get_threshold()[1:])

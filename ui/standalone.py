@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from simulator import Recording, catalogue, compile_kernel, record, simulate
-from simulator.launch import ravel
-from ui import export, presets, scene
+from ui import export, scene
+from ui.compute import load_drawing, load_navigation, load_sides, scene_title
 from ui.look import Look
-from ui.pairs import align, pair_navigation
-from ui.partner import side_names, side_views
-from ui.scene_model import SceneModel, build_scene_model
 from ui.view_url import View, from_query
-from ui.what_if import without_faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +53,8 @@ class Run:
 
 def run_view(view: View) -> Run:
     """Run a view. SourceError or LaunchError, a sentence, where that is not possible."""
-    if view.partner is None:
-        model = _build_model(view)
-        title, stops = catalogue()[view.kernel].title, scene.navigation(model.recording)
-        return Run(title, stops, lambda look: scene.arrange(model, look))
-    left, right = side_views(view, _record)
-    models = _build_model(left), _build_model(right)
-    recordings = models[0].recording, models[1].recording
-    pairs, names = align(*recordings), side_names(left, right)
-    return Run(
-        " | ".join(catalogue()[side.kernel].title for side in (left, right)),
-        pair_navigation(*recordings, pairs),
-        lambda look: scene.arrange_pair(models, names, pairs, look),
-    )
+    navigation, title = load_navigation(view), scene_title(load_sides(view))
+    return Run(title, navigation, functools.partial(load_drawing, view))
 
 
 def draw_standalone(view: View, look: Look) -> Standalone:
@@ -77,19 +62,3 @@ def draw_standalone(view: View, look: Look) -> Standalone:
     run = run_view(view)
     pieces = export.html(run.draw(look).streamed(), run.stops, run.title, view.step)
     return Standalone(run.stops["steps"], pieces)
-
-
-def _build_model(view: View) -> SceneModel:
-    recording, edits = _record(view), without_faults(view.edits)
-    right = None if edits == view.edits else _record(replace(view, edits=edits))
-    return build_scene_model(
-        recording, ravel((*view.thread, 0), recording.launch.block),
-        catalogue()[view.kernel].tile(**dict(view.defines)),
-        simulate(recording.kernel, recording.launch).hazards, presets.changes(view), right,
-    )  # fmt: skip
-
-
-def _record(view: View) -> Recording:
-    entry = catalogue()[view.kernel]
-    kernel = compile_kernel(presets.source(view), entry.kernel, filename=entry.file)
-    return record(kernel, presets.launch(view), (*view.block, 0), view.schedule)

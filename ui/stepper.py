@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from ui.look import Look, Stage
@@ -42,6 +43,17 @@ class Shown:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Which figure the browser was last given; the same step numbers keep it the same."""
+
+    scene: str
+    order: int
+    start: int
+    steps: range
+    since: float  # time.monotonic() when it was drawn first
+
+
 @functools.cache
 def _register_components() -> tuple[Any, Any]:
     """Register the stepper and what brings it frames of other pages, once in a process."""
@@ -53,6 +65,12 @@ def _register_components() -> tuple[Any, Any]:
         "tilewise_pages", js=read_web("pages.js"), isolate_styles=False
     )
     return stepper, pages
+
+
+@functools.cache
+def smallest_chart() -> go.Figure:
+    """A chart that brings Plotly's script to the page, with no template to be sent."""
+    return go.Figure({"data": [{"x": [0], "y": [0]}], "layout": {"template": "none"}})
 
 
 def draw_stepper(

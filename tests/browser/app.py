@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from ui.executor import VARIABLE
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 60_000  # milliseconds until what is awaited in a page has failed to come
 STEPPER = ".st-key-scene .js-plotly-plot[data-ready]"
@@ -53,10 +55,11 @@ def running_app(script: Path = ROOT / "app.py") -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port),
          "--server.address", "127.0.0.1", "--server.headless", "true"],
-        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         for _ in range(1200):

@@ -173,7 +173,7 @@ def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
     for number in (turn + 1, turn, turn - 1, turn - 2):
         page.keyboard.press("ArrowLeft")
         until(page, f"Step {number} of 521")
-    page.get_by_label("Steps a second").select_option("5")
+    page.get_by_label("Steps a second").select_option("10")
     page.get_by_role("button", name="Play or pause").click()
     until(page, f"Step {turn + 3} of 521")
     page.get_by_role("button", name="Play or pause").click()

@@ -14,13 +14,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest
 
 from simulator import compile_kernel, record
+from tests.ui.caches import forget
 from ui import export, scene
 from ui.presets import launch, source
 from ui.view_url import View, to_query
@@ -53,9 +53,9 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[View], Build]
         assert not app.exception
         return found[-1]
 
-    st.cache_resource.clear()
+    forget()
     yield shown
-    st.cache_resource.clear()
+    forget()
 
 
 def size(file: Any) -> int:

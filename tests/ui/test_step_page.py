@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
@@ -21,8 +20,9 @@ from simulator.launch import ravel
 from simulator.machine.observer import AccessKind
 from simulator.machine.schedule import Schedule
 from simulator.observers.findings import Hazard
+from tests.ui.caches import forget
 from tests.ui.test_view_url import GARBAGE
-from ui.cache import (
+from ui.compute import (
     load_pairs,
     load_recording,
     load_report,
@@ -55,11 +55,11 @@ SENT = [*[text for text in GARBAGE if len(text) < 10000 and text.isascii()][::2]
 @pytest.fixture(scope="module", autouse=True)
 def _fresh() -> Iterator[None]:
     """Nothing that another test has recorded, and pages short enough to be turned often."""
-    st.cache_resource.clear()
+    forget()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("ui.scene.PAGE", PAGE)
         yield
-    st.cache_resource.clear()
+    forget()
 
 
 @pytest.fixture(scope="module")
@@ -480,10 +480,10 @@ def test_what_cannot_be_recorded_is_a_sentence(
         tries.append(asked)
         raise error
 
-    st.cache_resource.clear()
+    forget()
     app = opened()
     with monkeypatch.context() as broken:
-        broken.setattr("ui.cache.record", fails)
+        broken.setattr("ui.compute.record", fails)
         if at_first:
             app = opened({"K": "31"})
         else:
@@ -498,7 +498,7 @@ def test_what_cannot_be_recorded_is_a_sentence(
         assert controls(app).K == 31
         app.run()
         assert len(tries) == 1, "what failed is not tried again at each run"
-    st.cache_resource.clear()
+    forget()
     control(app.number_input, "K").set_value(7).run()
     assert sound(app).K == 7
 

@@ -6,41 +6,36 @@ import functools
 import html
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from simulator import LaunchError, Recording, Report, SourceError, catalogue
+from simulator import LaunchError, Report, SourceError, catalogue
 from simulator.catalogue import Entry
-from simulator.launch import ravel
-from simulator.machine.schedule import Schedule
-from simulator.observers.findings import Hazard, HazardKind
 from ui import export, presets, scene
-from ui.cache import (
-    build_animation,
+from ui.cache import answers, load_animation, load_opened, load_picture
+from ui.compute import (
+    Opened,
+    draw_frames,
     figure_id,
-    find_hazard,
-    load_drawing,
-    load_figure,
-    load_frames,
-    load_navigation,
-    load_recording,
-    load_report,
-    load_sides,
+    figure_key,
+    find_same_place,
+    find_stage,
     recording_key,
-    scene_step,
-    step_of_side,
+    scene_title,
 )
-from ui.find_step import corresponding_step, next_execution, next_read
-from ui.hit import Hit
+from ui.executor import WorkerLostError
+from ui.follow_click import follow_click
 from ui.look import Look, Sheet, Stage
+from ui.mailbox import Mailbox, Requested
 from ui.plain_text import plain_text
+from ui.popover import Popover, close_popovers, draw_popover, is_popover
 from ui.room import guess_room, parse_cookie, parse_room
-from ui.scene_model import stored_cell, writer
-from ui.stepper import TOGGLED, Shown, draw_stepper, send_frames
+from ui.stepper import TOGGLED, Drawn, Shown, draw_stepper, send_frames, smallest_chart
+from ui.told_hazard import Told, hazardous_view, told_hazard
 from ui.view_url import (
     INPUTS,
     LARGEST,
@@ -55,7 +50,7 @@ from ui.view_url import (
     usual_partner,
     usual_step,
 )
-from ui.what_if import applicable_edits, with_element_type
+from ui.what_if import applicable_edits
 
 SIZES = {
     "M": "rows of A and C", "N": "columns of B and C", "K": "columns of A and rows of B",
@@ -82,59 +77,11 @@ PAGE_CSS = Path(__file__).resolve().parents[1] / "web" / "page.css"
 STYLE = f"<style>{PAGE_CSS.read_text(encoding='utf-8')}</style>"
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """Which figure the browser was last given; the same step numbers keep it the same."""
-
-    scene: str
-    order: int
-    start: int
-    steps: range
-    since: float  # time.monotonic() when it was drawn first
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A hazard, and which scene has it."""
-
-    hazard: Hazard
-    side: int  # 0, or 1 for the one on the right
-
-
-@dataclass(frozen=True, slots=True)
-class Requested:
-    """What to show from the next script run on."""
-
-    view: View
-    notices: tuple[str, ...]
-    preset: presets.Preset | None  # whose sentence stands above it
-    told: Told | None  # the hazard at which it begins; None: at the view's own step
-
-
-@dataclass(slots=True)
-class Mailbox:
-    """Holds the view that was requested last.
-
-    A click's callback writes here and not into the session state: Streamlit may end a callback
-    whenever it uses that, and does not repeat it.
-    """
-
-    requested: Requested | None = None
-
-    def request(
-        self, view: View, notices: tuple[str, ...] = (), preset: presets.Preset | None = None,
-        told: Told | None = None,
-    ) -> None:  # fmt: skip
-        """Show a view, as a preset's, from the next script run on."""
-        self.requested = Requested(view, notices, preset, told)
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):  # which is quicker to define in each run than a dataclass
     """Containers in the row of controls that are filled once the view has run."""
 
-    changes: Any
-    downloads: Any
+    changes: Any | None  # None where the list of what-ifs is closed
+    downloads: Popover
     hazards: Any
 
 
@@ -193,7 +140,8 @@ def set_controls(requested: Requested) -> None:
     """Set every control to a view, close the popovers, and store the notices to draw."""
     state, view = st.session_state, requested.view
     if requested.told is not None:
-        view = hazardous_view(view, requested.told)
+        view = answers().ask(hazardous_view, figure_key(view), requested.told)
+        view = replace(view, sheet=requested.view.sheet, stage=requested.view.stage)
     state["controls"] = state.get("controls", 0) + 1  # first, for a run may be interrupted
     state["view"], state["notices"] = view, requested.notices
     state["preset"] = requested.preset
@@ -206,9 +154,13 @@ def control_key(name: str) -> str:
     return f"{name}:{st.session_state['controls']}"
 
 
-def popover_key(name: str) -> str:
-    """The key of a popover, which holds until the page closes it: one with a new key is closed."""
-    return f"{name}:{st.session_state.get('closed', 0)}"
+def entered() -> dict[str, Any]:
+    """What the controls are set to, by their keys, and which popovers are open."""
+    controls = f":{st.session_state['controls']}"
+    values = {str(key): value for key, value in st.session_state.items()}
+    return {
+        key: value for key, value in values.items() if key.endswith(controls) or is_popover(key)
+    }
 
 
 def mailbox() -> Mailbox:
@@ -223,11 +175,6 @@ def request_view(
 ) -> None:
     """Show a view, as a preset's, from the next script run on."""
     mailbox().request(view, notices, preset)
-
-
-def close_popovers() -> None:
-    """Close the popovers, from the next script run on."""
-    st.session_state["closed"] = st.session_state.get("closed", 0) + 1
 
 
 def choose_kernel(key: str) -> None:
@@ -275,9 +222,10 @@ def draw_controls(previous: View) -> tuple[View, Places]:
     """Draw the row of controls above the scene; return the chosen view and what is still empty."""
     entries = catalogue()
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
-        with st.popover("Presets", icon=":material/auto_awesome:", on_change="rerun",
-                        key=popover_key("presets")):  # fmt: skip
-            draw_presets(are_pairs=False)
+        named = draw_popover("Presets", ":material/auto_awesome:", "presets")
+        if named.is_drawn:
+            with named.container:
+                draw_presets(are_pairs=False)
         key = control_key("kernel")
         name = st.selectbox(
             "Kernel", list(entries), list(entries).index(previous.kernel), key=key, width=360,
@@ -288,31 +236,25 @@ def draw_controls(previous: View) -> tuple[View, Places]:
             choose_kernel(key)
             st.rerun()
         entry = entries[name]
-        what_if = st.popover("What if", icon=":material/edit:", on_change="rerun",
-                             key=popover_key("what_if"))  # fmt: skip
-        with st.popover("Settings", icon=":material/tune:"):
-            view = draw_settings(previous, name, entry)
-        with what_if:
-            view = replace(view, edits=draw_switches(previous, view))
-            schedule = st.selectbox(
-                "The block's warps run", SCHEDULES, SCHEDULES.index(previous.schedule),
-                key=(key := control_key("schedule")), format_func=SCHEDULE_NAMES.__getitem__,
-                help="A race shows its wrong value only in some orders of the warps.",
-                on_change=change_what_if, args=(key, previous.schedule),
-            )  # fmt: skip
-            inputs = st.selectbox(
-                "A and B hold", INPUTS, INPUTS.index(previous.inputs),
-                key=(key := control_key("inputs")), format_func=INPUT_NAMES.__getitem__,
-                on_change=change_what_if, args=(key, previous.inputs),
-            )  # fmt: skip
-            view = replace(view, schedule=schedule, inputs=inputs)
-            changes = st.container()
-        with st.popover("Beside", icon=":material/splitscreen_right:", on_change="rerun",
-                        key=popover_key("beside")):  # fmt: skip
-            view = replace(view, partner=draw_partner(previous, view))
-            draw_presets(are_pairs=True)
+        what_if = draw_popover("What if", ":material/edit:", "what_if")
+        settings = draw_popover("Settings", ":material/tune:", "settings")
+        view, changes = previous, None
+        if settings.is_drawn:
+            with settings.container:
+                view = draw_settings(previous, name, entry)
+        if what_if.is_drawn:
+            with what_if.container:
+                view = draw_what_if(previous, view)
+                changes = st.container()
+        beside = draw_popover("Beside", ":material/splitscreen_right:", "beside")
+        if beside.is_drawn:
+            with beside.container:
+                view = replace(view, partner=draw_partner(previous, view))
+                draw_presets(are_pairs=True)
+        elif view.partner is not None:
+            view = replace(view, partner=follow(view.partner, previous, view))
         # What a popover holds is drawn once the view is known.
-        downloads = st.popover("Files", icon=":material/download:")
+        downloads = draw_popover("Files", ":material/download:", "files")
         hazards = st.container(key="hazards")
     if story_key(view) != story_key(previous):
         view = replace(view, step=step_in_other_recording(previous, view))
@@ -320,6 +262,23 @@ def draw_controls(previous: View) -> tuple[View, Places]:
     if view != previous:
         st.session_state["notices"] = ()
     return view, Places(changes, downloads, hazards)
+
+
+def draw_what_if(previous: View, view: View) -> View:
+    """Draw the edits, the orders of the warps and the inputs; return the view that they choose."""
+    edits = draw_switches(previous, view)
+    schedule = st.selectbox(
+        "The block's warps run", SCHEDULES, SCHEDULES.index(previous.schedule),
+        key=(key := control_key("schedule")), format_func=SCHEDULE_NAMES.__getitem__,
+        help="A race shows its wrong value only in some orders of the warps.",
+        on_change=change_what_if, args=(key, previous.schedule),
+    )  # fmt: skip
+    inputs = st.selectbox(
+        "A and B hold", INPUTS, INPUTS.index(previous.inputs),
+        key=(key := control_key("inputs")), format_func=INPUT_NAMES.__getitem__,
+        on_change=change_what_if, args=(key, previous.inputs),
+    )  # fmt: skip
+    return replace(view, edits=edits, schedule=schedule, inputs=inputs)
 
 
 def draw_presets(are_pairs: bool) -> None:
@@ -346,12 +305,9 @@ def step_in_other_recording(previous: View, view: View) -> int:
     what_if = replace(previous, edits=view.edits, schedule=view.schedule, inputs=view.inputs)
     if recording_key(what_if) != recording_key(view):
         return 0
-    try:
-        before, after = (load_recording(recording_key(one)) for one in (previous, view))
-        step = corresponding_step(before, step_of_side(previous, 0), after)
-        return scene_step(view, step)
-    except (SourceError, LaunchError):
-        return 0
+    return answers().ask(
+        find_same_place, replace(figure_key(previous), step=previous.step), figure_key(view)
+    )
 
 
 def draw_partner(previous: View, view: View) -> Partner | None:
@@ -465,11 +421,19 @@ def draw_number_input(label: str, low: int, high: int, value: int, help_: str) -
 
 
 def draw_page() -> None:
-    """Draw the controls and the scene."""
+    """Draw the page."""
     st.html(STYLE)
     st.html("<h1 class='for-screen-readers'>Tilewise: step through a kernel</h1>")
     with st.container(key="plotly"):  # brings Plotly's script, which the stepper draws with
-        st.plotly_chart({"data": [{"x": [0], "y": [0]}]}, key="plotly_script", height=10)
+        st.plotly_chart(smallest_chart(), theme=None, key="plotly_script", height=10)
+    try:
+        draw_view()
+    except WorkerLostError as error:
+        draw_error(error)
+
+
+def draw_view() -> None:
+    """Draw the controls, and the scene of the view that they choose."""
     previous = restore_view()
     view, places = draw_controls(previous)
     nearest, notices = from_query(to_query(view))
@@ -478,27 +442,32 @@ def draw_page() -> None:
         st.rerun()
     store_view(view)
     try:
-        sides = load_sides(view)
-        navigation = load_navigation(view)
-        reports = [load_report(side) for side in sides]
+        opened = load_opened(view, current_look(view))
     except (SourceError, LaunchError) as error:
         draw_notices()
-        place = "\n" if "\n" in str(error) else " "  # several errors are a line each
-        st.error(plain_text(f"This cannot be run:{place}{error}"), icon=":material/error:")
+        draw_error(error)
         return
-    launch = load_recording(recording_key(view)).launch
-    view, notices = clamp(view, launch.grid, launch.block, navigation["steps"])
+    view, notices = clamp(view, opened.grid, opened.block, opened.navigation["steps"])
     st.session_state["notices"] = (*st.session_state["notices"], *notices)
     store_view(view)
     with places.hazards:
-        draw_hazards(view, reports)
-    draw_sentence(view, reports)
+        draw_hazards(view, opened.reports)
+    draw_sentence(view, opened.reports)
     draw_notices()
-    draw_scene(navigation)
-    with places.changes:
-        draw_changed_lines(view)
-    with places.downloads:
-        draw_downloads(view, sides, reports)
+    st.session_state["entered"] = entered()
+    draw_scene(opened)
+    if places.changes is not None:
+        with places.changes:
+            draw_changed_lines(view)
+    if places.downloads.is_drawn:
+        with places.downloads.container:
+            draw_downloads(view, opened)
+
+
+def draw_error(error: Exception) -> None:
+    """Draw why there is no scene."""
+    place = "\n" if "\n" in str(error) else " "  # several errors are a line each
+    st.error(plain_text(f"This cannot be run:{place}{error}"), icon=":material/error:")
 
 
 def store_view(view: View) -> None:
@@ -539,7 +508,7 @@ def draw_notices() -> None:
         st.warning(" ".join(st.session_state["notices"]), icon=":material/info:")
 
 
-def draw_sentence(view: View, reports: list[Report]) -> None:
+def draw_sentence(view: View, reports: tuple[Report, ...]) -> None:
     """Draw what to look at.
 
     It is a preset's sentence, else the first hazard's witness, else the hazard, else what the edit
@@ -568,25 +537,10 @@ def draw_sentence(view: View, reports: list[Report]) -> None:
             draw_show_button(view, told, "show_hazard")
 
 
-def told_hazard(reports: list[Report]) -> Told | None:
-    """The hazard that is told above the scene: of the first side that has any, what matters most.
-
-    An access outside its array may end a launch on a GPU; a race with a witness gives wrong values.
-    """
-    for side, report in enumerate(reports):
-        if report.hazards:
-            most = max(
-                report.hazards,
-                key=lambda one: (one.kind is HazardKind.OUT_OF_BOUNDS, one.witness is not None),
-            )
-            return Told(most, side)
-    return None
-
-
 def open_told_hazard() -> None:
     """Open the hazard that is told above the scene, as its button does."""
     view: View = st.session_state["view"]
-    told = told_hazard([load_report(side) for side in load_sides(view)])
+    told = told_hazard(load_opened(view, current_look(view)).reports)
     if told is not None:
         mailbox().request(view, (), None, told)
         st.rerun()
@@ -601,47 +555,7 @@ def draw_show_button(view: View, told: Told, key: str) -> None:
     )  # fmt: skip
 
 
-def hazardous_view(view: View, told: Told) -> View:
-    """The view at a hazard: the thread that its witness names, in its order of the warps.
-
-    Of a hazard without such a witness it is the example's thread, in the side's own order. On the
-    right of two scenes, the left thread of the same cell gets the focus.
-    """
-    hazard, side = told.hazard, load_sides(view)[told.side]
-    witness, example = hazard.witness, hazard.example
-    block, thread, schedule = example.block[:2], example.thread[:2], side.schedule
-    if witness is not None and witness.thread is not None and witness.order in SCHEDULES:
-        thread, schedule = witness.thread[:2], Schedule(witness.order)
-    side = replace(side, block=block, thread=thread, schedule=schedule)
-    if told.side:
-        view = focus_on_right_thread(view, side)
-        side = load_sides(view)[1]
-    else:
-        view = replace(view, block=block, thread=thread, schedule=schedule)
-    step = find_hazard(side, hazard.lines, example.iterations, witness is not None)
-    return replace(view, step=scene_step(view, step, told.side))
-
-
-def focus_on_right_thread(view: View, right: View) -> View:
-    """The view of two scenes whose right one has the focus and the schedule of another view.
-
-    Where the thread stores no cell of C, as one beyond its edges, that is so if a left one of the
-    same numbers does not either.
-    """
-    assert view.partner is not None
-    view = replace(view, partner=replace(view.partner, schedule=right.schedule))
-    recording = load_recording(recording_key(right))
-    thread = ravel((*right.thread, 0), recording.launch.block)
-    same_numbers = replace(view, block=right.block, thread=right.thread)
-    by_cell = focus_on_thread(view, recording, thread, 1)
-    for candidate in (by_cell, from_query(to_query(same_numbers))[0]):
-        shown = load_sides(candidate)[1]
-        if (shown.block, shown.thread) == (right.block, right.thread):
-            return candidate
-    return by_cell
-
-
-def draw_hazards(view: View, reports: list[Report]) -> None:
+def draw_hazards(view: View, reports: tuple[Report, ...]) -> None:
     """Draw the hazards: how many different ones there are, and in a popover all of them."""
     every = [Told(one, side) for side, report in enumerate(reports) for one in report.hazards]
     both = {(told.hazard.kind, told.hazard.message): told for told in reversed(every)}
@@ -649,7 +563,10 @@ def draw_hazards(view: View, reports: list[Report]) -> None:
     if not hazards:
         return
     count = f"{len(hazards)} hazards" if len(hazards) > 1 else "1 hazard"
-    with st.popover(f":red[**{count}**]", icon=":material/warning:"):
+    popover = draw_popover(f":red[**{count}**]", ":material/warning:", "hazards")
+    if not popover.is_drawn:
+        return
+    with popover.container:
         for number, told in enumerate(hazards):
             hazard = told.hazard
             where = RIGHT if told.side else ""
@@ -675,16 +592,17 @@ def draw_changed_lines(view: View) -> None:
         )
 
 
-def draw_downloads(view: View, sides: tuple[View, ...], reports: list[Report]) -> None:
+def draw_downloads(view: View, opened: Opened) -> None:
     """Draw the downloads: the animation and the counters. The toolbar exports pictures."""
+    sides = opened.sides
     kernels = "-".join(side.kernel for side in sides)
     name = f"tilewise-{kernels}-{view.M}x{view.N}x{view.K}"
     look = replace(current_look(view), presenting=False)
     st.download_button(
-        "Animation, one HTML file", functools.partial(build_animation, view, look),
+        "Animation, one HTML file", functools.partial(load_animation, view, look),
         f"{name}.html", "text/html", icon=":material/movie:", on_click="ignore", width="stretch",
     )  # fmt: skip
-    for number, (side, report) in enumerate(zip(sides, reports, strict=True)):
+    for number, (side, report) in enumerate(zip(sides, opened.reports, strict=True)):
         of_side = "" if len(sides) == 1 else f" of the {SIDE_NAMES[number]} scene"
         st.download_button(
             f"Counters{of_side} by line, CSV", export.counters_csv(report, presets.source(side)),
@@ -709,28 +627,36 @@ def current_look(view: View) -> Look:
 
 
 @st.fragment
-def draw_scene(navigation: Mapping[str, Any]) -> None:
+def draw_scene(opened: Opened) -> None:
     """Draw the scene; it reports its step, its room, choices and clicks, which move the focus.
 
     Frames of steps that the figure does not have are sent on request.
     """
+    try:
+        draw_scene_of(opened)
+    except WorkerLostError as error:
+        draw_error(error)
+
+
+def draw_scene_of(opened: Opened) -> None:
+    """Draw the scene, for draw_scene."""
     state = st.session_state
     stepper = state.get("scene")
     if stepper is not None:
         handle_step(stepper)
         # The browser sends a step and a click of one instant as a run of the fragment alone.
-        if mailbox().requested is not state.get("applied"):
+        if mailbox().requested is not state.get("applied") or entered() != state["entered"]:
             st.rerun()
         state["room"] = parse_room(stepper.room) or state.get("room")
         if stepper.clicked:
-            handle_click(*stepper.clicked)
+            handle_click(opened, *stepper.clicked)
         if stepper.chosen and stepper.chosen[0] == "hazard":
             open_told_hazard()
         elif stepper.chosen:
             store_view(choose_look(state["view"], *stepper.chosen))
-    view = state["view"]
+    view, navigation = state["view"], opened.navigation
     look = current_look(view)
-    identifier, sides = figure_id(view, look), load_sides(view)
+    identifier, sides = figure_id(view, look), opened.sides
     drawn = state.get("drawn")
     if drawn is None or (drawn.scene, drawn.order) != (identifier, state["order"]):
         steps = scene.page(navigation, view.step, len(sides))
@@ -739,20 +665,20 @@ def draw_scene(navigation: Mapping[str, Any]) -> None:
         )
     if time.monotonic() - drawn.since < SETTLED_SECONDS:
         state["sent"] = state.get("sent", 0) + 1
-    title = " | ".join(catalogue()[side.kernel].title for side in sides)
     name = (
-        f"{title}: the kernel's source, its matrices, shared memory and threads, and a timeline, "
-        "at one step."
+        f"{scene_title(opened.sides)}: the kernel's source, its matrices, shared memory and "
+        "threads, and a timeline, at one step."
     )
     draw_stepper(
         Shown(identifier, state["order"], drawn.start, usual_step(view), drawn.steps, look, name,
               without_step(to_query(view)), state["sent"]),
-        navigation, load_figure(view, look, drawn.steps),
+        navigation, load_picture(view, look, drawn.steps),
     )  # fmt: skip
     requested = requested_step(stepper, drawn)
     if 0 <= requested < navigation["steps"] and requested not in drawn.steps:
         steps = scene.page(navigation, requested, len(sides))
-        send_frames(identifier, steps, load_frames(view, look, steps), state["sent"])
+        frames = answers().ask(draw_frames, figure_key(view), look, steps)
+        send_frames(identifier, steps, frames, state["sent"])
 
 
 def handle_step(stepper: Any) -> None:
@@ -782,17 +708,15 @@ def choose_look(view: View, name: str, value: str) -> View:
 
 def shown_stage(view: View) -> Stage | None:
     """The stage that the view's step is shown on."""
-    last = load_navigation(view)["steps"] - 1
-    return load_drawing(view, current_look(view)).stage_at(min(view.step, last))
+    return answers().ask(find_stage, replace(figure_key(view), step=view.step), current_look(view))
 
 
-def handle_click(x: float, y: float, step: int) -> None:
+def handle_click(opened: Opened, x: float, y: float, step: int) -> None:
     """Handle a click on the scene at a step: move the focus, or go to another step."""
     state = st.session_state
     view: View = state["view"]
-    view = replace(view, step=min(max(int(step), 0), load_navigation(view)["steps"] - 1))
-    hit = load_drawing(view, current_look(view)).hit(view.step, float(x), float(y))
-    clicked = view if hit is None else follow_click(view, hit)
+    view = replace(view, step=min(max(int(step), 0), opened.navigation["steps"] - 1))
+    clicked = answers().ask(follow_click, view, current_look(view), float(x), float(y))
     if is_same_but_step(clicked, view):
         if clicked.step != view.step:
             state["order"] += 1
@@ -800,57 +724,6 @@ def handle_click(x: float, y: float, step: int) -> None:
     else:
         request_view(clicked, (), state.get("preset"))
         st.rerun()
-
-
-def follow_click(view: View, hit: Hit) -> View:
-    """The view after a click.
-
-    A thread gets the focus, and so does the writer of a cell of C or of shared memory. For a cell
-    of A or B it is a thread that reads it, at the next step at which one does. A line is run to
-    its next execution. On the right of two scenes, the left thread of the same cell gets the focus.
-    """
-    recording = load_recording(recording_key(load_sides(view)[hit.side]))
-    step = step_of_side(view, hit.side)
-    thread: int | None = None
-    match hit.name:
-        case "thread":
-            thread = hit.index
-        case "line":
-            found = next_execution(recording, hit.index, step)
-            return view if found is None else replace(view, step=scene_step(view, found, hit.side))
-        case "A" | "B":
-            read = next_read(recording, hit.name, hit.index, step)
-            if read is None:
-                return view
-            view = focus_on_thread(view, recording, read[1], hit.side)
-            return replace(view, step=scene_step(view, read[0], hit.side))
-        case "C":
-            return focus_on_cell(view, hit.index)
-        case _:
-            thread = writer(recording, hit.name.removeprefix("shared:"), hit.index, step)
-    return view if thread is None else focus_on_thread(view, recording, thread, hit.side)
-
-
-def focus_on_thread(view: View, recording: Recording, thread: int, side: int) -> View:
-    """The view with the focus on a thread of a side's recording, or the left one of its cell."""
-    if side:
-        cell = stored_cell(recording, thread)
-        return view if cell is None else focus_on_cell(view, cell)
-    width = recording.launch.block[0]
-    return replace(view, thread=(thread % width, thread // width))
-
-
-def focus_on_cell(view: View, cell: int) -> View:
-    """The view with the focus on the thread that writes a cell of C, counted row by row."""
-    entry = with_element_type(catalogue()[view.kernel], view.edits)
-    rows, columns = entry.produces(**dict(view.defines))
-    row, column = divmod(cell, view.N)
-    view = replace(view, block=(column // columns, row // rows))
-    recording = load_recording(recording_key(view))
-    thread = writer(recording, "C", cell)
-    if thread is not None:
-        view = focus_on_thread(view, recording, thread, 0)
-    return replace(view, step=min(view.step, load_navigation(view)["steps"] - 1))
 
 
 draw_page()

@@ -1,0 +1,34 @@
+"""Functions for worker processes of tests; the first argument is where their like is computed."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+
+def process(_: object) -> int:
+    """The process that computes this."""
+    return os.getpid()
+
+
+def process_after(_: object, seconds: float) -> int:
+    time.sleep(seconds)
+    return os.getpid()
+
+
+def end_until(_: object, marks: str, times: int) -> int:
+    """End the process; from a time on give how often that was done. Each time leaves a file."""
+    done = len(list(Path(marks).iterdir()))
+    if done >= times:
+        return done
+    (Path(marks) / str(done)).touch()
+    os._exit(1)
+
+
+def leave_mark(_: object, mark: str) -> None:
+    Path(mark).touch()
+
+
+def fail(_: object, sentence: str) -> None:
+    raise ValueError(sentence)

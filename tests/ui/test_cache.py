@@ -1,0 +1,145 @@
+"""What the class has asked for: computed once, kept while there is room."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from simulator import LaunchError
+from ui import cache
+from ui.cache import Answers
+
+VISITORS = 30
+
+
+class ByHand(Executor):
+    """Computes when it is told to."""
+
+    def __init__(self) -> None:
+        self.jobs: list[tuple[Future[Any], Callable[[], Any]]] = []
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.jobs.append((future, lambda: function(*args, **kwargs)))
+        return future
+
+    def run(self) -> None:
+        for future, call in self.jobs:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(call())
+                except Exception as error:
+                    future.set_exception(error)
+        self.jobs.clear()
+
+
+class Counting:
+    """Functions that count their calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+    def double(self, number: int) -> int:
+        self.calls.append(number)
+        return 2 * number
+
+    def page(self, number: int) -> bytes:
+        self.calls.append(number)
+        return bytes(1000)
+
+    def refuse(self, _: int) -> int:
+        self.calls.append("refused")
+        raise LaunchError("A block has at most 1,024 threads.")
+
+    def fail(self, _: int) -> int:
+        self.calls.append("failed")
+        raise RuntimeError("a fault of our own")
+
+
+@pytest.fixture
+def counting() -> Counting:
+    return Counting()
+
+
+def at_once() -> Answers:
+    return Answers(ThreadPoolExecutor(1))
+
+
+def test_a_class_that_asks_for_the_same_has_it_computed_once(counting: Counting) -> None:
+    workers = ByHand()
+    answers = Answers(workers)
+    together = threading.Barrier(VISITORS + 1)
+
+    def visit(_: int) -> int:
+        together.wait()
+        return answers.ask(counting.double, 21)
+
+    with ThreadPoolExecutor(VISITORS) as room:
+        results = room.map(visit, range(VISITORS))
+        together.wait()
+        while not workers.jobs:
+            pass
+        workers.run()
+        assert list(results) == [42] * VISITORS
+    assert counting.calls == [21]
+    assert answers.ask(counting.double, 21) == 42
+    assert answers.knows(counting.double, 21)
+    assert not answers.knows(counting.double, 22)
+
+
+def test_an_error_that_would_come_again_is_kept_and_another_is_not(counting: Counting) -> None:
+    answers = at_once()
+    for _ in range(3):
+        with pytest.raises(LaunchError, match="at most 1,024"):
+            answers.ask(counting.refuse, 1)
+        with pytest.raises(RuntimeError, match="our own"):
+            answers.ask(counting.fail, 1)
+    assert counting.calls.count("refused") == 1
+    assert counting.calls.count("failed") == 3
+
+
+def test_the_oldest_are_dropped_where_there_is_no_room(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "LARGEST", 3500)
+    answers = at_once()
+    for number in (1, 2, 3, 1, 4):
+        answers.ask(counting.page, number)
+    assert counting.calls == [1, 2, 3, 4]
+    assert [n for n in range(1, 5) if answers.knows(counting.page, n)] == [1, 3, 4]
+
+
+def test_a_result_that_is_not_to_be_kept_is_not(counting: Counting) -> None:
+    answers = at_once()
+    for _ in range(2):
+        answers.ask(counting.page, 1, is_kept=False)
+    assert counting.calls == [1, 1]
+
+
+def test_what_came_with_another_result_is_kept(counting: Counting) -> None:
+    answers = at_once()
+    answers.keep(10, counting.double, 5)
+    assert answers.ask(counting.double, 5) == 10
+    assert counting.calls == []
+
+
+def test_what_nobody_waits_for_any_more_is_not_begun(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers = ByHand()
+    answers = Answers(workers)
+
+    def leave(_: Future[Any]) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as impatient:
+        impatient.setattr(cache, "_wait", leave)
+        with pytest.raises(KeyboardInterrupt):
+            answers.ask(counting.double, 1)
+    workers.run()
+    assert counting.calls == []
+    assert not answers.knows(counting.double, 1)

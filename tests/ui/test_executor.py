@@ -1,0 +1,154 @@
+"""Worker processes: which of them computes what, and what happens when one ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.ui import jobs
+from ui import executor
+from ui.executor import VARIABLE, WorkerLostError, Workers
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 60  # until a job has failed to come back
+ALONE = """
+import os, sys, time
+from tests.ui import jobs
+from ui.executor import Workers
+if __name__ == "__main__":
+    workers = Workers(1, lambda _, place, *__: place)
+    print(workers.submit(jobs.process, 1).result(60), flush=True)
+    workers.submit(jobs.process_after, 1, 600)
+    time.sleep(600)
+"""
+
+
+def by_first(_: object, place: object, *__: object) -> object:
+    return place
+
+
+@pytest.fixture
+def workers() -> Iterator[Workers]:
+    two = Workers(2, by_first)
+    yield two
+    two.shutdown(cancel_futures=True)
+
+
+def test_jobs_run_in_other_processes_at_the_same_time(workers: Workers) -> None:
+    both = [workers.submit(jobs.process_after, place, 1.0) for place in "ab"]
+    processes = {job.result(SECONDS) for job in both}
+    assert len(processes) == 2
+    assert os.getpid() not in processes
+
+
+def test_a_job_goes_where_the_like_of_it_was_computed(workers: Workers) -> None:
+    both = [workers.submit(jobs.process_after, place, 1.0) for place in "ab"]
+    first, second = (job.result(SECONDS) for job in both)
+    for _ in range(5):
+        assert workers.submit(jobs.process, "b").result(SECONDS) == second
+        assert workers.submit(jobs.process, "a").result(SECONDS) == first
+
+
+def test_a_job_waits_for_the_like_of_it_and_a_second_one_does_not(workers: Workers) -> None:
+    both = [workers.submit(jobs.process_after, place, 1.0) for place in "ab"]
+    first, second = (job.result(SECONDS) for job in both)
+    running = workers.submit(jobs.process_after, "a", 1.0)
+    waiting = workers.submit(jobs.process_after, "a", 0.1)
+    assert not waiting.running()
+    assert workers.submit(jobs.process, "a").result(SECONDS) == second
+    assert running.result(SECONDS) == first
+    assert waiting.result(SECONDS) in (first, second)
+
+
+def test_an_error_is_the_jobs_own(workers: Workers) -> None:
+    with pytest.raises(ValueError, match="No such thing"):
+        workers.submit(jobs.fail, "a", "No such thing.").result(SECONDS)
+    assert workers.submit(jobs.process, "a").result(SECONDS)
+
+
+def test_a_job_whose_process_ends_is_tried_once_more(workers: Workers, tmp_path: Path) -> None:
+    other = workers.submit(jobs.process_after, "b", 1.0)
+    assert workers.submit(jobs.end_until, "a", str(tmp_path), 1).result(SECONDS) == 1
+    assert other.result(SECONDS)
+
+
+def test_a_job_whose_process_ends_twice_is_a_sentence(workers: Workers, tmp_path: Path) -> None:
+    with pytest.raises(WorkerLostError, match=r"has ended, twice\. Smaller matrices need less"):
+        workers.submit(jobs.end_until, "a", str(tmp_path), 9).result(SECONDS)
+    assert len(list(tmp_path.iterdir())) == 2
+    assert workers.submit(jobs.process, "a").result(SECONDS)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ends a process by a signal")
+def test_a_process_that_ended_while_it_had_nothing_to_do_is_replaced(workers: Workers) -> None:
+    before = workers.submit(jobs.process, "a").result(SECONDS)
+    os.kill(before, signal.SIGKILL)
+    assert workers.submit(jobs.process, "a").result(SECONDS) != before
+
+
+def test_a_cancelled_job_is_not_begun(tmp_path: Path) -> None:
+    one = Workers(1, by_first)
+    running = one.submit(jobs.process_after, "a", 1.0)
+    waiting = one.submit(jobs.leave_mark, "a", str(tmp_path / "mark"))
+    last = one.submit(jobs.process, "a")
+    assert waiting.cancel()
+    assert running.result(SECONDS) == last.result(SECONDS)
+    with pytest.raises(CancelledError):
+        waiting.result(SECONDS)
+    assert not list(tmp_path.iterdir())
+    one.shutdown()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ends a process by a signal")
+def test_no_process_outlives_an_app_that_was_killed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", ALONE], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as app:
+        assert app.stdout is not None
+        worker = int(app.stdout.readline())
+        app.kill()
+        until(lambda: not is_running(worker))
+
+
+def is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{process}/stat")  # one that has ended may wait for its parent to ask
+    return not status.exists() or ") Z " not in status.read_text()
+
+
+def until(happens: Callable[[], bool]) -> None:
+    begun = time.monotonic()
+    while not happens():
+        assert time.monotonic() - begun < SECONDS
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("value", "count"),
+    [("3", 3), ("0", 0), ("-1", 0), ("many", None), ("", None)],
+)
+def test_the_environment_says_how_many_processes_there_are(
+    monkeypatch: pytest.MonkeyPatch, value: str, count: int | None
+) -> None:
+    monkeypatch.setenv(VARIABLE, value)
+    assert executor.worker_count() == (executor.processor_count() if count is None else count)
+
+
+def test_without_processes_one_thread_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "0")
+    executor.executor.cache_clear()
+    made = executor.executor()
+    executor.executor.cache_clear()
+    assert isinstance(made, ThreadPoolExecutor)
+    assert made.submit(jobs.process, "a").result(SECONDS) == os.getpid()

@@ -1,0 +1,79 @@
+"""What popovers hold is drawn while they are open, and nothing that is entered there is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.testing.v1 import AppTest
+
+from tests.browser.app import running_app
+from tests.protocol_client import visitor
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_closed_popover_has_no_controls_and_keeps_its_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ui.popover.CLOSING_SECONDS", 0.0)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["M"] = "16"
+    app.run()
+    assert not app.number_input
+    app.session_state[settings(app)] = True
+    app.run()
+    assert size(app).value == 16
+    size(app).set_value(20).run()
+    assert app.session_state["view"].M == 20
+    app.session_state[settings(app)] = False
+    app.run()
+    assert not app.number_input
+    assert app.session_state["view"].M == 20
+
+
+def test_a_control_that_changes_as_its_popover_closes_is_heard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ui.popover.CLOSING_SECONDS", 60.0)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app.session_state[settings(app)] = True
+    app.run()
+    app.session_state[settings(app)] = False
+    app.run()
+    size(app).set_value(20).run()
+    assert app.session_state["view"].M == 20
+
+
+def settings(app: AppTest) -> str:
+    """The key of the settings' popover."""
+    return f"popover settings:{app.session_state['closed']}"
+
+
+def size(app: AppTest) -> Any:
+    [found] = [field for field in app.number_input if field.label == "M"]
+    return found
+
+
+async def click_with_a_step(address: str) -> None:
+    """Open a popover, then switch an edit on, each in one message with a step of the scene."""
+    async with visitor(address, "M=16") as one:
+        await one.rerun()
+        header = one.header("scene")
+        at = [header["id"], header["order"], 5, -1]
+        what_if = one.find("popover what_if").id
+        one.states[what_if] = WidgetState(id=what_if, bool_value=True)
+        await one.report("scene", at=at)
+        box = one.find("edit_tiled_pad")
+        one.states[box.id] = WidgetState(id=box.id, bool_value=True)
+        await one.report("scene", at=[*at[:2], 7, -1])
+        assert parse_qs(one.query)["edits"] == ["pad"]
+
+
+def test_what_is_clicked_in_one_instant_with_a_step_is_heard() -> None:
+    with running_app() as address:
+        asyncio.run(click_with_a_step(address))

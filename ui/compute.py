@@ -1,0 +1,305 @@
+"""What a view is computed into: its kernel, recording, report and scene. Without Streamlit.
+
+The functions run in worker processes (ui.executor), in a notebook, or for a film. A process keeps
+what it computed last, so that what follows upon it is quick.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from plotly.io.json import to_json_plotly
+
+from simulator import (
+    Kernel,
+    LaunchError,
+    Recording,
+    Report,
+    SourceError,
+    catalogue,
+    compile_kernel,
+    record,
+    simulate,
+)
+from simulator.launch import Dim3, ravel
+from simulator.machine.schedule import Schedule
+from ui import export, presets, scene
+from ui.find_step import corresponding_step
+from ui.look import Look, Stage
+from ui.packed_frames import pack_frames
+from ui.pairs import Pair, align, pair_navigation, pair_of_step
+from ui.partner import side_names, side_views
+from ui.scene_model import SceneModel, build_scene_model
+from ui.view_url import DEFAULT, View
+from ui.what_if import without_faults
+
+SIMULATE_SECONDS = 10.0  # that a launch may take: a visitor waits no longer for its report
+RECORDINGS = 8  # that a process keeps, the largest of about 50 MB
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a page says and asks about a view that has run, whatever its step and its look."""
+
+    sides: tuple[View, ...]  # the views that are shown beside each other, none with a partner
+    grid: Dim3  # of the first side's launch
+    block: Dim3  # likewise
+    navigation: Mapping[str, Any]  # scene.navigation's
+    reports: tuple[Report, ...]  # of each side, without its arrays
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The scene of some steps of a view, as the stepper takes it."""
+
+    steps: range
+    figure: bytes  # JSON, with its frames packed
+
+
+def recording_key(view: View) -> View:
+    """The view with all fields reset that do not change its recording."""
+    return replace(view, thread=(0, 0), step=0, sheet=DEFAULT.sheet, stage=None, partner=None)
+
+
+def figure_key(view: View) -> View:
+    """The view with all fields reset that do not change its figure, or that the look has."""
+    return replace(view, step=0, sheet=DEFAULT.sheet, stage=None)
+
+
+def launch_key(view: View) -> View:
+    """The view with all fields reset that leave the launch's text and size nearly as they are."""
+    return replace(recording_key(view), edits=(), block=(0, 0), schedule=Schedule.LOCKSTEP)
+
+
+def figure_id(view: View, look: Look) -> str:
+    """An identifier of a view's figure: 16 hexadecimal digits, the same for all steps."""
+    return hashlib.sha256(repr((figure_key(view), look)).encode()).hexdigest()[:16]
+
+
+def place(_: object, view: View, *__: object) -> View:
+    """Which jobs belong to one process: those of a function of a view and of its like."""
+    return launch_key(view)
+
+
+# Jobs: each is a function of a view that a worker process computes for a page.
+
+
+def open_view(view: View) -> Opened:
+    """Run a view's kernels; its step and its look do not matter.
+
+    Raises SourceError or LaunchError, whose sentence the page shows.
+    """
+    sides = load_sides(view)
+    launch = load_recording(recording_key(sides[0])).launch
+    reports = tuple(replace(load_report(side), arrays={}) for side in sides)
+    return Opened(sides, launch.grid, launch.block, load_navigation(view), reports)
+
+
+def draw_picture(view: View, look: Look, steps: range | None = None) -> Picture:
+    """Draw the scene of a view at some steps; without them, at the page of the view's step.
+
+    Raises what open_view raises. The look has the view's sheet and stage.
+    """
+    if steps is None:
+        stops, scenes = load_navigation(view), len(load_sides(view))
+        steps = scene.page(stops, min(max(view.step, 0), stops["steps"] - 1), scenes)
+    figure = _draw(view, look, steps)
+    picture = _to_json({name: figure[name] for name in ("data", "layout")})
+    packed = pack_frames(figure["frames"]).encode()
+    return Picture(steps, picture[:-1] + b',"frames":' + packed + b"}")
+
+
+def open_scene(view: View, look: Look) -> tuple[Opened, Picture]:
+    """Run a view's kernels and draw the page of its step, as open_view and draw_picture do."""
+    return open_view(view), draw_picture(view, look)
+
+
+def draw_frames(view: View, look: Look, steps: range) -> bytes:
+    """Draw the frames of some steps of a view's scene, as packed_frames has them."""
+    return pack_frames(_draw(view, look, steps)["frames"]).encode()
+
+
+def find_same_place(before: View, view: View) -> int:
+    """The scene's step of a view at the same place of the story as another view is, at its step.
+
+    0 if one of them cannot be run.
+    """
+    try:
+        recordings = [load_recording(recording_key(one)) for one in (before, view)]
+        step = corresponding_step(recordings[0], step_of_side(before, 0), recordings[1])
+        return scene_step(view, step)
+    except (SourceError, LaunchError):
+        return 0
+
+
+def find_stage(view: View, look: Look) -> Stage | None:
+    """The stage that the view's step is shown on."""
+    last = load_navigation(view)["steps"] - 1
+    return load_drawing(view, look).stage_at(min(view.step, last))
+
+
+def build_animation(view: View, look: Look) -> bytes:
+    """Build the scene of a view, with every step, as an HTML file in UTF-8."""
+    file = io.BytesIO()
+    for piece in write_animation(view, look):
+        file.write(piece.encode())
+    return file.getvalue()
+
+
+# What the jobs are made of.
+
+
+def write_animation(view: View, look: Look, start: int = 0) -> Iterator[str]:
+    """Write the scene of a view as an HTML file that begins at a step, frame by frame."""
+    title = scene_title(load_sides(view))
+    figure = load_drawing(view, look).streamed()
+    figure.layout.meta |= {"scene": figure_id(view, look)}
+    return export.html(figure, load_navigation(view), title, start)
+
+
+def scene_title(sides: Sequence[View]) -> str:
+    """The title of a scene of one view, or of two beside each other: their kernels'."""
+    return " | ".join(catalogue()[side.kernel].title for side in sides)
+
+
+@functools.lru_cache(32)
+def _cached_compile(text: str, name: str, file: str) -> Kernel:
+    return compile_kernel(text, name, filename=file)
+
+
+def load_kernel(view: View) -> Kernel:
+    """Compile the view's kernel, its macros defined and its edits applied."""
+    entry = catalogue()[view.kernel]
+    return _cached_compile(presets.source(view), entry.kernel, entry.file)
+
+
+def load_recording(view: View) -> Recording:
+    """Record every step of the view's block; the view is a recording_key.
+
+    Raises SourceError or LaunchError, whose sentence the page shows.
+    """
+    result = _cached_record(view)
+    if isinstance(result, Recording):
+        return result
+    raise result.with_traceback(None)  # else each raise would extend the traceback
+
+
+@functools.lru_cache(RECORDINGS)
+def _cached_record(view: View) -> Recording | SourceError | LaunchError:
+    """Record, or return the error, so that a failed run is cached too."""
+    try:
+        return record(load_kernel(view), presets.launch(view), (*view.block, 0), view.schedule)
+    except (SourceError, LaunchError) as error:
+        return error.with_traceback(None)  # a traceback refers to all that was recorded
+
+
+def load_report(view: View) -> Report:
+    """Counters and hazards of a view's launch, shared by all its blocks and schedules."""
+    return _cached_simulate(replace(recording_key(view), block=(0, 0), schedule=Schedule.LOCKSTEP))
+
+
+@functools.lru_cache(2 * RECORDINGS)
+def _cached_simulate(view: View) -> Report:
+    return simulate(load_kernel(view), presets.launch(view), seconds=SIMULATE_SECONDS)
+
+
+def load_sides(view: View) -> tuple[View, ...]:
+    """The views that a scene shows beside each other, none with a partner: one or two.
+
+    Raises SourceError or LaunchError, as load_recording.
+    """
+    return (view,) if view.partner is None else _cached_sides(figure_key(view))
+
+
+@functools.lru_cache(2 * RECORDINGS)
+def _cached_sides(view: View) -> tuple[View, View]:
+    return side_views(view, lambda side: load_recording(recording_key(side)))
+
+
+def load_pairs(view: View) -> tuple[Pair, ...]:
+    """The pairs of steps of a view with a partner, which are its scene's steps."""
+    return _cached_pairs(*map(recording_key, load_sides(view)))
+
+
+@functools.lru_cache(RECORDINGS)
+def _cached_pairs(left: View, right: View) -> tuple[Pair, ...]:
+    return align(load_recording(left), load_recording(right))
+
+
+def step_of_side(view: View, side: int) -> int:
+    """The step that a side, 0 or 1, is at, at the scene's step of a view, or at the last."""
+    if view.partner is None:
+        return min(view.step, len(load_recording(recording_key(view)).steps) - 1)
+    pairs = load_pairs(view)
+    return pairs[min(view.step, len(pairs) - 1)].sides[side].number
+
+
+def scene_step(view: View, step: int, side: int = 0) -> int:
+    """The scene's step at which a side of a view comes to a step of its own."""
+    return step if view.partner is None else pair_of_step(load_pairs(view), side, step)
+
+
+def load_navigation(view: View) -> Mapping[str, Any]:
+    """The navigation of a view's scene, for the toolbar."""
+    return _cached_navigation(*map(recording_key, load_sides(view)))
+
+
+@functools.lru_cache(2 * RECORDINGS)
+def _cached_navigation(*sides: View) -> Mapping[str, Any]:
+    recordings = [load_recording(side) for side in sides]
+    if len(sides) == 1:
+        return scene.navigation(recordings[0])
+    return pair_navigation(recordings[0], recordings[1], _cached_pairs(*sides))
+
+
+def load_drawing(view: View, look: Look) -> scene.Drawing[Any]:
+    """Arrange the scene of a view, in the look that its page has."""
+    return _cached_drawing(figure_key(view), look)
+
+
+@functools.lru_cache(RECORDINGS)
+def _cached_drawing(view: View, look: Look) -> scene.Drawing[Any]:
+    if view.partner is None:
+        return scene.arrange(_build_model(view), look)
+    left, right = load_sides(view)
+    models = _build_model(left), _build_model(right)
+    return scene.arrange_pair(models, side_names(left, right), load_pairs(view), look)
+
+
+def _build_model(side: View) -> SceneModel:
+    """The model of a view without a partner."""
+    recording = load_recording(recording_key(side))
+    tile = catalogue()[side.kernel].tile(**dict(side.defines))
+    thread = ravel((*side.thread, 0), recording.launch.block)
+    hazards = load_report(side).hazards
+    return build_scene_model(
+        recording, thread, tile, hazards, presets.changes(side), load_right(side)
+    )
+
+
+def load_right(view: View) -> Recording | None:
+    """The recording of a view without the faults of its what-ifs; None if it has none."""
+    edits = without_faults(view.edits)
+    if edits == view.edits:
+        return None
+    try:
+        return load_recording(recording_key(replace(view, edits=edits)))
+    except (SourceError, LaunchError):
+        return None
+
+
+def _draw(view: View, look: Look, steps: range) -> dict[str, Any]:
+    """Draw the scene of a view at some steps: "data", "layout", "frames"."""
+    figure = load_drawing(view, look).plain(steps)
+    figure["layout"]["meta"]["scene"] = figure_id(view, look)
+    return figure
+
+
+def _to_json(plain: Any) -> bytes:
+    text: str = to_json_plotly(plain, engine="json")
+    return text.encode()

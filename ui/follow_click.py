@@ -1,0 +1,75 @@
+"""What a click on the scene leads to: another focus, or another step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from simulator import Recording, catalogue
+from ui.compute import (
+    load_drawing,
+    load_navigation,
+    load_recording,
+    load_sides,
+    recording_key,
+    scene_step,
+    step_of_side,
+)
+from ui.find_step import next_execution, next_read
+from ui.look import Look
+from ui.scene_model import stored_cell, writer
+from ui.view_url import View
+from ui.what_if import with_element_type
+
+
+def follow_click(view: View, look: Look, x: float, y: float) -> View:
+    """The view after a click at a place of its scene, in pixels; the same if nothing is there.
+
+    A thread gets the focus, and so does the writer of a cell of C or of shared memory. For a cell
+    of A or B it is a thread that reads it, at the next step at which one does. A line is run to
+    its next execution. On the right of two scenes, the left thread of the same cell gets the focus.
+    """
+    hit = load_drawing(view, look).hit(view.step, x, y)
+    if hit is None:
+        return view
+    recording = load_recording(recording_key(load_sides(view)[hit.side]))
+    step = step_of_side(view, hit.side)
+    thread: int | None = None
+    match hit.name:
+        case "thread":
+            thread = hit.index
+        case "line":
+            found = next_execution(recording, hit.index, step)
+            return view if found is None else replace(view, step=scene_step(view, found, hit.side))
+        case "A" | "B":
+            read = next_read(recording, hit.name, hit.index, step)
+            if read is None:
+                return view
+            view = focus_on_thread(view, recording, read[1], hit.side)
+            return replace(view, step=scene_step(view, read[0], hit.side))
+        case "C":
+            return _focus_on_cell(view, hit.index)
+        case _:
+            thread = writer(recording, hit.name.removeprefix("shared:"), hit.index, step)
+    return view if thread is None else focus_on_thread(view, recording, thread, hit.side)
+
+
+def focus_on_thread(view: View, recording: Recording, thread: int, side: int) -> View:
+    """The view with the focus on a thread of a side's recording, or the left one of its cell."""
+    if side:
+        cell = stored_cell(recording, thread)
+        return view if cell is None else _focus_on_cell(view, cell)
+    width = recording.launch.block[0]
+    return replace(view, thread=(thread % width, thread // width))
+
+
+def _focus_on_cell(view: View, cell: int) -> View:
+    """The view with the focus on the thread that writes a cell of C, counted row by row."""
+    entry = with_element_type(catalogue()[view.kernel], view.edits)
+    rows, columns = entry.produces(**dict(view.defines))
+    row, column = divmod(cell, view.N)
+    view = replace(view, block=(column // columns, row // rows))
+    recording = load_recording(recording_key(view))
+    thread = writer(recording, "C", cell)
+    if thread is not None:
+        view = focus_on_thread(view, recording, thread, 0)
+    return replace(view, step=min(view.step, load_navigation(view)["steps"] - 1))

@@ -1,0 +1,37 @@
+"""What a visitor has requested to see next, told from what the controls show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ui.presets import Preset
+from ui.told_hazard import Told
+from ui.view_url import View
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """What to show from the next script run on."""
+
+    view: View
+    notices: tuple[str, ...]
+    preset: Preset | None  # whose sentence stands above it
+    told: Told | None  # the hazard at which it begins; None: at the view's own step
+
+
+@dataclass(slots=True)
+class Mailbox:
+    """Holds the view that was requested last.
+
+    A click's callback writes here and not into the session state: Streamlit may end a callback
+    whenever it uses that, and does not repeat it.
+    """
+
+    requested: Requested | None = None
+
+    def request(
+        self, view: View, notices: tuple[str, ...] = (), preset: Preset | None = None,
+        told: Told | None = None,
+    ) -> None:  # fmt: skip
+        """Show a view, as a preset's, from the next script run on."""
+        self.requested = Requested(view, notices, preset, told)
