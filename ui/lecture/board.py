@@ -19,7 +19,7 @@ from simulator.language.tree import (
     Variable,
 )
 from simulator.language.visit import strip_casts
-from simulator.launch import unravel
+from simulator.launch import Dim3, unravel
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from ui.lecture.arrays import ArrayName, ArrayReader, array_of
@@ -211,7 +211,8 @@ def sums_of_threads(model: SceneModel) -> tuple[Array, Cell]:
 
     Also the cell of C where the first stands. What each thread stores in C tells; a thread that
     stores nothing, because its cell is beyond C's edges, follows from its neighbours, else it has
-    (-1, -1). Where nothing is stored, threads stand as in their block.
+    (-1, -1). So has a thread of another z than the focused one's, in whose cell one of that z
+    stands. Where nothing is stored, threads stand as in their block.
     """
     recording = model.recording
     block, count = recording.launch.block, recording.launch.threads
@@ -237,7 +238,21 @@ def sums_of_threads(model: SceneModel) -> tuple[Array, Cell]:
                 break
     corner = cells[is_known].min(axis=0)
     cells[is_known] -= corner
+    _hide_other_planes(cells, block, model.thread)
     return cells, (int(corner[0]), int(corner[1]))
+
+
+def _hide_other_planes(cells: Array, block: Dim3, thread: int) -> None:
+    """Leave of threads of several z that stand in one cell the one of the focused thread's z.
+
+    cells int [T, 2] has their rows and columns, and gets (-1, -1) for the others.
+    """
+    planes = np.arange(cells.shape[0]) // (block[0] * block[1])
+    own = planes == planes[thread]
+    taken = set(map(tuple, cells[own].tolist()))
+    for other in np.flatnonzero(~own).tolist():
+        if tuple(cells[other].tolist()) in taken:
+            cells[other] = -1
 
 
 def _name_of(operand: Expression) -> str:

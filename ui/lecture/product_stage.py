@@ -9,6 +9,7 @@ import numpy as np
 from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
+from simulator.launch import unravel
 from simulator.recording.recording import StepAccess
 from ui.hit import Hit
 from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader
@@ -202,7 +203,7 @@ class ProductStage:
         """What stands in each window, and which part of it."""
         letters = self._letters
         windows = (self._left, self._top, self._sums)
-        own = "its sums" if self._board.sums.own else "one sum per thread"
+        own = "its sums" if self._board.sums.own else f"one sum per thread{self._plane()}"
         kinds = (*map(_kind_of, (self._board.left, self._board.top)), own)
         points, texts = [], []
         for window, content, kind in zip(windows, contents, kinds, strict=True):
@@ -211,6 +212,11 @@ class ProductStage:
             points.append((x, window.cells.top - 0.75 * letters.name))
             texts.append("" if content is None else window.name(content, kind, letters, room - 4))
         return words(points, texts, letters.name, self._palette.ink, "middle right", SANS)
+
+    def _plane(self) -> str:
+        """Of which z the threads are, in a block that has a depth."""
+        block = self._model.recording.launch.block
+        return f", z = {unravel(self._model.thread, block)[2]}" if block[2] > 1 else ""
 
     def _has_focus(self, step: Step) -> bool:
         """Whether the focused thread adds a product of the board at a step."""

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from simulator import Step
+from simulator import Launch, Step, compile_kernel, record
 from simulator.language.tree import Declare, MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.number_format import MINUS
@@ -24,9 +24,11 @@ from tests.ui.lecture.lectures import (
 from tests.ui.scene_models import EACH, SIZES
 from ui.lecture.arrays import ArrayName, ArrayReader, cells_of_thread
 from ui.lecture.product_stage import ProductStage
+from ui.lecture.sheet import LectureSheet
 from ui.look import Look, Stage
 from ui.palette import PALETTES
 from ui.panels.canvas import number
+from ui.scene_model import build_scene_model
 
 PALETTE = PALETTES["light"]
 PRODUCT = re.compile(r"(\w+)(?:\[.*\])? \+= (\w+)(?:\[.*\])? \* (\w+)")
@@ -269,3 +271,37 @@ def test_an_array_in_registers_is_empty_until_it_is_stored_to(kernel: str) -> No
             assert all(texts[cell] == number(value) for cell, value in held.items())
             empty += len(texts) - len(held)
     assert empty or kernel == "rows", "all its sums have a first value"
+
+
+SPLIT = """
+extern "C" __global__ void split(const float* A, const float* B, float* C, int M, int N, int K) {
+    __shared__ float part[2][4][4];
+    int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
+    float acc = 0.0f;
+    for (int k = z; k < K; k += 2)
+        acc += A[y * K + k] * B[k * N + x];
+    part[z][y][x] = acc;
+    __syncthreads();
+    if (z == 0)
+        C[y * N + x] = part[0][y][x] + part[1][y][x];
+}"""
+
+
+@pytest.mark.parametrize("z", [0, 1])
+def test_of_threads_that_share_a_cell_those_of_the_focused_ones_z_are_shown(z: int) -> None:
+    A, B = np.arange(32.0).reshape(4, 8), np.arange(32.0)[::-1].reshape(8, 4)
+    arrays = {name: array.astype(np.float32) for name, array in (("A", A), ("B", B))}
+    arguments = {**arrays, "C": np.zeros((4, 4), np.float32), "M": 4, "N": 4, "K": 8}
+    recording = record(compile_kernel(SPLIT, "split"), Launch((1, 1, 1), (4, 4, 2), arguments))
+    model = build_scene_model(recording, 16 * z + 5)
+    look = Look(width=1280, height=720, presenting=True)
+    lecture = Lecture(model, look, LectureSheet(model, look))
+    last = lecture.steps_of("acc +=")[-1]
+    window, content = lecture.panel(ProductStage).windows(last)[2]
+    assert content is not None
+    expected = A[:, z::2] @ B[z::2]
+    assert content.texts == [f"{value:g}" for value in expected.reshape(-1)]
+    names = [text for one in lecture.panel(ProductStage).changing(last) for text in one["text"]]
+    assert any(f"one sum per thread, z = {z}" in name for name in names)
+    (place,) = window.focused(content)
+    assert place.text == f"{expected[1, 1]:g}"
