@@ -16,7 +16,7 @@ from gpu.candidate import Candidate, check_size
 from gpu.compile import Loaded, compile_text, element_type, load
 from gpu.device import Device
 from gpu.json_data import decode
-from gpu.predict import NotPredictedError, predict
+from gpu.predict import NotPredictedError, Predict, predict
 from gpu.progress import Progress, portion
 from gpu.result import Comparison, KernelResult
 from gpu.timing import FLUSH_BYTES, Timing, measure
@@ -77,10 +77,12 @@ def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     return Comparison(device, size, rows).to_json()
 
 
-def with_simulated(comparison: Comparison, progress: Progress) -> Comparison:
+def with_simulated(
+    comparison: Comparison, progress: Progress, predict: Predict = predict
+) -> Comparison:
     """The comparison with the simulator's counters of each kernel that has a text, where it can.
 
-    They are computed in this process, without the GPU.
+    They are computed without the GPU, by predict, which may be done elsewhere.
     """
     rows = []
     for kernel in comparison.kernels:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from simulator.machine.schedule import Schedule
 from simulator.observers.counters import Counters
 from simulator.observers.transactions import SECTOR_BYTES
 
+# name, text, defines, size: what predict() gives for them.
+Predict = Callable[[str, str, Mapping[str, str], tuple[int, int, int]], Mapping[str, int]]
 ALIGNMENT = 8  # elements: rows of a multiple begin on a sector, and such tiles repeat
 PIPELINE_TILES = 3  # whole tiles along K after which a pipeline is full, for every kernel here
 SEPARATED_TILES = 2  # whole tiles along N after which two rows of a tile never share a sector

@@ -17,6 +17,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from gpu.predict import NotPredictedError
 from simulator import LaunchError, SourceError
 from ui.compute import (
     Opened,
@@ -34,6 +35,8 @@ from ui.view_url import View
 LARGEST = 96 * 2**20  # bytes of the results that are kept
 OTHERS = 2**15  # bytes that a result without a picture is taken for
 POLL_SECONDS = 0.1
+# Errors that would come again, and none.
+LASTING = (NoneType, SourceError, LaunchError, NotPredictedError)
 
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
@@ -112,9 +115,7 @@ class Answers:
         with self._lock:
             if self._answers.get(key) is not answer:
                 return
-            if done.cancelled() or not (
-                is_kept and isinstance(done.exception(), (NoneType, SourceError, LaunchError))
-            ):
+            if done.cancelled() or not (is_kept and isinstance(done.exception(), LASTING)):
                 del self._answers[key]
                 return
             answer.size = OTHERS if done.exception() else _size(done.result())
@@ -146,6 +147,16 @@ def _wait(future: Future[Any]) -> None:
 def answers() -> Answers:
     """What the class has asked this app for."""
     return Answers(executor())
+
+
+def compute(function: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
+    """The result of a function for this visitor alone, which a worker computes."""
+    future = executor().submit(function, *arguments)
+    try:
+        _wait(future)
+    finally:
+        future.cancel()  # unless it has begun
+    return future.result()
 
 
 def load_opened(view: View, look: Look) -> Opened:

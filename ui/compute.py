@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from plotly.io.json import to_json_plotly
 
+from gpu.predict import predict
 from simulator import (
     Kernel,
     LaunchError,
@@ -81,9 +82,9 @@ def figure_id(view: View, look: Look) -> str:
     return hashlib.sha256(repr((figure_key(view), look)).encode()).hexdigest()[:16]
 
 
-def place(_: object, view: View, *__: object) -> View:
-    """Which jobs belong to one process: those of a function of a view and of its like."""
-    return launch_key(view)
+def place(function: object, subject: object, *_: object) -> Hashable:
+    """Which jobs belong to one process: those of a view and its like, and those of a function."""
+    return launch_key(subject) if isinstance(subject, View) else function
 
 
 # Jobs: each is a function of a view that a worker process computes for a page.
@@ -141,6 +142,16 @@ def find_stage(view: View, look: Look) -> Stage | None:
     """The stage that the view's step is shown on."""
     last = load_navigation(view)["steps"] - 1
     return load_drawing(view, look).stage_at(min(view.step, last))
+
+
+def predict_counters(
+    name: str, text: str, defines: tuple[tuple[str, str], ...], size: tuple[int, int, int]
+) -> Mapping[str, int]:
+    """The simulator's counters of a launch of a kernel, as gpu.predict has them.
+
+    Raises NotPredictedError.
+    """
+    return predict(name, text, dict(defines), size)
 
 
 def build_animation(view: View, look: Look) -> bytes:

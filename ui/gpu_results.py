@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -11,8 +11,12 @@ from gpu.bits import BitVerdict
 from gpu.candidate import variant_title
 from gpu.compare import with_simulated
 from gpu.microbenchmarks.limits import Limits
+from gpu.predict import NotPredictedError
 from gpu.result import Comparison
 from gpu.scale.recorded import RecordedScaling
+from ui.cache import answers
+from ui.compute import predict_counters
+from ui.executor import WorkerLostError
 from ui.gpu_charts import counters, latency, performance, roofline, scaling, tiles_over_gpus
 from ui.gpu_charts.performance import Pair
 from ui.palette import CHART_INKS
@@ -30,6 +34,17 @@ TABS = (
 def text_colour() -> str:
     """The colour of text in the visitor's theme."""
     return CHART_INKS.get(st.context.theme.type or "light", CHART_INKS["light"])
+
+
+def predict_elsewhere(
+    name: str, text: str, defines: Mapping[str, str], size: tuple[int, int, int]
+) -> Mapping[str, int]:
+    """The simulator's counters of a launch, which a worker computes once for all visitors."""
+    asked = name, text, tuple(sorted(defines.items())), size
+    try:
+        return answers().ask(predict_counters, *asked)
+    except WorkerLostError as error:
+        raise NotPredictedError(str(error)) from None
 
 
 def choose_pair(comparison: Comparison, columns: Sequence[DeltaGenerator], key: str) -> Pair:
@@ -111,7 +126,7 @@ def show_comparison(
     if limits is not None:
         show_limits(limits, key)
     with st.spinner("The simulator counts each launch's transactions …"):
-        comparison = with_simulated(comparison, lambda *_: None)
+        comparison = with_simulated(comparison, lambda *_: None, predict_elsewhere)
     with tabs["Roofline"]:
         show_roofline(comparison, limits, pair, key)
     with tabs["Predicted and measured"]:

@@ -21,6 +21,8 @@ from gpu.scale import recorded as scale_recorded
 from gpu.worker import Job, Worker, WorkerError
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
+from ui.cache import compute
+from ui.executor import WorkerLostError
 from ui.gpu_charts import performance
 from ui.gpu_results import show_bits, show_comparison, show_limits, show_scaling
 from ui.palette import PALETTES
@@ -232,7 +234,7 @@ def collect_result(job: Job) -> None:
     st.session_state[JOB] = None
     try:
         store_result(job.request, job.wait())
-    except (WorkerError, ValueError, SourceError, LaunchError) as error:
+    except (WorkerError, WorkerLostError, ValueError, SourceError, LaunchError) as error:
         st.session_state[PROBLEM] = str(error)
 
 
@@ -246,7 +248,7 @@ def store_result(job: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
             st.session_state[LIMITS] = known | {job["gpu"]: limits_from(answer)}
         case "product":
             with st.spinner("The simulator computes its C …"):
-                st.session_state[BITS] = bits.judge(job, answer)
+                st.session_state[BITS] = compute(bits.judge, job, answer)
 
 
 def draw_sources(candidates: list[Candidate]) -> None:
