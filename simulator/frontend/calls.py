@@ -276,7 +276,10 @@ class Calls:
         name = definition.spelling
         if definition.hash in self._running:
             raise SourceError(
-                f"{name} calls itself: recursion is not supported; write a loop.", span
+                f"{name} calls itself: recursion is not supported; write a loop, with an array as "
+                "its stack where a result is needed later, or a template that counts down: "
+                f"{name}<N - 1>().",
+                span,
             )
         if len(self._running) >= MAX_CALLS:
             raise SourceError(f"Calls nest more than {MAX_CALLS} deep here.", span)

@@ -6,8 +6,10 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any, get_args
 
+from simulator.frontend.records import assign
+from simulator.frontend.types import discarded
 from simulator.language import ctype
-from simulator.language.errors import SourceError, Span
+from simulator.language.errors import Span
 from simulator.language.functions import BLOCK_VOTES
 from simulator.language.tree import (
     Barrier,
@@ -19,6 +21,7 @@ from simulator.language.tree import (
     Evaluate,
     Expression,
     Function,
+    If,
     Inlined,
     Load,
     Logical,
@@ -26,12 +29,14 @@ from simulator.language.tree import (
     Name,
     Sequence,
     Statement,
+    Unary,
     Variable,
 )
-from simulator.language.visit import operands, strip_casts, subexpressions
+from simulator.language.visit import strip_casts, subexpressions
 from simulator.language.waiting import waits
 
 EXPRESSIONS = get_args(Expression)
+Taken = tuple[list[Statement], Expression]  # statements, and what is evaluated behind them
 NODES = (*EXPRESSIONS, *get_args(Statement))
 
 
@@ -67,42 +72,100 @@ def behind(before: Iterable[Statement], statement: Statement) -> Statement:
     return Sequence(statement.span, all_, opens_scope=False) if len(all_) > 1 else statement
 
 
-def hoist_calls(expression: Expression) -> tuple[list[Statement], Expression]:
+def hoist_calls(expression: Expression) -> Taken:
     """The calls in an expression in which threads wait, and the expression with their results.
 
     The order stays as C++17 has it: an assignment evaluates its right side first ([expr.ass]/1),
-    and most operators leave open what they evaluate first. Raises SourceError for a call that
-    the expression may skip, or that is to follow another part of it.
+    and most operators leave open what they evaluate first.
     """
-    if not _waiting_call(expression):
-        return [], expression
+    return take_out(expression, _waits, _hoist_call)
+
+
+def _hoist_call(expression: Expression) -> Taken | None:
     match expression:
-        case Inlined(function=Function(result=result) as function) if result and waits(function):
-            return [function], value_of(result, expression.span)
+        case Inlined(function=function) if waits(function):
+            return [function], result_of(function, expression.span)
         case Call(function=name, arguments=(predicate,)) if name in BLOCK_VOTES:
             before, predicate = hoist_calls(predicate)
             result = Variable(name, ctype.INT, MemorySpace.REGISTER, expression.span)
             vote = BlockVote(name, predicate, result)
             return [*before, Barrier(expression.span, vote)], value_of(result, expression.span)
-        case Logical() | Conditional() | Comma():
-            for later in operands(expression)[1:]:
-                name = _waiting_call(later)
-                if name:
-                    raise SourceError(
-                        f"Threads wait in {name} for others: call it in a statement of its own, "
-                        "before this one.",
-                        later.span,
-                    )
         case _:
-            pass
-    calls: list[Statement] = []
+            return None
 
-    def take(part: Expression) -> Expression:
-        before, value = hoist_calls(part)
-        calls.extend(before)
-        return value
 
-    return calls, rebuild(expression, take)
+def take_out(
+    expression: Expression,
+    has_call: Callable[[Expression], bool],
+    take_call: Callable[[Expression], Taken | None],
+) -> Taken:
+    """Some calls in an expression as statements before it, and the expression with their results.
+
+    has_call says whether there are any in an expression; take_call gives what becomes of one that
+    is such a call, None for others. What &&, || and ?: may skip is in the branches of an if.
+    """
+
+    def take(part: Expression) -> Taken:
+        if not has_call(part):
+            return [], part
+        taken = take_call(part)
+        if taken is not None:
+            return taken
+        match part:
+            case Logical():
+                return _taken_logical(part, take(part.left), take(part.right))
+            case Conditional():
+                return _taken_choice(part, take(part.condition), take(part.yes), take(part.no))
+            case Comma(first=first, second=second, span=span):
+                before, value = take(first)
+                after, result = take(second)
+                return [*before, Evaluate(span, value), *after], result
+            case _:
+                pass
+        calls: list[Statement] = []
+
+        def take_part(inner: Expression) -> Expression:
+            before, value = take(inner)
+            calls.extend(before)
+            return value
+
+        changed = rebuild(part, take_part)
+        return calls, changed
+
+    return take(expression)
+
+
+def _taken_logical(expression: Logical, left: Taken, right: Taken) -> Taken:
+    """bool r = left; if (r) r = right; for an &&, with !r for an ||."""
+    span = expression.span
+    if not right[0]:
+        return left[0], dataclasses.replace(expression, left=left[1], right=right[1])
+    result = Variable(expression.operator, ctype.BOOL, MemorySpace.REGISTER, span)
+    test: Expression = value_of(result, span)
+    if expression.operator == "||":
+        test = Unary(ctype.BOOL, span, "!", test)
+    branch = If(span, test, _assigned(result, right, span), None)
+    return [*left[0], Declare(span, result, left[1]), branch], value_of(result, span)
+
+
+def _taken_choice(expression: Conditional, condition: Taken, yes: Taken, no: Taken) -> Taken:
+    """T r; if (condition) r = yes; else r = no; for a ?: with calls in a side."""
+    span, before = expression.span, condition[0]
+    if not yes[0] and not no[0]:
+        return before, dataclasses.replace(expression, condition=condition[1])
+    if isinstance(expression.ctype, ctype.Void):
+        sides = [Sequence(span, (*calls, Evaluate(span, value))) for calls, value in (yes, no)]
+        return [*before, If(span, condition[1], *sides)], discarded(None, span)
+    result = Variable("?:", expression.ctype, MemorySpace.REGISTER, span)
+    sides = [_assigned(result, side, span) for side in (yes, no)]
+    branch = If(span, condition[1], *sides)
+    return [*before, Declare(span, result), branch], value_of(result, span)
+
+
+def _assigned(result: Variable, taken: Taken, span: Span) -> Sequence:
+    """Calls, and the assignment of what they give to a variable."""
+    calls, value = taken
+    return Sequence(span, (*calls, assign(Name(result.ctype, span, result), value, span)))
 
 
 def rebuild(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
@@ -127,14 +190,20 @@ def relocate(node: Any, span: Span) -> Any:
     return dataclasses.replace(node, **fields | {"span": span})
 
 
-def _waiting_call(expression: Expression) -> str:
-    """The name of the first function in an expression in which threads wait; "" for none."""
-    for inner in subexpressions(expression):
-        if isinstance(inner, Call) and inner.function in BLOCK_VOTES:
-            return inner.function
-        if isinstance(inner, Inlined) and waits(inner.function):
-            return inner.function.name
-    return ""
+def _waits(expression: Expression) -> bool:
+    """Whether threads wait for others in a function that an expression calls."""
+    return any(
+        (isinstance(inner, Call) and inner.function in BLOCK_VOTES)
+        or (isinstance(inner, Inlined) and waits(inner.function))
+        for inner in subexpressions(expression)
+    )
+
+
+def result_of(function: Function, span: Span) -> Expression:
+    """What a call as a statement has given."""
+    if function.result is None:
+        return discarded(None, span)
+    return value_of(function.result, span)
 
 
 def value_of(variable: Variable, span: Span) -> Load:

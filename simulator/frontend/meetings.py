@@ -8,10 +8,8 @@ another branch, so such a call becomes one: int w = v + __shfl_sync(m, v, 0) is 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
-from simulator.frontend.hoisting import behind, rebuild, value_of
-from simulator.frontend.types import discarded
+from simulator.frontend.hoisting import Taken, behind, result_of, take_out, value_of
 from simulator.language.functions import MEETING_FUNCTIONS
 from simulator.language.tree import (
     Call,
@@ -23,7 +21,6 @@ from simulator.language.tree import (
     If,
     Inlined,
     Load,
-    Logical,
     Loop,
     MemorySpace,
     Name,
@@ -34,15 +31,17 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import (
     calls,
+    expressions_of,
     inlined_functions,
     strip_casts,
+    subexpressions,
     walk,
 )
 
 
 def separate_calls(body: Sequence) -> Sequence:
     """A kernel's body in which branches that may meet call warp functions in statements."""
-    if not any(_may_meet(statement) for statement in walk(body)):
+    if not any(_may_meet(each) or _has_choice_that_meets(each) for each in walk(body)):
         return body
     statements = tuple(_statement(inner, False) for inner in body.statements)
     return dataclasses.replace(body, statements=statements)
@@ -131,44 +130,49 @@ def _function(function: Function, within: bool) -> Function:
     return dataclasses.replace(function, parameters=parameters, body=body)
 
 
-def _take(expression: Expression, within: bool) -> tuple[list[Statement], Expression]:
-    """The calls in an expression as statements, and the expression with their results.
+def _take(expression: Expression, within: bool) -> Taken:
+    """The calls in an expression as statements, and the expression with their results."""
 
-    What a condition within the expression may skip stays where it is: its lanes wait for none of
-    another branch.
-    """
-    if not (_has_call(expression) if within else _calls_an_if_that_meets(expression)):
-        return [], expression
-    span = expression.span
-    match expression:
-        case Inlined(function=function):
-            taken = _function(function, within)
-            if function.result is None:
-                return [taken], discarded(None, span)
-            return [taken], value_of(function.result, span)
-        case Logical(left=left):
-            before, left = _take(left, within)
-            return before, dataclasses.replace(expression, left=left)
-        case Conditional(condition=condition):
-            before, condition = _take(condition, within)
-            return before, dataclasses.replace(expression, condition=condition)
-        case _:
-            pass
-    before = []
+    def take_call(part: Expression) -> Taken | None:
+        match part:
+            case Inlined(function=function):
+                return [_function(function, within)], result_of(function, part.span)
+            case Call(function=name, arguments=arguments) if within and name in MEETING_FUNCTIONS:
+                taken = [_take(argument, within) for argument in arguments]
+                before = [statement for statements, _ in taken for statement in statements]
+                changed = dataclasses.replace(part, arguments=tuple(value for _, value in taken))
+                result = Variable(name, part.ctype, MemorySpace.REGISTER, part.span)
+                declared = Declare(part.span, result, changed)
+                return [*before, declared], value_of(result, part.span)
+            case Conditional() if not within and _is_choice_that_meets(part):
+                return _take(part, True)
+            case _:
+                return None
 
-    def take(part: Any) -> Any:
-        statements, value = _take(part, within)
-        before.extend(statements)
-        return value
-
-    changed = rebuild(expression, take)
-    if within and isinstance(changed, Call) and changed.function in MEETING_FUNCTIONS:
-        result = Variable(changed.function, changed.ctype, MemorySpace.REGISTER, span)
-        return [*before, Declare(span, result, changed)], value_of(result, span)
-    return before, changed
+    return take_out(expression, _has_call if within else _meets, take_call)
 
 
-def _calls_an_if_that_meets(expression: Expression) -> bool:
+def _meets(expression: Expression) -> bool:
+    """Whether branches meet within an expression: in a function that it calls, or in a ?:."""
+    return any(map(_is_choice_that_meets, subexpressions(expression))) or any(
+        _may_meet(inner) or _has_choice_that_meets(inner)
+        for function in inlined_functions(expression)
+        for inner in walk(function)
+    )
+
+
+def _is_choice_that_meets(expression: Expression) -> bool:
+    """Whether an expression is a ?: of which either side calls a warp function that waits."""
+    return (
+        isinstance(expression, Conditional)
+        and _has_call(expression.yes)
+        and _has_call(expression.no)
+    )
+
+
+def _has_choice_that_meets(statement: Statement) -> bool:
     return any(
-        _may_meet(inner) for function in inlined_functions(expression) for inner in walk(function)
+        _is_choice_that_meets(inner)
+        for whole in expressions_of(statement)
+        for inner in subexpressions(whole)
     )

@@ -83,8 +83,8 @@ def _nested(statement: Statement) -> tuple[Statement, ...]:
             return statements
         case If(yes=yes, no=no):
             return (yes,) if no is None else (yes, no)
-        case Loop(body=body):
-            return (body,)
+        case Loop(body=body, before_test=before):
+            return (body,) if before is None else (before, body)
         case Function(body=body):
             return (body,)
         case _:

@@ -73,6 +73,10 @@ VALUES: dict[str, tuple[str, Any]] = {
                                    " x[g] = p.b;", np.full(I.size, 3)),
     "of a variable with an address": ("int n = __syncthreads_count(i < 3), *p = &n; *p += 1; x[g]"
                                       " = n;", np.full(I.size, 4)),
+    "behind &&": ("x[g] = b > 0 && __syncthreads_or(i == 7 && b == 2);", B == 2),
+    "behind ||": ("if (b == 2 || both(i < 95) > 1) x[g] = 1;", B == 2),
+    "behind ?:": ("x[g] = b ? i : i + __syncthreads_count(i < 9);", I + 9 * (B == 0)),
+    "behind a comma": ("x[g] = (i += b, __syncthreads_count(i > 94));", 1 + B),
     "compound": ("x[g] = i; x[g] += __syncthreads_count(i == b);", I + 1),
     "a function with a barrier in a condition": (
         "__shared__ int s; if (!i) s = b; __syncthreads(); if (sum(&s, i == 3) == 2) x[g] = 1;"
@@ -124,17 +128,18 @@ def test_a_vote_that_only_some_threads_reach_is_divergent() -> None:
     assert report.arrays["x"].tolist() == np.where(I < 40, 30, 0).tolist()
 
 
+def test_a_vote_that_some_threads_skip_is_a_divergent_barrier() -> None:
+    [hazard] = run("x[g] = i < 40 && __syncthreads_or(1);").hazards
+    assert str(hazard.kind) == "divergent-barrier"
+
+
 def test_ended_threads_are_noted() -> None:
     [note] = run("if (i >= 50) return; x[g] = __syncthreads_or(i == 3);").notes
     assert "have ended before this __syncthreads_or(). " in note
 
 
 REFUSED = {
-    "x[g] = b && __syncthreads_or(i);": "Threads wait in __syncthreads_or for others",
-    "x[g] = b ? 1 : __syncthreads_count(i);": "Threads wait in __syncthreads_count for others",
-    "x[g] = (i++, __syncthreads_and(i));": "a statement of its own, before this one",
     "for (int n = 0; n < 3; n += __syncthreads_or(i)) x[g]++;": "a statement of its own",
-    "if (b || both(i)) x[g] = 1;": "Threads wait in both for others",
     "for (int n = __syncthreads_or(i); n < 3; n++) x[g]++;": "before the loop",
 }
 

@@ -272,6 +272,31 @@ def test_a_syncwarp_in_a_function_in_an_expression_meets_the_other_branch() -> N
     assert not report.hazards
 
 
+SKIPPED = {
+    "&&": ("if (i < 16) x[i] = v && __any_sync(~0u, 0); else x[i] = __any_sync(~0u, i == 20);",
+           np.ones(32)),
+    "||": ("if (i < 16) x[i] = !v || __all_sync(~0u, 1); else x[i] = __all_sync(~0u, i != 20);",
+           np.zeros(32)),
+    "?:": ("if (i < 16) x[i] = v ? __shfl_xor_sync(~0u, i, 16) : -1; else"
+           " x[i] = 100 + __shfl_xor_sync(~0u, i, 16);", (LANE ^ 16) + 100 * (LANE > 15)),
+    "both sides of ?:": ("x[i] = i < 16 ? __shfl_sync(~0u, i, 31) : 1 + __shfl_sync(~0u, i, 2);",
+                         np.where(LANE < 16, 31, 3)),
+    "in a loop's test": ("int n = 0; if (i < 16) { while (n < 3 && __any_sync(~0u, n < 2)) n++; }"
+                         " else { for (; v && __any_sync(~0u, n < 1); n++); } x[i] = n;",
+                         np.full(32, 2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("schedule", ["ascending", "descending", "lockstep"])
+@pytest.mark.parametrize("case", SKIPPED)
+def test_what_an_operator_may_skip_meets_the_other_branch(case: str, schedule: Any) -> None:
+    body, expected = SKIPPED[case]
+    kernel, launch = launch_text(TEXT.format(type="int", body=body), x=np.ones(32, np.int32))
+    report = simulate(kernel, launch, schedule)
+    assert report.arrays["x"].tolist() == expected.tolist()
+    assert not report.hazards
+
+
 FUNCTIONS = """
 __device__ void left(int* s, int i, int v, int& w) { s[i] = v; __syncwarp(); w = s[i - 1]; }
 __device__ void right(int* s, int i, int v, int& w) { s[i] = v; __syncwarp(); w = s[i + 1]; }
