@@ -10,9 +10,12 @@ from simulator.frontend.clang import descendants, span_of
 from simulator.frontend.copies import copy
 from simulator.frontend.records import Record, declare, merge
 from simulator.frontend.symbols import Closure, Symbol, SymbolTable
+from simulator.language.ctype import ArrayOf, Struct
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import (
     Declare,
+    Dereference,
+    Index,
     Load,
     MemorySpace,
     Name,
@@ -83,16 +86,28 @@ def _copy(name: str, symbol: Symbol | None, span: Span) -> tuple[Symbol, list[St
             copied = Variable(name, symbol.ctype, MemorySpace.REGISTER, span)
             old = Load(symbol.ctype, span, Name(symbol.ctype, span, symbol))
             return copied, [Declare(span, copied, old)]
-        case Record():
-            record, declarations = declare(name, symbol.ctype, span)
+        case Record(ctype=struct):
+            record, declarations = declare(name, struct, span)
             return record, merge(declarations, copy(record, symbol, span))
+        case Index(base=Name(variable=Variable(space=MemorySpace.LOCAL))) | Dereference():
+            if isinstance(symbol.ctype, Struct):
+                record, declarations = declare(name, symbol.ctype, span)
+                return record, merge(declarations, copy(record, symbol, span))
+            if not isinstance(symbol.ctype, ArrayOf):
+                copied = Variable(name, symbol.ctype, MemorySpace.REGISTER, span)
+                return copied, [Declare(span, copied, Load(symbol.ctype, span, symbol))]
+            raise _no_copy(name, span)
         case Name() if in_register(symbol):
             return _copy(name, symbol.variable, span)
         case Variable(space=MemorySpace.LOCAL):
-            raise SourceError(
-                f"A lambda that copies the array {name} is not supported; capture it by "
-                "reference, with [&].",
-                span,
-            )
+            raise _no_copy(name, span)
         case _:
             return None
+
+
+def _no_copy(name: str, span: Span) -> SourceError:
+    return SourceError(
+        f"A lambda that copies the array {name} is not supported; capture it by reference, with "
+        "[&].",
+        span,
+    )

@@ -55,6 +55,7 @@ CONSTRUCTS: Mapping[str, str] = {
     "more bit functions": r"__(brev|\w+ll|byte_perm|\w*hadd|\w*hi|funnel\w+|u?sad)\(",
     "24-bit product": r"__u?mul24",
     "bits as a number": r"_as_(float|u?int)\(", "isnan, isinf": r"\bis(nan|inf)\(",
+    "memcpy": r"memcpy\(&", "memset": r"memset\(&", "structured binding": r"auto&? \[v",
     "struct": r"\bstruct S\d", "struct copied": r"\bS\d v\d+ = v\d+;", "method": r"\.m\d\(",
     "operator": r"\bS\d v\d+ = v\d+ \+ ", "array of structs": r"\bS\d v\d+\[\d\] =",
     "struct by reference": r"\bS\d& ", "struct in shared memory": r"__shared__ S\d",

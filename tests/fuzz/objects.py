@@ -105,9 +105,17 @@ class Objects(Assignments):
         others = [other for found, other in able if found == record and other != name]
         e.begin(name)
         e.reserved.add(name)
-        match e.draw.randrange(3):
+        match e.draw.randrange(6):
             case 0 if others:
                 self.put(f"{name} = {e.draw.choice(others)};")
+            case 3 if others:
+                self.put(f"memcpy(&{name}, &{e.draw.choice(others)}, sizeof({record.name}));")
+            case 4:
+                self.put(f"memset(&{name}, 0, sizeof({name}));")
+            case 5 if others and not any(shape for _, _, shape in record.members):
+                names = ", ".join(self.name() for _ in record.members)
+                by = e.draw.choice(("auto", "auto&"))
+                self.put(f"{{ {by} [{names}] = {e.draw.choice(others)}; {name} = {{{names}}}; }}")
             case 1:
                 reference = self.name()
                 self.put(f"{record.name}& {reference} = {name};")

@@ -111,6 +111,10 @@ TAKEN: dict[str, tuple[str, str, Any]] = {
     "own complex": ("struct cuComplex { float r, i; __device__ cuComplex operator*(cuComplex b) {"
                     " return {r * b.r - i * b.i, i * b.r + r * b.i}; } };",
                     "cuComplex a = {1, 2}, b = a * a; o[0] = b.r; o[1] = b.i;", [-3, 4]),
+    "lambda's copies": (
+        "struct P { int a, b; };", "int a = 1, *p = &a, r[2] = {4, 5}, &c = r[1]; P s = {2, 3};"
+        " P* q = &s; auto f = [=](int n) { return a + 10 * s.b + n * c; }; *p = 7; q->b = 9;"
+        " r[1] = 0; o[0] = f(100); o[1] = a + s.b + c;", [531, 16]),
     "suffixes": ("", "o[0] = 1u + 2ul + 3ull + 4ll + 0x10u + 0b11 + 1'000;", 1029),
 }  # fmt: skip
 
