@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
 
 from simulator.frontend.clang import CASTS, constant
+from simulator.frontend.copies import copy
 from simulator.frontend.expressions import Expressions
 from simulator.frontend.records import assign
 from simulator.frontend.types import convert, zero
 from simulator.language import ctype
-from simulator.language.ctype import CType, Pointer, Scalar
+from simulator.language.ctype import CType, Pointer, Scalar, Struct, Vector
 from simulator.language.errors import Span
 from simulator.language.tree import (
     Binary,
-    Cast,
     Declare,
     Expression,
     Increment,
@@ -27,6 +27,7 @@ from simulator.language.tree import (
     Loop,
     MemorySpace,
     Name,
+    Sequence,
     Statement,
     Variable,
 )
@@ -43,8 +44,11 @@ def lower_byte_function(cursor: Any, span: Span, expressions: Expressions) -> St
     target = _pointer(first, expressions)
     source = _pointer(second, expressions) if cursor.spelling == "memcpy" else None
     ends = (target,) if source is None else (target, source)
-    width = math.gcd(_factor(size), *(_width(end.ctype, span) for end in ends))
-    number = NUMBERS[width]
+    width = math.gcd(_factor(size), *(_width(end.ctype) for end in ends))
+    moved: CType = NUMBERS[width]
+    whole = _common_target(ends)
+    if source is not None and whole is not None and _factor(size) % whole.size == 0:
+        moved, width = whole, whole.size  # of a struct its members, without what pads them
     is_one = constant(size) == width
     index = Variable(f"{cursor.spelling} index", ctype.ULONG, MemorySpace.REGISTER, span)
 
@@ -54,13 +58,17 @@ def lower_byte_function(cursor: Any, span: Span, expressions: Expressions) -> St
         return Load(ctype.ULONG, span, Name(ctype.ULONG, span, index))
 
     def cell(pointer: Expression) -> Expression:
-        return Index(number, span, Cast(Pointer(number), span, pointer), position())
+        return Index(moved, span, convert(pointer, Pointer(moved), span), position())
 
-    if source is not None:
-        value: Expression = Load(number, span, cell(source))
+    if source is None:
+        assert isinstance(moved, Scalar)
+        value = _repeated(convert(expressions.value(second), ctype.UCHAR, span), moved, span)
+        moves = [assign(cell(target), value, span)]
+    elif isinstance(moved, Struct):
+        moves = copy(cell(target), cell(source), span)
     else:
-        value = _repeated(convert(expressions.value(second), ctype.UCHAR, span), number, span)
-    move = assign(cell(target), value, span)
+        moves = [assign(cell(target), Load(moved, span, cell(source)), span)]
+    move = Sequence(span, tuple(moves))
     if is_one:
         return move
     bytes_each = Literal(ctype.ULONG, span, ctype.ULONG.dtype.type(width))
@@ -85,7 +93,14 @@ def _pointer(cursor: Any, expressions: Expressions) -> Expression:
     return expressions.value(cursor)
 
 
-def _width(pointer: CType, span: Span) -> int:
+def _common_target(pointers: Iterable[Expression]) -> CType | None:
+    """What all of some pointers point to, if that is one type of number, vector or struct."""
+    targets = {end.ctype.target for end in pointers if isinstance(end.ctype, Pointer)}
+    only = targets.pop()
+    return only if not targets and isinstance(only, (Scalar, Vector, Struct)) else None
+
+
+def _width(pointer: CType) -> int:
     """Bytes of the smallest numbers that memory of a pointer's kind is divided into."""
     assert isinstance(pointer, Pointer)
     return min((part.scalar.size for part in ctype.parts(pointer.target)), default=1)

@@ -766,6 +766,8 @@ def _cell_index(buffer: Buffer, cell: int, lanes: int = 1) -> tuple[int, ...]:
     match buffer.space:
         case MemorySpace.SHARED:
             cell %= buffer.stride // buffer.element.size
+        case MemorySpace.LOCAL if buffer.stride:  # a lane's bytes lie side by side
+            cell %= buffer.stride // buffer.element.size
         case MemorySpace.LOCAL:
             cell //= lanes
         case MemorySpace.GLOBAL | MemorySpace.CONSTANT:

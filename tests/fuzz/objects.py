@@ -108,14 +108,15 @@ class Objects(Assignments):
         match e.draw.randrange(6):
             case 0 if others:
                 self.put(f"{name} = {e.draw.choice(others)};")
-            case 3 if others:
-                self.put(f"memcpy(&{name}, &{e.draw.choice(others)}, sizeof({record.name}));")
-            case 4:
+            case 3:
                 self.put(f"memset(&{name}, 0, sizeof({name}));")
-            case 5 if others and not any(shape for _, _, shape in record.members):
+            case 4 | 5:
+                given, by = self.name(), e.draw.choice(("auto", "auto&"))
                 names = ", ".join(self.name() for _ in record.members)
-                by = e.draw.choice(("auto", "auto&"))
-                self.put(f"{{ {by} [{names}] = {e.draw.choice(others)}; {name} = {{{names}}}; }}")
+                copied = f"memcpy(&{name}, &{given}, sizeof({record.name}));"
+                if e.draw.random() < 0.5 and not any(shape for _, _, shape in record.members):
+                    copied = f"{by} [{names}] = {given}; {name} = {{{names}}};"
+                self.put(f"{{ {record.name} {given} = {self.value_of(record, 1)}; {copied} }}")
             case 1:
                 reference = self.name()
                 self.put(f"{record.name}& {reference} = {name};")

@@ -82,6 +82,7 @@ class Statements(Halves):
                 self.object()
             case 33:
                 self.copy_object()
+                self.copy_object()
             case 34:
                 self.method()
             case 35 | 36 if deeper:

@@ -9,7 +9,7 @@ from tests.fuzz.differential import findings, host_compiler
 from tests.fuzz.generator import generate
 
 KERNELS, BATCH = 2000, 50
-SOME = 400  # kernels that have every construct at least once
+SOME = 800  # kernels that have every construct at least once
 COMPILER = host_compiler()
 
 
