@@ -12,7 +12,7 @@ from simulator.observers.findings import Hazard, HazardKind
 from ui.compute import load_recording, load_right, load_sides, recording_key, scene_step
 from ui.follow_click import focus_on_thread
 from ui.right_values import RightValues
-from ui.view_url import SCHEDULES, View, from_query, to_query
+from ui.view_url import SCHEDULES, View, follow, from_query, to_query
 from ui.wrong_access import find_wrong_access
 
 
@@ -55,7 +55,9 @@ def hazardous_view(view: View, told: Told) -> View:
         view = _focus_on_right_thread(view, side)
         side = load_sides(view)[1]
     else:
-        view = replace(view, block=block, thread=thread, schedule=schedule)
+        shown = replace(view, block=block, thread=thread, schedule=schedule)
+        beside = None if view.partner is None else follow(view.partner, view, shown)
+        view = replace(shown, partner=beside)
     step = _find_hazard(side, hazard.lines, example.iterations, witness is not None)
     return replace(view, step=scene_step(view, step, told.side))
 
@@ -63,11 +65,13 @@ def hazardous_view(view: View, told: Told) -> View:
 def _focus_on_right_thread(view: View, right: View) -> View:
     """The view of two scenes whose right one has the focus and the schedule of another view.
 
-    Where the thread stores no cell of C, as one beyond its edges, that is so if a left one of the
-    same numbers does not either.
+    The left one's schedule goes along where both had the same. Where the thread stores no cell of
+    C, as one beyond its edges, that is so if a left one of the same numbers does not either.
     """
-    assert view.partner is not None
-    view = replace(view, partner=replace(view.partner, schedule=right.schedule))
+    partner = view.partner
+    assert partner is not None
+    left = right.schedule if view.schedule == partner.schedule else view.schedule
+    view = replace(view, schedule=left, partner=replace(partner, schedule=right.schedule))
     recording = load_recording(recording_key(right))
     thread = ravel((*right.thread, 0), recording.launch.block)
     same_numbers = replace(view, block=right.block, thread=right.thread)
