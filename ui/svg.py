@@ -17,7 +17,8 @@ MARKUP = {
     r"</(b|span)>": "</tspan>",
 }
 ANCHORS = {"middle left": "end", "middle center": "middle", "middle right": "start"}
-BASELINE = 0.25  # of a font's size below its middle, as Plotly has it
+# Of a font's size: how far its baseline is below the middle, as Plotly has it.
+TEXT_DROP, TITLE_DROP = 0.25, 0.35
 
 
 def draw_svg(figure: Mapping[str, Any]) -> str:
@@ -35,7 +36,13 @@ def draw_svg(figure: Mapping[str, Any]) -> str:
         *(_columns(trace) for trace in figure["data"] if trace["type"] == "heatmap"),
         *(_texts(trace) for trace in figure["data"] if trace["type"] == "scatter"),
         by_layer["above"],
-        _text(title["text"], title["x"] * width, (1 - title["y"]) * height, "start", title["font"]),
+        _text(
+            title["text"],
+            title["x"] * width,
+            (1 - title["y"]) * height + TITLE_DROP * title["font"]["size"],
+            "start",
+            title["font"],
+        ),
         "</svg>\n",
     ]
     return "".join(parts)
@@ -77,7 +84,13 @@ def _texts(trace: Trace) -> str:
     fonts = zip(_each(font["size"], count), _each(font["color"], count), strict=True)
     rows = zip(trace["text"], trace["x"], trace["y"], fonts, strict=True)
     return "".join(
-        _text(text, x, y, anchor, {"family": font["family"], "size": size, "color": colour})
+        _text(
+            text,
+            x,
+            y + TEXT_DROP * size,
+            anchor,
+            {"family": font["family"], "size": size, "color": colour},
+        )
         for text, x, y, (size, colour) in rows
     )
 
@@ -87,12 +100,13 @@ def _each(value: Any, count: int) -> Sequence[Any]:
 
 
 def _text(text: str, x: float, y: float, anchor: str, font: Mapping[str, Any]) -> str:
+    """A text whose baseline is at y."""
     if font["color"] == CLEAR or not text.strip():
         return ""
     for found, written in MARKUP.items():
         text = re.sub(found, written, text)
     return (
-        f'<text x="{x:.1f}" y="{y + BASELINE * font["size"]:.1f}" text-anchor="{anchor}" '
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" '
         f'font-family="{html.escape(font["family"])}" font-size="{font["size"]:g}" '
         f'fill="{font["color"]}">{text}</text>\n'
     )
