@@ -60,7 +60,7 @@ TEXTS = {
     "negative length": (kernel("float s[-1];"), "negative size"),
     # What is left out, by name.
     "recursion": (kernel("x[0] = f(n);", "__device__ int f(int v) { return v ? f(v - 1) : 0; }\n"),
-                  "line 1, column 38: f calls itself: recursion is not supported; write a loop."),
+                  "line 1, column 38: f calls itself: recursion is not supported; write a loop,"),
     "recursion of two": (kernel("x[0] = f(n);", "__device__ int g(int);\n__device__ int f(int v) "
                          "{ return g(v); }\n__device__ int g(int v) { return f(v); }\n"),
                          "calls itself: recursion"),
