@@ -279,7 +279,9 @@ def _cached_drawing(view: View, look: Look) -> scene.Drawing[Any]:
         return scene.arrange(_build_model(view), look)
     left, right = load_sides(view)
     models = _build_model(left), _build_model(right)
-    return scene.arrange_pair(models, side_names(left, right), load_pairs(view), look)
+    # Not load_pairs: a model may have been recorded anew since, and its steps be others.
+    pairs = align(models[0].recording, models[1].recording)
+    return scene.arrange_pair(models, side_names(left, right), pairs, look)
 
 
 def _build_model(side: View) -> SceneModel:
