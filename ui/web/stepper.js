@@ -1,6 +1,7 @@
 // The component of the Step page: a player that tells Python of its step, its room and of clicks.
 const PAUSE_MS = 450; // after the last step, before Python hears of it
 const SPACING_MS = 1000; // between two reports of steps: a hundred visitors may step at once
+const FOLLOWED_MS = 250; // a click on a link right after a report, which it must not overtake
 const RESIZED_MS = 250; // after the window's last change, before Python hears of the room
 const GRID = [40, 20]; // pixels; a room is told in whole ones, so that a class shares figures
 const PHONE = 640; // pixels of width; a narrower page scrolls, and its room is the whole window
@@ -13,6 +14,7 @@ function mount(parent) {
   const root = parent.querySelector(".stepper");
   const app = {
     component: null, header: null, reporting: null, reported: -SPACING_MS, measuring: null,
+    flushed: -FOLLOWED_MS,
     room: null, // that Python knows
     windowed: null, // the one before the presentation
     settling: false, // whether the window is on its way to or from the whole screen
@@ -32,7 +34,26 @@ function mount(parent) {
 
   // Before anything else is clicked or entered Python hears of the step, which is to stay.
   function flush() {
-    if (app.reporting !== null) report();
+    if (app.reporting === null) return;
+    report();
+    app.flushed = app.reported;
+  }
+
+  // A click on a link closes an open popover, which asks for a run of this page: it must come first.
+  function closePopover({ target }) {
+    if (!target.closest?.("a[href]") || !document.querySelector(".stPopover [aria-expanded=true]")) return;
+    document.body.click();
+    app.flushed = performance.now();
+  }
+
+  // The run of another page's script would take the place of the run that stores the step.
+  function hold(event) {
+    const link = event.target.closest?.("a[href]");
+    const opensHere = !event.ctrlKey && !event.metaKey && !event.shiftKey;
+    if (!link || !opensHere || performance.now() - app.flushed >= FOLLOWED_MS) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    setTimeout(() => link.click(), FOLLOWED_MS);
   }
 
   // The address has the step; a step is no entry of the browser's history. The address of another
@@ -198,6 +219,8 @@ function mount(parent) {
   document.addEventListener(DRAWN, take);
   document.addEventListener("click", unfold);
   document.addEventListener("pointerdown", flush, true);
+  document.addEventListener("pointerdown", closePopover, true);
+  document.addEventListener("click", hold, true);
   document.addEventListener("focusin", flush);
   document.addEventListener("keydown", tabbed);
   document.addEventListener("fullscreenchange", left);
@@ -258,6 +281,8 @@ function mount(parent) {
     document.removeEventListener(DRAWN, take);
     document.removeEventListener("click", unfold);
     document.removeEventListener("pointerdown", flush, true);
+    document.removeEventListener("pointerdown", closePopover, true);
+    document.removeEventListener("click", hold, true);
     document.removeEventListener("focusin", flush);
     document.removeEventListener("keydown", tabbed);
     document.removeEventListener("fullscreenchange", left);
