@@ -50,10 +50,14 @@ if __name__ == "__main__":  # run by Streamlit, for each visitor
     preload()
     draw()
 elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; not by its workers
+    from ui.cluster import ClusterError
     from ui.executor import executor
     from ui.index_page import routes
     from ui.preload import preload
 
-    executor()  # its first process starts while this one imports
+    try:
+        executor()  # its first process starts while this one imports
+    except ClusterError as error:
+        sys.exit(f"error: {error}")
     preload()
     app = st.App(Path(__file__), routes=routes(["", "compare"]))

@@ -1,47 +1,31 @@
-"""Where work runs: one `concurrent.futures.Executor` of worker processes.
+"""Where work runs: one `concurrent.futures.Executor` for the whole app.
 
-A process keeps what it computed last, so that the next job on it is quick.
-
-`TILEWISE_WORKERS` is the number of processes, by default one for each processor; 0 computes in the
-app's own process.
+`TILEWISE_SCHEDULER`, as tcp://host:8786, is the address of a Dask cluster. Without it there are
+worker processes on this machine: `TILEWISE_WORKERS` is their number, by default one for each
+processor; 0 computes in the app's own process.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-import signal
-import threading
-from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
-from typing import Any, ParamSpec, TypeVar
 
+from ui.cluster import Cluster
 from ui.compute import place
-from ui.preload import rarely_collect_garbage
+from ui.workers import Workers
 
 VARIABLE = "TILEWISE_WORKERS"
-NICENESS = 5  # of a worker process: the app itself answers first
-PLACES = 8  # that a process is taken to remember
-TRIES = 2  # of a job whose process ends
-
-P = ParamSpec("P")
-T = TypeVar("T")
-Place = Callable[..., Hashable]  # of a function and its arguments: jobs alike share a process
-
-
-class WorkerLostError(Exception):
-    """A job whose process ended twice: a sentence."""
+SCHEDULER = "TILEWISE_SCHEDULER"
 
 
 @functools.cache
 def executor() -> Executor:
-    """The app's executor."""
+    """The app's executor. Raises ClusterError."""
+    address = os.environ.get(SCHEDULER)
+    if address:
+        return Cluster(address, place)
     count = worker_count()
     return Workers(count, place) if count else ThreadPoolExecutor(1, "compute")
 
@@ -58,145 +42,3 @@ def processor_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-@dataclass(slots=True, eq=False)
-class Task:
-    """A job on its way."""
-
-    call: Callable[[], Any]
-    place: Hashable
-    future: Future[Any] = field(default_factory=Future)
-    tries: int = 0
-
-
-@dataclass(slots=True, eq=False)
-class Worker:
-    """A process and the job that it has."""
-
-    pool: ProcessPoolExecutor
-    task: Task | None = None
-    places: OrderedDict[Hashable, None] = field(default_factory=OrderedDict)  # the latest is last
-
-
-class Workers(Executor):
-    """Processes with a job each; a job goes where the like of it was computed last, if it can.
-
-    Jobs are alike whose `place` is the same: place gets the function and its arguments. The first
-    process is started at once, each other one when all before it have a job.
-    """
-
-    def __init__(self, count: int, place: Place) -> None:
-        self._count = count
-        self._place = place
-        self._lock = threading.RLock()
-        self._waiting: deque[Task] = deque()
-        self._workers = [Worker(_start_pool())]
-        self._workers[0].pool.submit(os.getpid)  # starts the process
-
-    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Compute a function of some arguments, which are pickled."""
-        task = Task(functools.partial(function, *args, **kwargs), self._place(function, *args))
-        with self._lock:
-            self._waiting.append(task)
-            self._assign()
-        return task.future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the processes, once they have finished their jobs."""
-        with self._lock:
-            if cancel_futures:
-                for task in self._waiting:
-                    task.future.cancel()
-                self._waiting.clear()
-            workers = list(self._workers)
-        for worker in workers:
-            worker.pool.shutdown(wait, cancel_futures=cancel_futures)
-
-    def _assign(self) -> None:
-        """Give jobs to processes that have none."""
-        while (chosen := self._choose()) is not None:
-            self._run(*chosen)
-
-    def _choose(self) -> tuple[Worker, Task] | None:
-        """An idle process and its next job: the first that no busy one remembers the like of.
-
-        A second one that waits for the same busy process is taken too.
-        """
-        idle = [worker for worker in self._workers if worker.task is None]
-        if not idle and len(self._workers) == self._count:
-            return None
-        waiting: set[Hashable] = set()
-        for task in self._waiting:
-            familiar = [worker for worker in self._workers if task.place in worker.places]
-            free = [worker for worker in familiar if worker.task is None]
-            if free:
-                return free[0], task
-            if not familiar or task.place in waiting:
-                if not idle:
-                    idle = [Worker(_start_pool())]
-                    self._workers += idle
-                return min(idle, key=lambda worker: len(worker.places)), task
-            waiting.add(task.place)
-        return None
-
-    def _run(self, worker: Worker, task: Task) -> None:
-        self._waiting.remove(task)
-        if not task.tries and not task.future.set_running_or_notify_cancel():
-            return
-        task.tries += 1
-        worker.task = task
-        worker.places[task.place] = None
-        worker.places.move_to_end(task.place)
-        if len(worker.places) > PLACES:
-            worker.places.popitem(last=False)
-        finish = functools.partial(self._finish, worker, task)
-        try:
-            running = worker.pool.submit(task.call)
-        except BrokenProcessPool as error:  # the process has ended since its last job
-            running = Future()
-            running.set_exception(error)
-        running.add_done_callback(finish)
-
-    def _finish(self, worker: Worker, task: Task, done: Future[Any]) -> None:
-        error = done.exception()
-        with self._lock:
-            worker.task = None
-            if isinstance(error, BrokenProcessPool):
-                worker.pool.shutdown(wait=False)
-                worker.pool = _start_pool()
-                worker.places.clear()
-                if task.tries < TRIES:
-                    self._waiting.appendleft(task)
-                    self._assign()
-                    return
-                error = WorkerLostError(
-                    "The process that computed this has ended, twice. Smaller matrices need less "
-                    "memory."
-                )
-            self._assign()
-        if error is None:
-            task.future.set_result(done.result())
-        else:
-            task.future.set_exception(error)
-
-
-def _start_pool() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, get_context("spawn"), _prepare)
-
-
-def _prepare() -> None:
-    """Prepare a worker process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the app ends its workers
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
-    rarely_collect_garbage()
-
-
-def _end_with_parent() -> None:
-    """End this process where the app has ended without ending it."""
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)

@@ -16,11 +16,11 @@ from gpu.result import Comparison
 from gpu.scale.recorded import RecordedScaling
 from ui.cache import answers
 from ui.compute import predict_counters
-from ui.executor import WorkerLostError
 from ui.gpu_charts import counters, latency, performance, roofline, scaling, tiles_over_gpus
 from ui.gpu_charts.performance import Pair
 from ui.palette import CHART_INKS
 from ui.plain_text import plain_text
+from ui.workers import WorkerLostError
 
 # Shown until a reader chooses others; a run may have none of them.
 USUAL_KERNELS = ("naive", "tiled", "transposed:TILE=32", "registers", "warptiles", "cublas")

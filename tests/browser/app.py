@@ -49,17 +49,17 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def running_app(script: Path = ROOT / "app.py") -> Iterator[str]:
-    """The address of an app, once it answers."""
+def running_app(script: Path = ROOT / "app.py", **variables: str) -> Iterator[str]:
+    """The address of an app, once it answers; variables are its environment's, beside ours."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
-    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    ours = {name: value for name, value in os.environ.items() if name != VARIABLE}
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port),
          "--server.address", "127.0.0.1", "--server.headless", "true"],
-        cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        cwd=ROOT, env=ours | variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         for _ in range(1200):

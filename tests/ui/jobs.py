@@ -32,3 +32,12 @@ def leave_mark(_: object, mark: str) -> None:
 
 def fail(_: object, sentence: str) -> None:
     raise ValueError(sentence)
+
+
+def note_process_and_wait(_: object, note: str, seconds: float) -> int:
+    """Note the process that computes this in a file, whole at once, and wait."""
+    written = Path(f"{note}.{os.getpid()}")
+    written.write_text(str(os.getpid()))
+    written.rename(note)
+    time.sleep(seconds)
+    return os.getpid()

@@ -15,14 +15,15 @@ import pytest
 
 from tests.ui import jobs
 from ui import executor
-from ui.executor import VARIABLE, WorkerLostError, Workers
+from ui.executor import VARIABLE
+from ui.workers import WorkerLostError, Workers
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60  # until a job has failed to come back
 ALONE = """
 import os, sys, time
 from tests.ui import jobs
-from ui.executor import Workers
+from ui.workers import Workers
 if __name__ == "__main__":
     workers = Workers(1, lambda _, place, *__: place)
     print(workers.submit(jobs.process, 1).result(60), flush=True)

@@ -22,11 +22,11 @@ from gpu.worker import Job, Worker, WorkerError
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
 from ui.cache import compute
-from ui.executor import WorkerLostError
 from ui.gpu_charts import performance
 from ui.gpu_results import show_bits, show_comparison, show_limits, show_scaling
 from ui.palette import PALETTES
 from ui.plain_text import plain_text
+from ui.workers import WorkerLostError
 
 GPU_CSS = Path(__file__).resolve().parents[1] / "web" / "gpu.css"
 TIMEOUT_SECONDS = 120

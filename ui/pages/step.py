@@ -27,7 +27,6 @@ from ui.compute import (
     recording_key,
     scene_title,
 )
-from ui.executor import WorkerLostError
 from ui.follow_click import follow_click
 from ui.look import Look, Sheet, Stage
 from ui.mailbox import Mailbox, Requested
@@ -51,6 +50,7 @@ from ui.view_url import (
     usual_step,
 )
 from ui.what_if import applicable_edits
+from ui.workers import WorkerLostError
 
 SIZES = {
     "M": "rows of A and C", "N": "columns of B and C", "K": "columns of A and rows of B",

@@ -1,0 +1,139 @@
+"""A Dask cluster of a scheduler and two workers, on this machine: the same jobs run there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from distributed import Client
+
+from tests.browser.app import running_app
+from tests.protocol_client import visitor
+from tests.ui import jobs
+from ui.cluster import Cluster, ClusterError
+from ui.compute import figure_key, open_scene, place
+from ui.look import Look
+from ui.view_url import DEFAULT
+from ui.workers import WorkerLostError
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 120  # until a job has failed to come back
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a scheduler with two workers of a thread each."""
+    folder = tmp_path_factory.mktemp("dask")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    dask = [sys.executable, "-m", "dask"]
+    commands = [
+        [*dask, "scheduler", "--host", address, "--no-dashboard"],
+        *[
+            [*dask, "worker", address, "--nthreads", "1", "--no-dashboard", "--local-directory",
+             str(folder / name)]
+            for name in "ab"
+        ],
+    ]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with ExitStack() as stack:
+        for command in commands:
+            process = stack.enter_context(
+                subprocess.Popen(
+                    command, cwd=ROOT, env=environment,
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                )
+            )  # fmt: skip
+            stack.callback(process.terminate)
+        with Client(address, timeout=SECONDS, set_as_default=False) as client:
+            client.wait_for_workers(2, SECONDS)
+        yield address
+
+
+@pytest.fixture(scope="module")
+def cluster(scheduler: str) -> Iterator[Cluster]:
+    found = Cluster(scheduler, lambda _, where, *__: where)
+    yield found
+    found.shutdown()
+
+
+def test_a_job_goes_where_the_like_of_it_was_computed(cluster: Cluster) -> None:
+    both = [cluster.submit(jobs.process_after, name, 2.0) for name in "ab"]
+    first, second = (job.result(SECONDS) for job in both)
+    assert os.getpid() not in (first, second)
+    for _ in range(4):
+        assert cluster.submit(jobs.process, "b").result(SECONDS) == second
+        assert cluster.submit(jobs.process, "a").result(SECONDS) == first
+
+
+def test_an_error_is_the_jobs_own(cluster: Cluster) -> None:
+    with pytest.raises(ValueError, match="No such thing"):
+        cluster.submit(jobs.fail, "a", "No such thing.").result(SECONDS)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ends a process by a signal")
+def test_a_job_whose_worker_is_killed_in_the_middle_is_computed_by_another(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    running = cluster.submit(jobs.note_process_and_wait, "a", str(tmp_path / "process"), 3.0)
+    while not (tmp_path / "process").exists():
+        time.sleep(0.05)
+    killed = int((tmp_path / "process").read_text())
+    os.kill(killed, signal.SIGKILL)
+    assert running.result(SECONDS) != killed
+
+
+def test_a_job_that_ends_its_worker_twice_is_a_sentence(cluster: Cluster, tmp_path: Path) -> None:
+    with pytest.raises(WorkerLostError, match=r"has ended, twice\. Smaller matrices need less"):
+        cluster.submit(jobs.end_until, "a", str(tmp_path), 9).result(SECONDS)
+    assert len(list(tmp_path.iterdir())) == 2
+    assert cluster.submit(jobs.process, "a").result(SECONDS)
+
+
+def test_a_view_is_the_same_from_there(cluster: Cluster, scheduler: str) -> None:
+    apart = Cluster(scheduler, place)
+    view, look = figure_key(DEFAULT), Look()
+    opened, picture = apart.submit(open_scene, view, look).result(SECONDS)
+    here, picture_here = open_scene(view, look)
+    assert picture == picture_here
+    assert opened.navigation == here.navigation
+    assert opened.reports[0].counters == here.reports[0].counters
+    apart.shutdown()
+
+
+def test_where_no_scheduler_answers_a_sentence_says_so() -> None:
+    with pytest.raises(ClusterError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+        Cluster("tcp://127.0.0.1:9", place, seconds=1)
+
+
+async def open_a_view(address: str) -> str:
+    async with visitor(address, "kernel=naive") as one:
+        await one.rerun()
+        return str(one.header("scene")["name"])
+
+
+def test_the_page_computes_there(cluster: Cluster, scheduler: str) -> None:
+    with running_app(TILEWISE_SCHEDULER=scheduler) as address:
+        assert asyncio.run(open_a_view(address)).startswith("Naive")
+
+
+def test_an_app_whose_scheduler_does_not_answer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEWISE_SCHEDULER", "tcp://127.0.0.1:9")
+    ended = subprocess.run(
+        [sys.executable, "-c", "import ui.cluster; ui.cluster.CONNECT_SECONDS = 1; import app"],
+        cwd=ROOT, capture_output=True, text=True, timeout=SECONDS,
+    )  # fmt: skip
+    assert ended.returncode == 1
+    assert re.search("^error: No Dask scheduler answers at tcp://127.0.0.1:9", ended.stderr, re.M)
+    assert "Traceback" not in ended.stderr

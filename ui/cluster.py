@@ -1,0 +1,95 @@
+"""Work on more machines: the app's jobs go to the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Executor, Future
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from ui.workers import WorkerLostError
+
+if TYPE_CHECKING:
+    from distributed import Scheduler
+
+P = ParamSpec("P")
+T = TypeVar("T")
+PLACES = 256  # whose workers are remembered
+LOSSES = 1  # of a job's workers, after which it is tried again
+CONNECT_SECONDS = 30
+
+
+class ClusterError(Exception):
+    """Why a cluster cannot be used: a sentence."""
+
+
+class Cluster(Executor):
+    """Workers of a Dask cluster; a job goes where the like of it was computed last.
+
+    Jobs are alike whose `place` is the same: place gets the function and its arguments. A job whose
+    worker ends is tried once more. Raises ClusterError where the scheduler does not answer.
+    """
+
+    def __init__(
+        self, address: str, place: Callable[..., Hashable], seconds: float | None = None
+    ) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise ClusterError(
+                "A cluster needs Dask: `python -m pip install -r requirements-cluster.txt`."
+            ) from None
+        try:
+            self._client = Client(address, timeout=seconds or CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ClusterError(f"No Dask scheduler answers at {address}: {error}") from None
+        self._client.run_on_scheduler(_allow_losses)
+        self._place = place
+        self._workers: OrderedDict[Hashable, str] = OrderedDict()  # by place: a worker's address
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Compute a function of some arguments, which are pickled."""
+        place = self._place(function, *args)
+        known = self._workers.get(place)
+        where = {} if known is None else {"workers": [known], "allow_other_workers": True}
+        executor = self._client.get_executor(pure=False, **where)
+        running = executor.submit(_run, functools.partial(function, *args, **kwargs))
+        found: Future[T] = Future()
+        running.add_done_callback(functools.partial(self._finish, place, found))
+        found.add_done_callback(lambda one: one.cancelled() and running.cancel())
+        return found
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster, whose workers go on."""
+        self._client.close()
+
+    def _finish(self, place: Hashable, found: Future[Any], done: Future[Any]) -> None:
+        from distributed import KilledWorker
+
+        if done.cancelled() or not found.set_running_or_notify_cancel():
+            found.cancel()
+            return
+        error = done.exception()
+        if isinstance(error, KilledWorker):
+            error = WorkerLostError()
+        if error is not None:
+            found.set_exception(error)
+            return
+        worker, result = done.result()
+        self._workers[place] = worker
+        self._workers.move_to_end(place)
+        if len(self._workers) > PLACES:
+            self._workers.popitem(last=False)
+        found.set_result(result)
+
+
+def _run(call: Callable[[], Any]) -> tuple[str, Any]:
+    """Compute a job in a worker: the worker's address, and the result."""
+    from distributed import get_worker
+
+    return get_worker().address, call()
+
+
+def _allow_losses(dask_scheduler: Scheduler) -> None:
+    dask_scheduler.allowed_failures = LOSSES
