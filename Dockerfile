@@ -1,12 +1,14 @@
-# The app in a container, as compose.yaml runs it. The target "gpu" has CuPy with its compiler and
-# cuBLAS too, for a machine with NVIDIA's driver and container toolkit.
+# The app in a container, and a cluster's scheduler and workers, as compose.yaml runs them. The target
+# "gpu" has CuPy with its compiler and cuBLAS too, for a machine with NVIDIA's driver and container
+# toolkit.
 FROM python:3.13-slim AS base
 ENV PYTHONUNBUFFERED=1
 RUN useradd --create-home --uid 10001 tilewise
 WORKDIR /tilewise
-COPY requirements.txt .
+COPY requirements.txt requirements-cluster.txt ./
 RUN sed '/^cupy/d' requirements.txt > /tmp/app.txt \
     && pip install --no-cache-dir --requirement /tmp/app.txt \
+        --requirement requirements-cluster.txt \
     && rm /tmp/app.txt
 COPY . .
 # The app's user cannot write here: compiled once, the app starts sooner each time.

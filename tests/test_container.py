@@ -94,8 +94,8 @@ def test_the_image_has_every_package_that_it_imports(context: Path) -> None:
 
 
 def test_what_is_copied_and_compiled_is_there(context: Path) -> None:
-    for source in re.findall(r"^COPY (\S+) ", DOCKERFILE, re.MULTILINE):
-        assert (context / source).exists(), source
+    for sources in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.MULTILINE):
+        assert all((context / source).exists() for source in sources.split()), sources
     [compiled] = re.findall(r"compileall -q (.*)$", DOCKERFILE, re.MULTILINE)
     assert all((context / name).exists() for name in compiled.split())
 
@@ -130,7 +130,24 @@ def test_the_app_runs_without_rights_and_the_last_stage_is_the_app() -> None:
 def test_each_service_is_a_stage_on_the_port_of_the_app() -> None:
     assert f"EXPOSE {PORT}\n" in DOCKERFILE
     assert "app" in COMPOSE["services"]
-    for service in COMPOSE["services"].values():
+    for name, service in COMPOSE["services"].items():
         assert service["build"]["target"] in {name for _, name in STAGES}
         assert (ROOT / service["build"]["context"]).samefile(ROOT)
+        assert ("ports" in service) == (name == "app"), "a scheduler is not to be reached"
     assert COMPOSE["services"]["app"]["ports"] == [f"{PORT}:{PORT}"]
+
+
+def test_the_cluster_s_services_find_each_other_and_say_how_they_are() -> None:
+    services = COMPOSE["services"]
+    scheduler = services["scheduler"]["command"]
+    port = scheduler[scheduler.index("--port") + 1]
+    for name in ("scheduler", "worker"):
+        service = services[name]
+        words = service["command"]
+        assert words[:3] == ["python", "-m", "dask"]
+        health = words[words.index("--dashboard-address") + 1]
+        assert f"127.0.0.1{health}/health" in service["healthcheck"]["test"][-1]
+        if name != "scheduler":
+            assert f"tcp://scheduler:{port}" in words
+            assert set(service["profiles"]) <= set(services["scheduler"]["profiles"])
+    assert "TILEWISE_SCHEDULER" in services["app"]["environment"]
