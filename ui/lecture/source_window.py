@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simulator import Step, narrate
 from simulator.language.tree import Loop
@@ -22,6 +22,8 @@ MARGIN = 1.3  # letters, from the left edge to the code: the loops' bars stand t
 BEFORE = 3  # lines that stay visible above the current line, where there are any
 HANGING = 4  # spaces before the rest of a line that is continued
 VALUE_ROWS = 2  # under the current line, at most
+PINNED = 5  # rows of a what-if's changes above the window, at most
+LEAST = 7  # rows of the window that stay below them
 BREAKS = " ,(*+-<>=&|?:;/%"  # a line is continued after one of these
 
 
@@ -34,10 +36,17 @@ class Row:
     # scene beside this one does not have, else "".
     sign: str
     layers: tuple[str, ...]  # its text in each of COLOURS, with spaces where another's stands
+    is_pinned: bool = False  # whether it stands above the window, apart from the lines around it
+
+
+GAP = Row(0, "", ("⋯", *("" for _ in COLOURS[1:])), is_pinned=True)  # below pinned rows
 
 
 class SourceWindow:
-    """The rows of the kernel's text around the current line."""
+    """The rows of the kernel's text around the current line.
+
+    What a what-if has changed stands above them where no line of it is among them.
+    """
 
     def __init__(
         self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas,
@@ -53,20 +62,27 @@ class SourceWindow:
         self._columns = int((self._box.right - self._code) / letter)
         self._value_columns = int((self._box.right - self._code) / (MONO_WIDTH * letters.values))
         self._rows = _rows(model.recording.kernel.text, model.changes, differing, self._columns)
-        self._before = min(BEFORE, max(0, self._count - 1 - VALUE_ROWS) // 2)
+        self._pinned = _pinned_rows(self._rows, self._count)
+        self._follows = self._count - len(self._pinned)  # rows that follow the current line
         self._first_row = {row.line: i for i, row in reversed(list(enumerate(self._rows)))}
         self._last_row = {row.line: i for i, row in enumerate(self._rows)}
+        # The first and the last row of each line that a what-if changed.
+        self._changed = [
+            (self._first_row[line], self._last_row[line])
+            for line in sorted({row.line for row in self._rows if row.sign in _CHANGED})
+        ]
+        self._before = min(BEFORE, max(0, self._follows - 1 - VALUE_ROWS) // 2)
         self._starts = self._window_starts()
 
     def _window_starts(self) -> list[int]:
         """For each step the first row: it changes when the current line would leave the window."""
         starts, start = [], 0
-        last = max(0, len(self._rows) + VALUE_ROWS - self._count)
+        last = max(0, len(self._rows) + VALUE_ROWS - self._follows)
         last = self._first_row[self._rows[last].line]
         for step in self._model.recording.steps:
             first, end = self._rows_of(step)
             low = self._first_row[self._rows[max(0, first - self._before)].line]
-            if not (start <= low and end + 1 + VALUE_ROWS <= start + self._count):
+            if not (start <= low and end + 1 + VALUE_ROWS <= start + self._follows):
                 start = min(low, last)
             starts.append(start)
         return starts
@@ -88,8 +104,11 @@ class SourceWindow:
         """What each row of the window has at a step: source, values, or nothing."""
         start, (_, end) = self._starts[step.number], self._rows_of(step)
         values = self._values(step)
+        stop = start + self._follows - len(values)
+        is_seen = any(start <= first and last < stop for first, last in self._changed)
+        pinned = () if is_seen else self._pinned
         shown: list[Row | str | None] = [
-            *self._rows[start : end + 1], *values, *self._rows[end + 1 :]
+            *pinned, *self._rows[start : end + 1], *values, *self._rows[end + 1 :]
         ]  # fmt: skip
         shown = shown[: self._count]
         return [*shown, *[None] * (self._count - len(shown))]
@@ -157,7 +176,8 @@ class SourceWindow:
         """A bar beside a loop's rows, as far as they are shown."""
         rows = [
             i for i, row in enumerate(shown)
-            if isinstance(row, Row) and loop.span.line <= row.line <= loop.span.end_line
+            if isinstance(row, Row) and not row.is_pinned
+            and loop.span.line <= row.line <= loop.span.end_line
         ]  # fmt: skip
         if not rows:
             return ""
@@ -171,13 +191,26 @@ class SourceWindow:
         row = int((y - self._box.top) / self._height)
         shown = self._shown(step)[: row + 1]
         lines = [entry.line for entry in shown if isinstance(entry, Row)]
-        return Hit("line", lines[-1]) if lines and shown[-1] is not None else None
+        return Hit("line", lines[-1]) if lines and lines[-1] and shown[-1] is not None else None
 
     def _top(self, row: int) -> float:
         return self._box.top + row * self._height
 
     def _middle(self, row: int) -> float:
         return round(self._top(row) + self._height / 2, 2)
+
+
+_CHANGED = ("-", "+")
+
+
+def _pinned_rows(rows: tuple[Row, ...], count: int) -> tuple[Row, ...]:
+    """The first rows that a what-if changed, whole lines of them, and a gap; none without room."""
+    changed = [row for row in rows if row.sign in _CHANGED]
+    while len(changed) > PINNED:
+        changed = [row for row in changed if row.line != changed[-1].line]
+    if not changed or count - len(changed) - 1 < LEAST:
+        return ()
+    return (*(replace(row, is_pinned=True) for row in changed), GAP)
 
 
 def _bold(text: str) -> str:

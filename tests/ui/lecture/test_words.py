@@ -9,19 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Launch, Step, compile_kernel, narrate, record
+from simulator import Launch, Step, catalogue, compile_kernel, narrate, record
 from tests.ui.lecture.lectures import Lecture, centre, of_query, of_size, seen, spread
 from tests.ui.scene_models import EACH
 from ui.hit import Hit
 from ui.lecture.letters import wrap
 from ui.lecture.sentence import SentencePanel
 from ui.lecture.sheet import LectureSheet
-from ui.lecture.source_window import SourceWindow
+from ui.lecture.source_window import Row, SourceWindow
 from ui.look import Look
 from ui.palette import PALETTES
 from ui.panels.canvas import SPACE
 from ui.scene_model import build_scene_model
+from ui.what_if import applicable_edits
 
+TILED = catalogue()["tiled"].source(TILE=4)
 ROOMS = [(320, 500, False), (390, 844, False), (1240, 560, False), (1280, 720, True)]
 
 
@@ -135,3 +137,35 @@ def test_the_current_line_is_the_new_one() -> None:
         _, added, current = window.shapes(step)[:3]
         [box] = seen(current)
         assert any(box[1] == other[1] for other in seen(added))
+
+
+@pytest.mark.parametrize(("width", "height", "presenting"), ROOMS[1:])
+@pytest.mark.parametrize("edit", [one.key for one in applicable_edits(TILED)])
+def test_what_a_what_if_changed_is_shown_at_every_step(
+    edit: str, width: int, height: int, presenting: bool
+) -> None:
+    look = Look(width=width, height=height, presenting=presenting)
+    lecture = of_query(edits=edit, TILE=4, look=look)
+    window = lecture.panel(SourceWindow)
+    changed = [row for row in window._rows if row.sign]
+    for step in lecture.steps:
+        assert len(seen(window.shapes(step)[2])) == 1, "the current line"
+        shown = [
+            (row.line, row.sign, row.layers) for row in window._shown(step) if isinstance(row, Row)
+        ]
+        assert any(
+            all((row.line, row.sign, row.layers) in shown for row in changed if row.line == line)
+            for line in {row.line for row in changed}
+        ), (edit, step.number)
+
+
+def test_a_click_between_pinned_changes_and_the_source_is_on_no_line() -> None:
+    lecture = of_query(edits="pad", TILE=4)
+    window = lecture.panel(SourceWindow)
+    [step, *_] = lecture.steps_of("acc += As")
+    [removed], [added] = (seen(shape) for shape in window.shapes(step)[:2])
+    x, y = centre(added)
+    declared = next(row.line for row in window._rows if row.sign == "+")
+    assert window.hit(step, x, y) == Hit("line", declared)
+    assert window.hit(step, x, y + added[3] - added[1]) is None
+    assert removed[1] == pytest.approx(window._box.top, abs=0.1)
