@@ -6,10 +6,11 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -21,6 +22,9 @@ SECONDS = 120.0  # without a message, until the server has failed
 ELEMENT_ID = re.compile(r"\$\$ID-[0-9a-f]+-(?P<key>.*)", re.DOTALL)  # with the key that a page gave
 EARLY = ForwardMsg.FINISHED_EARLY_FOR_RERUN  # another run of the script follows
 COMPLETE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+
+
+T = TypeVar("T")
 
 
 class ServerError(Exception):
@@ -133,6 +137,12 @@ class Visitor:
             self.widgets.pop(name["key"], None)  # the latest is the last
             self.widgets[name["key"]] = found
             self.fragments[found.id] = message.delta.fragment_id
+
+
+def run(visit: Coroutine[Any, Any, T]) -> T:
+    """The result of a visit; in a thread of its own, for Playwright's loop runs in a test's."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, visit).result()
 
 
 @asynccontextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import signal
@@ -18,7 +17,7 @@ import pytest
 from distributed import Client
 
 from tests.browser.app import running_app
-from tests.protocol_client import visitor
+from tests.protocol_client import run, visitor
 from tests.ui import jobs
 from ui.cluster import Cluster, ClusterError
 from ui.compute import figure_key, open_scene, place
@@ -125,7 +124,7 @@ async def open_a_view(address: str) -> str:
 
 def test_the_page_computes_there(cluster: Cluster, scheduler: str) -> None:
     with running_app(TILEWISE_SCHEDULER=scheduler) as address:
-        assert asyncio.run(open_a_view(address)).startswith("Naive")
+        assert run(open_a_view(address)).startswith("Naive")
 
 
 def test_an_app_whose_scheduler_does_not_answer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

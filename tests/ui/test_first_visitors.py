@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from simulator import catalogue
 from tests.browser.app import running_app
-from tests.protocol_client import ServerError, visitor
+from tests.protocol_client import ServerError, run, visitor
 from ui.presets import presets
 from ui.view_url import to_query
 
@@ -64,7 +64,7 @@ async def visited(links: Sequence[tuple[str, str]], address: str) -> dict[tuple[
 def test_a_class_may_come_together_right_after_a_start() -> None:
     assert len(set(links())) == VISITORS
     with running_app() as address:
-        assert asyncio.run(visited(links(), address)) == {}
+        assert run(visited(links(), address)) == {}
 
 
 def test_no_page_imports_what_was_not_imported_before_it() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -12,7 +11,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from tests.browser.app import running_app
-from tests.protocol_client import visitor
+from tests.protocol_client import run, visitor
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -76,4 +75,4 @@ async def click_with_a_step(address: str) -> None:
 
 def test_what_is_clicked_in_one_instant_with_a_step_is_heard() -> None:
     with running_app() as address:
-        asyncio.run(click_with_a_step(address))
+        run(click_with_a_step(address))
