@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from tests.browser.app import running_app
 from tests.protocol_client import run, visitor
 
+FEW = 12  # messages; a run of the page takes more
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -71,6 +72,9 @@ async def click_with_a_step(address: str) -> None:
         one.states[box.id] = WidgetState(id=box.id, bool_value=True)
         await one.report("scene", at=[*at[:2], 7, -1])
         assert parse_qs(one.query)["edits"] == ["pad"]
+        header = one.header("scene")
+        answer = await one.report("scene", at=[header["id"], header["order"], 9, -1])
+        assert answer.messages < FEW, "a step alone runs the scene's fragment alone"
 
 
 def test_what_is_clicked_in_one_instant_with_a_step_is_heard() -> None:

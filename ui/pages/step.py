@@ -645,7 +645,10 @@ def draw_scene_of(opened: Opened) -> None:
     if stepper is not None:
         handle_step(stepper)
         # The browser sends a step and a click of one instant as a run of the fragment alone.
-        if mailbox().requested is not state.get("applied") or entered() != state["entered"]:
+        # It may leave out controls that have their first values.
+        before = state["entered"]
+        is_changed = any(before.get(key, value) != value for key, value in entered().items())
+        if is_changed or mailbox().requested is not state.get("applied"):
             st.rerun()
         state["room"] = parse_room(stepper.room) or state.get("room")
         if stepper.clicked:
