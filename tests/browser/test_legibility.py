@@ -79,7 +79,7 @@ QUICK = {  # what the default run looks at; the deep one at every view
     ("long names", "classroom, dark"), ("long names", "sources"), ("ragged beside", "phone"),
     ("With | without the second barrier", "page"), ("Transposed | padded", "page"),
 }  # fmt: skip
-STEPS, QUICK_STEPS = 8, 4
+STEPS, QUICK_STEPS = 5, 4
 EVERYWHERE = "classroom"  # the look in which every view is looked at
 IN_TURN = ("page", "phone", "wall", "classroom, dark")  # of these each view has one, in turn
 OF_PAIRS = ("page", "sources")  # in which every pair is looked at
