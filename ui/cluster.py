@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ui.workers import WorkerLostError
+from ui.workers import Place, WorkerLostError
 
 if TYPE_CHECKING:
     from distributed import Scheduler
@@ -31,9 +31,7 @@ class Cluster(Executor):
     worker ends is tried once more. Raises ClusterError where the scheduler does not answer.
     """
 
-    def __init__(
-        self, address: str, place: Callable[..., Hashable], seconds: float | None = None
-    ) -> None:
+    def __init__(self, address: str, place: Place, seconds: float | None = None) -> None:
         try:
             from distributed import Client
         except ImportError:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from ui import export, scene
-from ui.compute import load_drawing, load_navigation, load_sides, scene_title
+from ui import scene
+from ui.compute import load_drawing, load_navigation, load_sides, scene_title, write_animation
 from ui.look import Look
 from ui.view_url import View, from_query
 
@@ -59,6 +59,4 @@ def run_view(view: View) -> Run:
 
 def draw_standalone(view: View, look: Look) -> Standalone:
     """Run a view and draw it. SourceError or LaunchError, a sentence, where it cannot be run."""
-    run = run_view(view)
-    pieces = export.html(run.draw(look).streamed(), run.stops, run.title, view.step)
-    return Standalone(run.stops["steps"], pieces)
+    return Standalone(load_navigation(view)["steps"], write_animation(view, look, view.step))
