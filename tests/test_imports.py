@@ -20,7 +20,14 @@ LAYERS = {
     "gpu": {"ui", "streamlit", "plotly"},
     "ui": {"cupy", "cupyx"},
 }
-STREAMLIT = {"popover.py", "cache.py", "gpu_results.py", "index_page.py", "stepper.py"}
+STREAMLIT = {
+    "popover.py",
+    "cache.py",
+    "downloads.py",
+    "gpu_results.py",
+    "index_page.py",
+    "stepper.py",
+}
 
 
 def modules(folder: Path) -> list[Path]:

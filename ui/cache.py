@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import functools
-import io
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -14,7 +13,6 @@ from types import NoneType
 from typing import Any, TypeVar, TypeVarTuple, cast
 
 import streamlit as st
-from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from gpu.predict import NotPredictedError
@@ -181,21 +179,10 @@ def load_picture(view: View, look: Look, steps: range) -> bytes:
     return answers().ask(draw_picture, figure_key(view), look, steps).figure
 
 
-def load_animation(view: View, look: Look) -> io.BytesIO:
+def load_animation(view: View, look: Look) -> bytes:
     """Build the scene of a view, with every step, as an HTML file in UTF-8.
 
     Visitors who request the same file while it is being built share it; it is not kept. A browser
     gives up after three minutes.
     """
-    release_downloads()
-    return io.BytesIO(answers().ask(build_animation, figure_key(view), look, is_kept=False))
-
-
-def release_downloads() -> None:
-    """Free the memory of files that were downloaded before.
-
-    Streamlit keeps a file that was made on demand until two script runs have ended after it, and
-    downloads do not run the script. This calls what Streamlit calls when a script run ends.
-    """
-    if runtime.exists():
-        runtime.get_instance().media_file_mgr.remove_orphaned_files()
+    return answers().ask(build_animation, figure_key(view), look, is_kept=False)

@@ -10,13 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from streamlit import runtime
 from streamlit.runtime.media_file_manager import MediaFileManager
-from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest
 
 from simulator import compile_kernel, record
@@ -41,8 +38,9 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[View], Build]
     """What the page gives the download button to call, by the view that is shown."""
     found: list[Build] = []
 
-    def add(_: MediaFileManager, build: Build, *__: Any, **___: Any) -> str:
-        found.append(build)
+    def add(_: MediaFileManager, build: Build, media_type: str, *__: Any, **___: Any) -> str:
+        if media_type == "text/html":
+            found.append(build)
         return "file"
 
     def shown(view: View) -> Build:
@@ -138,23 +136,3 @@ def test_one_animation_is_built_at_a_time_and_the_same_one_once(
     assert (building.most, building.count) == (1, built)
     builds[0]()
     assert building.count == built + 1, "a file that has been handed out is not kept"
-
-
-def test_downloads_before_the_last_are_let_go(
-    offered: Callable[[View], Build], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """While visitors only download, no script ends, after which Streamlit would let go of them."""
-    builds = [offered(replace(View(), thread=(x, 0))) for x in range(4)]
-    monkeypatch.undo()  # the manager's own way of adding
-    storage = MemoryMediaFileStorage("/media")
-    manager = MediaFileManager(storage)
-    monkeypatch.setattr(runtime, "exists", lambda: True)
-    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(media_file_mgr=manager))
-    kept, largest = [], 0
-    for n, build in enumerate(builds):
-        address = manager.execute_deferred(manager.add_deferred(build, "text/html", str(n)))
-        largest = max(largest, len(storage.get_file(address.removeprefix("/media/")).content))
-        [held] = storage.get_stats()["cache_memory_bytes"]
-        kept.append(held.byte_length)
-    assert largest > 4 * MB, "which Plotly alone takes"
-    assert max(kept) <= 2 * largest

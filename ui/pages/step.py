@@ -27,6 +27,7 @@ from ui.compute import (
     recording_key,
     scene_title,
 )
+from ui.downloads import download_button
 from ui.follow_click import follow_click
 from ui.look import Look, Sheet, Stage
 from ui.mailbox import Mailbox, Requested
@@ -598,17 +599,23 @@ def draw_downloads(view: View, opened: Opened) -> None:
     kernels = "-".join(side.kernel for side in sides)
     name = f"tilewise-{kernels}-{view.M}x{view.N}x{view.K}"
     look = replace(current_look(view), presenting=False)
-    st.download_button(
+    download_button(
         "Animation, one HTML file", functools.partial(load_animation, view, look),
-        f"{name}.html", "text/html", icon=":material/movie:", on_click="ignore", width="stretch",
+        f"{name}.html", "text/html", ":material/movie:",
     )  # fmt: skip
     for number, (side, report) in enumerate(zip(sides, opened.reports, strict=True)):
         of_side = "" if len(sides) == 1 else f" of the {SIDE_NAMES[number]} scene"
-        st.download_button(
-            f"Counters{of_side} by line, CSV", export.counters_csv(report, presets.source(side)),
+        download_button(
+            f"Counters{of_side} by line, CSV",
+            functools.partial(counters_csv, side, report),
             f"tilewise-{side.kernel}-{view.M}x{view.N}x{view.K}.csv", "text/csv",
-            icon=":material/table:", on_click="ignore", width="stretch",
+            ":material/table:",
         )  # fmt: skip
+
+
+def counters_csv(side: View, report: Report) -> bytes:
+    """The counters of one side by line, as a CSV file."""
+    return export.counters_csv(report, presets.source(side)).encode()
 
 
 def theme() -> str:
