@@ -12,13 +12,14 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from gpu.faults import explain
 from gpu.json_data import decode
+from gpu.line import Line
 from gpu.progress import Progress
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -59,6 +60,15 @@ class JobState:
         return self.phase in ("done", "failed", "cancelled")
 
 
+def waiting(before: int) -> JobState:
+    """The state of a job with some before it in the line."""
+    if not before:
+        return JobState("waiting", "Next in the line")
+    jobs = "one job" if before == 1 else f"{before} jobs"
+    message = f"Place {before + 1} in the line, {jobs} before yours"
+    return JobState("waiting", message, before)
+
+
 class Job:
     """One request to the worker, watched and cancelled from any thread."""
 
@@ -67,7 +77,7 @@ class Job:
         self.limit = limit
         self.cancelled = threading.Event()
         self._finished = threading.Event()
-        self._state = JobState("waiting", "Waiting for the GPU process")
+        self._state = waiting(0)
 
     @property
     def state(self) -> JobState:
@@ -141,15 +151,18 @@ class Worker:
     def __init__(self, command: tuple[str, ...] | None = None) -> None:
         self._command = command or COMMAND
         self._turn = threading.Condition()
-        self._line: list[Job] = []
+        self._line = Line[Job]()
         self._child: Child | None = None
         self._number = 0
 
-    def submit(self, request: Mapping[str, Any], limit: float) -> Job:
-        """Queue a job (a JSON object with a "job" key) that may run `limit` seconds."""
+    def submit(self, request: Mapping[str, Any], limit: float, owner: Hashable = None) -> Job:
+        """Queue a job (a JSON object with a "job" key) that may run `limit` seconds.
+
+        Owners take turns; without one, each job is an owner's own.
+        """
         job = Job(request, limit)
         with self._turn:
-            self._line.append(job)
+            self._line.join(job, owner)
         threading.Thread(target=self._serve, args=(job,), daemon=True).start()
         return job
 
@@ -159,17 +172,16 @@ class Worker:
             for job in self._line:
                 job.cancel()
             self._turn.notify_all()
-            self._turn.wait_for(lambda: not self._line, timeout=KILL_SECONDS + 1)
+            self._turn.wait_for(lambda: not list(self._line), timeout=KILL_SECONDS + 1)
         self._replace()
 
     def _serve(self, job: Job) -> None:
         with self._turn:
-            while self._line[0] is not job and not job.cancelled.is_set():
-                before = self._line.index(job)
-                job.move(
-                    JobState("waiting", f"Waiting for {_jobs(before)} before this one", before)
-                )
+            while (before := self._line.before(job)) and not job.cancelled.is_set():
+                job.move(waiting(before))
                 self._turn.wait(POLL_SECONDS)
+            if not job.cancelled.is_set():
+                self._line.start(job)
         try:
             job.move(self._run(job))
         except Exception as error:
@@ -177,7 +189,7 @@ class Worker:
             job.move(JobState("failed", f"Tilewise could not run this on the GPU: {error}"))
         finally:
             with self._turn:
-                self._line.remove(job)
+                self._line.leave(job)
                 self._turn.notify_all()
 
     def _run(self, job: Job) -> JobState:
@@ -252,10 +264,6 @@ class Worker:
         """End the process, if there is one; the next job starts another."""
         child, self._child = self._child, None
         return child.kill() if child else None
-
-
-def _jobs(count: int) -> str:
-    return "one job" if count == 1 else f"{count} jobs"
 
 
 def _where(doing: str, sentence: str) -> str:

@@ -33,7 +33,7 @@ def echo(request: Request, progress: Progress) -> dict[str, Any]:
     print("noise on stdout that is no message")
     for text in request.get("progress", []):
         progress(text)
-    return {"said": request.get("say"), "process": os.getpid()}
+    return {"said": request.get("say"), "process": os.getpid(), "at": time.monotonic()}
 
 
 def sleep(request: Request, progress: Progress) -> dict[str, Any]:

@@ -129,7 +129,7 @@ def test_jobs_take_turns_and_know_their_place(fake: Worker) -> None:
     first = fake.submit({"job": "sleep"}, LIMIT)
     second = fake.submit({"job": "echo", "say": 2}, LIMIT)
     third = fake.submit({"job": "echo", "say": 3}, LIMIT)
-    while third.state.message != "Waiting for 2 jobs before this one":
+    while third.state.message != "Place 3 in the line, 2 jobs before yours":
         assert not first.state.finished, first.state
         time.sleep(0.01)
     assert third.state.before == 2
@@ -140,6 +140,18 @@ def test_jobs_take_turns_and_know_their_place(fake: Worker) -> None:
     first.cancel()
     assert second.wait()["said"] == 2
     assert first.state.phase == "cancelled"
+
+
+def test_owners_take_turns(fake: Worker) -> None:
+    names = ["a1", "a2", "a3", "b1", "c1", "b2"]
+    first = fake.submit({"job": "sleep"}, LIMIT, "a")
+    jobs = [fake.submit({"job": "echo", "say": name}, LIMIT, name[0]) for name in names]
+    while [job.state.before for job in jobs] != [3, 5, 6, 1, 2, 4]:
+        assert not first.state.finished, first.state
+        time.sleep(0.01)
+    first.cancel()
+    at = {str(job.wait()["said"]): job.wait()["at"] for job in jobs}
+    assert sorted(names, key=lambda name: at[name]) == ["b1", "c1", "a1", "b2", "a2", "a3"]
 
 
 def test_closing_ends_what_runs(fake: Worker) -> None:

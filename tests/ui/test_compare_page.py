@@ -284,7 +284,7 @@ def test_the_bar_names_the_kernel_that_runs_and_the_place_in_the_queue(
     assert "Running naive and checking its C" in told(page)
     other = opened_again()
     other.button(key="compare_run").click().run()
-    assert "Waiting for one job before this one" in told(other)
+    assert "Place 2 in the line, one job before yours" in told(other)
     for one in (other, page):
         one.session_state["compare_job"].cancel()
         settled(one)
