@@ -26,6 +26,7 @@ STREAMLIT = {
     "downloads.py",
     "gpu_results.py",
     "index_page.py",
+    "leaving.py",
     "stepper.py",
 }
 

@@ -8,6 +8,7 @@ from string import Template
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from gpu import bits, recorded
 from gpu.bits import BitVerdict
@@ -24,6 +25,7 @@ from simulator.language.errors import LaunchError, SourceError
 from ui.cache import compute
 from ui.gpu_charts import performance
 from ui.gpu_results import show_bits, show_comparison, show_limits, show_scaling
+from ui.leaving import cancel_when_left
 from ui.palette import PALETTES
 from ui.plain_text import plain_text
 from ui.workers import WorkerLostError
@@ -166,7 +168,11 @@ def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
 
 def start_job(job: Mapping[str, Any]) -> None:
     """Submit a job to the GPU process and rerun the page."""
-    st.session_state[JOB] = shared_worker().submit(job, TIMEOUT_SECONDS)
+    context = get_script_run_ctx()
+    assert context is not None
+    visitor = context.session_id
+    st.session_state[JOB] = shared_worker().submit(job, TIMEOUT_SECONDS, visitor)
+    cancel_when_left(st.session_state[JOB], visitor)
     st.session_state[PROBLEM] = None
     if job["job"] == "compare":
         st.session_state[RESULT] = None

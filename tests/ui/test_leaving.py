@@ -1,0 +1,71 @@
+"""A visitor who leaves cancels their job; the one who looks at another page does not."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from gpu.worker import Job, JobState
+from tests.browser.app import running_app
+from tests.protocol_client import Visitor, run, visitor
+from ui import leaving
+
+AWAY = 2.0  # seconds, longer than app_with_a_fake_gpu.py allows
+APP = Path(__file__).with_name("app_with_a_fake_gpu.py")
+
+
+def test_a_connection_that_comes_back_cancels_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leaving, "LOOK_SECONDS", 0.0)
+    job = Job({}, 1)
+    looks = itertools.count()
+
+    def is_there() -> bool:
+        if next(looks) == 30:
+            job.move(JobState("done", "Done"))
+        return next(looks) % 4 == 0
+
+    leaving.watch(job, is_there)
+    assert not job.cancelled.is_set()
+
+
+def test_who_stays_away_cancels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leaving, "GRACE_SECONDS", 0.05)
+    monkeypatch.setattr(leaving, "LOOK_SECONDS", 0.01)
+    job = Job({}, 1)
+    leaving.watch(job, lambda: False)
+    assert job.cancelled.is_set()
+
+
+async def waits(one: Visitor) -> bool:
+    """Whether a visitor's job has not ended."""
+    await one.rerun()
+    return bool(one.find("compare_limits_run").disabled)
+
+
+async def leave(address: str) -> None:
+    async with visitor(address) as next_one:
+        async with AsyncExitStack() as tab:
+            first = await tab.enter_async_context(visitor(address))
+            await first.rerun()
+            await first.press("compare_run")
+            await next_one.rerun()
+            await next_one.press("compare_limits_run")
+            first.page, first.page_hash = "empty", ""
+            await first.rerun()
+            assert first.find("nothing"), "the other page"
+            await asyncio.sleep(AWAY)
+            assert await waits(next_one)
+        until = time.monotonic() + 60
+        while await waits(next_one):
+            assert time.monotonic() < until, "the job of who has left holds the GPU"
+            await asyncio.sleep(0.2)
+
+
+def test_a_closed_tab_cancels_and_another_page_does_not() -> None:
+    with running_app(APP, FAKE_SECONDS="600") as address:
+        run(leave(address))
