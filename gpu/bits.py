@@ -6,7 +6,7 @@ import base64
 import dataclasses
 import io
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from gpu.json_data import decode
 from gpu.progress import Progress
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
+from simulator.machine.budget import Progress as SimulatorProgress
 
 SIMULATOR_SECONDS = 20.0
 SIMULATED_CELLS = 1024 * 1024  # of C at most: larger ones take the simulator minutes
@@ -185,8 +186,13 @@ def decode_array(text: str) -> Array:
     return array
 
 
-def simulated_product(candidate: Candidate, size: tuple[int, int, int], seed: int) -> Array:
-    """C [M, N] as the simulator computes it from the same inputs.
+def simulated_product(
+    candidate: Candidate,
+    size: tuple[int, int, int],
+    seed: int,
+    on_progress: Callable[[SimulatorProgress], None] | None = None,
+) -> Array:
+    """C [M, N] as the simulator computes it from the same inputs; on_progress is simulate's.
 
     Raises SourceError or LaunchError, also where it takes longer than SIMULATOR_SECONDS.
     """
@@ -198,16 +204,22 @@ def simulated_product(candidate: Candidate, size: tuple[int, int, int], seed: in
     kernel = compile_kernel(candidate.text, candidate.kernel, candidate.defines)
     arguments = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
     launch = Launch(candidate.grid, candidate.block, arguments)
-    result: Array = simulate(kernel, launch, seconds=SIMULATOR_SECONDS).arrays["C"].reshape(M, N)
+    report = simulate(kernel, launch, seconds=SIMULATOR_SECONDS, on_progress=on_progress)
+    result: Array = report.arrays["C"].reshape(M, N)
     return result
 
 
-def judge(job: Mapping[str, Any], found: Mapping[str, Any]) -> BitVerdict:
+def judge(
+    job: Mapping[str, Any],
+    found: Mapping[str, Any],
+    on_progress: Callable[[SimulatorProgress], None] | None = None,
+) -> BitVerdict:
     """Compare the result of `product` for a job with the simulator's C of the same inputs.
 
-    Raises what simulated_product does.
+    on_progress is simulate's. Raises what simulated_product does.
     """
     product_job = decode(ProductJob, job, "The job")
-    simulated = simulated_product(product_job.kernel, product_job.size, product_job.seed)
+    asked = product_job.kernel, product_job.size, product_job.seed
+    simulated = simulated_product(*asked, on_progress)
     real = decode(Product, found, "The product")
     return compare_bits(product_job.kernel.name, product_job.size, simulated, decode_array(real.C))

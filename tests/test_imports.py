@@ -28,6 +28,7 @@ STREAMLIT = {
     "index_page.py",
     "leaving.py",
     "stepper.py",
+    "waiting.py",
 }
 
 

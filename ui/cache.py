@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import functools
 import threading
 from collections import OrderedDict
@@ -13,7 +12,6 @@ from types import NoneType
 from typing import Any, TypeVar, TypeVarTuple, cast
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from gpu.predict import NotPredictedError
 from simulator import LaunchError, SourceError
@@ -29,10 +27,11 @@ from ui.compute import (
 from ui.executor import executor
 from ui.look import Look
 from ui.view_url import View
+from ui.waiting import wait
+from ui.workers import Running
 
 LARGEST = 96 * 2**20  # bytes of the results that are kept
 OTHERS = 2**15  # bytes that a result without a picture is taken for
-POLL_SECONDS = 0.1
 # Errors that would come again, and none.
 LASTING = (NoneType, SourceError, LaunchError, NotPredictedError)
 
@@ -66,10 +65,12 @@ class Answers:
         function: Callable[[*Arguments], Result],
         *arguments: *Arguments,
         is_kept: bool = True,
+        on_stop: Callable[[], None] | None = None,
     ) -> Result:
         """The result of a function, which workers compute; its error is raised.
 
-        The arguments are hashable. A script run that another has replaced ends here.
+        The arguments are hashable. A script run that another has replaced ends here. With on_stop
+        the visitor may stop it, unless others wait for it too.
         """
         key = (function, arguments)
         with self._lock:
@@ -83,7 +84,7 @@ class Answers:
                 self._answers.move_to_end(key)
             answer.waiting += 1
         try:
-            _wait(answer.future)
+            wait(answer.future, on_stop and functools.partial(self._stop, key, answer, on_stop))
         finally:
             with self._lock:
                 answer.waiting -= 1
@@ -93,6 +94,15 @@ class Answers:
         if error is not None:
             raise error.with_traceback(None)  # else each raise would extend the traceback
         return cast(Result, answer.future.result())
+
+    def _stop(self, key: Hashable, answer: Answer, on_stop: Callable[[], None]) -> None:
+        """Stop what nobody waits for now, and say so to the visitor who did."""
+        with self._lock:
+            if not answer.waiting and isinstance(answer.future, Running):
+                if self._answers.get(key) is answer:
+                    del self._answers[key]  # whoever asks from now on has it computed anew
+                answer.future.stop()
+        on_stop()
 
     def knows(self, function: Callable[..., Any], *arguments: Any) -> bool:
         """Whether a result is there."""
@@ -131,41 +141,47 @@ def _size(result: object) -> int:
     return len(picture) if isinstance(picture, bytes) else OTHERS
 
 
-def _wait(future: Future[Any]) -> None:
-    """Wait for a job, with a spinner where a page waits; its script run may be ended meanwhile."""
-    if future.done() or get_script_run_ctx() is None:
-        concurrent.futures.wait([future])
-        return
-    with st.spinner("Running the kernel…"):
-        while not concurrent.futures.wait([future], POLL_SECONDS).done:
-            "view" in st.session_state  # noqa: B015  # here Streamlit ends a run that is replaced
-
-
 @st.cache_resource(show_spinner=False)
 def answers() -> Answers:
     """What the class has asked this app for."""
     return Answers(executor())
 
 
-def compute(function: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
-    """The result of a function for this visitor alone, which a worker computes."""
+def compute(
+    function: Callable[[*Arguments], Result],
+    *arguments: *Arguments,
+    on_stop: Callable[[], None],
+) -> Result:
+    """The result of a function for this visitor alone, who may stop it; a worker computes it."""
     future = executor().submit(function, *arguments)
+
+    def stop() -> None:
+        if isinstance(future, Running):
+            future.stop()
+        on_stop()
+
     try:
-        _wait(future)
+        wait(future, stop)
     finally:
         future.cancel()  # unless it has begun
     return future.result()
 
 
-def load_opened(view: View, look: Look) -> Opened:
+def is_known(view: View) -> bool:
+    """Whether a view's kernels have run."""
+    return answers().knows(open_view, figure_key(view))
+
+
+def load_opened(view: View, look: Look, on_stop: Callable[[], None] | None = None) -> Opened:
     """Run a view's kernels; where it is new, draw the picture of its step with them.
 
-    Raises SourceError or LaunchError, whose sentence the page shows.
+    on_stop is called where the visitor stops it. Raises SourceError or LaunchError, whose sentence
+    the page shows.
     """
     known, key = answers(), figure_key(view)
-    if known.knows(open_view, key):
+    if is_known(view):
         return known.ask(open_view, key)
-    opened, picture = known.ask(open_scene, replace(key, step=view.step), look)
+    opened, picture = known.ask(open_scene, replace(key, step=view.step), look, on_stop=on_stop)
     known.keep(opened, open_view, key)
     known.keep(picture, draw_picture, key, look, picture.steps)
     return opened

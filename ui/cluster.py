@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ui.workers import Place, WorkerLostError
+from ui.workers import Place, Running, WorkerLostError
 
 if TYPE_CHECKING:
     from distributed import Scheduler
@@ -46,14 +46,15 @@ class Cluster(Executor):
         self._place = place
         self._workers: OrderedDict[Hashable, str] = OrderedDict()  # by place: a worker's address
 
-    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Running[T]:
         """Compute a function of some arguments, which are pickled."""
         place = self._place(function, *args)
         known = self._workers.get(place)
         where = {} if known is None else {"workers": [known], "allow_other_workers": True}
         executor = self._client.get_executor(pure=False, **where)
         running = executor.submit(_run, functools.partial(function, *args, **kwargs))
-        found: Future[T] = Future()
+        found: Running[T] = Running()
+        found.stop = found.cancel
         running.add_done_callback(functools.partial(self._finish, place, found))
         found.add_done_callback(lambda one: one.cancelled() and running.cancel())
         return found

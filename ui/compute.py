@@ -15,6 +15,7 @@ from typing import Any
 
 from plotly.io.json import to_json_plotly
 
+from gpu import bits
 from gpu.predict import predict
 from simulator import (
     Kernel,
@@ -28,9 +29,11 @@ from simulator import (
     simulate,
 )
 from simulator.launch import Dim3, ravel
+from simulator.machine.budget import Progress
 from simulator.machine.schedule import Schedule
 from ui import export, presets, scene
 from ui.find_step import corresponding_step
+from ui.job_progress import say
 from ui.look import Look, Stage
 from ui.packed_frames import pack_frames
 from ui.pairs import Pair, align, pair_navigation, pair_of_step
@@ -109,6 +112,7 @@ def draw_picture(view: View, look: Look, steps: range | None = None) -> Picture:
     if steps is None:
         stops, scenes = load_navigation(view), len(load_sides(view))
         steps = scene.page(stops, min(max(view.step, 0), stops["steps"] - 1), scenes)
+    say("The picture is drawn.")
     figure = _draw(view, look, steps)
     picture = _to_json({name: figure[name] for name in ("data", "layout")})
     packed = pack_frames(figure["frames"]).encode()
@@ -162,6 +166,16 @@ def build_animation(view: View, look: Look) -> bytes:
     return file.getvalue()
 
 
+def judge_bits(job: Mapping[str, Any], found: Mapping[str, Any]) -> bits.BitVerdict:
+    """Compare a GPU's result of a job with the simulator's, as gpu.bits.judge."""
+    return bits.judge(job, found, say_progress)
+
+
+def say_progress(progress: Progress) -> None:
+    """Say how far a run of the simulator is."""
+    say(f"{progress.sentence[:1].upper()}{progress.sentence[1:]}.")
+
+
 # What the jobs are made of.
 
 
@@ -203,8 +217,12 @@ def load_recording(view: View) -> Recording:
 @functools.lru_cache(RECORDINGS)
 def _cached_record(view: View) -> Recording | SourceError | LaunchError:
     """Record, or return the error, so that a failed run is cached too."""
+    say(f"Block {view.block} is recorded.")
     try:
-        return record(load_kernel(view), presets.launch(view), (*view.block, 0), view.schedule)
+        return record(
+            load_kernel(view), presets.launch(view), (*view.block, 0), view.schedule,
+            on_progress=say_progress,
+        )  # fmt: skip
     except (SourceError, LaunchError) as error:
         return error.with_traceback(None)  # a traceback refers to all that was recorded
 
@@ -216,7 +234,10 @@ def load_report(view: View) -> Report:
 
 @functools.lru_cache(2 * RECORDINGS)
 def _cached_simulate(view: View) -> Report:
-    return simulate(load_kernel(view), presets.launch(view), seconds=SIMULATE_SECONDS)
+    say("The whole grid runs.")
+    return simulate(
+        load_kernel(view), presets.launch(view), seconds=SIMULATE_SECONDS, on_progress=say_progress
+    )
 
 
 def load_sides(view: View) -> tuple[View, ...]:

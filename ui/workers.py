@@ -13,20 +13,30 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from typing import Any, ParamSpec, TypeVar
 
+from ui.job_progress import listen
 from ui.preload import rarely_collect_garbage
 
 NICENESS = 5  # of a worker process: the app itself answers first
 PLACES = 8  # that a process is taken to remember
 TRIES = 2  # of a job whose process ends
+SAID = 256  # bytes of what a job says of itself
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Place = Callable[..., Hashable]  # of a function and its arguments: jobs alike share a process
+
+
+class StoppedError(Exception):
+    """A job that was stopped: a sentence."""
+
+    def __init__(self) -> None:
+        super().__init__("This was stopped.")
 
 
 class WorkerLostError(Exception):
@@ -38,23 +48,44 @@ class WorkerLostError(Exception):
         )
 
 
+class Running(Future[T]):
+    """The result of a job that can be asked how far it is, and stopped."""
+
+    said: Callable[[], str] = staticmethod(lambda: "")  # a sentence, or nothing
+    stop: Callable[[], object]  # the result is then StoppedError, unless it comes first
+
+
 @dataclass(slots=True, eq=False)
 class Task:
     """A job on its way."""
 
     call: Callable[[], Any]
     place: Hashable
-    future: Future[Any] = field(default_factory=Future)
+    future: Running[Any] = field(default_factory=Running)
     tries: int = 0
+    is_stopped: bool = False
 
 
-@dataclass(slots=True, eq=False)
 class Worker:
     """A process and the job that it has."""
 
-    pool: ProcessPoolExecutor
-    task: Task | None = None
-    places: OrderedDict[Hashable, None] = field(default_factory=OrderedDict)  # the latest is last
+    def __init__(self) -> None:
+        self.task: Task | None = None
+        self.places: OrderedDict[Hashable, None] = OrderedDict()  # the latest is last
+        self.start()
+
+    def start(self) -> None:
+        """Have a new process."""
+        context = get_context("spawn")
+        self.said = context.RawArray("c", SAID)  # what the job has said last
+        self.number = context.RawValue("i", 0)  # the process's, once it is ready
+        self.pool = ProcessPoolExecutor(1, context, _prepare, (self.said, self.number))
+
+    def kill(self) -> None:
+        """End the process in the middle of its job."""
+        if self.number.value:
+            with suppress(OSError):
+                os.kill(self.number.value, signal.SIGTERM)
 
 
 class Workers(Executor):
@@ -69,12 +100,14 @@ class Workers(Executor):
         self._place = place
         self._lock = threading.RLock()
         self._waiting: deque[Task] = deque()
-        self._workers = [Worker(_start_pool())]
+        self._workers = [Worker()]
         self._workers[0].pool.submit(os.getpid)  # starts the process
 
-    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Running[T]:
         """Compute a function of some arguments, which are pickled."""
         task = Task(functools.partial(function, *args, **kwargs), self._place(function, *args))
+        task.future.said = functools.partial(self._said, task)
+        task.future.stop = functools.partial(self._stop, task)
         with self._lock:
             self._waiting.append(task)
             self._assign()
@@ -90,6 +123,21 @@ class Workers(Executor):
             workers = list(self._workers)
         for worker in workers:
             worker.pool.shutdown(wait, cancel_futures=cancel_futures)
+
+    def _said(self, task: Task) -> str:
+        for worker in self._workers:
+            if worker.task is task:
+                return bytes(worker.said.value).decode(errors="ignore")
+        return ""
+
+    def _stop(self, task: Task) -> None:
+        """Take a job back, or end the process that computes it."""
+        with self._lock:
+            if not task.future.cancel():
+                task.is_stopped = True
+                for worker in self._workers:
+                    if worker.task is task:
+                        worker.kill()
 
     def _assign(self) -> None:
         """Give jobs to processes that have none."""
@@ -112,7 +160,7 @@ class Workers(Executor):
                 return free[0], task
             if not familiar or task.place in waiting:
                 if not idle:
-                    idle = [Worker(_start_pool())]
+                    idle = [Worker()]
                     self._workers += idle
                 return min(idle, key=lambda worker: len(worker.places)), task
             waiting.add(task.place)
@@ -124,6 +172,7 @@ class Workers(Executor):
             return
         task.tries += 1
         worker.task = task
+        worker.said.value = b""
         worker.places[task.place] = None
         worker.places.move_to_end(task.place)
         if len(worker.places) > PLACES:
@@ -142,13 +191,13 @@ class Workers(Executor):
             worker.task = None
             if isinstance(error, BrokenProcessPool):
                 worker.pool.shutdown(wait=False)
-                worker.pool = _start_pool()
+                worker.start()
                 worker.places.clear()
-                if task.tries < TRIES:
+                if task.tries < TRIES and not task.is_stopped:
                     self._waiting.appendleft(task)
                     self._assign()
                     return
-                error = WorkerLostError()
+                error = StoppedError() if task.is_stopped else WorkerLostError()
             self._assign()
         if error is None:
             task.future.set_result(done.result())
@@ -156,17 +205,19 @@ class Workers(Executor):
             task.future.set_exception(error)
 
 
-def _start_pool() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, get_context("spawn"), _prepare)
-
-
-def _prepare() -> None:
-    """Prepare a worker process."""
+def _prepare(said: Any, number: Any) -> None:
+    """Prepare a worker process: it shares what its job says, and its number, with the app."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the app ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    listen(functools.partial(_write, said))
+    number.value = os.getpid()
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     rarely_collect_garbage()
+
+
+def _write(said: Any, sentence: str) -> None:
+    said.value = sentence.encode(errors="replace")[: SAID - 1]
 
 
 def _end_with_parent() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
 import numpy as np
@@ -22,6 +22,7 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import expressions_of, subexpressions, walk
 from simulator.launch import Dim3, Launch, ravel
+from simulator.machine.budget import Progress
 from simulator.machine.buffers import Address, Buffer, clip_offsets
 from simulator.machine.group import Group, LoopState
 from simulator.machine.machine import Machine
@@ -41,12 +42,14 @@ def record(
     block: Dim3 = (0, 0, 0),
     schedule: Schedule = Schedule.LOCKSTEP,
     seed: int = 0,
+    on_progress: Callable[[Progress], None] | None = None,
 ) -> Recording:
     """Record every step of one block, in lockstep or with its warps in the order of a schedule.
 
-    block is in x, y, z; seed is what Schedule.RANDOM draws from. Raises LaunchError for a block
-    outside the grid, a launch that no GPU takes, or too large snapshots; SourceError for what
-    cannot be executed or takes more than MAX_STEPS steps.
+    block is in x, y, z; seed is what Schedule.RANDOM draws from; on_progress, if given, is called
+    about once a second. Raises LaunchError for a block outside the grid, a launch that no GPU
+    takes, or too large snapshots; SourceError for what cannot be executed or takes more than
+    MAX_STEPS steps.
 
     >>> from simulator import Launch, compile_kernel, record
     >>> kernel = compile_kernel('''
@@ -68,7 +71,7 @@ def record(
                 f"(0 to {size - 1})."
             )
     recorder = Recorder()
-    machine = Machine(kernel, launch, [recorder], schedule, seed)
+    machine = Machine(kernel, launch, [recorder], schedule, seed, on_progress=on_progress)
     arguments = machine.arguments | {  # arrays as the steps have them: a struct's as its cells
         name: buffer.contents() for name, buffer in machine.buffers.items()
     }

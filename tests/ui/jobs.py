@@ -6,6 +6,8 @@ import os
 import time
 from pathlib import Path
 
+from ui.job_progress import say
+
 
 def process(_: object) -> int:
     """The process that computes this."""
@@ -39,5 +41,12 @@ def note_process_and_wait(_: object, note: str, seconds: float) -> int:
     written = Path(f"{note}.{os.getpid()}")
     written.write_text(str(os.getpid()))
     written.rename(note)
+    time.sleep(seconds)
+    return os.getpid()
+
+
+def say_and_wait(_: object, sentence: str, seconds: float) -> int:
+    """Say how far this is, and wait."""
+    say(sentence)
     time.sleep(seconds)
     return os.getpid()

@@ -12,6 +12,7 @@ import pytest
 from simulator import LaunchError
 from ui import cache
 from ui.cache import Answers
+from ui.workers import Running
 
 VISITORS = 30
 
@@ -127,17 +128,55 @@ def test_what_came_with_another_result_is_kept(counting: Counting) -> None:
     assert counting.calls == []
 
 
+def test_a_run_is_stopped_unless_others_wait_for_it(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two visitors wait; the first one clicks on Stop, then the second one."""
+    stopped: list[Running[Any]] = []
+    clicks: list[Callable[[], None]] = []
+    left: list[str] = []
+
+    class Stoppable(ByHand):
+        def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            future: Running[Any] = Running()
+            future.set_running_or_notify_cancel()
+            future.stop = lambda: stopped.append(future)
+            return future
+
+    answers = Answers(Stoppable())
+
+    def first(_: Future[Any], on_stop: Callable[[], None]) -> None:
+        clicks.append(on_stop)
+        monkeypatch.setattr(cache, "wait", second)
+        with pytest.raises(KeyboardInterrupt):
+            answers.ask(counting.double, 1, on_stop=lambda: left.append("second"))
+        raise KeyboardInterrupt
+
+    def second(_: Future[Any], on_stop: Callable[[], None]) -> None:
+        clicks[0]()  # while both wait
+        assert (left, stopped) == (["first"], [])
+        clicks.append(on_stop)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cache, "wait", first)
+    with pytest.raises(KeyboardInterrupt):
+        answers.ask(counting.double, 1, on_stop=lambda: left.append("first"))
+    clicks[1]()
+    assert (left, len(stopped)) == (["first", "second"], 1)
+    assert not answers.knows(counting.double, 1)
+
+
 def test_what_nobody_waits_for_any_more_is_not_begun(
     counting: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workers = ByHand()
     answers = Answers(workers)
 
-    def leave(_: Future[Any]) -> None:
+    def leave(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as impatient:
-        impatient.setattr(cache, "_wait", leave)
+        impatient.setattr(cache, "wait", leave)
         with pytest.raises(KeyboardInterrupt):
             answers.ask(counting.double, 1)
     workers.run()

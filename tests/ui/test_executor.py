@@ -16,7 +16,7 @@ import pytest
 from tests.ui import jobs
 from ui import executor
 from ui.executor import VARIABLE
-from ui.workers import WorkerLostError, Workers
+from ui.workers import StoppedError, WorkerLostError, Workers
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60  # until a job has failed to come back
@@ -106,6 +106,32 @@ def test_a_cancelled_job_is_not_begun(tmp_path: Path) -> None:
         waiting.result(SECONDS)
     assert not list(tmp_path.iterdir())
     one.shutdown()
+
+
+def test_a_job_says_how_far_it_is(workers: Workers) -> None:
+    job = workers.submit(jobs.say_and_wait, "a", "3 of 64 blocks are done: äöü", 1.0)
+    assert job.said() in ("", "3 of 64 blocks are done: äöü")
+    until(lambda: job.said() == "3 of 64 blocks are done: äöü")
+    assert job.result(SECONDS)
+    assert job.said() == ""
+    long = workers.submit(jobs.say_and_wait, "a", "é" * 1000, 1.0)
+    until(lambda: long.said().startswith("é" * 100))
+
+
+def test_a_job_that_is_stopped_ends_at_once_and_the_next_is_computed() -> None:
+    workers = Workers(1, by_first)
+    running = workers.submit(jobs.say_and_wait, "a", "I have begun.", 600.0)
+    waiting = workers.submit(jobs.process_after, "a", 0.1)
+    taken_back = workers.submit(jobs.process_after, "a", 600.0)
+    until(lambda: running.said() == "I have begun.")
+    taken_back.stop()
+    running.stop()
+    with pytest.raises(StoppedError, match=r"This was stopped\."):
+        running.result(SECONDS)
+    with pytest.raises(CancelledError):
+        taken_back.result(SECONDS)
+    assert waiting.result(SECONDS)
+    workers.shutdown()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="ends a process by a signal")

@@ -23,6 +23,7 @@ from gpu.worker import Job, Worker, WorkerError
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
 from ui.cache import compute
+from ui.compute import judge_bits
 from ui.gpu_charts import performance
 from ui.gpu_results import show_bits, show_comparison, show_limits, show_scaling
 from ui.leaving import cancel_when_left
@@ -254,7 +255,12 @@ def store_result(job: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
             st.session_state[LIMITS] = known | {job["gpu"]: limits_from(answer)}
         case "product":
             with st.spinner("The simulator computes its C …"):
-                st.session_state[BITS] = compute(bits.judge, job, answer)
+                st.session_state[BITS] = compute(judge_bits, job, answer, on_stop=note_stopped)
+
+
+def note_stopped() -> None:
+    """Say that the visitor has stopped the simulator's part of a comparison."""
+    st.session_state[PROBLEM] = "The simulator was stopped before it had computed its C."
 
 
 def draw_sources(candidates: list[Candidate]) -> None:

@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from simulator import LaunchError, Report, SourceError, catalogue
 from simulator.catalogue import Entry
 from ui import export, presets, scene
-from ui.cache import answers, load_animation, load_opened, load_picture
+from ui.cache import answers, is_known, load_animation, load_opened, load_picture
 from ui.compute import (
     Opened,
     draw_frames,
@@ -442,8 +442,13 @@ def draw_view() -> None:
         request_view(nearest, notices, st.session_state.get("preset"))
         st.rerun()
     store_view(view)
+    state, key = st.session_state, figure_key(view)
+    if state.get("stopped") == key and not is_known(view):
+        draw_stopped()
+        return
+    state["stopped"] = None
     try:
-        opened = load_opened(view, current_look(view))
+        opened = load_opened(view, current_look(view), functools.partial(note_stopped, key))
     except (SourceError, LaunchError) as error:
         draw_notices()
         draw_error(error)
@@ -463,6 +468,17 @@ def draw_view() -> None:
     if places.downloads.is_drawn:
         with places.downloads.container:
             draw_downloads(view, opened)
+
+
+def note_stopped(key: View | None) -> None:
+    """Remember which view's run the visitor has stopped: its figure_key."""
+    st.session_state["stopped"] = key
+
+
+def draw_stopped() -> None:
+    """Draw what a visitor may do who has stopped a run."""
+    st.info("This run was stopped. Choose smaller matrices or another kernel, or run it after all.")
+    st.button("Run it", icon=":material/play_arrow:", on_click=note_stopped, args=(None,))
 
 
 def draw_error(error: Exception) -> None:

@@ -1,0 +1,34 @@
+"""A run that takes long: what its visitor sees meanwhile, and how it is stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Browser, expect
+
+from tests.browser import app
+from tests.browser.conftest import load
+from tests.browser.scene import ready, settled
+
+SCRIPT = Path(__file__).with_name("app_that_says_at_once.py")
+LONG = "?kernel=warptiles&M=64&N=64&K=64"
+
+
+def test_a_run_is_stopped_and_run_after_all_and_another_stopped_for_a_smaller_one(
+    chromium: Browser,
+) -> None:
+    with app.running_app(SCRIPT, PYTHONPATH=str(app.ROOT)) as address:
+        loaded = load(chromium, {}, address + LONG)
+        page = loaded.page
+        expect(page.get_by_text("Running the kernel, ")).to_be_visible()
+        page.get_by_role("button", name="Stop").click()
+        expect(page.get_by_text("This run was stopped")).to_be_visible()
+        page.get_by_role("button", name="Run it").click()
+        ready(page)
+        expect(page.get_by_role("button", name="Stop")).not_to_be_visible()
+        page.goto(address + LONG.replace("M=64", "M=60"))
+        page.get_by_role("button", name="Stop").click()
+        expect(page.get_by_text("This run was stopped")).to_be_visible()
+        page.goto(address + "?kernel=naive")
+        settled(ready(page), kernel="naive")
+        assert loaded.errors == []

@@ -1,0 +1,56 @@
+"""Waiting for a job on a page: how far it is, and a button that stops it."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import itertools
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from ui.plain_text import plain_text
+from ui.workers import Running
+
+POLL_SECONDS = 0.1
+SPINNER_SECONDS = 1.0  # from then on the page says how far the job is
+
+_numbers = itertools.count()  # of buttons: a script run may wait several times
+
+
+def wait(future: Future[Any], on_stop: Callable[[], None] | None = None) -> None:
+    """Wait for a job, where a page waits so that its visitor sees it.
+
+    on_stop is called in the script run that follows upon a click on Stop; without it there is no
+    such button. A script run that another replaces ends here.
+    """
+    if future.done() or get_script_run_ctx() is None:
+        concurrent.futures.wait([future])
+        return
+    begin = time.monotonic()
+    with st.spinner("Running the kernel…"):
+        if _is_done(future, SPINNER_SECONDS):
+            return
+    place = st.empty()
+    with place.container(horizontal=True, vertical_alignment="center", key=f"wait{next(_numbers)}"):
+        text = st.empty()
+        if on_stop is not None and isinstance(future, Running):
+            st.button("Stop", icon=":material/stop:", on_click=on_stop, key=f"stop{next(_numbers)}")
+    while not _is_done(future, SPINNER_SECONDS):
+        said = future.said() if isinstance(future, Running) else ""
+        seconds = time.monotonic() - begin
+        text.markdown(plain_text(f"Running the kernel, {seconds:.0f} s. {said}"))
+    place.empty()
+
+
+def _is_done(future: Future[Any], seconds: float) -> bool:
+    """Whether a job ends within some seconds; here Streamlit ends a run that is replaced."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if concurrent.futures.wait([future], POLL_SECONDS).done:
+            return True
+        "view" in st.session_state  # noqa: B015
+    return False
