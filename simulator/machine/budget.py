@@ -53,15 +53,29 @@ class Budget:
     """The time of one run, counted from now on."""
 
     def __init__(
-        self, seconds: float, blocks: int, on_progress: Callable[[Progress], None] | None = None
+        self,
+        seconds: float,
+        blocks: int,
+        on_progress: Callable[[Progress], None] | None = None,
+        spent: float = 0.0,
+        blocks_done: int = 0,
     ) -> None:
-        """A run of some blocks may take `seconds`; on_progress is called about once a second."""
-        self.blocks_done = 0
+        """A run of some blocks may take `seconds`; on_progress is called about once a second.
+
+        spent and blocks_done are the seconds and blocks of the run before now.
+        """
+        self.blocks_done = blocks_done
         self._seconds = seconds
         self._blocks = blocks
         self._on_progress = on_progress
-        self._begin = time.perf_counter()
-        self._next_report = self._begin + REPORT_SECONDS if on_progress else float("inf")
+        now = time.perf_counter()
+        self._begin = now - spent
+        self._next_report = now + REPORT_SECONDS if on_progress else float("inf")
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the run began."""
+        return time.perf_counter() - self._begin
 
     def check(self, loops: Sequence[LoopProgress] = (), has_counter: bool = True) -> None:
         """Report progress when it is time; SourceError, or LaunchError, once the time is over.
@@ -72,6 +86,11 @@ class Budget:
         now = time.perf_counter()
         if now > self._begin + self._seconds:
             self._stop(self._progress(now, loops), loops, has_counter)
+        self.report(loops)
+
+    def report(self, loops: Sequence[LoopProgress] = ()) -> None:
+        """Report progress when it is time."""
+        now = time.perf_counter()
         if now > self._next_report and self._on_progress is not None:
             self._next_report = now + REPORT_SECONDS
             self._on_progress(self._progress(now, loops))

@@ -110,25 +110,28 @@ class Machine:
         self._on_progress = on_progress
         self._budget = Budget(seconds, launch.blocks)  # of the present run
 
-    def run(self, blocks: Array | None = None) -> None:
+    def run(self, blocks: Array | None = None, budget: Budget | None = None) -> None:
         """Run the whole grid, or only the blocks int [n] of these linear numbers.
+
+        budget is given where they are a part of a longer run: it is that run's.
 
         Raises SourceError, with its place in the text, for what cannot be executed.
         """
         begin = time.perf_counter()
         if blocks is None:
             blocks = np.arange(self.launch.blocks)
-        self._budget = Budget(self._time_limit, blocks.size, self._on_progress)
+        self._budget = budget or Budget(self._time_limit, blocks.size, self._on_progress)
         for notify in callbacks(self.observers, "on_start"):
             notify(self.kernel, self.launch, self.buffers)
-        chunk = self._chunk_blocks()
+        chunk = self.chunk_blocks()
         with np.errstate(all="ignore"):
             try:
                 for first in range(0, blocks.size, chunk):
                     if first:
                         self._budget.check()
-                    self._run_chunk(blocks[first : first + chunk])
-                    self._budget.blocks_done = min(first + chunk, blocks.size)
+                    together = blocks[first : first + chunk]
+                    self._run_chunk(together)
+                    self._budget.blocks_done += together.size
             except LaunchStopped:
                 pass  # observers know why
         self.seconds = time.perf_counter() - begin
@@ -151,8 +154,8 @@ class Machine:
 
     # Chunks ------------------------------------------------------------------------------------
 
-    def _chunk_blocks(self) -> int:
-        """Blocks of a chunk: as many as fit the cache and the memory budget."""
+    def chunk_blocks(self) -> int:
+        """Blocks of a chunk, which run at once: as many as fit the cache and the memory budget."""
         threads = self.launch.threads
         shared_bytes = self.kernel.static_shared_bytes + self.launch.shared_bytes
         local_bytes = threads * sum(

@@ -49,6 +49,13 @@ class Counters(Observer):
         """The same counters, and those of IDEAL_FIELDS, for each line that accesses memory."""
         return {number: dict(self._lines[number]) for number in sorted(self._lines)}
 
+    def add_blocks(self, others: Counters) -> None:
+        """Add what was counted over other blocks."""
+        for number, counts in others.lines.items():
+            known = self._lines.setdefault(number, dict.fromkeys(counts, 0))
+            for name, count in counts.items():
+                known[name] += count
+
     def on_access(self, access: Access) -> None:
         """Add what one instruction of a group of warps costs."""
         space = access.buffer.space

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from simulator.language.tree import MemorySpace
 from simulator.launch import Dim3
@@ -89,6 +90,32 @@ class Hazard:
     count: int  # lanes, summed over all instructions
     example: Example
     witness: Witness | None = None  # None if no order that was tried shows a race; see Witness
+
+
+@dataclass(slots=True)
+class Findings:
+    """Hazards and notes, each under a key that says what it is about, in the order first seen."""
+
+    hazards: dict[Any, Hazard] = field(default_factory=dict)
+    notes: dict[Any, str] = field(default_factory=dict)  # sentences on what is no fault
+
+    def add(self, key: Any, hazard: Hazard) -> None:
+        """Add a hazard, or its count to the one already found for this key."""
+        known = self.hazards.get(key)
+        if known is not None:
+            hazard = replace(known, count=known.count + hazard.count)
+        self.hazards[key] = hazard
+
+    def note(self, key: Any, sentence: str) -> None:
+        """Add a sentence, unless there is one for this key."""
+        self.notes.setdefault(key, sentence)
+
+    def add_later(self, later: Findings) -> None:
+        """Add what was found after all of this."""
+        for key, hazard in later.hazards.items():
+            self.add(key, hazard)
+        for key, sentence in later.notes.items():
+            self.note(key, sentence)
 
 
 def loop_iterations(group: Group) -> tuple[int, ...]:

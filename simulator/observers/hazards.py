@@ -32,6 +32,7 @@ from simulator.observers.findings import (
     RACES,
     WARP_FAULT_KINDS,
     Example,
+    Findings,
     Hazard,
     HazardKind,
     loop_iterations,
@@ -88,8 +89,7 @@ class Hazards(Observer):
     """Finds the hazards of a launch; `found` lists them in the order they were first seen."""
 
     def __init__(self) -> None:
-        self._found: dict[Any, Hazard] = {}
-        self._notes: dict[Any, str] = {}  # sentences, by what they are about
+        self.findings = Findings()
         self._shadows: dict[Buffer, Shadow] = {}
         self._written: set[str] = set()  # parameters that the kernel may write through
         self._launch: Launch | None = None
@@ -107,12 +107,12 @@ class Hazards(Observer):
     @property
     def found(self) -> tuple[Hazard, ...]:
         """Every hazard so far."""
-        return tuple(self._found.values())
+        return tuple(self.findings.hazards.values())
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about what is no fault, but worth a look."""
-        return tuple(self._notes.values())
+        return tuple(self.findings.notes.values())
 
     # Notifications of the machine ------------------------------------------------------------
 
@@ -203,7 +203,7 @@ class Hazards(Observer):
         example = _example_of_lane(fault.group, lane, None)
         message = warp_fault_message(fault, lane)
         hazard = Hazard(kind, (line,), None, None, message, int(fault.lanes.sum()), example)
-        self._add((kind, fault.reason, line), hazard)
+        self.findings.add((kind, fault.reason, line), hazard)
 
     def on_stop(self, stop: Stop) -> None:
         """Threads end the launch."""
@@ -213,7 +213,7 @@ class Hazards(Observer):
         example = _example_of_lane(stop.group, lane, None)
         message = stop_message(stop, lane)
         hazard = Hazard(kind, (line,), None, None, message, int(stop.lanes.sum()), example)
-        self._add((kind, line), hazard)
+        self.findings.add((kind, line), hazard)
 
     def on_unset(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """A variable is read before it has a value."""
@@ -223,13 +223,13 @@ class Hazards(Observer):
         )
         space = MemorySpace.REGISTER
         hazard = Hazard(kind, (span.line,), name, space, message, lanes.size, example)
-        self._add((kind, name, span.line), hazard)
+        self.findings.add((kind, name, span.line), hazard)
 
     def on_unset_copy(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """A variable is copied before it has a value."""
         block, thread = group.thread_of(int(lanes[0]))
         note = unset_copy_note(span.line, block, thread, group.launch, name)
-        self._notes.setdefault(("copy", name, span.line), note)
+        self.findings.note(("copy", name, span.line), note)
 
     def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
         """A barrier interval ends."""
@@ -254,7 +254,7 @@ class Hazards(Observer):
         present = arrived | ended
         if present.all():
             count = int((ended & ~arrived).sum())
-            self._notes.setdefault(
+            self.findings.note(
                 ("ended", line), ended_threads_note(barrier, block, self._launch, count)
             )
             return
@@ -263,7 +263,8 @@ class Hazards(Observer):
         )
         message = partial_barrier_message(barrier, block, missing, self._launch, int(arrived.sum()))
         example = Example(block, waiting, block, missing, None, loop_iterations(group))
-        self._add((kind, line), Hazard(kind, (line,), None, None, message, 1, example))
+        hazard = Hazard(kind, (line,), None, None, message, 1, example)
+        self.findings.add((kind, line), hazard)
 
     def _is_clean(self, access: Access, shadow: Shadow) -> bool:
         """Note a load or store by one lane alone of a cell that no other thread has touched.
@@ -518,13 +519,13 @@ class Hazards(Observer):
         access, cell = accesses.access, int(accesses.cells[number])
         lines = (int(accesses.shadow.line[cell]), access.lvalue.span.line)
         key = ("same value", *sorted(lines), access.buffer.name)
-        if key in self._notes:
+        if key in self.findings.notes:
             return
         launch = access.group.launch
         writers = (int(accesses.shadow.writer[cell]), int(accesses.threads[number]))
         name = format_cell(access.buffer, _cell_index(access.buffer, cell))
         places = [_block_and_thread(writer, launch) for writer in writers]
-        self._notes[key] = same_value_note(lines, name, places, launch)
+        self.findings.note(key, same_value_note(lines, name, places, launch))
 
     def _precedes_write(self, accesses: CellAccesses, cell: int) -> bool:
         """Whether the author of the kernel meant an access to come before the cell's last write.
@@ -602,14 +603,7 @@ class Hazards(Observer):
     ) -> None:
         """Add a hazard of an array, one for its kind and lines."""
         hazard = Hazard(kind, lines, buffer.name, buffer.space, message, count, example)
-        self._add((kind, lines, buffer.name), hazard)
-
-    def _add(self, key: Any, hazard: Hazard) -> None:
-        """Add a hazard, or its count to the one already found for this key."""
-        known = self._found.get(key)
-        if known is not None:
-            hazard = replace(known, count=known.count + hazard.count)
-        self._found[key] = hazard
+        self.findings.add((kind, lines, buffer.name), hazard)
 
 
 def _current_accesses(
