@@ -5,17 +5,25 @@ from __future__ import annotations
 from simulator.language.ctype import Pointer
 from simulator.language.functions import ASYNC_COPY, ATOMIC_FUNCTIONS, OUTPUT_FUNCTIONS
 from simulator.language.tree import (
+    AddressOf,
     Assign,
+    Binary,
     Call,
+    Cast,
+    Comma,
+    Dereference,
     Expression,
+    FieldOf,
     Increment,
+    Index,
     Kernel,
     Load,
+    Member,
     MemorySpace,
     Name,
     Variable,
 )
-from simulator.language.visit import expressions_of, in_register, operands, subexpressions, walk
+from simulator.language.visit import expressions_of, in_register, subexpressions, walk
 
 WRITING_FUNCTIONS = ATOMIC_FUNCTIONS | {ASYNC_COPY}
 
@@ -34,6 +42,8 @@ def written_parameters(kernel: Kernel) -> set[str]:
     for statement in walk(kernel.body):
         for expression in expressions_of(statement):
             for subexpression in subexpressions(expression):
+                if _points_elsewhere(subexpression):
+                    return {parameter.name for parameter in kernel.parameters} | in_global
                 for target in _write_targets(subexpression):
                     root = _root_variable(target)
                     if root is None or root.space is MemorySpace.REGISTER:
@@ -58,6 +68,16 @@ def _write_targets(expression: Expression) -> tuple[Expression, ...]:
             return ()
 
 
+def _points_elsewhere(expression: Expression) -> bool:
+    """Whether a parameter is given another's pointer."""
+    match expression:
+        case Assign(lvalue=Name(variable=variable, ctype=Pointer()), value=value, operator=""):
+            is_parameter = variable.space is MemorySpace.PARAMETER
+            return is_parameter and _root_variable(value) is not variable
+        case _:
+            return False
+
+
 def _root_variable(lvalue: Expression) -> Variable | None:
     """The variable that an address starts from, None where it is computed."""
     match lvalue:
@@ -65,8 +85,15 @@ def _root_variable(lvalue: Expression) -> Variable | None:
             return variable
         case Load(lvalue=inner, ctype=Pointer()) if not in_register(inner):
             return None  # a pointer in memory
-        case Load(lvalue=inner):
+        case Load(lvalue=inner) | AddressOf(lvalue=inner) | Increment(lvalue=inner):
             return _root_variable(inner)
+        case Index(base=inner) | Member(base=inner) | FieldOf(base=inner):
+            return _root_variable(inner)
+        case Dereference(pointer=inner) | Cast(operand=inner) | Comma(second=inner):
+            return _root_variable(inner)
+        case Binary(left=left, right=right):
+            return _root_variable(left if isinstance(left.ctype, Pointer) else right)
+        case Assign(lvalue=inner, operator=operator) if operator:
+            return _root_variable(inner)  # moved
         case _:
-            inside = operands(lvalue)
-            return _root_variable(inside[0]) if inside else None
+            return None

@@ -1,0 +1,34 @@
+"""Which arrays a kernel may write to: races in the others would not be seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simulator import compile_kernel, simulate
+from simulator.observers.written_parameters import written_parameters
+from tests.simulator.launches import launch_text
+
+# What all threads write, in B alone, and the arrays that the text may write.
+STORES = {
+    "B[0] = threadIdx.x;": "B",
+    "*(B + (int)A[0]) = threadIdx.x;": "B",
+    "*((int)A[0] + B) = threadIdx.x;": "B",
+    "*(A[1], B) = threadIdx.x;": "B",
+    "*(B += (int)A[0]) = threadIdx.x;": "B",
+    "*(A[0] > 1 ? B : B + 1) = threadIdx.x;": "AB",
+    "*(A[0] > 1 ? A : B) = threadIdx.x;": "AB",
+    "*(A = B) = threadIdx.x;": "AB",
+    "A = B; A[0] = threadIdx.x;": "AB",
+    "float* p = B; *p = threadIdx.x;": "AB",
+    "float& r = B[0]; r = threadIdx.x;": "AB",
+}
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_the_arrays_of_a_store(store: str) -> None:
+    text = f"__global__ void k(float* A, float* B) {{ {store} }}"
+    assert written_parameters(compile_kernel(text, "k")) == set(STORES[store])
+    arrays = {name: np.zeros(4, np.float32) for name in "AB"}
+    (hazard,) = simulate(*launch_text(text, **arrays)).hazards
+    assert (hazard.kind, hazard.array) == ("write-after-write", "B")
