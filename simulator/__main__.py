@@ -28,6 +28,8 @@ from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3
 from simulator.machine.budget import Progress
 from simulator.machine.schedule import SCHEDULES
 from simulator.observers.findings import Hazard, Witness
+from simulator.split.part import NotSplitError
+from simulator.split.processes import simulate_in_processes
 
 ARRAY_TYPES: Mapping[str, type[np.number[Any]]] = {
     "f32": np.float32, "f64": np.float64, "f16": np.float16, "i32": np.int32, "u32": np.uint32,
@@ -131,6 +133,13 @@ def build_parser() -> Parser:
         help=f"stop a run that takes longer than this; {SECONDS:g} if not given",
     )
     parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=parse_jobs,
+        default=1,
+        help="processes that share the blocks of a large launch, each with memory of its own",
+    )
+    parser.add_argument(
         "--inputs", metavar="IN.npz", help="arrays by name of parameter or variable"
     )
     parser.add_argument("--outputs", metavar="OUT.npz", help="all arrays after the launch")
@@ -155,6 +164,13 @@ def parse_seconds(text: str) -> float:
     if not 0 < seconds < math.inf:
         raise UsageError(f"--seconds {text}: give a number of seconds above 0, such as 10 or 0.5.")
     return seconds
+
+
+def parse_jobs(text: str) -> int:
+    """A number of processes, as --jobs gives it."""
+    if not re.fullmatch(r"[1-9]\d{0,2}", text):
+        raise UsageError(f"--jobs {text}: give a whole number from 1 to 999, such as 4.")
+    return int(text)
 
 
 def parse_sizes(text: str) -> Dim3:
@@ -237,18 +253,33 @@ def run_kernel(kernel: Kernel, options: argparse.Namespace) -> Report:
     launch = Launch(options.grid, options.block, arguments, options.shared)
     if options.seed < 0:
         raise UsageError(f"--seed {options.seed}: give a whole number from 0.")
-    report = simulate(
-        kernel, launch, options.schedule, options.seed, options.seconds, print_progress
-    )
+    report = run_launch(kernel, launch, options)
     if options.outputs:
         write_arrays(options.outputs, report.arrays)
     return report
 
 
+def run_launch(kernel: Kernel, launch: Launch, options: argparse.Namespace) -> Report:
+    """Simulate a launch in --jobs processes, or in this one where it cannot be split."""
+    if options.jobs > 1:
+        try:
+            return simulate_in_processes(
+                kernel, launch, options.jobs, options.schedule, options.seconds, print_progress
+            )
+        except NotSplitError as error:
+            print_line(str(error))
+    return simulate(kernel, launch, options.schedule, options.seed, options.seconds, print_progress)
+
+
 def print_progress(progress: Progress) -> None:
     """One line on stderr, about once a second."""
+    print_line(f"{progress.seconds:.0f} s: {progress.sentence}")
+
+
+def print_line(text: str) -> None:
+    """A line on stderr."""
     if sys.stderr is not None:
-        print(f"{progress.seconds:.0f} s: {progress.sentence}", file=sys.stderr, flush=True)
+        print(text, file=sys.stderr, flush=True)
 
 
 def build_arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:

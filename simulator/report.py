@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.observers import readers
 from simulator.observers.counters import Counters
-from simulator.observers.findings import Hazard
+from simulator.observers.findings import Findings, Hazard
 from simulator.observers.hazards import Hazards
 from simulator.observers.printed import Printed, PrintedLine
 from simulator.observers.shadow import CELL_BYTES
@@ -73,22 +73,32 @@ def simulate(
     >>> [(str(hazard.kind), hazard.lines) for hazard in report.hazards]
     [('write-after-read', (3, 4))]
     """
-    _check_memory(kernel, launch)
+    check_memory(kernel, launch)
     counters, hazards, printed = Counters(), Hazards(), Printed()
     observers = [counters, hazards, printed]
     machine = Machine(kernel, launch, observers, schedule, seed, seconds, on_progress)
     machine.run()
-    found = find_witnesses(kernel, launch, hazards.found)
+    report = build_report(kernel, launch, machine, counters, hazards.findings)
+    return replace(report, printed=printed.lines(launch), more_printed=printed.more)
+
+
+def build_report(
+    kernel: Kernel, launch: Launch, machine: Machine, counters: Counters, findings: Findings
+) -> Report:
+    """The report of a launch that is over, without what it printed; witnesses are looked for.
+
+    machine has the arrays as they are now, and the seconds that the launch took.
+    """
     return Report(
         counters=counters.totals,
         lines=counters.lines,
-        hazards=found,
+        hazards=find_witnesses(kernel, launch, tuple(findings.hazards.values())),
         seconds=machine.seconds,
         arrays=machine.results(),
-        printed=printed.lines(launch),
-        more_printed=printed.more,
-        notes=(*unset_constants(kernel, launch), *_clock_note(kernel), *hazards.notes),
-    )
+        notes=(
+            *unset_constants(kernel, launch), *_clock_note(kernel), *findings.notes.values(),
+        ),
+    )  # fmt: skip
 
 
 def _clock_note(kernel: Kernel) -> tuple[str, ...]:
@@ -101,7 +111,7 @@ def _clock_note(kernel: Kernel) -> tuple[str, ...]:
     )
 
 
-def _check_memory(kernel: Kernel, launch: Launch) -> None:
+def check_memory(kernel: Kernel, launch: Launch) -> None:
     """Raise LaunchError where the arrays and the shadows of those written take too much memory."""
     arguments = flatten_arguments(kernel, launch.arguments)
     arrays = {known.variable.name: known.first for known in kernel.globals}

@@ -67,6 +67,7 @@ SIMULATOR = {
     "recording": {"language", "launch", "number_format", "contraction", "machine", "observers"},
     "catalogue": {"language", "launch", "frontend"},
     "report": {"language", "launch", "machine", "observers"},
+    "split": {"language", "launch", "machine", "observers", "report"},
     "command_line": {"language", "launch", "frontend"},
 }
 

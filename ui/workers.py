@@ -15,10 +15,10 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
+from multiprocessing import get_context
 from typing import Any, ParamSpec, TypeVar
 
+from simulator.split.processes import end_with_parent
 from ui.job_progress import listen
 from ui.preload import rarely_collect_garbage
 
@@ -208,7 +208,7 @@ class Workers(Executor):
 def _prepare(said: Any, number: Any) -> None:
     """Prepare a worker process: it shares what its job says, and its number, with the app."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the app ends its workers
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     listen(functools.partial(_write, said))
     number.value = os.getpid()
     if hasattr(os, "nice"):
@@ -218,11 +218,3 @@ def _prepare(said: Any, number: Any) -> None:
 
 def _write(said: Any, sentence: str) -> None:
     said.value = sentence.encode(errors="replace")[: SAID - 1]
-
-
-def _end_with_parent() -> None:
-    """End this process where the app has ended without ending it."""
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)

@@ -77,6 +77,11 @@ class Budget:
         """Seconds since the run began."""
         return time.perf_counter() - self._begin
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the time given to the run is over."""
+        return self.spent > self._seconds
+
     def check(self, loops: Sequence[LoopProgress] = (), has_counter: bool = True) -> None:
         """Report progress when it is time; SourceError, or LaunchError, once the time is over.
 

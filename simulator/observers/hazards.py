@@ -86,7 +86,7 @@ class CellAccesses:
 
 
 class Hazards(Observer):
-    """Finds the hazards of a launch; `found` lists them in the order they were first seen."""
+    """Finds the hazards of a launch: `findings` has them in the order they were first seen."""
 
     def __init__(self) -> None:
         self.findings = Findings()
@@ -103,16 +103,6 @@ class Hazards(Observer):
         self._one_team = True  # whether all warps of a chunk wait at the same barriers
         # Of the stores since the last barrier, by their event.
         self._store_positions: dict[int, ProgramPosition] = {}
-
-    @property
-    def found(self) -> tuple[Hazard, ...]:
-        """Every hazard so far."""
-        return tuple(self.findings.hazards.values())
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences about what is no fault, but worth a look."""
-        return tuple(self.findings.notes.values())
 
     # Notifications of the machine ------------------------------------------------------------
 

@@ -1,0 +1,101 @@
+"""A part of a launch: some of its blocks, run without the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.language.ctype import Pointer
+from simulator.language.errors import LaunchError, SourceError
+from simulator.language.functions import PRINT, STOPS
+from simulator.language.tree import Assign, Kernel
+from simulator.language.visit import calls, expressions_of, in_register, subexpressions, walk
+from simulator.language.waiting import spins
+from simulator.launch import Launch
+from simulator.machine.budget import Budget
+from simulator.machine.machine import Machine
+from simulator.machine.schedule import Schedule
+from simulator.observers.counters import Counters
+from simulator.observers.findings import Findings
+from simulator.observers.hazards import Hazards
+from simulator.split.cells import Cells, TouchedCells
+
+
+class NotSplitError(Exception):
+    """Why one process has to run a whole launch: a sentence."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"One process runs this launch: {reason}.")
+
+
+@dataclass(frozen=True, slots=True)
+class PartTask:
+    """Blocks to run: whole chunks of the machine, so that these are the same as in one process."""
+
+    number: int  # of the part, from 0
+    blocks: range  # their linear numbers
+    schedule: Schedule
+    seconds: float  # that the whole run may take
+    spent: float  # seconds of these that are over
+    blocks_done: int  # of the whole run
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What some blocks did."""
+
+    counters: Counters
+    findings: Findings
+    cells: Mapping[str, Cells]  # by name, of each array that the kernel may write
+    is_complete: bool  # whether no other array in global memory was written
+    error: SourceError | LaunchError | None  # what ended it; the rest is then what was until there
+
+
+def check_split(kernel: Kernel, schedule: Schedule) -> None:
+    """Raise NotSplitError where blocks depend on those before them by more than their cells."""
+    if schedule is Schedule.RANDOM:
+        raise NotSplitError("one series of random numbers orders the warps of all its blocks")
+    if spins(kernel.body):
+        raise NotSplitError("its threads wait for each other in loops")
+    if calls(kernel.body, {PRINT}):
+        raise NotSplitError("its threads print")
+    if calls(kernel.body, STOPS):
+        raise NotSplitError("a thread may end it, by assert() or __trap()")
+    if _stores_pointers(kernel):
+        raise NotSplitError("its threads store pointers, whose numbers depend on what ran before")
+
+
+def _stores_pointers(kernel: Kernel) -> bool:
+    """Whether a kernel writes pointers to memory."""
+    return any(
+        isinstance(expression, Assign)
+        and isinstance(expression.lvalue.ctype, Pointer)
+        and not in_register(expression.lvalue)
+        for statement in walk(kernel.body)
+        for root in expressions_of(statement)
+        for expression in subexpressions(root)
+    )
+
+
+def simulate_part(kernel: Kernel, launch: Launch, task: PartTask) -> Part:
+    """Run a part of a launch, as if there were no other.
+
+    Raises LaunchError and SourceError only for what is wrong before anything runs.
+    """
+    counters, hazards, cells = Counters(), Hazards(), TouchedCells()
+    machine = Machine(kernel, launch, [counters, hazards, cells], task.schedule)
+    budget = Budget(task.seconds, launch.blocks, spent=task.spent, blocks_done=task.blocks_done)
+    error: SourceError | LaunchError | None = None
+    try:
+        machine.run(np.array(task.blocks), budget)
+    except (SourceError, LaunchError) as found:
+        error = found.with_traceback(None)  # which would keep all that has run
+    return Part(
+        counters=counters,
+        findings=hazards.findings,
+        cells=cells.by_array,
+        is_complete=cells.is_complete,
+        error=error,
+    )

@@ -1,0 +1,93 @@
+"""Runs a launch in processes of this machine, each of which gets it once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.connection import wait
+
+from simulator.language.errors import LaunchError
+from simulator.language.tree import Kernel
+from simulator.launch import Launch
+from simulator.machine.budget import DEFAULT_SECONDS, Progress
+from simulator.machine.schedule import Schedule
+from simulator.report import Report
+from simulator.split.part import NotSplitError, Part, PartTask, simulate_part
+from simulator.split.run import simulate_in_parts
+
+PARTS = 16  # of a launch for each process, so that all end at about the same time
+WINDOWS_PROCESSES = 61  # a pool takes no more there
+
+_launches: list[tuple[Kernel, Launch]] = []  # of this process: the one whose parts it runs
+
+
+def simulate_in_processes(
+    kernel: Kernel,
+    launch: Launch,
+    jobs: int,
+    schedule: Schedule = Schedule.ASCENDING,
+    seconds: float = DEFAULT_SECONDS,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """The report that `simulate` gives, from this many processes, each with memory of its own.
+
+    Raises NotSplitError for a launch that one process has to run, and what `simulate` raises.
+    """
+    with _processes(kernel, launch, jobs) as pool:
+        try:
+            return simulate_in_parts(
+                kernel, launch, lambda task: pool.submit(_run, task), jobs, PARTS * jobs,
+                schedule, seconds, on_progress,
+            )  # fmt: skip
+        except BrokenProcessPool:
+            raise LaunchError(
+                f"One of the {jobs} processes has ended, as it does where memory is short. Each "
+                "takes as much as one alone: let fewer run."
+            ) from None
+
+
+@contextmanager
+def _processes(kernel: Kernel, launch: Launch, jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that have a launch; they are ended, whatever they do, once it is over."""
+    try:
+        pickled = pickle.dumps((kernel, launch))
+    except RecursionError:
+        raise NotSplitError("its statements are nested too deep to be sent") from None
+    context = multiprocessing.get_context("spawn")
+    before = set(multiprocessing.active_children())
+    most = WINDOWS_PROCESSES if sys.platform == "win32" else jobs
+    pool = ProcessPoolExecutor(min(jobs, most), context, _prepare, (pickled,))
+    try:
+        yield pool
+    finally:
+        for process in set(multiprocessing.active_children()) - before:
+            process.terminate()
+        pool.shutdown(cancel_futures=True)
+
+
+def _prepare(pickled: bytes) -> None:
+    """Prepare a process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    _launches.append(pickle.loads(pickled))  # noqa: S301 -- from the process that has started this
+
+
+def _run(task: PartTask) -> Part:
+    kernel, launch = _launches[0]
+    return simulate_part(kernel, launch, task)
+
+
+def end_with_parent() -> None:
+    """End this process once the one that has started it has ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
