@@ -113,7 +113,8 @@ def test_no_order_gives_a_wrong_value(case: str) -> None:
     assert hazard.witness is None
 
 
-def test_an_order_that_never_ends_is_passed_over() -> None:
+def test_an_order_that_never_ends_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(witness, "MAX_SECONDS", 1.0)
     text = """__global__ void k(int* x) {
         __shared__ volatile int go;
         if (threadIdx.x == 0) go = 0;
