@@ -67,6 +67,8 @@ TEXTS = """() => {
   }
   return found;
 }"""
+FRESH = """() => [...document.querySelectorAll("[data-stale]")].every((element) =>
+  element.dataset.stale === "false" && getComputedStyle(element).opacity === "1")"""
 # The lines of the charts that are drawn over a text: those of axes, grids, traces and shapes.
 CROSSED = """() => {
   const found = [];
@@ -110,9 +112,10 @@ def opened(page: Page) -> Page:
 
 
 def show(page: Page, tab: str) -> None:
-    """Show a tab and wait until its charts are drawn."""
+    """Show a tab and wait until its charts are drawn, and nothing is faded that is drawn anew."""
     page.get_by_role("tab", name=tab, exact=True).click()
     page.locator(f"[role=tabpanel]:visible {PLOT}").first.wait_for()
+    page.wait_for_function(FRESH)
     page.wait_for_timeout(400)  # Plotly draws once more for the width that the tab has
 
 

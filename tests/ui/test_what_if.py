@@ -115,7 +115,15 @@ def test_order_does_not_matter_and_lines_keep_their_numbers(name: str, most: int
         for keys in itertools.combinations(OFFERED[name].split(), count):
             made = apply_edits(text, keys)
             assert made.count("\n") == text.count("\n")
-            assert all(apply_edits(text, order) == made for order in itertools.permutations(keys))
+            assert all(apply_edits(text, order) == made for order in orders(keys))
+
+
+def orders(keys: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Every order of up to three; of more, in which each comes before and behind each other."""
+    if len(keys) <= 3:
+        return list(itertools.permutations(keys))
+    turned = [keys[n:] + keys[:n] for n in range(len(keys))]
+    return [*turned, *(order[::-1] for order in turned)]
 
 
 @pytest.mark.parametrize(("name", "keys"), HARMLESS)
