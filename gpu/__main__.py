@@ -118,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _status(options: argparse.Namespace, worker: Worker) -> int:
-    found = worker.submit({"job": "status", "gpu": options.gpu}, 60).wait()
+    found = worker.status(options.gpu)
     if options.json:
         print(json.dumps(found, indent=1))
     status = status_from(found)
@@ -141,7 +141,7 @@ def _explain(status: Status) -> None:
 
 
 def _look(options: argparse.Namespace, worker: Worker) -> Status:
-    found = worker.submit({"job": "status", "gpu": options.gpu}, 60).wait()
+    found = worker.status(options.gpu)
     status = status_from(found)
     _explain(status)
     return status

@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COMMAND = (sys.executable, "-m", "gpu.worker")
 POLL_SECONDS = 0.1
 KILL_SECONDS = 5.0  # a process stuck in the driver may outlive its kill; it is abandoned
+STATUS_SECONDS = 60.0  # to look for a GPU
 COMPILE_SECONDS = 20.0  # far over any kernel's; a text whose macros explode takes memory by then
 
 # True FP32 from cuBLAS, whatever the visitor's shell says: no TF32 (CuPy's switch and NVIDIA's) and
@@ -154,6 +155,7 @@ class Worker:
         self._line = Line[Job]()
         self._child: Child | None = None
         self._number = 0
+        self._found: dict[int, Mapping[str, Any]] = {}  # by a GPU's number: what status found
 
     def submit(self, request: Mapping[str, Any], limit: float, owner: Hashable = None) -> Job:
         """Queue a job (a JSON object with a "job" key) that may run `limit` seconds.
@@ -166,6 +168,18 @@ class Worker:
         threading.Thread(target=self._serve, args=(job,), daemon=True).start()
         return job
 
+    def status(self, gpu: int = 0) -> Mapping[str, Any]:
+        """A GPU of this machine, or what is missing, as a `gpu.device.Status` stands in JSON.
+
+        A GPU that was found once is there until `close`. Raises WorkerError.
+        """
+        if gpu not in self._found:
+            found = self.submit({"job": "status", "gpu": gpu}, STATUS_SECONDS).wait()
+            if found["device"] is None:
+                return found
+            self._found[gpu] = found
+        return self._found[gpu]
+
     def close(self) -> None:
         """End the process and whatever it runs; a later job starts another."""
         with self._turn:
@@ -174,6 +188,7 @@ class Worker:
             self._turn.notify_all()
             self._turn.wait_for(lambda: not list(self._line), timeout=KILL_SECONDS + 1)
         self._replace()
+        self._found.clear()
 
     def _serve(self, job: Job) -> None:
         with self._turn:
