@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from xdist.scheduler import LoadScopeScheduling
 
-# How a test's name begins, and what it shares: a browser and a server, or the one GPU, on which a
-# kernel is timed while no other runs. The browser's tests wait more than they compute: there are
-# groups of them, so that two processes wait at a time.
+# How a test's name begins, and what it shares: a browser and a server, a Dask cluster, or the one
+# GPU, on which a kernel is timed while no other runs. The browser's tests wait more than they
+# compute: there are groups of them, so that two processes wait at a time.
 SHARED = {
     "tests/browser/test_stepper.py": "browser, first group",
     "tests/ui/test_export.py": "browser, first group",
@@ -19,7 +19,10 @@ SHARED = {
     "tests/browser/test_hasty_clicks.py": "browser, third group",
     "tests/browser/test_views.py": "browser, third group",
     "tests/browser/": "browser, second group",
+    "tests/ui/test_cluster.py": "cluster",
+    "tests/ui/test_gpu_cluster.py": "cluster",
     "tests/gpu/test_bits.py": "gpu",
+    "tests/gpu/test_cluster_on_device.py": "gpu",
     "tests/gpu/test_hardware.py": "gpu",
     "tests/gpu/test_ladder.py": "gpu",
     "tests/gpu/test_limits.py": "gpu",

@@ -39,10 +39,10 @@ class Cluster(Executor):
                 "A cluster needs Dask: `python -m pip install -r requirements-cluster.txt`."
             ) from None
         try:
-            self._client = Client(address, timeout=seconds or CONNECT_SECONDS, set_as_default=False)
+            self.client = Client(address, timeout=seconds or CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ClusterError(f"No Dask scheduler answers at {address}: {error}") from None
-        self._client.run_on_scheduler(_allow_losses)
+        self.client.run_on_scheduler(_allow_losses)
         self._place = place
         self._workers: OrderedDict[Hashable, str] = OrderedDict()  # by place: a worker's address
 
@@ -51,7 +51,7 @@ class Cluster(Executor):
         place = self._place(function, *args)
         known = self._workers.get(place)
         where = {} if known is None else {"workers": [known], "allow_other_workers": True}
-        executor = self._client.get_executor(pure=False, **where)
+        executor = self.client.get_executor(pure=False, **where)
         running = executor.submit(_run, functools.partial(function, *args, **kwargs))
         found: Running[T] = Running()
         found.stop = found.cancel
@@ -61,7 +61,7 @@ class Cluster(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster, whose workers go on."""
-        self._client.close()
+        self.client.close()
 
     def _finish(self, place: Hashable, found: Future[Any], done: Future[Any]) -> None:
         from distributed import KilledWorker

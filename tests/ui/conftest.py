@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
 
 import pytest
 
+from tests.ui.dask_cluster import running_cluster
 from ui.executor import VARIABLE
 
 os.environ[VARIABLE] = "0"
@@ -16,3 +18,11 @@ os.environ[VARIABLE] = "0"
 def _draw_closed_popovers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw what popovers hold though they are closed, so that a test finds every control."""
     monkeypatch.setattr("ui.popover.CLOSING_SECONDS", math.inf)
+
+
+@pytest.fixture(scope="session")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a scheduler with two workers of a thread and a GPU's stand-in each."""
+    fake_gpu = ("--resources", "GPU=1", "--preload", "tests.ui.fake_gpu")
+    with running_cluster(tmp_path_factory.mktemp("dask"), [fake_gpu, fake_gpu]) as address:
+        yield address

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from distributed import Client
 
 from tests.browser.app import running_app
 from tests.protocol_client import run, visitor
@@ -27,37 +24,6 @@ from ui.workers import WorkerLostError
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 120  # until a job has failed to come back
-
-
-@pytest.fixture(scope="module")
-def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a scheduler with two workers of a thread each."""
-    folder = tmp_path_factory.mktemp("dask")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-    dask = [sys.executable, "-m", "dask"]
-    commands = [
-        [*dask, "scheduler", "--host", address, "--no-dashboard"],
-        *[
-            [*dask, "worker", address, "--nthreads", "1", "--no-dashboard", "--local-directory",
-             str(folder / name)]
-            for name in "ab"
-        ],
-    ]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with ExitStack() as stack:
-        for command in commands:
-            process = stack.enter_context(
-                subprocess.Popen(
-                    command, cwd=ROOT, env=environment,
-                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                )
-            )  # fmt: skip
-            stack.callback(process.terminate)
-        with Client(address, timeout=SECONDS, set_as_default=False) as client:
-            client.wait_for_workers(2, SECONDS)
-        yield address
 
 
 @pytest.fixture(scope="module")

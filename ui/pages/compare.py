@@ -1,4 +1,4 @@
-"""The GPU page: kernels beside each other, on this machine's GPU or in a recorded run."""
+"""The GPU page: kernels beside each other, on a GPU here or of a cluster, or in a recorded run."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ from gpu.worker import Job, Worker, WorkerError
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
 from ui.cache import compute
+from ui.cluster import Cluster
 from ui.compute import judge_bits
+from ui.executor import executor
 from ui.gpu_charts import performance
+from ui.gpu_cluster import GpuCluster
 from ui.gpu_results import show_bits, show_comparison, show_limits, show_scaling
 from ui.leaving import cancel_when_left
 from ui.palette import PALETTES
@@ -53,11 +56,30 @@ def shared_worker() -> Worker:
     return Worker()
 
 
+@st.cache_resource
+def shared_cluster() -> GpuCluster | None:
+    """The cluster that the app computes on, if there is one."""
+    found = executor()
+    return GpuCluster(found.client) if isinstance(found, Cluster) else None
+
+
+def cluster_workers() -> tuple[str, ...]:
+    """The addresses of the cluster's workers with a GPU; none without a cluster."""
+    cluster = shared_cluster()
+    return cluster.workers() if cluster else ()
+
+
+def gpus(workers: tuple[str, ...]) -> Worker | GpuCluster:
+    """The cluster's GPUs where some of its workers have one, else this machine's."""
+    cluster = shared_cluster()
+    return cluster if cluster and workers else shared_worker()
+
+
 @st.cache_data(show_spinner="Looking for a GPU…")
-def query_status(gpu: int) -> dict[str, Any]:
-    """Query the GPU process for the device and for what is missing; a failure counts as missing."""
+def query_status(gpu: int, workers: tuple[str, ...]) -> dict[str, Any]:
+    """Query for the device and for what is missing; a failure counts as missing."""
     try:
-        return dict(shared_worker().submit({"job": "status", "gpu": gpu}, 60).wait())
+        return dict(gpus(workers).status(gpu))
     except WorkerError as error:
         missing = {
             "part": "device", "what": "a working GPU process", "sentence": str(error),
@@ -81,14 +103,16 @@ def draw_page() -> None:
         "float64 product on fresh random inputs, and timed beside cuBLAS in true FP32."
     )
     gpu = int(st.session_state.get(GPU, 0))
-    status = status_from(query_status(gpu))
+    workers = cluster_workers()
+    status = status_from(query_status(gpu, workers))
     if status.device is not None:
+        st.header("On the cluster" if workers else "On this machine", anchor=False)
         draw_live(status.device, status.devices, gpu)
         st.divider()
     draw_recordings(beside_live=status.device is not None)
     draw_scalings()
     if status.device is None:
-        explain_missing(status)
+        explain_missing(status, on_cluster=bool(workers))
 
 
 def colours() -> dict[str, str]:
@@ -100,11 +124,15 @@ def colours() -> dict[str, str]:
     }  # fmt: skip
 
 
-def explain_missing(status: Status) -> None:
-    """Show, folded, which component is missing and the command that installs it."""
+def explain_missing(status: Status, on_cluster: bool) -> None:
+    """Show, folded, which component is missing, and the command that installs it.
+
+    It is missing on the cluster's worker, or on this machine.
+    """
     missing = status.missing or Missing("device", "a GPU", "No GPU can be used.", "")
+    where = "on the cluster" if on_cluster else "here"
     with st.expander(
-        f"Missing to run kernels here: {missing.what}", icon=":material/info:", key="missing"
+        f"Missing to run kernels {where}: {missing.what}", icon=":material/info:", key="missing"
     ):
         st.markdown(missing.sentence)
         if missing.command:
@@ -113,12 +141,15 @@ def explain_missing(status: Status) -> None:
             columns = st.columns(len(status.parts))
             for column, (part, state) in zip(columns, status.parts.items(), strict=True):
                 column.markdown(f"**{COMPONENT_NAMES.get(part, part)}**  \n{MARKS[state]}")
+        cluster = shared_cluster()
+        if cluster and not on_cluster:
+            st.markdown("On the cluster no worker has a GPU. This makes one of a machine that has:")
+            st.code(cluster.join_command, language=None)
         st.button("Look again", icon=":material/refresh:", on_click=reset_status)
 
 
 def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
     """Draw the controls, run the chosen kernels, and show the results."""
-    st.header("On this machine", anchor=False)
     if len(devices) > 1:
         st.selectbox(
             "GPU", range(len(devices)), key=GPU,
@@ -168,11 +199,11 @@ def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
 
 
 def start_job(job: Mapping[str, Any]) -> None:
-    """Submit a job to the GPU process and rerun the page."""
+    """Submit a job to the cluster's GPUs or this machine's, and rerun the page."""
     context = get_script_run_ctx()
     assert context is not None
     visitor = context.session_id
-    st.session_state[JOB] = shared_worker().submit(job, TIMEOUT_SECONDS, visitor)
+    st.session_state[JOB] = gpus(cluster_workers()).submit(job, TIMEOUT_SECONDS, visitor)
     cancel_when_left(st.session_state[JOB], visitor)
     st.session_state[PROBLEM] = None
     if job["job"] == "compare":

@@ -1,0 +1,212 @@
+"""GPU jobs on a real Dask cluster, whose two workers have a GPU's stand-in each."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from gpu.worker import Job, WorkerError
+from ui.cluster import Cluster
+from ui.gpu_cluster import GpuCluster
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = str(ROOT / "ui" / "pages" / "compare.py")
+SECONDS = 60  # until what is awaited has failed to come
+LIMIT = 60  # seconds of a job
+SLEEP = {"job": "sleep", "doing": "Running endless"}
+APP = """
+import sys, time
+from ui.cluster import Cluster
+from ui.gpu_cluster import GpuCluster
+gpus = GpuCluster(Cluster(sys.argv[1], lambda *_: 0).client)
+jobs = [gpus.submit({"job": "sleep", "doing": "Running"}, 60, "gone") for _ in range(4)]
+while [job.state.message for job in jobs].count("Running") < 2:
+    time.sleep(0.05)
+print("running", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.gpu_cluster.POLL_SECONDS", 0.05)
+
+
+@pytest.fixture(scope="module")
+def clusters(scheduler: str) -> Iterator[list[Cluster]]:
+    """Two apps' connections."""
+    found = [Cluster(scheduler, lambda *_: 0) for _ in range(2)]
+    yield found
+    for one in found:
+        one.shutdown()
+
+
+@pytest.fixture
+def apps(clusters: list[Cluster]) -> list[GpuCluster]:
+    apps = [GpuCluster(one.client) for one in clusters]
+    until(lambda: len(apps[0].workers()) == 2)  # one that another test has ended is back
+    return apps
+
+
+def until(there: Callable[[], bool]) -> None:
+    end = time.monotonic() + SECONDS
+    while not there():
+        assert time.monotonic() < end, "it does not come"
+        time.sleep(0.02)
+
+
+def runs(job: Job) -> bool:
+    assert not job.state.finished, job.state
+    return job.state.message == "Running endless"
+
+
+def take_gpus(app: GpuCluster) -> list[Job]:
+    """Jobs that hold both GPUs."""
+    jobs = [app.submit(SLEEP, LIMIT, owner) for owner in ("first", "second")]
+    until(lambda: all(runs(job) for job in jobs))
+    return jobs
+
+
+def finish(job: Job) -> str:
+    """The sentence of a job that must not succeed."""
+    with pytest.raises(WorkerError) as caught:
+        job.wait()
+    return str(caught.value)
+
+
+def end_worker_of_the_job(cluster: Cluster) -> None:
+    """Kill the Dask worker that has the one job."""
+    client = cluster.client
+    [busy] = [address for address, tasks in client.processing().items() if tasks]
+    os.kill(client.run(os.getpid, workers=[busy])[busy], signal.SIGKILL)
+
+
+def test_thirty_jobs_of_two_apps_take_turns(apps: list[GpuCluster]) -> None:
+    holding = take_gpus(apps[0])
+    owners = [owner for owner in "abcde" for _ in range(6)]
+    jobs = [apps[owner in "ace"].submit({"job": "echo"}, LIMIT, owner) for owner in owners]
+    until(lambda: sorted(job.state.before for job in jobs) == list(range(2, 32)))
+    last = max(jobs, key=lambda job: job.state.before)
+    assert last.state.message == "Place 32 in the line, 31 jobs before yours"
+    holding[0].cancel()  # the other GPU stays taken: one after another
+    started = [float(job.wait()["at"]) for job in jobs]
+    served = "".join(owner for _, owner in sorted(zip(started, owners, strict=True)))
+    rounds = [served[begin : begin + 5] for begin in range(0, 30, 5)]
+    assert [sorted(one) for one in rounds] == [sorted("abcde")] * 6
+    holding[1].cancel()
+    assert finish(holding[1]) == "Cancelled."
+
+
+def test_a_job_that_leaves_the_line_lets_others_move_up(apps: list[GpuCluster]) -> None:
+    holding = take_gpus(apps[0])
+    first = apps[0].submit({"job": "echo"}, LIMIT, "a")
+    until(lambda: first.state.before == 2)
+    second = apps[1].submit({"job": "echo", "say": 2}, LIMIT, "b")
+    until(lambda: second.state.before == 3)
+    first.cancel()
+    assert finish(first) == "Cancelled before it started."
+    until(lambda: second.state.before == 2)
+    for job in holding:
+        job.cancel()
+    assert second.wait()["said"] == 2
+
+
+def test_two_jobs_run_on_two_gpus_at_once(apps: list[GpuCluster]) -> None:
+    jobs = [app.submit(SLEEP | {"seconds": 1}, LIMIT) for app in apps]
+    until(lambda: all(runs(job) for job in jobs))
+    assert len({job.wait()["process"] for job in jobs}) == 2
+
+
+def test_the_jobs_of_an_app_that_has_ended_leave(apps: list[GpuCluster], scheduler: str) -> None:
+    app = subprocess.Popen(
+        [sys.executable, "-c", APP, scheduler], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    with app:
+        assert app.stdout
+        assert app.stdout.readline() == "running\n"
+        job = apps[0].submit({"job": "echo", "say": "next"}, LIMIT, "a")
+        until(lambda: job.state.before == 2)
+        app.kill()
+    assert job.wait()["said"] == "next"
+
+
+def test_a_gpu_process_that_dies_is_the_job_s_own_sentence(apps: list[GpuCluster]) -> None:
+    assert "ended (exit code 7)" in finish(apps[0].submit({"job": "die"}, LIMIT))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ends a process by a signal")
+def test_a_job_whose_worker_is_killed_in_the_middle_is_done_by_another(
+    apps: list[GpuCluster], clusters: list[Cluster]
+) -> None:
+    before = set(apps[0].workers())
+    job = apps[0].submit(SLEEP | {"seconds": 2}, LIMIT)
+    until(lambda: runs(job))
+    [first] = [address for address, tasks in clusters[0].client.processing().items() if tasks]
+    end_worker_of_the_job(clusters[0])
+    until(lambda: not runs(job))
+    until(lambda: runs(job))
+    [second] = [address for address, tasks in clusters[0].client.processing().items() if tasks]
+    assert second in before - {first}
+    assert job.wait()["process"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ends a process by a signal")
+def test_a_job_whose_workers_end_twice_is_a_sentence(
+    apps: list[GpuCluster], clusters: list[Cluster]
+) -> None:
+    job = apps[0].submit(SLEEP, LIMIT)
+    until(lambda: runs(job))
+    end_worker_of_the_job(clusters[0])
+    until(lambda: not runs(job))
+    until(lambda: runs(job))
+    end_worker_of_the_job(clusters[0])
+    assert finish(job).startswith("The cluster's worker that ran this has ended, twice.")
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, cluster: Cluster, command: str) -> AppTest:
+    """The GPU page of an app on the cluster; the command is this machine's GPU process."""
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    monkeypatch.setattr("ui.executor.executor", lambda: cluster)
+    monkeypatch.setattr("gpu.worker.COMMAND", (sys.executable, "-c", command))
+    page = AppTest.from_file(PAGE, default_timeout=SECONDS).run()
+    assert not page.exception
+    return page
+
+
+def test_a_page_without_a_gpu_compares_on_the_cluster(
+    monkeypatch: pytest.MonkeyPatch, apps: list[GpuCluster], clusters: list[Cluster]
+) -> None:
+    page = opened(monkeypatch, clusters[0], "raise SystemExit(3)")
+    assert page.header[0].value == "On the cluster"
+    page.multiselect(key="compare_kernels").set_value(["tiled"]).run()
+    page.number_input(key="compare_M").set_value(300).run()
+    page.button(key="compare_run").click().run()
+    until(lambda: page.session_state["compare_job"].state.finished)
+    page.run()
+    assert not page.exception
+    assert any("multiplies 300 ×" in text.value for text in page.markdown)
+
+
+def test_where_no_worker_has_a_gpu_the_page_says_how_one_joins(
+    monkeypatch: pytest.MonkeyPatch, apps: list[GpuCluster], clusters: list[Cluster], scheduler: str
+) -> None:
+    monkeypatch.setattr(GpuCluster, "workers", lambda _: ())
+    page = opened(monkeypatch, clusters[0], "raise SystemExit(3)")
+    assert page.expander[-1].label == "Missing to run kernels here: a working GPU process"
+    command = f"python -m dask worker {scheduler} --resources GPU=1 --nthreads 1"
+    assert page.code[-1].value == command
+    monkeypatch.undo()
+    monkeypatch.setattr("ui.executor.executor", lambda: clusters[0])
+    next(button for button in page.button if button.label == "Look again").click()
+    page.run()
+    assert page.header[0].value == "On the cluster"
