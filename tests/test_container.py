@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
+from ui.gpu_turns import RESOURCE
+
 ROOT = Path(__file__).resolve().parent.parent
 PORT = "8501"
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
@@ -141,7 +143,7 @@ def test_the_cluster_s_services_find_each_other_and_say_how_they_are() -> None:
     services = COMPOSE["services"]
     scheduler = services["scheduler"]["command"]
     port = scheduler[scheduler.index("--port") + 1]
-    for name in ("scheduler", "worker"):
+    for name in ("scheduler", "worker", "gpu-worker"):
         service = services[name]
         words = service["command"]
         assert words[:3] == ["python", "-m", "dask"]
@@ -151,3 +153,12 @@ def test_the_cluster_s_services_find_each_other_and_say_how_they_are() -> None:
             assert f"tcp://scheduler:{port}" in words
             assert set(service["profiles"]) <= set(services["scheduler"]["profiles"])
     assert "TILEWISE_SCHEDULER" in services["app"]["environment"]
+
+
+def test_the_gpu_s_service_has_a_gpu_cupy_and_the_cluster_s_word_for_it() -> None:
+    service = COMPOSE["services"]["gpu-worker"]
+    [device] = service["deploy"]["resources"]["reservations"]["devices"]
+    assert "gpu" in device["capabilities"]
+    assert service["build"]["target"] == "gpu"
+    assert service["image"] != COMPOSE["services"]["app"]["image"]
+    assert f"{RESOURCE}=1" in service["command"]
