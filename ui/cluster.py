@@ -42,7 +42,7 @@ class Cluster(Executor):
             self.client = Client(address, timeout=seconds or CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ClusterError(f"No Dask scheduler answers at {address}: {error}") from None
-        self.client.run_on_scheduler(_allow_losses)
+        self.client.run_on_scheduler(_prepare)
         self._place = place
         self._workers: OrderedDict[Hashable, str] = OrderedDict()  # by place: a worker's address
 
@@ -90,5 +90,9 @@ def _run(call: Callable[[], Any]) -> tuple[str, Any]:
     return get_worker().address, call()
 
 
-def _allow_losses(dask_scheduler: Scheduler) -> None:
+def _prepare(dask_scheduler: Scheduler) -> None:
+    """Let the scheduler do with lost workers' jobs as we want."""
+    from ui.cluster_places import Places
+
     dask_scheduler.allowed_failures = LOSSES
+    dask_scheduler.add_plugin(Places(), idempotent=True)

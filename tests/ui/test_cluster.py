@@ -59,6 +59,25 @@ def test_a_job_whose_worker_is_killed_in_the_middle_is_computed_by_another(
     assert running.result(SECONDS) != killed
 
 
+@pytest.mark.skipif(os.name != "posix", reason="ends a process by a signal")
+def test_a_job_whose_last_worker_is_killed_is_computed_by_the_next(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    assert cluster.submit(jobs.process, "a").result(SECONDS)  # its place is known
+    running = cluster.submit(jobs.note_process_and_wait, "a", str(tmp_path / "process"), 1.0)
+    while not (tmp_path / "process").exists():
+        time.sleep(0.05)
+    last = int((tmp_path / "process").read_text())
+    workers = cluster.client.run(os.getpid)
+    for address, process in workers.items():
+        if process != last:
+            os.kill(process, signal.SIGKILL)
+            while address in cluster.client.ncores():
+                time.sleep(0.01)
+    os.kill(last, signal.SIGKILL)
+    assert running.result(SECONDS) not in workers.values()
+
+
 def test_a_job_that_ends_its_worker_twice_is_a_sentence(cluster: Cluster, tmp_path: Path) -> None:
     with pytest.raises(WorkerLostError, match=r"has ended, twice\. Smaller matrices need less"):
         cluster.submit(jobs.end_until, "a", str(tmp_path), 9).result(SECONDS)
