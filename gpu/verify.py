@@ -32,13 +32,15 @@ class Verdict:
     sentence: str
 
 
-def random_inputs(M: int, N: int, K: int, element: str) -> tuple[Array, Array]:
-    """A [M, K] and B [K, N], uniform over [-1, 1), different at every call.
+def random_inputs(
+    M: int, N: int, K: int, element: str, seed: int | None = None
+) -> tuple[Array, Array]:
+    """A [M, K] and B [K, N], uniform over [-1, 1): the same for a seed, without one always new.
 
     Signed values keep the sums small beside their terms' number, so that a wrong index or a
     shorter float type (TF32) shows far above the rounding of the type itself.
     """
-    rng = np.random.default_rng(secrets.randbits(128))
+    rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     kind = np.dtype(element).type
 
     def matrix(rows: int, columns: int) -> Array:

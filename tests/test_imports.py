@@ -21,6 +21,7 @@ LAYERS = {
     "ui": {"cupy", "cupyx"},
 }
 STREAMLIT = {
+    "grid_section.py",
     "popover.py",
     "cache.py",
     "downloads.py",

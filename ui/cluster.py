@@ -59,6 +59,11 @@ class Cluster(Executor):
         found.add_done_callback(lambda one: one.cancelled() and running.cancel())
         return found
 
+    @property
+    def size(self) -> int:
+        """How many jobs its workers compute at once now."""
+        return sum(self.client.nthreads().values())
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster, whose workers go on."""
         self.client.close()

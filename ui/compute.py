@@ -41,6 +41,7 @@ from ui.partner import side_names, side_views
 from ui.scene_model import SceneModel, build_scene_model
 from ui.view_url import DEFAULT, View
 from ui.what_if import without_faults
+from ui.workers import Lane
 
 SIMULATE_SECONDS = 10.0  # that a launch may take: a visitor waits no longer for its report
 RECORDINGS = 8  # that a process keeps, the largest of about 50 MB
@@ -86,7 +87,9 @@ def figure_id(view: View, look: Look) -> str:
 
 
 def place(function: object, subject: object, *_: object) -> Hashable:
-    """Which jobs belong to one process: those of a view and its like, and those of a function."""
+    """Which jobs belong to one process: those of a view and its like, of a lane, of a function."""
+    if isinstance(subject, Lane):
+        return subject
     return launch_key(subject) if isinstance(subject, View) else function
 
 

@@ -37,6 +37,12 @@ def worker_count() -> int:
     return processor_count()
 
 
+def lane_count() -> int:
+    """How many long jobs are to run at once: one worker is left for others, if there are two."""
+    workers = executor()
+    return max(1, (workers.size if isinstance(workers, Cluster) else worker_count()) - 1)
+
+
 def processor_count() -> int:
     """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):

@@ -6,13 +6,31 @@ import functools
 import threading
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from streamlit import runtime
 
-from gpu.worker import Job
-
 GRACE_SECONDS = 10.0  # a browser whose connection broke has come back by then
 LOOK_SECONDS = 0.5
+
+
+class State(Protocol):
+    """How far a job is."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has ended."""
+
+
+class Job(Protocol):
+    """What takes long, and can be cancelled: a job of the GPU, a run of a whole grid."""
+
+    @property
+    def state(self) -> State:
+        """How far it is now."""
+
+    def cancel(self) -> None:
+        """Let it end soon."""
 
 
 def cancel_when_left(job: Job, session: str) -> None:

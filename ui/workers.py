@@ -32,6 +32,13 @@ T = TypeVar("T")
 Place = Callable[..., Hashable]  # of a function and its arguments: jobs alike share a process
 
 
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """The place of long jobs that run one after another; no other job waits for their process."""
+
+    number: int
+
+
 class StoppedError(Exception):
     """A job that was stopped: a sentence."""
 
@@ -154,7 +161,10 @@ class Workers(Executor):
             return None
         waiting: set[Hashable] = set()
         for task in self._waiting:
-            familiar = [worker for worker in self._workers if task.place in worker.places]
+            familiar = [
+                worker for worker in self._workers if task.place in worker.places
+                and not (worker.task is not None and isinstance(worker.task.place, Lane))
+            ]  # fmt: skip
             free = [worker for worker in familiar if worker.task is None]
             if free:
                 return free[0], task

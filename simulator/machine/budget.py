@@ -42,11 +42,16 @@ class Progress:
     def sentence(self) -> str:
         """What is done: "3 of 64 blocks are done; the loop of line 7 is in iteration 1,200"."""
         done = f"{self.blocks_done:,} of {self.blocks:,} blocks are done"
+        return f"{done}; {self.place}" if self.place else done
+
+    @property
+    def place(self) -> str:
+        """The loop that runs: "the loop of line 7 is in iteration 1,200"; "" between loops."""
         if self.line is None:
-            return done
+            return ""
         inner, *outer = reversed(self.iterations)
         around = f", within iteration {outer[0] + 1:,} of the loop around it" if outer else ""
-        return f"{done}; the loop of line {self.line} is in iteration {inner + 1:,}{around}"
+        return f"the loop of line {self.line} is in iteration {inner + 1:,}{around}"
 
 
 class Budget:

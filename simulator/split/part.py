@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from simulator.language.tree import Assign, Kernel
 from simulator.language.visit import calls, expressions_of, in_register, subexpressions, walk
 from simulator.language.waiting import spins
 from simulator.launch import Launch
-from simulator.machine.budget import Budget
+from simulator.machine.budget import Budget, Progress
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.observers.counters import Counters
@@ -79,14 +80,33 @@ def _stores_pointers(kernel: Kernel) -> bool:
     )
 
 
-def simulate_part(kernel: Kernel, launch: Launch, task: PartTask) -> Part:
+def simulate_part(
+    kernel: Kernel,
+    launch: Launch,
+    task: PartTask,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Part:
     """Run a part of a launch, as if there were no other.
 
-    Raises LaunchError and SourceError only for what is wrong before anything runs.
+    on_progress, if given, is called about once a second. Raises LaunchError and SourceError only
+    for what is wrong before anything runs.
     """
+    part = _simulate(kernel, launch, task, on_progress)
+    gc.collect()  # a machine refers to itself: the arrays of many would pile up
+    return part
+
+
+def _simulate(
+    kernel: Kernel,
+    launch: Launch,
+    task: PartTask,
+    on_progress: Callable[[Progress], None] | None,
+) -> Part:
     counters, hazards, cells = Counters(), Hazards(), TouchedCells()
     machine = Machine(kernel, launch, [counters, hazards, cells], task.schedule)
-    budget = Budget(task.seconds, launch.blocks, spent=task.spent, blocks_done=task.blocks_done)
+    budget = Budget(
+        task.seconds, launch.blocks, on_progress, spent=task.spent, blocks_done=task.blocks_done
+    )
     error: SourceError | LaunchError | None = None
     try:
         machine.run(np.array(task.blocks), budget)

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import wait
@@ -42,11 +42,16 @@ def simulate_in_processes(
     Raises NotSplitError for a launch that one process has to run, and what `simulate` raises.
     """
     with _processes(kernel, launch, jobs) as pool:
+
+        def submit(task: PartTask) -> Future[Part]:
+            if len(task.blocks) == launch.blocks:
+                raise NotSplitError(f"it runs its {launch.blocks:,} blocks at once")
+            return pool.submit(_run, task)
+
         try:
             return simulate_in_parts(
-                kernel, launch, lambda task: pool.submit(_run, task), jobs, PARTS * jobs,
-                schedule, seconds, on_progress,
-            )  # fmt: skip
+                kernel, launch, submit, jobs, PARTS * jobs, schedule, seconds, on_progress
+            )
         except BrokenProcessPool:
             raise LaunchError(
                 f"One of the {jobs} processes has ended, as it does where memory is short. Each "

@@ -14,7 +14,7 @@ from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.report import Report, build_report, check_memory
 from simulator.split.join import Join
-from simulator.split.part import NotSplitError, Part, PartTask, check_split
+from simulator.split.part import Part, PartTask, check_split
 
 WAIT_SECONDS = 0.2  # between two looks at the clock, and at whether to stop
 
@@ -48,8 +48,6 @@ def simulate_in_parts(
     machine = Machine(kernel, launch, schedule=schedule)
     check_split(kernel, schedule)
     ranges = _ranges(launch.blocks, machine.chunk_blocks(), most_parts)
-    if len(ranges) == 1:
-        raise NotSplitError(f"it runs its {launch.blocks:,} blocks at once")
     budget, join = Budget(seconds, launch.blocks, on_progress), Join(machine)
     running: dict[Future[Part], int] = {}  # by the part's number
     failed: dict[int, SourceError | LaunchError] = {}  # likewise

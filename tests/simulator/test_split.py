@@ -234,7 +234,7 @@ def test_a_random_order_is_not_split() -> None:
 
 def test_blocks_that_run_at_once_are_not_split() -> None:
     with pytest.raises(NotSplitError, match="it runs its 2 blocks at once"):
-        in_parts(*launch_body("x[g] = 1;", grid=2))
+        simulate_in_processes(*launch_body("x[g] = 1;", grid=2), 2)
 
 
 # Errors, time, progress, stop ---------------------------------------------------------------------

@@ -29,6 +29,7 @@ from ui.executor import executor
 from ui.gpu_charts import performance
 from ui.gpu_cluster import GpuCluster
 from ui.gpu_results import show_bits, show_comparison, show_limits, show_scaling
+from ui.grid_section import draw_grid
 from ui.leaving import cancel_when_left
 from ui.palette import PALETTES
 from ui.plain_text import plain_text
@@ -111,6 +112,7 @@ def draw_page() -> None:
         st.divider()
     draw_recordings(beside_live=status.device is not None)
     draw_scalings()
+    draw_grid()
     if status.device is None:
         explain_missing(status, on_cluster=bool(workers))
 
