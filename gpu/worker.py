@@ -78,7 +78,7 @@ class Job:
         self.limit = limit
         self.cancelled = threading.Event()
         self._finished = threading.Event()
-        self._state = waiting(0)
+        self._state = JobState("waiting", "Joining the line")
 
     @property
     def state(self) -> JobState:
