@@ -23,6 +23,7 @@ from tests.browser import app, legibility
 from tests.browser.legibility import READ, FigurePage, figure_page
 from tests.browser.scene import SHADE
 from tests.browser.test_accessibility import violations
+from tests.ui.test_publish import LARGEST
 from ui.look import Look
 from ui.palette import PALETTES
 from ui.publish import ROOMS, SHARED, list_pages, publish
@@ -95,6 +96,12 @@ def swipe(page: Page, across: int) -> None:
         send({"type": "touchMove", "touchPoints": [{"x": x + across * part / 4, "y": y}]})
     send({"type": "touchEnd", "touchPoints": []})
     session.detach()
+
+
+@pytest.mark.deep
+def test_no_page_is_too_large_for_a_phone(folder: Path) -> None:
+    sizes = {page.name: (folder / page.file).stat().st_size for page in PAGES.values()}
+    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
 
 
 @pytest.mark.parametrize(

@@ -127,18 +127,6 @@ def test_a_page_has_a_figure_for_each_room_and_theme(tmp_path: Path) -> None:
     assert "loads 4 values from global memory" in text
 
 
-@pytest.mark.deep
-def test_no_preset_is_too_large_for_a_phone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(publish, "presets", presets.presets)
-    pages = list_pages([])
-    assert list(publish.publish(tmp_path, pages)) == pages
-    assert len(pages) == len(presets.presets())
-    sizes = {page.name: (tmp_path / page.file).stat().st_size for page in pages}
-    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
-
-
 def test_every_preset_has_a_page_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publish, "presets", presets.presets)
     pages = list_pages([])
