@@ -97,11 +97,17 @@ def draw_progress() -> None:
         return
     left, right = st.columns([5, 1], vertical_alignment="center")
     done, text = describe_progress(run)
-    left.progress(done, text=plain_text(text))
+    left.progress(done, text=f"**{title(run.grid)}**: {plain_text(text)}")
     if run.said:
         left.caption(plain_text(run.said))
     if right.button("Stop", icon=":material/stop:", key="grid_stop", width="stretch"):
         run.cancel()
+
+
+def title(grid: Grid) -> str:
+    """A launch's kernel and size, as Markdown."""
+    M, N, K = grid.size
+    return plain_text(f"{variant_title(grid.name)} at {M:,} × {N:,} × {K:,}")
 
 
 def describe_progress(run: GridRun) -> tuple[float, str]:
@@ -136,15 +142,12 @@ def time_left(progress: Progress) -> str:
 def draw_outcome(run: GridRun) -> None:
     """Show what the last run has found."""
     state = run.state
-    M, N, K = run.grid.size
-    with st.container(key="grid_outcome"):
-        st.subheader(f"{variant_title(run.grid.name)} at {M:,} × {N:,} × {K:,}", anchor=False)
-        if state.phase == "stopped":
-            st.info("This run was stopped.")
-        elif state.report is None or state.checked is None:
-            st.error(plain_text(state.problem))
-        else:
-            draw_report(run, state.report, state.checked)
+    if state.phase == "stopped":
+        st.info(f"**{title(run.grid)}**: this run was stopped.")
+    elif state.report is None or state.checked is None:
+        st.error(f"**{title(run.grid)}**: {plain_text(state.problem)}")
+    else:
+        draw_report(run, state.report, state.checked)
 
 
 def draw_report(run: GridRun, report: Report, checked: Checked) -> None:
@@ -152,7 +155,7 @@ def draw_report(run: GridRun, report: Report, checked: Checked) -> None:
     blocks = load_candidate(run.grid).grid
     workers = "1 worker" if run.workers == 1 else f"{run.workers} workers"
     count = blocks[0] * blocks[1] * blocks[2]
-    st.markdown(f"{count:,} blocks in {report.seconds:.1f} s on {workers}.")
+    st.markdown(f"**{title(run.grid)}**: {count:,} blocks in {report.seconds:.1f} s on {workers}.")
     draw_hazards(report.hazards)
     (st.success if checked.verdict.verified else st.error)(plain_text(checked.verdict.sentence))
     st.markdown(plain_text(compare_counters(report.counters, checked.predicted)))

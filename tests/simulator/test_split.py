@@ -86,6 +86,7 @@ def check(kernel: Kernel, launch: Launch, schedule: Schedule = Schedule.ASCENDIN
 
 # Kernels of the catalogue -------------------------------------------------------------------------
 
+# Settings in which the kernels have many blocks.
 SMALL: Mapping[str, Mapping[str, int]] = {
     "uncoalesced": {}, "naive": {}, "tiled": {"TILE": 4}, "tiled_double": {"TILE": 4},
     "transposed": {"TILE": 4}, "padded": {"TILE": 4}, "swizzled": {"TILE": 4},
@@ -93,7 +94,7 @@ SMALL: Mapping[str, Mapping[str, int]] = {
     "vectors": {"TILE": 8, "DEPTH": 4, "EACH": 4}, "pipelined": {"TILE": 8, "DEPTH": 4, "EACH": 4},
     "warptiles": {"WARPS_DOWN": 1, "WARPS_ACROSS": 1, "ROWS": 4, "COLUMNS": 4, "DEPTH": 4},
 }  # fmt: skip
-"""The settings in which the kernels have many blocks."""
+LARGE_TILES = ("uncoalesced", "naive", "warptiles")
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -101,7 +102,8 @@ def test_kernels_of_the_catalogue(name: str) -> None:
     from simulator import catalogue
 
     assert set(SMALL) == set(catalogue())
-    kernel, launch = matmul(name, 45, 68, 20, **SMALL[name])
+    size = (45, 68, 9) if name in LARGE_TILES else (18, 22, 9)
+    kernel, launch = matmul(name, *size, **SMALL[name])
     if catalogue()[name].element != "float32":
         values = {n: v.astype(np.float64) if n in "ABC" else v for n, v in launch.arguments.items()}
         launch = Launch(launch.grid, launch.block, values, launch.shared_bytes)
@@ -162,10 +164,9 @@ def launch_body(body: str, grid: int = 9) -> tuple[Kernel, Launch]:
     return launch_text(f"{HEAD}{body} }}", grid=grid, x=x, y=y, n=32 * grid)
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("body", BODIES)
-def test_blocks_on_their_own(body: str, schedule: Schedule) -> None:
-    check(*launch_body(BODIES[body]), schedule)
+@pytest.mark.parametrize("number", range(len(BODIES)), ids=list(BODIES))
+def test_blocks_on_their_own(number: int) -> None:
+    check(*launch_body(list(BODIES.values())[number]), SCHEDULES[number % len(SCHEDULES)])
 
 
 def test_the_table_finds_something() -> None:
@@ -189,7 +190,7 @@ def test_structs_rows_and_their_members() -> None:
     assert (report.arrays["p"]["b"] == 2 * np.arange(9 * 32)).all()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(24))
 def test_random_kernels(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.machine.machine.CHUNK_LANES", 1)
     program, given = generate(seed), arguments(seed)
@@ -345,7 +346,8 @@ def test_the_command_says_the_same_from_two_processes(tmp_path: Path) -> None:
     for jobs in ("1", "2"):
         arguments = command(tmp_path, LONG.format(n=100), "--json", "--jobs", jobs)
         done = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=ROOT)
-        assert (done.returncode, done.stderr) == (1, "")
+        assert done.returncode == 1
+        assert "One process" not in done.stderr
         seconds = json.loads(done.stdout)["seconds"]
         texts.append(done.stdout.replace(f'"seconds": {seconds!r}', '"seconds": 0'))
     assert texts[0] == texts[1]

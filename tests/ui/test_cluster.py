@@ -13,11 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from simulator import simulate
 from tests.browser.app import running_app
 from tests.protocol_client import run, visitor
 from tests.ui import jobs
 from ui.cluster import Cluster, ClusterError
 from ui.compute import figure_key, open_scene, place
+from ui.grid_jobs import Grid, build_grid
+from ui.grid_run import GridRuns
 from ui.look import Look
 from ui.view_url import DEFAULT
 from ui.workers import WorkerLostError
@@ -93,6 +96,21 @@ def test_a_view_is_the_same_from_there(cluster: Cluster, scheduler: str) -> None
     assert picture == picture_here
     assert opened.navigation == here.navigation
     assert opened.reports[0].counters == here.reports[0].counters
+    apart.shutdown()
+
+
+def test_a_whole_grid_is_the_same_from_there(scheduler: str) -> None:
+    apart, grid = Cluster(scheduler, place), Grid("naive", (300, 300, 8), 1)
+    assert apart.size > 0
+    found = GridRuns(apart, 2).start(grid)
+    until = time.monotonic() + SECONDS
+    while not found.state.finished:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert found.state.phase == "done", found.state.problem
+    assert found.workers == 2, "it has two parts"
+    assert found.state.report is not None
+    assert found.state.report.counters == simulate(*build_grid(grid)).counters
     apart.shutdown()
 
 

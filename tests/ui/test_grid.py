@@ -208,13 +208,13 @@ def test_progress_and_stop(page: AppTest) -> None:
     assert page.button(key="grid_go").disabled
     (bar,) = page.get("progress")
     assert bar.proto.value == 25
-    assert bar.proto.text == "256 of 1,024 blocks, 30 s, about 90 s left"
+    assert bar.proto.text.endswith("at 22 × 18 × 9**: 256 of 1,024 blocks, 30 s, about 90 s left")
     page.button(key="grid_stop").click().run()
     run = page.session_state[RUN]
     run.compute(threading.Semaphore())
     assert run.state.phase == "stopped"
     page.run()
-    assert "This run was stopped." in texts(page)
+    assert "this run was stopped." in texts(page)
 
 
 def test_the_time_that_is_left() -> None:
@@ -248,4 +248,4 @@ def test_a_problem_is_told(page: AppTest) -> None:
 def test_one_run_for_each_visitor(page: AppTest) -> None:
     shown(page, phase="waiting")
     assert page.button(key="grid_go").disabled
-    assert page.get("progress")[0].proto.text == "Others' runs come first …"
+    assert page.get("progress")[0].proto.text.endswith(": Others' runs come first …")
