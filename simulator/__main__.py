@@ -48,6 +48,7 @@ class ExitCode(IntEnum):
     CLEAN = 0
     HAZARDS = 1
     ERROR = 2  # in the command line, the source or the launch
+    STOPPED = 130  # by Ctrl-C, as shells have it
 
 
 class UsageError(LaunchError):
@@ -84,6 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (MemoryError, RecursionError):
         print(TOO_LARGE, file=sys.stderr)
         return ExitCode.ERROR
+    except KeyboardInterrupt:
+        print_line("Stopped.")
+        return ExitCode.STOPPED
     try:
         print(
             json.dumps(report_as_json(kernel, report))

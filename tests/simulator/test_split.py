@@ -370,20 +370,25 @@ def test_a_wrong_number_of_processes(jobs: str, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="there is no /proc here")
-def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_ends_all_processes(jobs: int, tmp_path: Path) -> None:
     body = LONG.format(n=100_000_000)
-    arguments = command(tmp_path, body, "--jobs", "2", "--seconds", "600")
+    arguments = command(tmp_path, body, "--jobs", str(jobs), "--seconds", "600")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's & ignores it
     running = subprocess.Popen(
         arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
         start_new_session=True,
     )  # fmt: skip
+    signal.signal(signal.SIGINT, before)
     try:
         assert running.stderr is not None
         while "0 of 700 blocks" not in running.stderr.readline():
             assert running.poll() is None
-        assert len(processes_of(running.pid)) >= 3
+        assert len(processes_of(running.pid)) >= (3 if jobs > 1 else 1)
         os.killpg(running.pid, signal.SIGINT)
-        running.wait(60)
+        assert running.wait(60) == 130
+        *_, last = running.stderr.read().splitlines()
+        assert last == "Stopped."
         for _ in range(100):
             if not processes_of(running.pid):
                 break
