@@ -31,6 +31,7 @@ TOGETHER_SECONDS = 2.0  # within which all act
 ROOM = "tilewise_room=1240x600"  # the cookie of a window of 1280 x 720
 RECORDERS = 4  # who record a long kernel while another visitor acts
 SIMPLE_ACTIONS = 20
+STEPPERS = 100  # who step at once
 STEPPED_SECONDS = 5
 LINKS = [
     f"M=64&N=64&K=64&kernel={name}&{macro}={value}"
@@ -130,8 +131,11 @@ async def measure_actions(address: str, visitors: int) -> None:
         await together(
             "an M for each, new", room, lambda one, i: one.choose("M to 64", float(2 * i + 3))
         )
-        await step_together(room)
         await act_beside_recorders(room)
+        while len(room) < STEPPERS:
+            room.append(await stack.enter_async_context(visitor(address, cookie=ROOM)))
+            await room[-1].rerun()
+        await step_together(room)
 
 
 async def open_presets(one: Visitor, _: int) -> Answer:
