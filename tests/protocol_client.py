@@ -52,6 +52,7 @@ class Visitor:
     states: dict[str, WidgetState] = field(default_factory=dict)  # by id
     cache: dict[str, ForwardMsg] = field(default_factory=dict)  # messages that may be referred to
     page_hash: str = ""
+    session: str = ""
 
     async def rerun(self, fragment: str = "", trigger: WidgetState | None = None) -> Answer:
         """Request a script run, or a fragment's, with the entered values; wait for its end."""
@@ -92,6 +93,22 @@ class Visitor:
         self.states[element.id] = WidgetState(id=element.id, json_value=json.dumps(values))
         return await self.rerun(self.fragments.get(element.id, ""))
 
+    async def download(self, key: str) -> str:
+        """Click a button that makes a file: the file's path on the server."""
+        request = BackMsg()
+        asked = request.backend_operation_request
+        asked.request_id, asked.session_id = "download", self.session
+        asked.deferred_file.file_id = self.find(key).deferred_file_id
+        await self.socket.send(request.SerializeToString())
+        while True:
+            data = await asyncio.wait_for(self.socket.recv(decode=False), SECONDS)
+            message = ForwardMsg.FromString(data)
+            if message.WhichOneof("type") == "backend_operation_response":
+                answer = message.backend_operation_response
+                if answer.error_msg:
+                    raise ServerError(answer.error_msg)
+                return answer.deferred_file.url
+
     def find(self, key: str) -> Any:
         """The latest element whose key is, or begins with, a name."""
         found = [one for name, one in self.widgets.items() if f"{name}:".startswith(f"{key}:")]
@@ -112,6 +129,7 @@ class Visitor:
             match message.WhichOneof("type"):
                 case "new_session":
                     self.page_hash = message.new_session.page_script_hash
+                    self.session = message.new_session.initialize.session_id
                 case "page_info_changed":
                     self.query = message.page_info_changed.query_string
                 case "ref_hash":

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import functools
 import io
-import itertools
 import threading
+import time
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.media_file_manager import MediaFileManager
 
-LATEST = 3  # files that are kept at most
-SECONDS = 30.0  # that they are kept after the latest: a browser asks for a file at once
+SECONDS = 10.0  # that a file is kept after its latest click: a browser asks for it at once
+LARGEST = 64 * 2**20  # bytes of the files that are kept; the oldest go first
 
 
 def download_button(
@@ -26,7 +28,7 @@ def download_button(
     """Draw a button that downloads a file; each click makes it. The script does not run again."""
     st.download_button(
         label, functools.partial(hand_out, make, name, media_type), name, media_type,
-        icon=icon, on_click="ignore", width="stretch",
+        icon=icon, on_click="ignore", width="stretch", key=f"download {label}",
     )  # fmt: skip
 
 
@@ -41,25 +43,57 @@ def hand_out(make: Callable[[], bytes], name: str, media_type: str) -> io.BytesI
     return io.BytesIO(content)
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file that is kept."""
+
+    size: int  # bytes
+    until: float  # by time.monotonic()
+
+
 class Shelf:
     """The latest files that were handed out. They belong to no visitor."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._places = itertools.cycle(range(LATEST))
+        self._kept: OrderedDict[str, Kept] = OrderedDict()  # by their place, the latest is last
         self._timer: threading.Timer | None = None
 
     def keep(self, files: MediaFileManager, content: bytes, media_type: str, name: str) -> None:
-        """Keep a file in the place of the oldest; all go when none has come for a while."""
+        """Keep a file for a while."""
+        place = f"{hash((name, content))}"
         with self._lock:
-            place = str(next(self._places))
             files.add(content, media_type, place, name, is_for_static_download=True)
+            self._kept[place] = Kept(len(content), time.monotonic() + SECONDS)
+            self._kept.move_to_end(place)
+            self._drop(files)
             if self._timer is not None:
                 self._timer.cancel()
-            # A thread of no script: what is added or let go of there belongs to no visitor.
-            self._timer = threading.Timer(SECONDS, files.clear_session_refs)
+            self._timer = threading.Timer(SECONDS, self._let_go, [files])
             self._timer.daemon = True
             self._timer.start()
+
+    def _drop(self, files: MediaFileManager) -> None:
+        """Let go of the files whose time is over, and of the oldest beyond LARGEST."""
+        total = sum(one.size for one in self._kept.values())
+        while self._kept:
+            place, oldest = next(iter(self._kept.items()))
+            has_room = total <= LARGEST or len(self._kept) == 1
+            if has_room and time.monotonic() < oldest.until:
+                break
+            total -= oldest.size
+            del self._kept[place]
+            files.add(b"", "text/plain", place, is_for_static_download=True)  # in its place
+        if not self._kept:
+            files.clear_session_refs()
+
+    def _let_go(self, files: MediaFileManager) -> None:
+        """Let go of all, which none has asked for lately.
+
+        A thread of no script: what is added or let go of there belongs to no visitor.
+        """
+        with self._lock:
+            self._drop(files)
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from ui import downloads
-from ui.downloads import LATEST, hand_out
+from ui.downloads import hand_out
 
 
 class Server:
@@ -60,16 +60,26 @@ def test_two_visitors_get_their_own_files(server: Server) -> None:
     assert (server.fetch(first), server.fetch(second)) == (b"a", b"b")
 
 
-def test_only_the_latest_files_are_kept_while_visitors_only_download(server: Server) -> None:
-    for number in range(4 * LATEST):
-        server.click(lambda number=number: bytes([number]) * 1000, f"{number}.html")
-        [held] = server.storage.get_stats()["cache_memory_bytes"]
-        assert held.byte_length <= (LATEST + 2) * 1000
+def test_one_file_for_a_whole_class_takes_the_place_of_no_other(server: Server) -> None:
+    other = server.click(lambda: b"another scene", "other.html")
+    addresses = {server.click(lambda: b"a scene", "scene.html") for _ in range(30)}
+    server.end_script_runs(3)
+    assert {server.fetch(one) for one in addresses} == {b"a scene"}
+    assert server.fetch(other) == b"another scene"
 
 
-def test_the_latest_file_is_let_go_of_after_a_while(
+def test_the_oldest_files_go_while_visitors_only_download(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(downloads, "LARGEST", 3000)
+    for number in range(12):
+        address = server.click(lambda number=number: bytes([number]) * 1000, f"{number}.html")
+        [held] = server.storage.get_stats()["cache_memory_bytes"]
+        assert held.byte_length <= 5000  # Streamlit lets go of a file at the second opportunity
+    assert server.fetch(address) == bytes([11]) * 1000
+
+
+def test_a_file_is_let_go_of_after_a_while(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(downloads, "SECONDS", 0.05)
     server.click(lambda: b"a scene", "scene.html")
     until = time.monotonic() + 20

@@ -1,0 +1,80 @@
+"""A class that downloads at once while it steps: every file comes whole, in little memory."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import urllib.request
+from contextlib import AsyncExitStack
+from urllib.parse import urlsplit
+
+import psutil
+
+from tests.browser.app import running_app
+from tests.protocol_client import Visitor, run, visitor
+
+VISITORS = 30
+VIEWS = 4  # that differ, each of them asked for by several
+BUTTON = "download Animation, one HTML file"
+MB = 1_000_000
+ADDED = 100 * MB  # to the memory of the app, at most
+
+
+def app_memory(address: str) -> int:
+    """Bytes in memory of the app's process, without its workers."""
+    port = str(urlsplit(address).port)
+    for process in psutil.process_iter(["cmdline"]):
+        command = process.info["cmdline"] or []
+        if "streamlit" in command and port in command:
+            return int(process.memory_info().rss)
+    raise LookupError(address)
+
+
+def fetch(address: str) -> bytes:
+    with urllib.request.urlopen(address) as answer:  # noqa: S310  # our own app
+        content: bytes = answer.read()
+    return content
+
+
+async def step_on(one: Visitor) -> None:
+    """Report a step every few moments, as those do who do not download."""
+    for step in itertools.count():
+        header = one.header("scene")
+        await one.report("scene", at=[header["id"], header["order"], step % 9, -1])
+        await asyncio.sleep(0.2)
+
+
+async def downloaded(address: str, one: Visitor) -> bytes:
+    path = await one.download(BUTTON)
+    await asyncio.sleep(0.3)  # a slow network
+    return await asyncio.to_thread(fetch, f"{address}{path}")
+
+
+async def visited(address: str) -> tuple[list[bytes], int, int]:
+    """The files of a class, and the app's memory before and at most."""
+    async with AsyncExitStack() as stack:
+        room = []
+        for number in range(VISITORS):
+            one = await stack.enter_async_context(visitor(address, f"tx={number % VIEWS}"))
+            await one.rerun()
+            await one.choose("popover files", True)
+            room.append(one)
+        steppers = [asyncio.create_task(step_on(one)) for one in room[:5]]
+        before = most = app_memory(address)
+        asked = asyncio.gather(*(downloaded(address, one) for one in room[5:]))
+        while not asked.done():
+            await asyncio.sleep(0.05)
+            most = max(most, app_memory(address))
+        for one in steppers:
+            one.cancel()
+        await asyncio.gather(*steppers, return_exceptions=True)
+        return await asked, before, most
+
+
+def test_every_file_comes_whole_and_the_memory_stays_small() -> None:
+    with running_app() as address:
+        files, before, most = run(visited(address))
+    assert len(files) == VISITORS - 5
+    assert {file[:15] for file in files} == {b"<!doctype html>"}
+    assert all(file.rstrip().endswith(b"</html>") for file in files)
+    assert most - before < ADDED
