@@ -28,7 +28,7 @@ LONG_STEPS = 824
 MB = 1_000_000
 PEAK = 32 * MB  # the file, Plotly's library as it is read, and what is known of all steps
 KEPT = 2 * MB
-FRAMES_PEAK = 8 * MB  # all frames at once take hundreds
+FRAMES_PEAK = 8 * MB  # all frames at once take 18
 
 Build = Callable[[], Any]
 
