@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from simulator.catalogue import catalogue
+from simulator.guard import COMPILING, limited
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.launch import Launch
@@ -54,4 +55,5 @@ def compile_kernel(
     # Imported late: `import simulator` must work without libclang.
     from simulator.frontend.kernel import compile_kernel as compile_with_clang
 
-    return compile_with_clang(text, name, defines, filename)
+    with limited(COMPILING):
+        return compile_with_clang(text, name, defines, filename)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import io
 import json
 import math
@@ -17,17 +18,20 @@ from typing import Any, NoReturn
 import numpy as np
 
 from simulator import Kernel, Report, compile_kernel, simulate
-from simulator.archive import format_name, read_arrays, write_arrays
+from simulator.archive import check_is_file, check_output, format_name, read_arrays, write_arrays
 from simulator.command_line import command, distinct, kernel_name, sizes
 from simulator.frontend.device_code import SourceFile
+from simulator.frontend.directives import MAX_TEXT_BYTES
 from simulator.frontend.host_launches import find_launches
 from simulator.frontend.launch_mistakes import launch_warnings
+from simulator.guard import TOO_LARGE, run_in_child
 from simulator.language.ctype import Array, Pointer, Struct, dtype_of, parts
 from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3
 from simulator.machine.budget import Progress
 from simulator.machine.schedule import SCHEDULES
 from simulator.observers.findings import Hazard, Witness
+from simulator.printable import printable
 from simulator.split.part import NotSplitError
 from simulator.split.processes import simulate_in_processes
 
@@ -37,8 +41,6 @@ ARRAY_TYPES: Mapping[str, type[np.number[Any]]] = {
     "u64": np.uint64,
 }  # fmt: skip
 TYPE_NAMES = "|".join(ARRAY_TYPES)
-TOO_LARGE = "This kernel or launch is too large for this machine. Make it smaller."
-MAX_SOURCE_BYTES = 2**20
 SECONDS = 10.0  # that a run may take if --seconds is not given
 
 
@@ -66,24 +68,26 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a kernel, print its counters and hazards, and return an ExitCode."""
     text = ""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # None where it is closed
+        sys.stdout.reconfigure(errors="backslashreplace")  # names may have any letters
     try:
         options = build_parser().parse_intermixed_args(arguments)
         text = read_source(Path(options.file))
         if options.launch:
-            print(launch_commands(text, options))
+            print(printable(launch_commands(text, options)))
             return ExitCode.CLEAN
         if options.grid is None or options.block is None:
             raise UsageError(missing_sizes(text, options))
         kernel = load_kernel(text, options)
         report = run_kernel(kernel, options)
     except SourceError as error:
-        print(error.with_lines(text), file=sys.stderr)
+        print_line(error.with_lines(text))
         return ExitCode.ERROR
     except LaunchError as error:
-        print(error, file=sys.stderr)
+        print_line(str(error))
         return ExitCode.ERROR
     except (MemoryError, RecursionError):
-        print(TOO_LARGE, file=sys.stderr)
+        print_line(TOO_LARGE)
         return ExitCode.ERROR
     except KeyboardInterrupt:
         print_line("Stopped.")
@@ -92,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(
             json.dumps(report_as_json(kernel, report))
             if options.json
-            else report_as_text(kernel, report)
+            else printable(report_as_text(kernel, report))
         )
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -187,8 +191,9 @@ def parse_sizes(text: str) -> Dim3:
 def read_source(path: Path) -> str:
     """A file's text, without a byte-order mark."""
     try:
-        if path.stat().st_size > MAX_SOURCE_BYTES:
-            raise UsageError(f"{path} has more than {MAX_SOURCE_BYTES:,} bytes: that is no kernel.")
+        check_is_file(path)
+        if path.stat().st_size > MAX_TEXT_BYTES + len(codecs.BOM_UTF8):
+            raise UsageError(f"{path} has more than {MAX_TEXT_BYTES:,} bytes: that is no kernel.")
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
@@ -253,12 +258,14 @@ def parse_defines(texts: Sequence[str]) -> dict[str, str]:
 
 def run_kernel(kernel: Kernel, options: argparse.Namespace) -> Report:
     """Launch a kernel with the options' arguments; write its arrays to --outputs, if given."""
+    if options.outputs is not None:
+        check_output(options.outputs)
     arguments = build_arguments(kernel, options)
     launch = Launch(options.grid, options.block, arguments, options.shared)
     if options.seed < 0:
         raise UsageError(f"--seed {options.seed}: give a whole number from 0.")
     report = run_launch(kernel, launch, options)
-    if options.outputs:
+    if options.outputs is not None:
         write_arrays(options.outputs, report.arrays)
     return report
 
@@ -281,9 +288,9 @@ def print_progress(progress: Progress) -> None:
 
 
 def print_line(text: str) -> None:
-    """A line on stderr."""
+    """A line, or several, on stderr."""
     if sys.stderr is not None:
-        print(text, file=sys.stderr, flush=True)
+        print(printable(text), file=sys.stderr, flush=True)
 
 
 def build_arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:
@@ -474,6 +481,4 @@ def report_as_text(kernel: Kernel, report: Report) -> str:
 
 
 if __name__ == "__main__":
-    if isinstance(sys.stdout, io.TextIOWrapper):  # None where it is closed
-        sys.stdout.reconfigure(errors="backslashreplace")  # names may have any letters
-    sys.exit(main())
+    sys.exit(run_in_child(main, ExitCode.ERROR))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import stat
 import struct
 import tokenize
 import warnings
@@ -19,7 +20,6 @@ from simulator.language.errors import LaunchError
 from simulator.launch import BUDGET_BYTES
 
 EXTRA_BYTES = 2**16  # that an archive may have besides its arrays' cells
-LONGEST_NAME = 2**16 - 10  # bytes of an array's name, whose field in an archive has 16 bits
 SHOWN_NAME = 40  # characters of a name, in a sentence
 CHUNK_BYTES = 2**20  # read at once
 HEADERS = {
@@ -34,6 +34,22 @@ BROKEN = (
 )  # fmt: skip
 
 
+def check_is_file(path: Path) -> None:
+    """Raise LaunchError for a folder, a device or a pipe, and OSError for nothing at all."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise LaunchError(
+            f"{path} is not a file: a folder, a device or a pipe cannot be read here."
+        )
+
+
+def check_output(file: str) -> None:
+    """Raise LaunchError for a name under which no archive can be written."""
+    if not file:
+        raise LaunchError("--outputs needs the name of a file, such as OUT.npz.")
+    if Path(file).is_dir():
+        raise LaunchError(f"--outputs {file} is a folder: give a file in it, such as OUT.npz.")
+
+
 def write_arrays(file: str, arrays: Mapping[str, Array]) -> None:
     """Write an archive of arrays by name; ".npz" is added to `file` where it lacks that.
 
@@ -41,12 +57,6 @@ def write_arrays(file: str, arrays: Mapping[str, Array]) -> None:
     LaunchError if the file cannot be written.
     """
     path = file if file.endswith(".npz") else f"{file}.npz"
-    for name in arrays:
-        if len(name.encode()) > LONGEST_NAME:
-            raise LaunchError(
-                f"{path} cannot be written: the parameter {format_name(name)} has a name of "
-                f"{len(name):,} characters, too long for an archive. Give it a shorter one."
-            )
     try:
         with zipfile.ZipFile(path, "w") as archive:
             for name, array in arrays.items():
@@ -63,6 +73,7 @@ def read_arrays(file: str) -> dict[str, Array]:
     arrays of numbers.
     """
     try:
+        check_is_file(Path(file))
         size = Path(file).stat().st_size
         _check_size(file, size)
         with zipfile.ZipFile(file) as archive:

@@ -60,6 +60,8 @@ SIMULATOR = {
     "language": set(),
     "number_format": set(),
     "launch": {"language"},
+    "printable": set(),
+    "guard": {"language"},
     "archive": {"language", "launch"},
     "contraction": {"language"},
     "frontend": {"language", "launch", "contraction"},
@@ -68,7 +70,7 @@ SIMULATOR = {
     "recording": {"language", "launch", "number_format", "contraction", "machine", "observers"},
     "catalogue": {"language", "launch", "frontend"},
     "report": {"language", "launch", "machine", "observers"},
-    "split": {"language", "launch", "machine", "observers", "report"},
+    "split": {"language", "guard", "launch", "machine", "observers", "report"},
     "command_line": {"language", "launch", "frontend"},
 }
 

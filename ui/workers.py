@@ -18,7 +18,16 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import Any, ParamSpec, TypeVar
 
-from simulator.split.processes import end_with_parent
+from simulator.guard import (
+    RUNNING,
+    TOO_LARGE,
+    end_with_parent,
+    limit_files,
+    limited,
+    tell,
+    why_ended,
+)
+from simulator.language.errors import LaunchError
 from ui.job_progress import listen
 from ui.preload import rarely_collect_garbage
 
@@ -86,7 +95,9 @@ class Worker:
         context = get_context("spawn")
         self.said = context.RawArray("c", SAID)  # what the job has said last
         self.number = context.RawValue("i", 0)  # the process's, once it is ready
-        self.pool = ProcessPoolExecutor(1, context, _prepare, (self.said, self.number))
+        self.state = context.RawValue("i", 0)  # what it does, and which limit has ended it
+        shared = self.said, self.number, self.state
+        self.pool = ProcessPoolExecutor(1, context, _prepare, shared)
 
     def kill(self) -> None:
         """End the process in the middle of its job."""
@@ -189,7 +200,7 @@ class Workers(Executor):
             worker.places.popitem(last=False)
         finish = functools.partial(self._finish, worker, task)
         try:
-            running = worker.pool.submit(task.call)
+            running = worker.pool.submit(_compute, task.call)
         except BrokenProcessPool as error:  # the process has ended since its last job
             running = Future()
             running.set_exception(error)
@@ -200,14 +211,15 @@ class Workers(Executor):
         with self._lock:
             worker.task = None
             if isinstance(error, BrokenProcessPool):
+                passed = why_ended(worker.state)
                 worker.pool.shutdown(wait=False)
                 worker.start()
                 worker.places.clear()
-                if task.tries < TRIES and not task.is_stopped:
+                if task.tries < TRIES and not task.is_stopped and passed is None:
                     self._waiting.appendleft(task)
                     self._assign()
                     return
-                error = StoppedError() if task.is_stopped else WorkerLostError()
+                error = StoppedError() if task.is_stopped else passed or WorkerLostError()
             self._assign()
         if error is None:
             task.future.set_result(done.result())
@@ -215,8 +227,10 @@ class Workers(Executor):
             task.future.set_exception(error)
 
 
-def _prepare(said: Any, number: Any) -> None:
-    """Prepare a worker process: it shares what its job says, and its number, with the app."""
+def _prepare(said: Any, number: Any, state: Any) -> None:
+    """Prepare a worker process: it shares what its job says, its number and state with the app."""
+    tell(state)
+    limit_files()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the app ends its workers
     threading.Thread(target=end_with_parent, daemon=True).start()
     listen(functools.partial(_write, said))
@@ -224,6 +238,15 @@ def _prepare(said: Any, number: Any) -> None:
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     rarely_collect_garbage()
+
+
+def _compute(call: Callable[[], T]) -> T:
+    """A job's result; one that passes a limit raises LaunchError, or ends the process."""
+    with limited(RUNNING):
+        try:
+            return call()
+        except (MemoryError, RecursionError):
+            raise LaunchError(TOO_LARGE) from None
 
 
 def _write(said: Any, sentence: str) -> None:

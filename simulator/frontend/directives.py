@@ -10,7 +10,7 @@ from simulator.frontend.lexer import logical_lines
 from simulator.frontend.macro_limits import check_expansion
 from simulator.language.errors import SourceError, Span
 
-LARGEST_TEXT = 200_000  # characters
+MAX_TEXT_BYTES = 64 * 2**10  # of a text in UTF-8
 ALLOWED_DIRECTIVES = frozenset(
     {"define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error"}
 )
@@ -24,8 +24,10 @@ FORBIDDEN_NAME = re.compile(r"(?:include\w*|import|embed|line)\b")
 def check_length(text: str) -> None:
     """Raise SourceError for a text that is too long, or is no text: with parts of letters."""
     not_text = "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in set(text))
-    if not_text or len(text) > LARGEST_TEXT:
-        raise SourceError(f"A kernel's text is plain and under {LARGEST_TEXT:,} characters.")
+    if not_text or len(text.encode()) > MAX_TEXT_BYTES:
+        raise SourceError(
+            f"A kernel's text is plain and has up to {MAX_TEXT_BYTES:,} bytes (64 KB)."
+        )
 
 
 def check_directives(

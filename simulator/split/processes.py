@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import pickle
 import signal
 import sys
@@ -12,8 +11,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing.connection import wait
 
+from simulator.guard import end_with_parent
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
 from simulator.launch import Launch
@@ -88,11 +87,3 @@ def _prepare(pickled: bytes) -> None:
 def _run(task: PartTask) -> Part:
     kernel, launch = _launches[0]
     return simulate_part(kernel, launch, task)
-
-
-def end_with_parent() -> None:
-    """End this process once the one that has started it has ended."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)

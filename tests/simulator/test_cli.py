@@ -74,14 +74,6 @@ def test_outputs_get_the_suffix_of_an_archive(tmp_path: Path) -> None:
         assert sorted(out.files) == ["A", "B", "C"]
 
 
-def test_a_name_too_long_for_an_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file, name = tmp_path / "long.cu", "x" * 70_000
-    file.write_text(f"__global__ void k(float* {name}) {{}}", encoding="utf-8")
-    command = [str(file), "--kernel", "k", "--grid", "1", "--block", "32", "f32:32"]
-    assert main([*command, "--outputs", str(tmp_path / "out.npz")]) == 2
-    assert "too long for an archive" in capsys.readouterr().err
-
-
 def run(
     folder: Path, *options: str | bytes, text: str = "float* x", **settings: Any
 ) -> subprocess.CompletedProcess[str]:

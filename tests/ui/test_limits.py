@@ -1,0 +1,80 @@
+"""A job that passes a limit: its process ends, a sentence says which it was, the next job runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from simulator import LaunchError, SourceError, compile_kernel
+from simulator.guard import COMPILING, RUNNING, limited
+from ui.workers import Workers
+
+TEXT = "__global__ void k(float* x) { x[threadIdx.x] = 1; }"
+SEQUENCE = (
+    "template <class T, T... I> struct S { static constexpr int v = sizeof...(I); };\n"
+    "__global__ void k(float* x) { x[0] = __make_integer_seq<S, int, 5000000>::v; }"
+)
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    found = Workers(1, lambda function, *_: function)
+    yield found
+    found.shutdown()
+
+
+def compute_long() -> None:
+    with limited(replace(RUNNING, seconds=0.1)):
+        while True:
+            time.process_time()
+
+
+def fill_memory(megabytes: int, limit: int) -> int:
+    with limited(replace(RUNNING, bytes=limit * 2**20)):
+        cells = bytearray(megabytes * 2**20)
+        for page in range(0, len(cells), 4096):
+            cells[page] = 1
+        time.sleep(0.1)
+    return len(cells)
+
+
+def crash_as_compiler() -> None:
+    with limited(COMPILING):
+        os.abort()
+
+
+def call_itself(depth: int = 0) -> int:
+    return call_itself(depth + 1) + 1
+
+
+def compile_name(text: str) -> str:
+    return compile_kernel(text, "k").name
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "error", "sentence"),
+    [
+        (compute_long, (), LaunchError, "more than 600 seconds of a processor"),
+        (fill_memory, (200, 64), LaunchError, r"more than 1,024 MB|too large for this machine"),
+        (fill_memory, (8000, 4000), LaunchError, "too large for this machine"),
+        (crash_as_compiler, (), SourceError, "The compiler has ended in the middle of this text"),
+        (call_itself, (), LaunchError, "too large for this machine"),
+        (compile_name, (SEQUENCE,), SourceError, "The compiler needed more than 512 MB"),
+    ],
+    ids=["time", "memory", "memory at once", "a crash of clang", "recursion", "clang's memory"],
+)
+def test_a_limit_is_told_and_the_next_job_runs(
+    workers: Workers, function: object, arguments: tuple[object, ...], error: type, sentence: str
+) -> None:
+    job = workers.submit(function, *arguments)  # type: ignore[arg-type]  # a function of the table
+    with pytest.raises(error, match=sentence):
+        job.result(60)
+    assert workers.submit(compile_name, TEXT).result(60) == "k"
+
+
+def test_a_job_below_its_limits_is_left_alone(workers: Workers) -> None:
+    assert workers.submit(fill_memory, 20, 64).result(60) == 20 * 2**20
