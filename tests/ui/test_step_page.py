@@ -477,7 +477,7 @@ def test_what_cannot_be_recorded_is_a_sentence(
 ) -> None:
     tries = []
 
-    def fails(*asked: object) -> None:
+    def fails(*asked: object, **_: object) -> None:
         tries.append(asked)
         raise error
 
