@@ -36,7 +36,7 @@ from simulator.frontend.source import set_defines
 from simulator.frontend.statements import Statements
 from simulator.frontend.symbols import SymbolTable
 from simulator.language.ctype import ArrayOf, size_of
-from simulator.language.errors import SourceError, list_names
+from simulator.language.errors import SourceError, list_names, shorten
 from simulator.language.tree import Kernel, Sequence, Statement, Variable
 
 MAX_STATIC_SHARED_BYTES = 48 * 1024  # of a kernel's __shared__ arrays, as ptxas takes them
@@ -73,7 +73,7 @@ def compile_kernel(
         found = parsed.errors.found
         raise SourceError.of(found, parsed.warnings) if found else error from None
     kernel = _lower(cursor, parsed, filename, arguments)
-    return replace(kernel, text=text, notes=parsed.code.notes)
+    return replace(kernel, text=text, notes=tuple(map(shorten, parsed.code.notes)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _parse(
     place = said.found[0].span if said.found else None
     if arguments and place is not None and place.line > code.text.count("\n") + 1:
         raise SourceError(f"{instance} does not fit its template: {said.found[0].message}")
-    doubts = (*launch_warnings(source), *warnings(diagnostics, filename))
+    doubts = tuple(map(shorten, (*launch_warnings(source), *warnings(diagnostics, filename))))
     return Parsed(unit, code, said, doubts)
 
 

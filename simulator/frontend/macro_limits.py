@@ -16,6 +16,7 @@ from simulator.language.errors import SourceError, Span
 MAX_TOKENS = 30_000  # of a text with its macros expanded; a long kernel has a tenth of that
 MAX_WORK = 100_000  # tokens read, with those of macros that expand to nothing
 MAX_STATEMENT = 2_000  # tokens between ; { and }: a parser recurses as deep as a statement is long
+MAX_LETTERS = 1_000  # of a name or number; clang crashes at 50,000 digits behind a point
 MAX_BRACKETS = 120  # brackets open at once
 
 DEFINE = re.compile(r"\s*(?:#|%:)\s*define\s+([A-Za-z_]\w*)(\(([^()]*)\))?(.*)", re.DOTALL)
@@ -116,6 +117,10 @@ class TokenCounter:
         """Count a token of the result."""
         self.tokens += 1
         self.statement += 1
+        if len(text) > MAX_LETTERS and text[0] not in "\"'":
+            raise SourceError(
+                f"A name or number here has more than {MAX_LETTERS:,} letters.", _span(line)
+            )
         if text in "([{":
             self.brackets += 1
             if self.brackets > MAX_BRACKETS:

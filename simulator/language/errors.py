@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MAX_NAMES = 12  # in a sentence
 MAX_ERRORS = 10  # that are shown of one text
+LONGEST_NAME = 80  # letters of a name in a sentence
+LONGEST_SENTENCE = 1_000  # letters
 MAX_LINE = 400  # bytes of a line of the text that is shown with its error
+
+
+def shorten(text: str) -> str:
+    """A sentence with names cut at LONGEST_NAME letters, itself at LONGEST_SENTENCE.
+
+    >>> shorten("No " + "a" * 90 + " here.").count("a")
+    80
+    """
+    cut = re.sub(rf"(\w{{{LONGEST_NAME}}})\w+", r"\1…", text)
+    return cut if len(cut) <= LONGEST_SENTENCE else f"{cut[:LONGEST_SENTENCE]}…."
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,10 +66,13 @@ class SourceError(Exception):
         others: Sequence[Diagnostic] = (),
         warnings: Sequence[str] = (),
     ) -> None:
-        self.message = message
+        found = (Diagnostic(message, span, hint), *others)
+        self.errors = tuple(
+            replace(one, message=shorten(one.message), hint=shorten(one.hint)) for one in found
+        )
+        self.message = self.errors[0].message
         self.span = span
-        self.errors = (Diagnostic(message, span, hint), *others)
-        self.warnings = tuple(warnings)
+        self.warnings = tuple(map(shorten, warnings))
         super().__init__("\n".join(map(str, self.errors)))
 
     @classmethod
@@ -85,6 +101,9 @@ class SourceError(Exception):
 
 class LaunchError(Exception):
     """A launch that no GPU accepts, or arguments that do not fit the kernel: a sentence."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shorten(message))
 
 
 def list_names(names: Sequence[str]) -> str:

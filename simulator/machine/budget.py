@@ -11,7 +11,7 @@ from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Loop
 
 DEFAULT_SECONDS = 60.0  # for a caller that sets none; every run must come to an end
-CLOCK_INTERVAL = 16  # iterations of a loop between two readings of the clock
+CLOCK_INTERVAL = 16  # iterations of all loops between two readings of the clock
 REPORT_SECONDS = 1.0  # between two reports of progress
 MANY_ITERATIONS = 2**18  # from here on the error asks whether the loop ever ends
 
@@ -72,6 +72,7 @@ class Budget:
         self.blocks_done = blocks_done
         self._seconds = seconds
         self._blocks = blocks
+        self._iterations = 0  # of all loops together: one of short loops has many
         self._on_progress = on_progress
         now = time.perf_counter()
         self._begin = now - spent
@@ -86,6 +87,12 @@ class Budget:
     def is_over(self) -> bool:
         """Whether the time given to the run is over."""
         return self.spent > self._seconds
+
+    def count(self, loops: Sequence[LoopProgress], has_counter: bool) -> None:
+        """Count an iteration of any loop, and check the time after each CLOCK_INTERVAL of them."""
+        self._iterations += 1
+        if self._iterations % CLOCK_INTERVAL == 0:
+            self.check(loops, has_counter)
 
     def check(self, loops: Sequence[LoopProgress] = (), has_counter: bool = True) -> None:
         """Report progress when it is time; SourceError, or LaunchError, once the time is over.

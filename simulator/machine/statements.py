@@ -37,7 +37,6 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import calls, declared_variables, inner_statements
 from simulator.language.waiting import is_waiting, needs_all_lanes, spins
-from simulator.machine.budget import CLOCK_INTERVAL
 from simulator.machine.buffers import Address, local_buffer
 from simulator.machine.clocks import count_steps
 from simulator.machine.closures import Closure, Run, Waiting, as_generator, without_barrier
@@ -484,8 +483,7 @@ class Program:
             if active is not NONE:
                 advance(group, active)
             state.iteration += 1
-            if state.iteration % CLOCK_INTERVAL == 0:
-                group.budget.check(group.loops, counted)
+            group.budget.count(group.loops, counted)
             return active
 
         return end_iteration
