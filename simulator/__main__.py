@@ -27,11 +27,11 @@ from simulator.frontend.launch_mistakes import launch_warnings
 from simulator.guard import TOO_LARGE, run_in_child
 from simulator.language.ctype import Array, Pointer, Struct, dtype_of, parts
 from simulator.language.errors import LaunchError, SourceError, list_names
+from simulator.language.printable import printable
 from simulator.launch import BUDGET_BYTES, Dim3, Launch, dim3
 from simulator.machine.budget import Progress
 from simulator.machine.schedule import SCHEDULES
 from simulator.observers.findings import Hazard, Witness
-from simulator.printable import printable
 from simulator.split.part import NotSplitError
 from simulator.split.processes import simulate_in_processes
 

@@ -60,7 +60,6 @@ SIMULATOR = {
     "language": set(),
     "number_format": set(),
     "launch": {"language"},
-    "printable": set(),
     "guard": {"language"},
     "archive": {"language", "launch"},
     "contraction": {"language"},

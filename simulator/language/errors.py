@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from simulator.language.printable import printable
+
 MAX_NAMES = 12  # in a sentence
 MAX_ERRORS = 10  # that are shown of one text
 LONGEST_NAME = 80  # letters of a name in a sentence
@@ -14,12 +16,12 @@ MAX_LINE = 400  # bytes of a line of the text that is shown with its error
 
 
 def shorten(text: str) -> str:
-    """A sentence with names cut at LONGEST_NAME letters, itself at LONGEST_SENTENCE.
+    """A sentence, printable, with names cut at LONGEST_NAME letters, itself at LONGEST_SENTENCE.
 
     >>> shorten("No " + "a" * 90 + " here.").count("a")
     80
     """
-    cut = re.sub(rf"(\w{{{LONGEST_NAME}}})\w+", r"\1…", text)
+    cut = re.sub(rf"(\w{{{LONGEST_NAME}}})\w+", r"\1…", printable(text))
     return cut if len(cut) <= LONGEST_SENTENCE else f"{cut[:LONGEST_SENTENCE]}…."
 
 
