@@ -46,7 +46,7 @@ from ui.what_if import applicable_edits
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = "A second scene, in lockstep"
 WARPS, HOLD = "The block's warps run", "A and B hold"  # controls
-SEQUENCES, FEW = 40, 8
+SEQUENCES, FEW = 24, 8
 PAGE = 40
 CHANGES = 2  # of one sequence
 SENT = [*[text for text in GARBAGE if len(text) < 10000 and text.isascii()][::2], "½", "💥"]
