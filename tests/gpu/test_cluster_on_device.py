@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,6 +13,7 @@ from gpu.compare import request
 from gpu.result import comparison_from
 from gpu.worker import Job
 from tests.ui.dask_cluster import running_cluster
+from tests.until import until
 from ui.cluster import Cluster
 from ui.gpu_cluster import AGAIN, GpuCluster
 
@@ -46,13 +46,6 @@ def compare(app: Cluster, owner: str) -> Job:
     return GpuCluster(app.client).submit(request(SIZE, candidates), LIMIT, owner)
 
 
-def until(there: Callable[[], bool]) -> None:
-    end = time.monotonic() + SECONDS
-    while not there():
-        assert time.monotonic() < end, "it does not come"
-        time.sleep(0.02)
-
-
 def measures(job: Job) -> bool:
     assert not job.state.finished, job.state
     return job.state.message.startswith(("Running", "Warming", "Timing"))
@@ -71,11 +64,11 @@ def test_two_owners_take_turns_at_the_gpu(apps: list[Cluster]) -> None:
     device = dict(GpuCluster(apps[0].client).status())["device"]
     assert device["name"]
     first = compare(apps[0], "a")
-    until(lambda: measures(first))
+    until(lambda: measures(first), SECONDS)
     second = compare(apps[0], "a")
-    until(lambda: second.state.before == 1)
+    until(lambda: second.state.before == 1, SECONDS)
     other = compare(apps[1], "b")
-    until(lambda: second.state.before == 2)
+    until(lambda: second.state.before == 2, SECONDS)
     print(f"a's second: {second.state.message}; b's first: {other.state.message}")
     show("a's first", first)
     show("b's first", other)
@@ -86,10 +79,10 @@ def test_two_owners_take_turns_at_the_gpu(apps: list[Cluster]) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="ends a process by a signal")
 def test_a_comparison_whose_worker_is_killed_is_made_by_the_next(apps: list[Cluster]) -> None:
     job = compare(apps[0], "a")
-    until(lambda: measures(job))
+    until(lambda: measures(job), SECONDS)
     [(_, process)] = apps[0].client.run(os.getpid).items()
     os.kill(process, signal.SIGKILL)
-    until(lambda: job.state == AGAIN)
+    until(lambda: job.state == AGAIN, SECONDS)
     print(f"its worker was killed: {job.state.message}")
     show("a's", job)
     [(_, next_process)] = apps[0].client.run(os.getpid).items()

@@ -6,14 +6,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.ui import jobs
+from tests.until import until
 from ui import executor
 from ui.executor import VARIABLE
 from ui.workers import StoppedError, WorkerLostError, Workers
@@ -152,13 +152,6 @@ def is_running(process: int) -> bool:
         return False
     status = Path(f"/proc/{process}/stat")  # one that has ended may wait for its parent to ask
     return not status.exists() or ") Z " not in status.read_text()
-
-
-def until(happens: Callable[[], bool]) -> None:
-    begun = time.monotonic()
-    while not happens():
-        assert time.monotonic() - begun < SECONDS
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from gpu.worker import Job, WorkerError
+from tests.until import until
 from ui.cluster import Cluster
 from ui.gpu_cluster import GpuCluster
 
@@ -55,13 +55,6 @@ def apps(clusters: list[Cluster]) -> list[GpuCluster]:
     apps = [GpuCluster(one.client) for one in clusters]
     until(lambda: len(apps[0].workers()) == 2)  # one that another test has ended is back
     return apps
-
-
-def until(there: Callable[[], bool]) -> None:
-    end = time.monotonic() + SECONDS
-    while not there():
-        assert time.monotonic() < end, "it does not come"
-        time.sleep(0.02)
 
 
 def runs(job: Job) -> bool:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-import time
-from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from simulator.language.tree import MemorySpace
 from simulator.machine.budget import Progress
 from simulator.observers.findings import Example, Hazard, HazardKind
 from tests.ui import jobs
+from tests.until import until
 from ui import leaving
 from ui.compute import place
 from ui.grid_jobs import Checked, Grid, build_grid, check_grid, load_candidate
@@ -32,14 +31,6 @@ from ui.workers import Lane, Running, StoppedError, WorkerLostError, Workers
 APP = Path(__file__).with_name("app_with_the_grid.py")
 SMALL = Grid("tiled:TILE=4", (22, 18, 9), 1)
 LONG = Grid("naive", (2048, 2048, 2048), 1)
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait for something that must come."""
-    limit = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < limit
-        time.sleep(0.05)
 
 
 def ended(run: GridRun) -> GridState:
