@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import functools
-import operator
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,25 +12,18 @@ from typing import Any
 import numpy as np
 
 from simulator.frontend.source import set_defines
-from simulator.language.errors import LaunchError
 from simulator.launch import Dim3, Launch, dim3
+from simulator.size_expression import evaluate
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "kernels"
 OPENS = {"M": 8, "N": 8, "K": 8, "step": 1}  # unless the catalogue says otherwise
-
-OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.floordiv,
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One kernel of the catalogue: its text and how it is launched.
 
-    Sizes are numbers or expressions over its macros, such as "TILE / EACH" (see evaluate). A
+    Sizes are numbers or expressions over its macros, such as "TILE / EACH" (see size_expression). A
     setting gives macros values, by name; `chosen`, in the methods, is one, and the macros that it
     lacks have their values in the source.
     """
@@ -108,32 +99,6 @@ class Entry:
 def _source(file: str, chosen: tuple[tuple[str, int], ...]) -> str:
     text = (FOLDER / file).read_text(encoding="utf-8")
     return set_defines(text, {name: str(value) for name, value in chosen})[0]
-
-
-def evaluate(expression: int | str, values: Mapping[str, int]) -> int:
-    """The value of a number, or of an expression over named values with +, -, * and whole /.
-
-    Raises LaunchError for any other expression.
-
-    >>> evaluate("TILE / EACH", {"TILE": 64, "EACH": 8})
-    8
-    """
-
-    def value(node: ast.expr) -> int:
-        match node:
-            case ast.Constant(value=int(number)):
-                return number
-            case ast.Name(id=name) if name in values:
-                return values[name]
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-                return OPERATORS[type(op)](value(left), value(right))
-            case _:
-                raise LaunchError(
-                    f"The catalogue's {expression!r} is not a sum, difference, product or whole "
-                    f"quotient of numbers and {', '.join(values) or 'macros'}."
-                )
-
-    return value(ast.parse(str(expression), mode="eval").body)
 
 
 @functools.cache

@@ -67,10 +67,23 @@ SIMULATOR = {
     "machine": {"language", "launch"},
     "observers": {"language", "launch", "number_format", "machine"},
     "recording": {"language", "launch", "number_format", "contraction", "machine", "observers"},
-    "catalogue": {"language", "launch", "frontend"},
+    "size_expression": {"language"},
+    "catalogue": {"language", "launch", "size_expression", "frontend"},
     "report": {"language", "launch", "machine", "observers"},
     "split": {"language", "guard", "launch", "machine", "observers", "report"},
     "command_line": {"language", "launch", "frontend"},
+    "verdict": {
+        "language",
+        "launch",
+        "size_expression",
+        "number_format",
+        "frontend",
+        "machine",
+        "observers",
+        "recording",
+        "catalogue",
+        "report",
+    },
 }
 
 

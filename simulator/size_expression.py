@@ -1,0 +1,62 @@
+"""Sizes as expressions over named whole numbers, such as "(N + TILE - 1) / TILE"."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+
+from simulator.language.errors import LaunchError, list_names, shorten
+
+LONGEST = 200  # letters of an expression
+LARGEST = 2**63  # of a value on the way
+
+OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.floordiv,
+}
+
+
+def evaluate(expression: int | str, values: Mapping[str, int]) -> int:
+    """The value of a number, or of an expression over named values with +, -, * and whole /.
+
+    Raises LaunchError for any other expression, and where it has no value.
+
+    >>> evaluate("TILE / EACH", {"TILE": 64, "EACH": 8})
+    8
+    """
+    text = str(expression).strip()
+    if len(text) > LONGEST:
+        raise LaunchError(f"A size has {len(text):,} letters; it takes up to {LONGEST}.")
+    try:
+        found = _value(ast.parse(text, mode="eval").body, values)
+    except ZeroDivisionError:
+        raise LaunchError(f"{shorten(text)!r} divides by 0.") from None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        found = None
+    if found is None:
+        known = list_names(list(values)) if values else "macros"
+        raise LaunchError(
+            f"{shorten(text)!r} is not a sum, difference, product or whole quotient of numbers "
+            f"and {known}."
+        )
+    return found
+
+
+def _value(node: ast.expr, values: Mapping[str, int]) -> int | None:
+    """The value of a part of an expression; None where it is something else, or too large."""
+    match node:
+        case ast.Constant(value=int(number)) if not isinstance(number, bool):
+            found = number
+        case ast.Name(id=name) if name in values:
+            found = values[name]
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+            first, second = _value(left, values), _value(right, values)
+            if first is None or second is None:
+                return None
+            found = OPERATORS[type(op)](first, second)
+        case _:
+            return None
+    return found if abs(found) < LARGEST else None

@@ -1,0 +1,1 @@
+"""What is to be said of a kernel of one's own: whether it is right, and what it costs."""

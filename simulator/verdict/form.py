@@ -1,0 +1,63 @@
+"""How a kernel of one's own is launched: a form, from which launches of several sizes follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+Sizes3 = tuple[str, str, str]  # in x, y, z, each an expression
+
+
+class Contents(StrEnum):
+    """What an array holds before the launch."""
+
+    RANDOM = "random"  # whole numbers from 0 to 9, the same for the same sizes and name
+    COUNTING = "counting"  # 1, 2, 3, … row by row
+    ZEROS = "zeros"
+    ONES = "ones"
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayArgument:
+    """The array that a pointer parameter gets."""
+
+    name: str  # the parameter's
+    rows: str  # an expression; "1" for an array that is no matrix
+    columns: str  # likewise
+    contents: Contents = Contents.RANDOM
+
+
+@dataclass(frozen=True, slots=True)
+class NumberArgument:
+    """The number that a scalar parameter gets."""
+
+    name: str  # the parameter's; of a struct's member "struct.member"
+    value: str  # a number, or, for a parameter of a whole type, an expression
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchForm:
+    """A launch whose sizes are expressions (simulator.size_expression).
+
+    An expression may name the parameters of whole types that come before it in the kernel's
+    declaration, and the file's macros that are whole numbers; those of the grid, the block and the
+    arrays all of them.
+    """
+
+    grid: Sizes3  # blocks
+    block: Sizes3  # threads
+    shared_bytes: str  # of dynamic shared memory
+    arguments: tuple[ArrayArgument | NumberArgument, ...]  # one a parameter, in their order
+    task: str = ""  # what it should compute, a name in simulator.verdict.tasks; "" for anything
+    # What the task's arrays and sizes are here, such as ("A", "x") and ("M", "height"): a parameter
+    # for an array, an expression for a size.
+    roles: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OwnKernel:
+    """A kernel that a visitor wrote, and its launch. Hashable."""
+
+    text: str  # the whole file
+    kernel: str  # the __global__ function's name, as compile_kernel takes it
+    form: LaunchForm
