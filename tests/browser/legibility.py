@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ from simulator.observers.findings import Hazard
 from tests.browser import app
 from ui import scene
 from ui.look import Look, Sheet, Stage
-from ui.pairs import Pair, align, pair_navigation
+from ui.pairs import Pair, align
 from ui.partner import side_names, side_views
 from ui.presets import changes, launch, presets, source
 from ui.scene_model import SceneModel, build_scene_model
@@ -204,7 +205,7 @@ class FigurePage:
                 ),
                 tuple(found["start"]),
             )
-            for found in self.page.evaluate("() => read()")
+            for found in json.loads(self.page.evaluate("() => JSON.stringify(read())"))
         ]  # fmt: skip
 
     def picture(self, texts: bool = True) -> np.ndarray[Any, Any]:
@@ -489,13 +490,13 @@ class Recorded:
             right = record(kernel, launch(view), (*view.block, 0), view.schedule)
         return cls(view, recording, hazards, right)
 
-    def figure(self, look: Look, steps: range | None = None) -> dict[str, Any]:
-        """Draw it as plain data."""
+    def figure(self, look: Look, steps: Sequence[int]) -> dict[str, Any]:
+        """Draw some steps, numbers from 0 in order, as plain data."""
         if self.beside is None:
-            return scene.arrange(self.model(), look).plain(steps)
+            return _some(scene.arrange(self.model(), look), steps)
         models = self.model(), self.beside.model()
         names = side_names(self.view, self.beside.view)
-        return scene.arrange_pair(models, names, self.pairs, look).plain(steps)
+        return _some(scene.arrange_pair(models, names, self.pairs, look), steps)
 
     def model(self) -> SceneModel:
         """The scene model of its own recording."""
@@ -511,40 +512,25 @@ class Recorded:
         assert self.beside is not None
         return align(self.recording, self.beside.recording)
 
-    def stops(self) -> dict[str, Any]:
-        """Where iterations begin, of its own steps or of the pairs."""
+    def lines(self) -> list[Any]:
+        """The source line of each step, or of a pair's steps."""
         if self.beside is None:
-            return scene.navigation(self.recording)
-        return pair_navigation(self.recording, self.beside.recording, self.pairs)
-
-    def figures(
-        self, look: Look, steps: Sequence[int]
-    ) -> Iterator[tuple[dict[str, Any], list[int]]]:
-        """Draw the pages that have some steps, each with those of them that it has."""
-        stops = self.stops()
-        pages: dict[range, list[int]] = {}
-        for step in steps:
-            pages.setdefault(scene.page(stops, step), []).append(step)
-        for page, its_steps in pages.items():
-            yield self.figure(look, page), its_steps
+            return [step.line for step in self.recording.steps]
+        return [tuple(step.line for step in pair.sides) for pair in self.pairs]
 
     def steps(self, most: int) -> list[int]:
         """Steps from 0, at most so many: each source line's last, when its numbers are longest.
 
-        They are on the recording's first and last page, so that only these need to be drawn. Where
-        there are too many lines, the first and last are among those that are chosen.
+        Where there are too many lines, the first and last are among those that are chosen.
         """
-        stops = self.stops()
-        pages = (scene.page(stops, 0), scene.page(stops, stops["steps"] - 1))
-        if self.beside is None:
-            lines: list[Any] = [step.line for step in self.recording.steps]
-        else:
-            lines = [tuple(step.line for step in pair.sides) for pair in self.pairs]
-        last = {lines[i]: i for page in pages for i in page}
-        numbers = sorted(last.values())
+        numbers = sorted({line: i for i, line in enumerate(self.lines())}.values())
         if len(numbers) <= most:
             return numbers
         return [numbers[round(i * (len(numbers) - 1) / (most - 1))] for i in range(most)]
+
+
+def _some(drawing: scene.Drawing[Any], steps: Sequence[int]) -> dict[str, Any]:
+    return replace(drawing, steps=tuple(drawing.steps[i] for i in steps)).plain()
 
 
 @contextmanager
@@ -587,26 +573,21 @@ def main(arguments: Sequence[str]) -> int:
         options.width, options.height, options.presenting,
     )  # fmt: skip
     steps = recorded.steps(options.most)
+    last = len(recorded.lines())
     if options.steps:
-        last = recorded.stops()["steps"]
-        steps = [min(max(1, int(number)), last) - 1 for number in options.steps.split(",")]
+        steps = sorted({min(max(1, int(n)), last) - 1 for n in options.steps.split(",")})
     with app.browser() as browser, figure_page(browser) as page:
-        faults = [
-            fault
-            for figure, its_steps in recorded.figures(look, steps)
-            for fault in find_faults(
-                figure,
-                look,
-                page,
-                its_steps,
-                shots=options.shot,
-                is_pair=recorded.beside is not None,
-            )
-        ]
+        faults = find_faults(
+            recorded.figure(look, steps),
+            look,
+            page,
+            shots=options.shot,
+            is_pair=recorded.beside is not None,
+        )
     for fault in faults:
         print(f"step {int(fault.step) + 1}, {fault}")
     checked = ", ".join(str(step + 1) for step in steps)
-    print(f"{len(faults)} faults at steps {checked} of {recorded.stops()['steps']}")
+    print(f"{len(faults)} faults at steps {checked} of {last}")
     return 1 if faults else 0
 
 

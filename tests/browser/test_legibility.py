@@ -166,11 +166,10 @@ def faults(
 ) -> list[str]:
     """Every fault of some steps as text, those of several steps once."""
     first: dict[str, str] = {}
-    for figure, its_steps in run.figures(look, steps):
-        for fault in legibility.find_faults(
-            figure, look, page, its_steps, contrast, is_pair=run.beside is not None
-        ):
-            first.setdefault(str(fault), fault.step)
+    for fault in legibility.find_faults(
+        run.figure(look, steps), look, page, contrast=contrast, is_pair=run.beside is not None
+    ):
+        first.setdefault(str(fault), fault.step)
     return [f"step {int(step) + 1}, {text}" for text, step in first.items()]
 
 

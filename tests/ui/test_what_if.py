@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Collection, Mapping
@@ -9,7 +10,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pytest
 
-from simulator import Report, catalogue, compile_kernel, record, simulate
+from simulator import Kernel, Report, catalogue, compile_kernel, record, simulate
 from simulator.frontend.lexer import blank_comments
 from simulator.language.tree import Barrier
 from ui.what_if import (
@@ -59,13 +60,19 @@ BROKEN = [
 ]
 
 
+@functools.lru_cache(maxsize=2)  # a test runs it at several sizes
+def compiled(name: str, keys: tuple[str, ...], at: int) -> Kernel:
+    entry = with_element_type(catalogue()[name], keys)
+    return compile_kernel(apply_edits(entry.source(**entry.teaching[at]), keys), entry.kernel)
+
+
 def run(
     name: str, keys: Collection[str], M: int, N: int, K: int, at: int = 0
 ) -> tuple[Report, np.ndarray]:
     """An edited kernel's report at one of its settings for a screen, and NumPy's product."""
     entry = with_element_type(catalogue()[name], keys)
     setting = entry.teaching[at]
-    kernel = compile_kernel(apply_edits(entry.source(**setting), keys), entry.kernel)
+    kernel = compiled(name, tuple(keys), at)
     random = np.random.default_rng((M, N, K))
     A, B = random.integers(0, 10, (M, K)), random.integers(0, 10, (K, N))
     C = np.full((M, N), np.nan)
@@ -115,15 +122,8 @@ def test_order_does_not_matter_and_lines_keep_their_numbers(name: str, most: int
         for keys in itertools.combinations(OFFERED[name].split(), count):
             made = apply_edits(text, keys)
             assert made.count("\n") == text.count("\n")
-            assert all(apply_edits(text, order) == made for order in orders(keys))
-
-
-def orders(keys: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Every order of up to three; of more, in which each comes before and behind each other."""
-    if len(keys) <= 3:
-        return list(itertools.permutations(keys))
-    turned = [keys[n:] + keys[:n] for n in range(len(keys))]
-    return [*turned, *(order[::-1] for order in turned)]
+            for order in {keys[::-1], (*keys[1:], *keys[:1])} - {keys}:
+                assert apply_edits(text, order) == made
 
 
 @pytest.mark.parametrize(("name", "keys"), HARMLESS)
