@@ -1,0 +1,90 @@
+"""What kernels should compute: tasks with their arrays, their sizes and the right results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.language.ctype import Array
+
+Arrays = Mapping[str, Array]  # by role
+Sizes = Mapping[str, int]  # by role
+STEPS = 16.0  # roundings of a sum of n terms that are allowed for each of its sqrt(n)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something that a kernel may compute, in terms of roles: what its arrays and sizes mean."""
+
+    name: str
+    title: str  # in a few letters, "C = A · B"
+    arrays: Mapping[str, tuple[str, str]]  # rows and columns of each, by the sizes' roles, or "1"
+    sizes: tuple[str, ...]  # the roles of its sizes
+    results: tuple[str, ...]  # the arrays that the kernel must fill
+    expected: Callable[[Arrays, Sizes], Arrays]  # the results, in the arrays' shapes, as float64
+    terms: Callable[[Sizes], int]  # that a cell of a result sums; 1 where nothing is added
+
+
+def _product(arrays: Arrays, sizes: Sizes) -> Arrays:
+    M, N, K = sizes["M"], sizes["N"], sizes["K"]
+    A = arrays["A"].reshape(-1)[: M * K].reshape(M, K).astype(np.float64)
+    B = arrays["B"].reshape(-1)[: K * N].reshape(K, N).astype(np.float64)
+    return {"C": A @ B}
+
+
+def _transpose(arrays: Arrays, sizes: Sizes) -> Arrays:
+    rows, columns = sizes["M"], sizes["N"]
+    A = arrays["A"].reshape(-1)[: rows * columns].reshape(rows, columns)
+    return {"B": A.T.astype(np.float64)}
+
+
+TASKS: Mapping[str, Task] = {
+    task.name: task
+    for task in (
+        Task(
+            name="product",
+            title="C = A · B",
+            arrays={"A": ("M", "K"), "B": ("K", "N"), "C": ("M", "N")},
+            sizes=("M", "N", "K"),
+            results=("C",),
+            expected=_product,
+            terms=lambda sizes: sizes["K"],
+        ),
+        Task(
+            name="transpose",
+            title="B = A transposed",
+            arrays={"A": ("M", "N"), "B": ("N", "M")},
+            sizes=("M", "N"),
+            results=("B",),
+            expected=_transpose,
+            terms=lambda sizes: 1,
+        ),
+    )
+}
+
+
+def tolerance(result: Array, expected: Array, terms: int) -> float:
+    """How far a right result's cells may be from the expected ones; 0 where all must be equal.
+
+    Whole numbers are exact as long as the element's type holds every sum of them; any other sum
+    of n terms may be off by 16 sqrt(n) roundings of its typical size.
+    """
+    largest = float(np.max(np.abs(expected), initial=0.0))
+    if result.dtype.kind != "f":
+        return 0.0
+    bits = np.finfo(result.dtype).nmant + 1
+    is_whole = bool(np.all(expected == np.rint(expected)))
+    if terms == 1 or (is_whole and largest <= 2.0**bits):
+        return 0.0
+    return STEPS * math.sqrt(terms) * largest * 2.0**-bits
+
+
+def wrong_cells(result: Array, expected: Array, terms: int) -> Array:
+    """Where a result differs from what is expected, bool in the expected shape; NaN differs."""
+    cells = result.reshape(-1)[: expected.size].reshape(expected.shape).astype(np.float64)
+    error: Array = np.abs(cells - expected)
+    wrong: Array = ~(error <= tolerance(result, expected, terms))
+    return wrong

@@ -1,0 +1,134 @@
+"""What is to be said of a kernel of one's own: the data of a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from simulator.launch import Dim3
+from simulator.observers.findings import Hazard, Number
+
+Named = tuple[tuple[str, int], ...]  # names with their whole numbers
+
+
+class State(StrEnum):
+    """The verdict in a word."""
+
+    RIGHT = "right"  # right at every size that was run, and no hazards
+    WRONG = "wrong"
+    HAZARD = "hazard"
+    STOPPED = "stopped"  # no launch came to its end
+    UNCHECKED = "unchecked"  # no hazards, and no task that says what is right
+
+
+class CheckState(StrEnum):
+    """How one size went."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    UNCHECKED = "unchecked"  # it ran, and there is no task to compare with
+    STOPPED = "stopped"  # the launch is refused, or did not come to its end
+    SKIPPED = "skipped"  # the time for all sizes was over before
+
+
+@dataclass(frozen=True, slots=True)
+class CellRead:
+    """A value that a thread read on its way to a wrong cell."""
+
+    line: int  # of the text, from 1
+    array: str
+    index: tuple[int, ...]
+    value: Number
+    iteration: int | None  # of the innermost loop, from 0
+
+
+@dataclass(frozen=True, slots=True)
+class WrongCell:
+    """The first cell of a result that is not what it should be."""
+
+    array: str  # the parameter's name
+    index: tuple[int, ...]  # row and column
+    value: Number
+    expected: Number
+    wrong: int  # cells of the array that are wrong
+    cells: int  # of the array
+    order: str  # of the warps: a Schedule
+    block: Dim3 | None  # that stored it last; None if no thread did
+    thread: Dim3 | None  # likewise, in its block
+    line: int | None  # of that store
+    reads: tuple[CellRead, ...]  # what that thread read before, the last ones
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class SizeCheck:
+    """The kernel at one size."""
+
+    sizes: Named  # by the task's roles, as M, N, K; by parameter without a task
+    numbers: Named  # what the launch has in place of the form's numbers, for build_launch
+    state: CheckState
+    is_ragged: bool  # whether a tile does not divide a size
+    seconds: float
+    sentence: str
+    wrong: WrongCell | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundHazard:
+    """A hazard, and a launch that shows it."""
+
+    hazard: Hazard
+    sizes: Named  # of the first size that shows it
+    numbers: Named  # likewise, for build_launch
+    launches: int  # of those that ran, how many show it
+
+
+@dataclass(frozen=True, slots=True)
+class CounterRow:
+    """What a kernel's memory traffic costs, for comparison."""
+
+    name: str  # "" for one's own, else the catalogue's
+    title: str
+    conflicts: int  # wavefronts of shared memory beyond those without bank conflicts
+    sectors_per_request: float | None  # of global memory; None without requests
+    bytes_per_flop: float | None  # of global memory; None where the operations are not known
+    wavefronts_per_flop: float | None  # of shared memory; likewise
+
+
+@dataclass(frozen=True, slots=True)
+class LineCost:
+    """The line whose memory accesses cost most beyond what they need."""
+
+    line: int  # of the text, from 1
+    extra: int  # sectors or wavefronts beyond the fewest
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """How many blocks a multiprocessor of compute capability 9.0 holds at once."""
+
+    blocks: int
+    warps: int
+    warps_at_most: int  # that it has room for
+    limit: str  # what allows no more: "threads", "shared memory", "registers", "blocks"
+    registers: int | None  # of a thread; None where they are not known
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Everything that is said of a kernel."""
+
+    next_step: str  # the one thing to do next
+    state: State
+    checks: tuple[SizeCheck, ...]  # the form's own size first
+    hazards: tuple[FoundHazard, ...]
+    # Of the launch by the form's own size: FIELDS, and by line of the text FIELDS and IDEAL_FIELDS.
+    counters: Mapping[str, int]
+    lines: Mapping[int, Mapping[str, int]]
+    neighbours: tuple[CounterRow, ...]  # one's own first; empty without a product
+    costliest: LineCost | None  # None where no line costs more than it needs
+    occupancy: Occupancy | None  # None where no launch was made
+    notes: tuple[str, ...]  # sentences: what was skipped, what may be wrong and is no hazard
