@@ -9,6 +9,7 @@ import functools
 import os
 import signal
 import threading
+import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -34,6 +35,7 @@ from ui.preload import rarely_collect_garbage
 NICENESS = 5  # of a worker process: the app itself answers first
 PLACES = 8  # that a process is taken to remember
 TRIES = 2  # of a job whose process ends
+PATIENCE = 0.3  # seconds that a job waits for a busy process that remembers the like of it
 SAID = 256  # bytes of what a job says of itself
 
 P = ParamSpec("P")
@@ -78,6 +80,7 @@ class Task:
     call: Callable[[], Any]
     place: Hashable
     future: Running[Any] = field(default_factory=Running)
+    since: float = field(default_factory=time.monotonic)
     tries: int = 0
     is_stopped: bool = False
 
@@ -129,6 +132,10 @@ class Workers(Executor):
         with self._lock:
             self._waiting.append(task)
             self._assign()
+            if task in self._waiting:
+                timer = threading.Timer(PATIENCE, self._lose_patience, (task,))
+                timer.daemon = True
+                timer.start()
         return task.future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -157,6 +164,12 @@ class Workers(Executor):
                     if worker.task is task:
                         worker.kill()
 
+    def _lose_patience(self, task: Task) -> None:
+        """Give a job to another process than the one that it has waited for."""
+        with self._lock:
+            if task in self._waiting:
+                self._assign()
+
     def _assign(self) -> None:
         """Give jobs to processes that have none."""
         while (chosen := self._choose()) is not None:
@@ -165,7 +178,8 @@ class Workers(Executor):
     def _choose(self) -> tuple[Worker, Task] | None:
         """An idle process and its next job: the first that no busy one remembers the like of.
 
-        A second one that waits for the same busy process is taken too.
+        One that has waited for a busy process for long is taken too, and a second one that waits
+        for the same.
         """
         idle = [worker for worker in self._workers if worker.task is None]
         if not idle and len(self._workers) == self._count:
@@ -179,7 +193,8 @@ class Workers(Executor):
             free = [worker for worker in familiar if worker.task is None]
             if free:
                 return free[0], task
-            if not familiar or task.place in waiting:
+            has_patience = time.monotonic() - task.since < PATIENCE
+            if not familiar or not has_patience or task.place in waiting:
                 if not idle:
                     idle = [Worker()]
                     self._workers += idle

@@ -16,7 +16,7 @@ from tests.ui import jobs
 from tests.until import until
 from ui import executor
 from ui.executor import VARIABLE
-from ui.workers import StoppedError, WorkerLostError, Workers
+from ui.workers import PATIENCE, StoppedError, WorkerLostError, Workers
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60  # until a job has failed to come back
@@ -44,14 +44,14 @@ def workers() -> Iterator[Workers]:
 
 
 def test_jobs_run_in_other_processes_at_the_same_time(workers: Workers) -> None:
-    both = [workers.submit(jobs.process_after, place, 1.0) for place in "ab"]
+    both = [workers.submit(jobs.process_after, place, 0.2) for place in "ab"]
     processes = {job.result(SECONDS) for job in both}
     assert len(processes) == 2
     assert os.getpid() not in processes
 
 
 def test_a_job_goes_where_the_like_of_it_was_computed(workers: Workers) -> None:
-    both = [workers.submit(jobs.process_after, place, 1.0) for place in "ab"]
+    both = [workers.submit(jobs.process_after, place, 0.2) for place in "ab"]
     first, second = (job.result(SECONDS) for job in both)
     for _ in range(5):
         assert workers.submit(jobs.process, "b").result(SECONDS) == second
@@ -59,7 +59,7 @@ def test_a_job_goes_where_the_like_of_it_was_computed(workers: Workers) -> None:
 
 
 def test_a_job_waits_for_the_like_of_it_and_a_second_one_does_not(workers: Workers) -> None:
-    both = [workers.submit(jobs.process_after, place, 1.0) for place in "ab"]
+    both = [workers.submit(jobs.process_after, place, 0.2) for place in "ab"]
     first, second = (job.result(SECONDS) for job in both)
     running = workers.submit(jobs.process_after, "a", 1.0)
     waiting = workers.submit(jobs.process_after, "a", 0.1)
@@ -69,6 +69,22 @@ def test_a_job_waits_for_the_like_of_it_and_a_second_one_does_not(workers: Worke
     assert waiting.result(SECONDS) in (first, second)
 
 
+def test_a_job_goes_elsewhere_where_the_like_of_it_takes_long(workers: Workers) -> None:
+    blocked = workers.submit(jobs.say_and_wait, "a", "I am here for long.", 600.0)
+    assert workers.submit(jobs.process, "a").result(SECONDS)
+    assert not blocked.done()
+    until(lambda: blocked.said() == "I am here for long.")
+    blocked.stop()
+
+
+def test_a_job_that_had_to_wait_goes_to_the_first_that_is_free(workers: Workers) -> None:
+    blocked = workers.submit(jobs.say_and_wait, "a", "I am here for long.", 600.0)
+    other = workers.submit(jobs.process_after, "b", 2 * PATIENCE)
+    assert workers.submit(jobs.process, "a").result(SECONDS) == other.result(SECONDS)
+    until(lambda: blocked.said() == "I am here for long.")
+    blocked.stop()
+
+
 def test_an_error_is_the_jobs_own(workers: Workers) -> None:
     with pytest.raises(ValueError, match="No such thing"):
         workers.submit(jobs.fail, "a", "No such thing.").result(SECONDS)
@@ -76,7 +92,7 @@ def test_an_error_is_the_jobs_own(workers: Workers) -> None:
 
 
 def test_a_job_whose_process_ends_is_tried_once_more(workers: Workers, tmp_path: Path) -> None:
-    other = workers.submit(jobs.process_after, "b", 1.0)
+    other = workers.submit(jobs.process_after, "b", 0.5)
     assert workers.submit(jobs.end_until, "a", str(tmp_path), 1).result(SECONDS) == 1
     assert other.result(SECONDS)
 
