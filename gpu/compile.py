@@ -10,7 +10,7 @@ from typing import Any
 from gpu.headers import headers
 from simulator.frontend.device_code import SourceFile
 from simulator.frontend.directives import check_directives
-from simulator.frontend.lexer import blank_comments
+from simulator.frontend.lexer import blank_comments, in_one_spelling
 from simulator.frontend.source import set_defines
 from simulator.frontend.template import instantiate, split_arguments
 from simulator.language.errors import LaunchError, SourceError, Span
@@ -108,7 +108,7 @@ def compile_text(
     """
     from cupy.cuda import nvrtc
 
-    text, remaining = set_defines(text, defines or {})
+    text, remaining = set_defines(in_one_spelling(text), defines or {})
     _, parameters, macros = instantiate(text, kernel, remaining)
     source = SourceFile(text, macros)
     scope = next((one.scope for one in source.kernels if kernel in one.names), ())

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from simulator.frontend.lexer import logical_lines
+from simulator.frontend.lexer import in_one_spelling, logical_lines
 from simulator.frontend.macro_limits import check_expansion
-from simulator.language.errors import SourceError, Span
+from simulator.language.errors import SourceError, Span, list_names, shorten
 
 MAX_TEXT_BYTES = 64 * 2**10  # of a text in UTF-8
 ALLOWED_DIRECTIVES = frozenset(
     {"define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error"}
 )
+ALLOWED_PRAGMAS = ("unroll", "nounroll", "pack")  # others change nothing here, or name files
 PASTE = re.compile(r"##|%:%:")
-FORBIDDEN_TOKEN = re.compile(r"__has_(?:include|embed)")
 HASH = re.compile(r"#|%:|\?\?=")
-SPACE = re.compile(r"\s*")
-FORBIDDEN_NAME = re.compile(r"(?:include\w*|import|embed|line)\b")
+MACRO_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+ONE_LINE = re.compile(r"[^\n\r\v\f]*")
+SPLICE = re.compile(r"\\[ \t]*\n")
+SPACE = re.compile(r"[\s\u180e]*")  # what clang takes for spaces, and Python
+# Behind a #: what asks for a file, or says that the lines behind it are of one.
+FORBIDDEN_NAME = re.compile(
+    r"(?:include\w*|__include_macros|import|embed|using|line)\b|\d+[ \t]*\""
+)
+PRAGMA = re.compile(r"pragma\b")
+ALLOWED_PRAGMA = re.compile(rf"[ \t]+(?:{'|'.join(ALLOWED_PRAGMAS)})\b")
+FORBIDDEN_WORDS = ("__has_include", "__has_embed")
+PRAGMA_WORD = "_Pragma"
+NO_FILES = (
+    "A kernel brings its own text: #include and its kind, and the pasting of tokens (##), "
+    "are not taken, not even in a comment."
+)
+NO_PRAGMAS = f"Of pragmas {list_names(ALLOWED_PRAGMAS)} are taken here, spelled as #pragma alone."
 
 
 def check_length(text: str) -> None:
@@ -28,6 +43,16 @@ def check_length(text: str) -> None:
         raise SourceError(
             f"A kernel's text is plain and has up to {MAX_TEXT_BYTES:,} bytes (64 KB)."
         )
+
+
+def check_macros(defines: Mapping[str, str]) -> None:
+    """Raise SourceError for a macro whose name or value would be more than that to a compiler."""
+    for name, value in defines.items():
+        check_length(value)
+        if not MACRO_NAME.fullmatch(name):
+            raise SourceError(f"{shorten(repr(name))} is no name for a macro.")
+        if not ONE_LINE.fullmatch(value):
+            raise SourceError(f"The value of macro {name} must be one line.")
 
 
 def check_directives(
@@ -42,8 +67,10 @@ def check_directives(
     could make its name, and _Pragma a directive; they are only for a compiler that has both names
     as macros that do nothing.
     """
-    for given in (text, *(defines or {}).values()):
-        check_length(given)
+    if text != in_one_spelling(text):
+        raise ValueError("A text comes to a compiler in one spelling.")
+    check_length(text)
+    check_macros(defines or {})
     lines = logical_lines(text)
     for number, line in enumerate(lines, start=1):
         found = re.match(r"\s*(?:#|%:|\?\?=)\s*(\w*)", line)
@@ -54,53 +81,66 @@ def check_directives(
                 f"#{found[1]} is not taken here: a kernel brings its own text and needs no header.",
                 span,
             )
-        for word in ("__has_include", "__has_embed", *(() if takes_pasting else ("_Pragma",))):
-            if word in line:
-                column = line.index(word) + 1
-                raise SourceError(
-                    f"{word} is not taken here.", Span(number, column, number, column + len(word))
-                )
-    spliced = re.sub(r"\\[ \t]*\r?\n", "", text)
-    pasted = PASTE.search(spliced)
-    forbidden = _forbidden_directive(spliced)
-    if pasted is not None and takes_pasting and "__VA_OPT__" in spliced:
-        line_number = spliced.count("\n", 0, pasted.start()) + 1
-        raise SourceError(
-            "A text with __VA_OPT__ pastes no tokens (##) here.",
-            Span(line_number, 1, line_number, 1),
-        )
-    if pasted is not None and not takes_pasting:
-        forbidden = min(pasted.start(), len(spliced) if forbidden is None else forbidden)
-    if forbidden is not None:
-        line_number = spliced.count("\n", 0, forbidden) + 1
-        raise SourceError(
-            "A kernel brings its own text: #include and its kind, and the pasting of tokens (##), "
-            "are not taken, not even in a comment.",
-            Span(line_number, 1, line_number, 1),
-        )
+    _check_spliced(text, takes_pasting)
     check_expansion(lines, defines or {})
 
 
-def _forbidden_directive(text: str) -> int | None:
-    """The position of the first forbidden directive in a text without line splices, or None.
+def _check_spliced(text: str, takes_pasting: bool) -> None:
+    """Raise SourceError for what no compiler may get, wherever it stands.
 
     Strings and comments do not count as such: a raw string or a digit separator would make this
-    lexer see a string or comment where a compiler sees a directive. From each # spaces and
-    comments are skipped up to a name; no position is visited twice, so that the time is linear.
+    lexer see a string or comment where a compiler sees a directive.
     """
-    found = FORBIDDEN_TOKEN.search(text)
-    ends = [end.end() for end in re.finditer(r"\*/", text)]
+    spliced = SPLICE.sub("", text)
+    found: list[tuple[int, str]] = []  # where, and a sentence
+    for sign, name in directives(spliced):
+        if FORBIDDEN_NAME.match(spliced, name):
+            found.append((sign, NO_FILES))
+            break
+        if (pragma := PRAGMA.match(spliced, name)) and not ALLOWED_PRAGMA.match(
+            spliced, pragma.end()
+        ):
+            found.append((sign, NO_PRAGMAS))
+            break
+    words = FORBIDDEN_WORDS if takes_pasting else (*FORBIDDEN_WORDS, PRAGMA_WORD)
+    found += [(spliced.index(w), f"{w} is not taken here.") for w in words if w in spliced]
+    if pasted := PASTE.search(spliced):
+        if not takes_pasting:
+            found.append((pasted.start(), NO_FILES))
+        elif "__VA_OPT__" in spliced:
+            found.append((pasted.start(), "A text with __VA_OPT__ pastes no tokens (##) here."))
+    if found:
+        position, sentence = min(found)
+        raise SourceError(sentence, _span(text, position))
+
+
+def directives(spliced: str) -> Iterator[tuple[int, int]]:
+    """Where directives may be in a text without splices: each one's sign, and the name behind it.
+
+    Between them are spaces and comments. No position is visited twice, so that the time is linear.
+    """
+    ends = [end.end() for end in re.finditer(r"\*/", spliced)]
     visited: set[int] = set()
-    for sign in HASH.finditer(text, 0, found.start() if found else len(text)):
+    for sign in HASH.finditer(spliced):
         position = sign.end()
         while position not in visited:
             visited.add(position)
-            position = SPACE.match(text, position).end()  # type: ignore[union-attr]  # it matches an empty string
-            if text.startswith("/*", position):
-                next_end = bisect.bisect_left(ends, position + 4)
-                if next_end == len(ends):
-                    break
-                position = ends[next_end]
-            elif FORBIDDEN_NAME.match(text, position):
-                return sign.start()
-    return found.start() if found else None
+            position = SPACE.match(spliced, position).end()  # type: ignore[union-attr]  # it matches an empty string
+            if not spliced.startswith("/*", position):
+                yield sign.start(), position
+                break
+            next_end = bisect.bisect_left(ends, position + 4)
+            if next_end == len(ends):
+                break
+            position = ends[next_end]
+
+
+def _span(text: str, position: int) -> Span:
+    """The place of a character in a text, by its number in the text without splices."""
+    for splice in SPLICE.finditer(text):
+        if splice.start() > position:
+            break
+        position += len(splice[0])
+    line, line_start = text.count("\n", 0, position) + 1, text.rfind("\n", 0, position) + 1
+    column = len(text[line_start:position].encode()) + 1
+    return Span(line, column, line, column)

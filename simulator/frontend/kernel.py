@@ -19,7 +19,7 @@ from simulator.frontend.clang import (
 )
 from simulator.frontend.device_code import DeviceCode, SourceFile
 from simulator.frontend.diagnostics import ClangErrors, errors, warnings
-from simulator.frontend.directives import check_length
+from simulator.frontend.directives import check_length, check_macros
 from simulator.frontend.host_launches import launched_arguments
 from simulator.frontend.kernel_name import (
     KernelName,
@@ -29,6 +29,7 @@ from simulator.frontend.kernel_name import (
     template_values,
 )
 from simulator.frontend.launch_mistakes import launch_warnings, unmarked_kernel
+from simulator.frontend.lexer import in_one_spelling
 from simulator.frontend.meetings import separate_calls
 from simulator.frontend.mistakes import Mistakes
 from simulator.frontend.parameters import declare_parameter
@@ -59,8 +60,9 @@ def compile_kernel(
     kernel's parameters theirs. filename is the text's name in messages. Raises SourceError for a
     text that is wrong or not supported.
     """
-    text = text.removeprefix("\ufeff")  # a byte-order mark
+    text = in_one_spelling(text)
     check_length(text)
+    check_macros(defines or {})
     text, macros = set_defines(text, defines or {})
     source = SourceFile(text, macros)
     asked = choose_kernel(source, name, filename)

@@ -11,6 +11,22 @@ QUOTED = {  # by quote: what may stand behind it, up to the end of a line withou
 }
 COMMENT_OR_QUOTE = re.compile(r"""//(?:\\\r?\n|[^\n])*+|/\*.*?(?:\*/|\Z)|["']""", re.DOTALL)
 
+ENDS_OF_LINES = re.compile(r"\r\n?")
+WIDE_SPACES = re.compile(r"[\v\f]")
+
+
+def in_one_spelling(text: str) -> str:
+    r"""The text as all of this reads it, whatever wrote it: its lines end with \n alone.
+
+    To clang a lone \r ends a line too, also behind a backslash, and to NVRTC it does not: a line
+    that one of them takes for a directive would be none to the other. Form feeds and vertical tabs
+    become spaces, and a byte-order mark goes.
+
+    >>> in_one_spelling("#in\\\rclude\f<a>\r\n")
+    '#in\\\nclude <a>\n'
+    """
+    return WIDE_SPACES.sub(" ", ENDS_OF_LINES.sub("\n", text.removeprefix("\ufeff")))
+
 
 class Quotes:
     """Finds the ends of a text's strings and character constants, in time linear in its length.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from gpu.compile import check_input, compile_text, element_type, first_error
 from simulator.catalogue import catalogue
 from simulator.frontend.device_code import SourceFile
 from simulator.language.errors import SourceError
+from tests.hostile.directives import FOUND, OLDER, spellings
 
 KERNEL = 'extern "C" __global__ void f(float* a) { a[threadIdx.x] = X; }\n'
 PRODUCT = "__global__ void f(const {0}* A, const {0}* B, {0}* C, int M, int N, int K) {{}}"
@@ -143,6 +145,17 @@ class TestNvrtc:
         text = "#include <cuda_runtime.h>\ntemplate <int N = 4>\n" + KERNEL.replace("X", "N")
         text = text.replace('extern "C" ', "")
         assert compile_text(text, "f", "sm_90").symbol == "_Z1fILi4EEvPf"
+
+    def test_no_spelling_of_a_directive_reads_a_file(self, tmp_path: Path) -> None:
+        file = tmp_path / "there.h"
+        file.write_text(f"#error {FOUND}\n")
+        for name, text in spellings(str(file)):
+            try:
+                log = compile_text(text + KERNEL, "f", "sm_90", {"X": "3"}).log
+            except SourceError as error:
+                log = str(error)
+            assert FOUND not in log, name
+            assert OLDER not in log, name
 
     def test_a_mistake_has_its_line(self) -> None:
         with pytest.raises(SourceError, match=r"^line 1, column 1: NVRTC: identifier \"X\""):

@@ -23,7 +23,7 @@ TABLE = {
     "include_next": ("#include_next <a>", 2, 2, "#include_next is not taken"),
     "include by a trigraph": ("??=include </etc/passwd>", 2, 4, "#include is not taken"),
     "pasted": ("#define P(a, b) a ## b\nint i = P(x, 2);", 3, 9, "undeclared identifier 'x2'"),
-    "pasted beside an option": ("#define P(a, ...) a##__VA_OPT__(b)\nint i = P(1, 2);", 2, 1,
+    "pasted beside an option": ("#define P(a, ...) a##__VA_OPT__(b)\nint i = P(1, 2);", 2, 20,
                                 "__VA_OPT__"),
     "probe": ("#if __has_include(</etc/passwd>)\n#endif", 2, 5, "is not taken"),
     "output stream": ('std::cout << "x";', 2, 6, "cout is not supported: a kernel prints with"),
