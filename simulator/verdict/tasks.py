@@ -28,17 +28,37 @@ class Task:
     terms: Callable[[Sizes], int]  # that a cell of a result sums; 1 where nothing is added
 
 
+def _matrix(arrays: Arrays, name: str, rows: int, columns: int) -> Array:
+    """The first cells of an array as a matrix, in float64."""
+    cells: Array = arrays[name].reshape(-1)[: rows * columns].astype(np.float64)
+    return cells.reshape(rows, columns)
+
+
 def _product(arrays: Arrays, sizes: Sizes) -> Arrays:
     M, N, K = sizes["M"], sizes["N"], sizes["K"]
-    A = arrays["A"].reshape(-1)[: M * K].reshape(M, K).astype(np.float64)
-    B = arrays["B"].reshape(-1)[: K * N].reshape(K, N).astype(np.float64)
-    return {"C": A @ B}
+    return {"C": _matrix(arrays, "A", M, K) @ _matrix(arrays, "B", K, N)}
 
 
 def _transpose(arrays: Arrays, sizes: Sizes) -> Arrays:
-    rows, columns = sizes["M"], sizes["N"]
-    A = arrays["A"].reshape(-1)[: rows * columns].reshape(rows, columns)
-    return {"B": A.T.astype(np.float64)}
+    return {"B": _matrix(arrays, "A", sizes["M"], sizes["N"]).T}
+
+
+def _product_of_rows(arrays: Arrays, sizes: Sizes) -> Arrays:
+    M, N, K = sizes["M"], sizes["N"], sizes["K"]
+    return {"C": _matrix(arrays, "A", M, K) @ _matrix(arrays, "B", N, K).T}
+
+
+def _row_sums(arrays: Arrays, sizes: Sizes) -> Arrays:
+    return {"sums": _matrix(arrays, "A", sizes["M"], sizes["N"]).sum(axis=1)}
+
+
+def _sum(arrays: Arrays, sizes: Sizes) -> Arrays:
+    return {"z": (_matrix(arrays, "x", 1, sizes["n"]) + _matrix(arrays, "y", 1, sizes["n"]))[0]}
+
+
+def _three_neighbours(arrays: Arrays, sizes: Sizes) -> Arrays:
+    x = np.pad(_matrix(arrays, "x", 1, sizes["n"])[0], (2, 0))
+    return {"y": x[:-2] + x[1:-1] + x[2:]}
 
 
 TASKS: Mapping[str, Task] = {
@@ -61,6 +81,42 @@ TASKS: Mapping[str, Task] = {
             results=("B",),
             expected=_transpose,
             terms=lambda sizes: 1,
+        ),
+        Task(
+            name="product_of_rows",
+            title="C = A · B transposed",
+            arrays={"A": ("M", "K"), "B": ("N", "K"), "C": ("M", "N")},
+            sizes=("M", "N", "K"),
+            results=("C",),
+            expected=_product_of_rows,
+            terms=lambda sizes: sizes["K"],
+        ),
+        Task(
+            name="row_sums",
+            title="sums = the sums of A's rows",
+            arrays={"A": ("M", "N"), "sums": ("1", "M")},
+            sizes=("M", "N"),
+            results=("sums",),
+            expected=_row_sums,
+            terms=lambda sizes: sizes["N"],
+        ),
+        Task(
+            name="sum",
+            title="z = x + y",
+            arrays={"x": ("1", "n"), "y": ("1", "n"), "z": ("1", "n")},
+            sizes=("n",),
+            results=("z",),
+            expected=_sum,
+            terms=lambda sizes: 2,
+        ),
+        Task(
+            name="three_neighbours",
+            title="y[i] = x[i - 2] + x[i - 1] + x[i]",
+            arrays={"x": ("1", "n"), "y": ("1", "n")},
+            sizes=("n",),
+            results=("y",),
+            expected=_three_neighbours,
+            terms=lambda sizes: 3,
         ),
     )
 }
