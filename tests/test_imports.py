@@ -84,6 +84,19 @@ SIMULATOR = {
         "catalogue",
         "report",
     },
+    "exercises": {
+        "language",
+        "guard",
+        "launch",
+        "size_expression",
+        "number_format",
+        "frontend",
+        "machine",
+        "observers",
+        "catalogue",
+        "report",
+        "verdict",
+    },
 }
 
 

@@ -1,0 +1,106 @@
+"""Checks a text as an exercise: compiles it, runs it, and says which requirements it meets."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from simulator.exercises.evidence import UncheckedError, gather
+from simulator.exercises.exercise import Exercise
+from simulator.exercises.goal import goal, size_text
+from simulator.exercises.result import RequirementResult, judge_requirement
+from simulator.guard import COMPILING, limited
+from simulator.language.errors import LaunchError, SourceError
+from simulator.language.tree import Kernel
+from simulator.verdict.form import OwnKernel
+from simulator.verdict.judge import judge
+from simulator.verdict.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseResult:
+    """What is to be said of a text as an exercise."""
+
+    solved: bool  # whether all requirements are met
+    results: tuple[RequirementResult, ...]  # one a requirement, in their order
+    problem: str = ""  # why it was not run to its end, a sentence; "" if it was
+    line: int | None = None  # that the problem is about, from 1, if known
+    verdict: Verdict | None = None  # of the kernel by itself; None where there is a problem
+
+
+def check(
+    exercise: Exercise, text: str, on_progress: Callable[[str], None] | None = None
+) -> ExerciseResult:
+    """Check a text as an exercise, and judge its kernel.
+
+    on_progress, if given, is called with a sentence on what is run. A text that is wrong in any
+    way gives a result that says so.
+    """
+    try:
+        kernel = compile_solution(exercise, text)
+    except UncheckedError as error:
+        return _unchecked(exercise, error)
+    if on_progress is not None:
+        on_progress(f"Checking at {size_text(exercise.counted_at)}.")
+    found = check_requirements(exercise, kernel)
+    if found.problem:
+        return found  # the verdict could only wait for the same launch
+    try:
+        own = OwnKernel(kernel.text, exercise.kernel, exercise.form)
+        verdict = judge(own, kernel, on_progress=on_progress)
+    except LaunchError:
+        return found
+    return replace(found, verdict=verdict)
+
+
+def check_requirements(exercise: Exercise, kernel: Kernel) -> ExerciseResult:
+    """Run a kernel at the exercise's sizes and check its requirements, without a verdict."""
+    try:
+        evidence = gather(exercise, kernel)
+    except UncheckedError as error:
+        return _unchecked(exercise, error)
+    results = tuple(judge_requirement(one, exercise, evidence) for one in exercise.requirements)
+    return ExerciseResult(all(one.met for one in results), results)
+
+
+def _unchecked(exercise: Exercise, error: UncheckedError) -> ExerciseResult:
+    results = tuple(
+        RequirementResult(goal(one, exercise), False, f"Not checked. {error}", error.line)
+        for one in exercise.requirements
+    )
+    return ExerciseResult(False, results, str(error), error.line)
+
+
+def compile_solution(exercise: Exercise, text: str) -> Kernel:
+    """The exercise's kernel in a text. Raises UncheckedError: it is not there, or another."""
+    try:
+        kernel = _compiled(text, exercise.kernel)
+    except SourceError as error:
+        raise UncheckedError(error) from None
+    found, wanted = _parameters(kernel), _start_parameters(exercise.start, exercise.kernel)
+    if found != wanted:
+        raise UncheckedError(
+            LaunchError(
+                f"The parameters of {exercise.kernel} are ({found}). They must stay ({wanted}): "
+                "the exercise launches it with these."
+            )
+        )
+    return kernel
+
+
+def _compiled(text: str, name: str) -> Kernel:
+    # Imported late: exercises can be listed without libclang.
+    from simulator.frontend.kernel import compile_kernel
+
+    with limited(COMPILING):
+        return compile_kernel(text, name)
+
+
+@functools.lru_cache(32)
+def _start_parameters(start: str, name: str) -> str:
+    return _parameters(_compiled(start, name))
+
+
+def _parameters(kernel: Kernel) -> str:
+    return ", ".join(f"{one.ctype} {one.name}" for one in kernel.parameters)

@@ -1,0 +1,80 @@
+"""The rung of the ladder that an exercise compares with, from what was measured on a GPU."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simulator.catalogue import Entry, catalogue
+from simulator.machine.machine import Machine
+from simulator.machine.schedule import Schedule
+from simulator.observers.counters import Counters
+
+RECORDING = (
+    Path(__file__).resolve().parent.parent.parent / "assets" / "recorded" / "nvidia-h200.json"
+)
+SIZE = [4096, 4096, 4096]  # M, N, K: large enough that all blocks fill the GPU many times
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A kernel of the catalogue, as it was measured."""
+
+    entry: Entry
+    defines: tuple[tuple[str, int], ...]  # its macros then
+    share: float  # of cuBLAS's speed
+
+    @property
+    def name(self) -> str:
+        """The kernel's name in the catalogue."""
+        return self.entry.name
+
+
+@functools.cache
+def first_rung(share: float) -> Rung:
+    """The lowest rung of the ladder that reached a share of cuBLAS's speed.
+
+    >>> rung = first_rung(0.25)
+    >>> rung.share >= 0.25
+    True
+    """
+    measured = [rung for rung in _measured() if rung.share >= share]
+    return min(measured, key=lambda rung: (rung.entry.rung, -rung.share))
+
+
+def _measured() -> list[Rung]:
+    recording: Any = json.loads(RECORDING.read_text(encoding="utf-8"))
+    kernels = [
+        kernel
+        for comparison in recording["comparisons"]
+        if comparison["size"] == SIZE
+        for kernel in comparison["kernels"]
+    ]
+    found = []
+    for kernel in kernels:
+        entry = catalogue().get(kernel["name"].split(":")[0])
+        if entry is not None and entry.rung and kernel["verified"]:
+            defines = tuple((name, int(value)) for name, value in kernel["defines"].items())
+            found.append(Rung(entry, defines, kernel["cublas_ratio"]))
+    return found
+
+
+@functools.lru_cache(8)
+def rung_counters(share: float, M: int, N: int, K: int) -> Mapping[str, int]:
+    """What first_rung(share) counts for an M x N x K product: observers.counters.FIELDS."""
+    from simulator.frontend.kernel import compile_kernel  # needs libclang
+
+    rung = first_rung(share)
+    defines = dict(rung.defines)
+    kernel = compile_kernel(rung.entry.source(**defines), rung.entry.kernel)
+    arrays = {"A": np.zeros((M, K)), "B": np.zeros((K, N)), "C": np.zeros((M, N))}
+    launch = rung.entry.launch({**arrays, "M": M, "N": N, "K": K}, **defines)
+    counters = Counters()
+    Machine(kernel, launch, [counters], Schedule.LOCKSTEP).run()
+    return counters.totals
