@@ -160,7 +160,7 @@ def product(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     element = element_type(candidate.text, candidate.kernel)
     progress(f"Compiling {candidate.name}", 0.2)
     binary = compile_text(candidate.text, candidate.kernel, device.architecture, candidate.defines)
-    loaded = load(binary, candidate.grid, candidate.block, device.threads_per_multiprocessor)
+    loaded = load(binary, candidate.block, device.threads_per_multiprocessor)
     progress(f"Running {candidate.name} for its C", 0.5)
     A, B = (cupy.asarray(matrix) for matrix in inputs(product_job.seed, product_job.size, element))
     C = cupy.full((M, N), np.nan, dtype=element)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError
-from simulator.launch import Dim3
+from simulator.launch import MAX_GRID, Dim3
 
 LARGEST = 2**31 - 1  # kernels index with int
 
@@ -22,6 +22,11 @@ class Candidate:
     grid: Dim3  # blocks in x, y, z
     block: Dim3  # threads in x, y, z
     defines: Mapping[str, str]  # macros and their values
+    element: str = ""  # "float32" or "float64", of A, B and C; "" where the text's parameters say
+    # What each parameter gets: "A", "B", "C", or a number with its type, "i32=4096"; none for
+    # A, B, C, M, N, K.
+    arguments: tuple[str, ...] = ()
+    shared_bytes: int = 0  # of dynamic shared memory
 
 
 def choose(
@@ -51,8 +56,7 @@ def choose(
         chosen[macro] = int(value)
     check_size(size)
     grid, block = entry.shape(size[0], size[1], **chosen)
-    if grid[1] > 65535 or grid[2] > 65535:
-        raise LaunchError(f"{name} needs {grid[1]:,} blocks in y; a GPU takes 65,535.")
+    check_grid(name, grid)
     values = {macro: str(chosen.get(macro, offer[0])) for macro, offer in entry.defines.items()}
     return Candidate(wanted, entry.source(**chosen), entry.kernel, grid, block, values)
 
@@ -83,6 +87,15 @@ def _setting(text: str) -> tuple[str, str]:
     if not (macro and equals and value):
         raise LaunchError(f"{text!r} is no setting; write MACRO=VALUE.")
     return macro, value
+
+
+def check_grid(name: str, grid: Dim3) -> None:
+    """LaunchError where a GPU does not take the grid of a kernel."""
+    for axis, blocks, most in zip("xyz", grid, MAX_GRID, strict=True):
+        if not 1 <= blocks <= most:
+            raise LaunchError(
+                f"{name} needs {blocks:,} blocks in {axis}; a GPU takes 1 to {most:,}."
+            )
 
 
 def check_size(size: Sequence[int]) -> None:

@@ -63,7 +63,7 @@ def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     failed: dict[str, KernelResult] = {}
     for candidate in candidates:
         try:
-            element = element_type(candidate.text, candidate.kernel)
+            element = candidate.element or element_type(candidate.text, candidate.kernel)
             by_type.setdefault(element, []).append(candidate)
         except SourceError as error:
             failed[candidate.name] = _failure(candidate, str(error))
@@ -125,7 +125,7 @@ def _run(
     padded = cupy.empty(M * N + 2 * MARGIN, dtype=element)
     C = padded[MARGIN : MARGIN + M * N].reshape(M, N)
     launches = {
-        candidate.name: _launcher(loaded[candidate.name], candidate, (A, B, C, *size))
+        candidate.name: _launcher(loaded[candidate.name], candidate, (A, B, C), size)
         for candidate in candidates
         if candidate.name in loaded
     }
@@ -183,16 +183,29 @@ def _compile(candidate: Candidate, device: Device) -> Loaded:
         candidate.text, candidate.kernel, device.architecture, candidate.defines,
         f"{candidate.kernel}.cu",
     )  # fmt: skip
-    return load(binary, candidate.grid, candidate.block, device.threads_per_multiprocessor)
+    return load(binary, candidate.block, device.threads_per_multiprocessor, candidate.shared_bytes)
 
 
-def _launcher(loaded: Loaded, candidate: Candidate, arguments: tuple[Any, ...]) -> Any:
-    arrays, sizes = arguments[:3], tuple(np.int32(value) for value in arguments[3:])
+def _launcher(
+    loaded: Loaded, candidate: Candidate, arrays: tuple[Any, Any, Any], size: tuple[int, int, int]
+) -> Any:
+    names = candidate.arguments or ("A", "B", "C", *(f"i32={value}" for value in size))
+    by_name = dict(zip("ABC", arrays, strict=True))
+    arguments = tuple(by_name[name] if name in by_name else _number(name) for name in names)
 
     def launch() -> None:
-        loaded.function(candidate.grid, candidate.block, (*arrays, *sizes))
+        loaded.function(
+            candidate.grid, candidate.block, arguments, shared_mem=candidate.shared_bytes
+        )
 
     return launch
+
+
+def _number(text: str) -> Any:
+    """A number with its type, such as "i32=4096" or "f32=1.0"."""
+    kind, _, value = text.partition("=")
+    dtype = np.dtype(f"{kind[:1]}{int(kind[1:]) // 8}")
+    return dtype.type(float(value) if dtype.kind == "f" else int(value))
 
 
 def _failure(candidate: Candidate, sentence: str) -> KernelResult:

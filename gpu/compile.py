@@ -161,8 +161,13 @@ def first_error(log: str, kernel: str) -> SourceError:
     return SourceError(f"NVRTC could not compile the kernel: {text.strip()}.")
 
 
-def load(binary: Binary, grid: Dim3, block: Dim3, threads_per_multiprocessor: int) -> Loaded:
-    """The binary on the current device. LaunchError where the block is too large for it."""
+def load(
+    binary: Binary, block: Dim3, threads_per_multiprocessor: int, shared_bytes: int = 0
+) -> Loaded:
+    """The binary on the current device, for launches with so much dynamic shared memory.
+
+    LaunchError where the block is too large for it.
+    """
     from cupy.cuda import driver, function
 
     module = function.Module()
@@ -179,10 +184,13 @@ def load(binary: Binary, grid: Dim3, block: Dim3, threads_per_multiprocessor: in
             f"A block of {threads:,} threads does not fit: the kernel's registers leave room for "
             f"{most:,}. Make the block smaller."
         )
-    blocks = int(driver.occupancyMaxActiveBlocksPerMultiprocessor(entry.ptr, threads, 0))
+    if shared_bytes:
+        dynamic = driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        driver.funcSetAttribute(entry.ptr, dynamic, shared_bytes)
+    blocks = int(driver.occupancyMaxActiveBlocksPerMultiprocessor(entry.ptr, threads, shared_bytes))
     resources = Resources(
         registers=attribute("NUM_REGS"),
-        shared_bytes=attribute("SHARED_SIZE_BYTES"),
+        shared_bytes=attribute("SHARED_SIZE_BYTES") + shared_bytes,
         local_bytes=attribute("LOCAL_SIZE_BYTES"),
         blocks_per_multiprocessor=blocks,
         occupancy=blocks * threads / threads_per_multiprocessor,

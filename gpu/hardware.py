@@ -95,7 +95,7 @@ def main(path: str) -> None:
     for candidate in job.kernels:
         target = architecture(device.compute_capability)
         binary = compile_text(candidate.text, candidate.kernel, target, candidate.defines)
-        loaded = load(binary, candidate.grid, candidate.block, 1)
+        loaded = load(binary, candidate.block, 1)
         element = element_type(candidate.text, candidate.kernel)
         A, B, C = (cupy.zeros(shape, dtype=element) for shape in ((M, K), (K, N), (M, N)))
         arguments = (A, B, C, np.int32(M), np.int32(N), np.int32(K))

@@ -27,6 +27,7 @@ SHARED = {
     "tests/gpu/test_ladder.py": "gpu",
     "tests/gpu/test_limits.py": "gpu",
     "tests/gpu/test_on_device.py": "gpu",
+    "tests/gpu/test_own.py": "gpu",
     "tests/gpu/test_program.py": "gpu",
     "tests/gpu/test_programs.py": "gpu",
     "tests/gpu/test_scale_on_gpus.py": "gpu",

@@ -100,7 +100,7 @@ def measure(device: Device, progress: Progress) -> Ceilings:
 
 def _loaded(text: str, kernel: str, grid: Dim3, block: Dim3, device: Device) -> Loaded:
     binary = compile_text(text, kernel, device.architecture, MACROS)
-    return load(binary, grid, block, device.threads_per_multiprocessor)
+    return load(binary, block, device.threads_per_multiprocessor)
 
 
 def _seconds(launch: Callable[[], object]) -> float:

@@ -116,7 +116,7 @@ def measure(device: Device, progress: Progress) -> Latency:
         report = portion(progress, index / len(TEXTS), (index + 1) / len(TEXTS))
         report(f"Compiling the chase through {name}", 0.0)
         binary = compile_text(text, "chase", device.architecture)
-        loaded = load(binary, dim3(1), dim3(1), device.threads_per_multiprocessor)
+        loaded = load(binary, dim3(1), device.threads_per_multiprocessor)
         report(f"Running the chase through {name}", 0.5)
         found[name] = _cycles(name, loaded, device, rng)
     return Latency(**found)

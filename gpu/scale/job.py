@@ -158,7 +158,7 @@ def load_everywhere(name: str, text: str, gpus: int, device: Device) -> tuple[Mu
             if target not in binaries:
                 binaries[target] = compile_text(text, tiny.kernel, target, tiny.defines)
             threads = device.threads_per_multiprocessor
-            loaded.append(load(binaries[target], tiny.grid, tiny.block, threads))
+            loaded.append(load(binaries[target], tiny.block, threads))
 
     def multiply(gpu: int, a: Any, b: Any, c: Any, /) -> None:
         (M, K), N = a.shape, b.shape[1]

@@ -7,6 +7,7 @@ import math
 import re
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -107,22 +108,31 @@ def build_launch(
     numbers override its numbers, by name of the parameter. Random contents are the same for the
     same sizes and name. Raises LaunchError, which names the field that is wrong.
     """
-    known, scalars = _values(kernel, form, numbers)
+    launch = build_without_arrays(kernel, form, numbers)
+    known = known_values(kernel, form, numbers)
     types = {parameter.name: parameter.ctype for parameter in kernel.parameters}
     arguments: dict[str, Any] = {}
     used_bytes = 0
     for given in form.arguments:
         if isinstance(given, NumberArgument):
-            arguments[given.name] = scalars[given.name]
+            arguments[given.name] = launch.arguments[given.name]
             continue
         ctype = types.get(given.name)
         if not isinstance(ctype, Pointer):
             raise LaunchError(f"{given.name} is no pointer parameter of {kernel.name}.")
         arguments[given.name] = _array(given, ctype, known, used_bytes)
         used_bytes += arguments[given.name].nbytes
+    return replace(launch, arguments=arguments)
+
+
+def build_without_arrays(
+    kernel: Kernel, form: LaunchForm, numbers: Mapping[str, int | float] = {}
+) -> Launch:
+    """The launch that a form describes, as build_launch, with its scalars alone."""
+    known, scalars = _values(kernel, form, numbers)
     shared_bytes = _field("The bytes of shared memory", form.shared_bytes, known)
     grid = _sizes("grid", form.grid, known)
-    return Launch(grid, _sizes("block", form.block, known), arguments, shared_bytes)
+    return Launch(grid, _sizes("block", form.block, known), scalars, shared_bytes)
 
 
 def _values(

@@ -43,7 +43,7 @@ def on_gpu(candidate: Candidate, A: Array, B: Array, size: tuple[int, int, int])
     binary = compile_text(
         candidate.text, candidate.kernel, architecture, candidate.defines
     )  # fmt: skip
-    loaded = load(binary, candidate.grid, candidate.block, 2048)
+    loaded = load(binary, candidate.block, 2048)
     C = cupy.full(size[:2], np.nan, dtype=A.dtype)
     arguments = (cupy.asarray(A), cupy.asarray(B), C, *(np.int32(value) for value in size))
     loaded.function(candidate.grid, candidate.block, arguments)

@@ -158,7 +158,7 @@ def on_gpu(candidate: Candidate, A: Array, B: Array, size: tuple[int, int, int])
 
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
     binary = compile_text(candidate.text, candidate.kernel, architecture)
-    loaded = load(binary, candidate.grid, candidate.block, 2048)
+    loaded = load(binary, candidate.block, 2048)
     C = cupy.full(size[:2], np.nan, dtype=np.float32)
     numbers = tuple(np.int32(value) for value in size)
     loaded.function(

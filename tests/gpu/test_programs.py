@@ -27,7 +27,7 @@ def run_on_gpu(program: Program, kernel: Kernel, launch: Launch) -> dict[str, Ar
 
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
     binary = compile_text(program.text, program.kernel, architecture, program.defines, program.file)
-    loaded = load(binary, launch.grid, launch.block, 2048)
+    loaded = load(binary, launch.block, 2048)
     values = check(kernel, launch)
     held: dict[str, Any] = {}
     for name, value in values.items():
