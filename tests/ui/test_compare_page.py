@@ -228,7 +228,7 @@ def test_a_run_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_SECONDS", "30")
     page = opened(monkeypatch, FAKE)
     page.button(key="compare_run").click().run()
-    page.button(key="compare_cancel").click().run()
+    page.button(key="compare_job_cancel").click().run()
     settled(page)
     assert [error.value for error in page.error] == ["Cancelled."]
     assert not page.button(key="compare_run").disabled

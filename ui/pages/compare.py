@@ -8,7 +8,6 @@ from string import Template
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from gpu import bits, recorded
 from gpu.bits import BitVerdict
@@ -19,24 +18,29 @@ from gpu.microbenchmarks import limits
 from gpu.microbenchmarks.limits import Limits, limits_from
 from gpu.result import Comparison, comparison_from
 from gpu.scale import recorded as scale_recorded
-from gpu.worker import Job, Worker, WorkerError
+from gpu.worker import Job, WorkerError
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
 from ui.cache import compute
-from ui.cluster import Cluster
 from ui.compute import judge_bits
-from ui.executor import executor
 from ui.gpu_charts import performance
-from ui.gpu_cluster import GpuCluster
+from ui.gpu_jobs import (
+    cluster_workers,
+    draw_progress,
+    end_job,
+    query_status,
+    reset_status,
+    running_job,
+    shared_cluster,
+    start_job,
+)
 from ui.gpu_results import show_bits, show_comparison, show_limits, show_scaling
 from ui.grid_section import draw_grid
-from ui.leaving import cancel_when_left
 from ui.palette import PALETTES
 from ui.plain_text import plain_text
 from ui.workers import WorkerLostError
 
 GPU_CSS = Path(__file__).resolve().parents[1] / "web" / "gpu.css"
-TIMEOUT_SECONDS = 120
 LARGEST = 32768  # of M, N and K
 LARGEST_BITS = 1024  # of M, N and K: the simulator computes the product within seconds
 BITS_SIZE = (100, 72, 36)
@@ -49,50 +53,6 @@ MARKS: Mapping[bool | None, str] = {
     False: ":material/cancel: missing",
     None: ":material/help: not known yet",
 }
-
-
-@st.cache_resource
-def shared_worker() -> Worker:
-    """Create the GPU process that all visitors share."""
-    return Worker()
-
-
-@st.cache_resource
-def shared_cluster() -> GpuCluster | None:
-    """The cluster that the app computes on, if there is one."""
-    found = executor()
-    return GpuCluster(found.client) if isinstance(found, Cluster) else None
-
-
-def cluster_workers() -> tuple[str, ...]:
-    """The addresses of the cluster's workers with a GPU; none without a cluster."""
-    cluster = shared_cluster()
-    return cluster.workers() if cluster else ()
-
-
-def gpus(workers: tuple[str, ...]) -> Worker | GpuCluster:
-    """The cluster's GPUs where some of its workers have one, else this machine's."""
-    cluster = shared_cluster()
-    return cluster if cluster and workers else shared_worker()
-
-
-@st.cache_data(show_spinner="Looking for a GPU…")
-def query_status(gpu: int, workers: tuple[str, ...]) -> dict[str, Any]:
-    """Query for the device and for what is missing; a failure counts as missing."""
-    try:
-        return dict(gpus(workers).status(gpu))
-    except WorkerError as error:
-        missing = {
-            "part": "device", "what": "a working GPU process", "sentence": str(error),
-            "command": "",
-        }  # fmt: skip
-        return {"device": None, "missing": missing, "parts": {}}
-
-
-def reset_status() -> None:
-    """Close the GPU process and clear the cached status, so that the next run queries again."""
-    shared_worker().close()
-    query_status.clear()
 
 
 def draw_page() -> None:
@@ -164,7 +124,7 @@ def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
         + f", driver {device.driver or device.driver_cuda}, CuPy {device.cupy}"
     )
     candidates, size = draw_controls(device)
-    job: Job | None = st.session_state.get(JOB)
+    job = running_job(JOB)
     if job is not None and job.state.finished:
         collect_result(job)
         job = None
@@ -174,7 +134,7 @@ def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
         "Run beside cuBLAS", type="primary", icon=":material/play_arrow:", width="stretch",
         disabled=busy or not candidates, key="compare_run",
     ):  # fmt: skip
-        start_job(request(size, candidates, gpu))
+        start(request(size, candidates, gpu))
     with compares.popover(
         "Compare bit for bit", icon=":material/rule:", width="stretch", disabled=busy
     ):
@@ -183,9 +143,9 @@ def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
         "Measure this GPU's limits", icon=":material/speed:", width="stretch",
         disabled=busy, key="compare_limits_run",
     ):  # fmt: skip
-        start_job(limits.request(gpu))
+        start(limits.request(gpu))
     if job is not None:
-        draw_progress()
+        draw_progress(JOB)
     if st.session_state.get(PROBLEM):
         st.error(plain_text(st.session_state[PROBLEM]))
     limits_of_gpu: Limits | None = st.session_state.get(LIMITS, {}).get(gpu)
@@ -200,13 +160,9 @@ def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
     draw_sources(candidates)
 
 
-def start_job(job: Mapping[str, Any]) -> None:
-    """Submit a job to the cluster's GPUs or this machine's, and rerun the page."""
-    context = get_script_run_ctx()
-    assert context is not None
-    visitor = context.session_id
-    st.session_state[JOB] = gpus(cluster_workers()).submit(job, TIMEOUT_SECONDS, visitor)
-    cancel_when_left(st.session_state[JOB], visitor)
+def start(job: Mapping[str, Any]) -> None:
+    """Submit a job, and rerun the page."""
+    start_job(JOB, job)
     st.session_state[PROBLEM] = None
     if job["job"] == "compare":
         st.session_state[RESULT] = None
@@ -230,7 +186,7 @@ def draw_bits_form(gpu: int) -> None:
         except LaunchError as error:
             st.error(plain_text(str(error)))
         else:
-            start_job(job)
+            start(job)
 
 
 def draw_controls(device: Device) -> tuple[list[Candidate], tuple[int, int, int]]:
@@ -256,24 +212,10 @@ def draw_controls(device: Device) -> tuple[list[Candidate], tuple[int, int, int]
         return [], (M, N, K)
 
 
-@st.fragment(run_every=0.5)
-def draw_progress() -> None:
-    """Show the job's progress; rerun the whole page when the job has finished."""
-    job: Job | None = st.session_state.get(JOB)
-    if job is None or job.state.finished:
-        st.rerun()
-        return
-    left, right = st.columns([5, 1], vertical_alignment="center")
-    left.progress(job.state.done or 0.0, text=f"{job.state.message} …")
-    if right.button("Cancel", icon=":material/stop:", key="compare_cancel", width="stretch"):
-        job.cancel()
-
-
 def collect_result(job: Job) -> None:
     """Store a finished job's result, or the sentence of its error."""
-    st.session_state[JOB] = None
     try:
-        store_result(job.request, job.wait())
+        store_result(job.request, end_job(JOB, job))
     except (WorkerError, WorkerLostError, ValueError, SourceError, LaunchError) as error:
         st.session_state[PROBLEM] = str(error)
 
