@@ -25,6 +25,8 @@ STREAMLIT = {
     "popover.py",
     "cache.py",
     "downloads.py",
+    "editor.py",
+    "gpu_jobs.py",
     "gpu_results.py",
     "index_page.py",
     "leaving.py",

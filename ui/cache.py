@@ -27,7 +27,7 @@ from ui.compute import (
 from ui.executor import executor
 from ui.look import Look
 from ui.view_url import View
-from ui.waiting import wait
+from ui.waiting import wait, wait_quietly
 from ui.workers import Running
 
 LARGEST = 96 * 2**20  # bytes of the results that are kept
@@ -66,11 +66,13 @@ class Answers:
         *arguments: *Arguments,
         is_kept: bool = True,
         on_stop: Callable[[], None] | None = None,
+        is_quiet: bool = False,
     ) -> Result:
         """The result of a function, which workers compute; its error is raised.
 
         The arguments are hashable. A script run that another has replaced ends here. With on_stop
-        the visitor may stop it, unless others wait for it too.
+        the visitor may stop it, unless others wait for it too. A quiet one is soon done: the page
+        stays as it is meanwhile.
         """
         key = (function, arguments)
         with self._lock:
@@ -84,7 +86,10 @@ class Answers:
                 self._answers.move_to_end(key)
             answer.waiting += 1
         try:
-            wait(answer.future, on_stop and functools.partial(self._stop, key, answer, on_stop))
+            if is_quiet:
+                wait_quietly(answer.future)
+            else:
+                wait(answer.future, on_stop and functools.partial(self._stop, key, answer, on_stop))
         finally:
             with self._lock:
                 answer.waiting -= 1

@@ -43,9 +43,13 @@ def routes(pages: Iterable[str]) -> list[Route]:
     """
     if not INDEX.is_file():
         return []
+    return [Route(f"{prefix()}/{page}", send_index) for page in pages]
+
+
+def prefix() -> str:
+    """What stands before the app's paths in an address: "" or a folder, "/lectures"."""
     folder = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    prefix = f"/{folder}" if folder else ""
-    return [Route(f"{prefix}/{page}", send_index) for page in pages]
+    return f"/{folder}" if folder else ""
 
 
 def send_index(_: Request) -> HTMLResponse:

@@ -46,6 +46,15 @@ def wait(future: Future[Any], on_stop: Callable[[], None] | None = None) -> None
     place.empty()
 
 
+def wait_quietly(future: Future[Any]) -> None:
+    """Wait for a job that is soon done, while the page stays as it is."""
+    if get_script_run_ctx() is None:
+        concurrent.futures.wait([future])
+    else:
+        while not _is_done(future, SPINNER_SECONDS):
+            pass
+
+
 def _is_done(future: Future[Any], seconds: float) -> bool:
     """Whether a job ends within some seconds; here Streamlit ends a run that is replaced."""
     until = time.monotonic() + seconds

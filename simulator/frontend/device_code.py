@@ -121,6 +121,11 @@ class SourceFile:
         kernels = [one for one in self.declarations if one.is_kernel and one.is_function]
         return [one for one in kernels if one.body is not None] or kernels
 
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """The names of the file's kernels, each with the namespaces around it."""
+        return tuple(dict.fromkeys("::".join((*k.scope, k.name)) for k in self.kernels))
+
     def device_code(
         self, kernel: str, others: Iterable[str] = (), dropped: Collection[int] = ()
     ) -> DeviceCode:
@@ -146,7 +151,7 @@ class SourceFile:
         return DeviceCode(
             text=_blanked(self.text, blanks),
             notes=tuple(note for note in notes if note),
-            kernels=tuple(dict.fromkeys("::".join((*k.scope, k.name)) for k in self.kernels)),
+            kernels=self.kernel_names,
             host={name: self._host(one) for one in reversed(host) for name in one.names},
             headers=tuple(headers),
             kept=tuple(

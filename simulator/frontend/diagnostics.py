@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from clang.cindex import Diagnostic as ClangDiagnostic
 
 from simulator.frontend.device_code import DeviceCode
 from simulator.frontend.unsupported import advice_on, unsupported_message
-from simulator.language.errors import MAX_ERRORS, Diagnostic, Span, list_names
+from simulator.language.errors import MAX_ERRORS, Diagnostic, Fix, Span, list_names
 
 # Headers that declare for kernels only what is there without them.
 KNOWN_HEADERS = frozenset(
@@ -99,7 +99,8 @@ def errors(diagnostics: Sequence[Any], filename: str, code: DeviceCode) -> Clang
             unknown.add(name)
             if TYPE_NEEDED.match(diagnostic.spelling) or "::" in name:
                 lost.lines.add(diagnostic.location.line)
-        found.append(_error(diagnostic, filename, code, name))
+        error = _error(diagnostic, filename, code, name)
+        found.append(replace(error, fix=_fix(diagnostic, filename)))
     # Clang may say the same of one line twice.
     distinct = {(one.message, one.span.line if one.span else 0): one for one in reversed(found)}
     kept = tuple(reversed(distinct.values()))[:MAX_ERRORS]
@@ -194,6 +195,17 @@ def _host_message(name: str, code: DeviceCode) -> str:
         f"'{name}' is a variable of the host: a kernel cannot read it. Write __device__ or "
         f"__constant__ before it (line {declared.line}), or pass it as a parameter."
     )
+
+
+def _fix(diagnostic: Any, filename: str) -> Fix | None:
+    """Clang's change of the kernel's text, where it is a single one."""
+    fixes = list(diagnostic.fixits)
+    if len(fixes) != 1:
+        return None
+    start, end = fixes[0].range.start, fixes[0].range.end
+    if start.file is None or start.file.name != filename:
+        return None
+    return Fix(Span(start.line, start.column, end.line, end.column), fixes[0].value)
 
 
 def _sentence(diagnostic: Any, filename: str) -> tuple[str, Span | None]:

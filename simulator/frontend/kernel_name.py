@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from simulator.frontend.device_code import SourceFile
+from simulator.frontend.directives import check_length
 from simulator.frontend.launch_mistakes import unmarked_kernel
 from simulator.frontend.template import TemplateParameter, template_parameters, template_span
 from simulator.frontend.toplevel import Declaration
@@ -66,9 +67,21 @@ def _split(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts)
 
 
+def kernel_names(text: str) -> tuple[str, ...]:
+    """The kernels of a file, each with the namespaces around it, in the file's order.
+
+    Raises SourceError for a text that cannot be read.
+
+    >>> kernel_names("__global__ void a() {} namespace n { __global__ void b() {} }")
+    ('a', 'n::b')
+    """
+    check_length(text)
+    return SourceFile(text.removeprefix("\ufeff")).kernel_names
+
+
 def choose_kernel(source: SourceFile, asked: str | None, filename: str) -> KernelName:
     """The kernel that is asked for, or the file's only one. Raises SourceError without it."""
-    known = list(dict.fromkeys("::".join((*one.scope, one.name)) for one in source.kernels))
+    known = source.kernel_names
     if asked is not None:
         return parse_name(asked)
     if not known:

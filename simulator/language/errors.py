@@ -40,12 +40,21 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Fix:
+    """A change of a kernel's text that mends a mistake."""
+
+    span: Span  # what is replaced; with equal ends nothing is, and the text is inserted there
+    text: str  # what takes its place
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One mistake in a kernel's text."""
 
     message: str  # a sentence
     span: Span | None = None  # what it is about, if known
     hint: str = ""  # a sentence on what may mend it, where there is one
+    fix: Fix | None = None  # where the compiler knows one
 
     def __str__(self) -> str:
         """The place, the sentence and the hint, on one line."""
@@ -81,7 +90,9 @@ class SourceError(Exception):
     def of(cls, found: Sequence[Diagnostic], warnings: Sequence[str] = ()) -> SourceError:
         """The mistakes, of which there is at least one, as one error, with warnings."""
         first, *others = found
-        return cls(first.message, first.span, first.hint, others, warnings)
+        error = cls(first.message, first.span, first.hint, others, warnings)
+        error.errors = tuple(found)
+        return error
 
     def with_lines(self, text: str) -> str:
         """The errors, each with its line of the kernel's text beneath, and a mark at its column.

@@ -1,0 +1,84 @@
+"""What is wrong with a text that is being written, at its places in an editor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator import SourceError
+from simulator.language.errors import MAX_LINE, Diagnostic, Span
+
+
+@dataclass(frozen=True, slots=True)
+class TextFix:
+    """A change of the text that mends a problem."""
+
+    start: int  # UTF-16 units from the text's start, as browsers count
+    end: int  # likewise
+    text: str
+    label: str  # of the button that makes it
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something to be told at a place of the text."""
+
+    start: int  # UTF-16 units from the text's start, as browsers count
+    end: int  # likewise
+    line: int  # from 1
+    severity: str  # "error" or "warning"
+    message: str
+    hint: str = ""
+    fix: TextFix | None = None
+
+
+def find_problems(text: str, error: SourceError) -> tuple[Problem, ...]:
+    """The compiler's errors at their places in a text."""
+    places = Places(text)
+    return tuple(_problem(one, places) for one in error.errors)
+
+
+def mark_line(text: str, line: int, message: str) -> Problem:
+    """A warning at a line of a text, from 1."""
+    start, end = Places(text).of(Span(line, 1, line, MAX_LINE))
+    return Problem(start, end, line, "warning", message)
+
+
+def _problem(found: Diagnostic, places: Places) -> Problem:
+    span = found.span or Span(1, 1, 1, 1)
+    start, end = places.of(span)
+    fix = None
+    if found.fix is not None:
+        begin, stop = places.of(found.fix.span)
+        verb = "insert" if begin == stop else "write" if found.fix.text else "leave out"
+        what = found.fix.text.strip() or text_between(places.text, begin, stop)
+        fix = TextFix(begin, stop, found.fix.text, f"{verb} {what}")
+    return Problem(start, end, span.line, "error", found.message, found.hint, fix)
+
+
+class Places:
+    """Places of a text: lines and bytes of UTF-8, as a compiler counts, in UTF-16 units."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._lines = text.split("\n")
+        self._starts = [0]
+        for line in self._lines:
+            self._starts.append(self._starts[-1] + _units(line) + 1)
+
+    def of(self, span: Span) -> tuple[int, int]:
+        """The start and the end of a span."""
+        return self._place(span.line, span.column), self._place(span.end_line, span.end_column)
+
+    def _place(self, line: int, column: int) -> int:
+        number = min(max(line, 1), len(self._lines)) - 1
+        before = self._lines[number].encode()[: max(column, 1) - 1]
+        return self._starts[number] + _units(before.decode(errors="ignore"))
+
+
+def text_between(text: str, start: int, end: int) -> str:
+    """A part of a text by UTF-16 units."""
+    return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le", errors="replace")
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
