@@ -1,0 +1,77 @@
+"""Progress with the exercises: what happened is kept, saved and read; hostile files are told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from simulator.exercises.exercise import exercises
+from simulator.frontend.directives import MAX_TEXT_BYTES
+from ui.progress import FORMAT, MAX_FILE_BYTES, Attempt, Progress, read, write
+
+NAME = "transpose"
+
+
+def test_events_add_up() -> None:
+    progress = Progress()
+    assert progress.attempt(NAME) == Attempt(text=None, solved=False, hints=0)
+    for _ in range(20):
+        progress = progress.with_hint(NAME)
+    progress = progress.with_solved(NAME).with_text(NAME, "// one").with_text(NAME, "// two")
+    assert progress.attempt(NAME) == Attempt("// two", True, len(exercises()[NAME].hints))
+    assert progress.with_solved("swizzle").solved == 2
+    assert progress.solved == 1, "a progress does not change"
+
+
+def test_the_largest_progress_survives_its_file() -> None:
+    progress = Progress()
+    for name in exercises():
+        progress = progress.with_text(name, "\x01" * MAX_TEXT_BYTES).with_solved(name)
+    data = write(progress)
+    assert len(data) <= MAX_FILE_BYTES
+    assert read(data) == progress
+
+
+def test_letters_of_all_kinds_survive() -> None:
+    progress = Progress().with_text(NAME, 'é "\\ \u2028 漢\r\n\t\U0001f600')
+    assert read(write(progress)) == progress
+
+
+def file(**attempt: Any) -> bytes:
+    return json.dumps({"format": FORMAT, "exercises": {NAME: attempt}}).encode()
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    data = {"format": FORMAT, "exercises": {"sort": {"solved": True}, NAME: {"more": 1}}, "x": 1}
+    assert read(json.dumps(data).encode()) == Progress({NAME: Attempt()})
+
+
+@pytest.mark.parametrize(("given", "opened"), [(-3, 0), (2, 2), (10**30, 4)])
+def test_hints_are_as_many_as_there_are(given: int, opened: int) -> None:
+    assert read(file(hints=given)).attempt(NAME).hints == opened
+
+
+HOSTILE = {
+    "nothing": (b"", "no JSON"),
+    "no text": (b"\xff\xfe\x00", "no JSON"),
+    "nested": (b"[" * 1_000_000, "no JSON"),
+    "a list": (b"[]", "The file of progress is wrong: expected object"),
+    "no exercises": (b'{"format": 1}', "lacks exercises"),
+    "another format": (b'{"format": 2, "exercises": {}}', "has format 2; this reads 1"),
+    "a number as text": (file(text=7), r"exercises.*text is wrong: expected str"),
+    "a word as solved": (file(solved="yes"), r"solved is wrong: expected bool"),
+    "a fraction of hints": (file(hints=1.5), r"hints is wrong: expected int"),
+    "half of a letter": (file(text="\ud800"), f"The text for {NAME} has half of a letter"),
+    "too long a text": (file(text="a" * (MAX_TEXT_BYTES + 1)), "65,537 bytes; .*65,536"),
+    "too long a file": (b" " * (MAX_FILE_BYTES + 1), "8,388,609 bytes; .*8,388,608"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_file_is_a_sentence(case: str) -> None:
+    data, sentence = HOSTILE[case]
+    with pytest.raises(ValueError, match=sentence) as caught:
+        read(data)
+    assert len(str(caught.value)) < 200

@@ -1,0 +1,132 @@
+"""A visitor's progress with the exercises, and the file that it is saved in.
+
+A page keeps one Progress and replaces it at each event:
+
+>>> progress = Progress().with_hint("one_element").with_text("one_element", "// mine")
+>>> progress = progress.with_solved("one_element")
+>>> progress.attempt("one_element")
+Attempt(text='// mine', solved=True, hints=1)
+>>> read(write(progress)) == progress
+True
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gpu.json_data import decode
+from simulator.exercises.exercise import exercises
+from simulator.frontend.directives import MAX_TEXT_BYTES
+
+FILE_NAME = "tilewise-progress.json"  # that a page offers to download
+FORMAT = 1
+MAX_FILE_BYTES = 8 * 2**20  # more than a file with the largest text for each exercise has
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What a visitor has done with one exercise."""
+
+    text: str | None = None  # as last written; None for the exercise's start
+    solved: bool = False  # by this text or one before it
+    hints: int = 0  # how many were opened
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a visitor has done with all exercises."""
+
+    attempts: Mapping[str, Attempt] = field(default_factory=dict)  # by the exercise's name
+
+    def attempt(self, name: str) -> Attempt:
+        """What was done with an exercise."""
+        return self.attempts.get(name, Attempt())
+
+    @property
+    def solved(self) -> int:
+        """How many exercises are solved."""
+        return sum(attempt.solved for attempt in self.attempts.values())
+
+    def with_text(self, name: str, text: str) -> Progress:
+        """After an exercise's text was changed. ValueError, a sentence, for one too long."""
+        _check_text(name, text)
+        return self._with(name, replace(self.attempt(name), text=text))
+
+    def with_solved(self, name: str) -> Progress:
+        """After an exercise was solved."""
+        return self._with(name, replace(self.attempt(name), solved=True))
+
+    def with_hint(self, name: str) -> Progress:
+        """After the next hint of an exercise was opened; the same if all were."""
+        attempt = self.attempt(name)
+        hints = min(attempt.hints + 1, len(exercises()[name].hints))
+        return self._with(name, replace(attempt, hints=hints))
+
+    def _with(self, name: str, attempt: Attempt) -> Progress:
+        return Progress({**self.attempts, name: attempt})
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """The file as it stands in JSON."""
+
+    format: int
+    exercises: dict[str, Attempt]
+
+
+def write(progress: Progress) -> bytes:
+    """The file of a progress: JSON in UTF-8."""
+    attempts = {
+        name: {"text": attempt.text, "solved": attempt.solved, "hints": attempt.hints}
+        for name, attempt in progress.attempts.items()
+    }
+    whole = {"format": FORMAT, "exercises": attempts}
+    return (json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def read(data: bytes) -> Progress:
+    """The progress of a file, which anybody may have written.
+
+    Exercises that are not known here are left out. Raises ValueError, a sentence, where it is no
+    such file, or larger than one can be.
+    """
+    if len(data) > MAX_FILE_BYTES:
+        raise ValueError(
+            f"The file has {len(data):,} bytes; a file of progress has up to {MAX_FILE_BYTES:,}."
+        )
+    try:
+        found: Any = json.loads(data.decode())
+    except (ValueError, RecursionError):
+        raise ValueError("The file is no JSON text, so no file of progress.") from None
+    file = decode(_File, found, "The file of progress")
+    if file.format != FORMAT:
+        raise ValueError(f"The file of progress has format {file.format}; this reads {FORMAT}.")
+    return Progress(
+        {
+            name: _checked(name, file.exercises[name])
+            for name in exercises()
+            if name in file.exercises
+        }
+    )
+
+
+def _checked(name: str, attempt: Attempt) -> Attempt:
+    if attempt.text is not None:
+        _check_text(name, attempt.text)
+    most = len(exercises()[name].hints)
+    return replace(attempt, hints=max(0, min(attempt.hints, most)))
+
+
+def _check_text(name: str, text: str) -> None:
+    """Raise ValueError where no kernel has such a text."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise ValueError(f"The text for {name} has half of a letter; write it anew.") from None
+    if size > MAX_TEXT_BYTES:
+        raise ValueError(
+            f"The text for {name} has {size:,} bytes; a kernel's has up to {MAX_TEXT_BYTES:,}."
+        )
