@@ -14,9 +14,14 @@ from simulator.frontend.lexer import blank_comments, in_one_spelling
 from simulator.frontend.source import set_defines
 from simulator.frontend.template import instantiate, split_arguments
 from simulator.language.errors import LaunchError, SourceError, Span
+from simulator.language.printable import without_folders
 from simulator.launch import Dim3
 
 STATIC_SHARED_LIMIT = 48 * 1024  # CUDA C++ Programming Guide: more needs an opt-in launch
+ERROR_IN_LOG = re.compile(
+    r"^(?P<file>.*)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: *(?P<said>.+)",
+    re.MULTILINE,
+)
 COMPILER_OPTIONS = ("-std=c++17",)  # the simulator's dialect
 
 
@@ -129,7 +134,7 @@ def compile_text(
         try:
             nvrtc.compileProgram(program, options)
         except nvrtc.NVRTCError:
-            raise first_error(nvrtc.getProgramLog(program), kernel) from None
+            raise first_error(nvrtc.getProgramLog(program), kernel, filename) from None
         symbol = nvrtc.getLoweredName(program, expression)
         # CuPy hands the image over without its last byte.
         image = bytes(nvrtc.getCUBIN(program)) + b"\0"
@@ -138,8 +143,8 @@ def compile_text(
         nvrtc.destroyProgram(program)
 
 
-def first_error(log: str, kernel: str) -> SourceError:
-    """The first error in NVRTC's log as a SourceError."""
+def first_error(log: str, kernel: str, filename: str) -> SourceError:
+    """The first error in NVRTC's log as a SourceError, with its line if it is the text's."""
     log = log.replace("\0", "")
     if "__nv_name_map" in log.split("error", 1)[0]:
         return SourceError(
@@ -153,12 +158,14 @@ def first_error(log: str, kernel: str) -> SourceError:
             f"The kernel asks for {int(shared[1], 16):,} bytes of shared memory; a block takes "
             f"up to {STATIC_SHARED_LIMIT:,}. Use smaller tiles."
         )
-    found = re.search(r"\((\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: *(.+)", log)
+    found = ERROR_IN_LOG.search(log)
     if found:
-        line = int(found[1])
-        return SourceError(f"NVRTC: {found[2].strip()}.", Span(line, 1, line, 1))
+        line, said = int(found["line"]), without_folders(found["said"].strip())
+        if found["file"] == filename:
+            return SourceError(f"NVRTC: {said}.", Span(line, 1, line, 1))
+        return SourceError(f"NVRTC, in {without_folders(found['file'])}: {said}.")
     text = next((line for line in log.splitlines() if line.strip()), "no reason was given")
-    return SourceError(f"NVRTC could not compile the kernel: {text.strip()}.")
+    return SourceError(f"NVRTC could not compile the kernel: {without_folders(text.strip())}.")
 
 
 def load(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from simulator.language.errors import LaunchError, SourceError
+from simulator.language.printable import printable, without_folders
 
 # cudaError_t and CUresult share these numbers (CUDA Driver API, section 6.1).
 CUDA_ERRORS = {
@@ -41,6 +42,11 @@ def explain(error: BaseException) -> tuple[str, bool]:
         return f"{CUDA_ERRORS[2][0].upper()}{CUDA_ERRORS[2][1:]}.", True
     status = getattr(error, "status", None)
     if isinstance(status, int):
-        reason = CUDA_ERRORS.get(status, str(error).strip() or "it gave no reason")
+        reason = CUDA_ERRORS.get(status, _said(error) or "it gave no reason")
         return f"{reason[0].upper()}{reason[1:]}: {type(error).__name__} {status}.", True
-    return f"A fault in Tilewise's GPU process: {type(error).__name__}: {error}", True
+    return f"A fault in Tilewise's GPU process: {type(error).__name__}: {_said(error)}", True
+
+
+def _said(error: BaseException) -> str:
+    """What an error of others says: printable, and without this machine's folders."""
+    return without_folders(printable(str(error).strip()))

@@ -21,6 +21,7 @@ from gpu.faults import explain
 from gpu.json_data import decode
 from gpu.line import Line
 from gpu.progress import Progress
+from simulator.language.printable import without_folders
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = (sys.executable, "-m", "gpu.worker")
@@ -201,7 +202,8 @@ class Worker:
             job.move(self._run(job))
         except Exception as error:
             traceback.print_exc()
-            job.move(JobState("failed", f"Tilewise could not run this on the GPU: {error}"))
+            why = without_folders(str(error))
+            job.move(JobState("failed", f"Tilewise could not run this on the GPU: {why}"))
         finally:
             with self._turn:
                 self._line.leave(job)
@@ -218,7 +220,8 @@ class Worker:
             child = self._send({**job.request, "id": self._number})
         except (OSError, ValueError) as error:
             self._replace()
-            return JobState("failed", f"The GPU process could not be started: {error}.")
+            why = without_folders(str(error))
+            return JobState("failed", f"The GPU process could not be started: {why}.")
         deadline = phase_end = started + job.limit
         while True:
             now = time.monotonic()

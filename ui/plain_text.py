@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import re
 
+from simulator.language.printable import printable
+
 SIGNS = re.compile(r"[\\`*_~$\[\]<>#|&]|:(?=\w)")
+LINE_BEGINS = re.compile(r"^([ \t]*)(\d*)([-+=.)]?)", re.MULTILINE)  # of lists, rules and headings
+NO_BREAK = "\u00a0"
 
 
 def plain_text(text: str) -> str:
     r"""A text as Markdown that shows it as it is, each of its lines on a line.
 
+    Letters that are not seen are shown as escapes.
+
     >>> plain_text("Write __device__ before it.\nOr: leave it out.")
     'Write \\_\\_device\\_\\_ before it.  \nOr: leave it out.'
+    >>> plain_text("1. :smile:\x1b[2J")
+    '1\\. \\:smile:\\\\x1b\\[2J'
     """
-    return SIGNS.sub(r"\\\g<0>", text).replace("\n", "  \n")
+    escaped = SIGNS.sub(r"\\\g<0>", printable(text))
+    return LINE_BEGINS.sub(_line_begin, escaped).replace("\n", "  \n")
+
+
+def _line_begin(found: re.Match[str]) -> str:
+    spaces, number, sign = found.groups()
+    return NO_BREAK * len(spaces) + number + (f"\\{sign}" if sign else "")

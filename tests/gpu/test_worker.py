@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gpu.faults import explain
 from gpu.worker import Job, Worker, WorkerError
 
 LIMIT = 60  # seconds that a job may take; far more than any but an endless one needs
@@ -163,7 +164,16 @@ def test_closing_ends_what_runs(fake: Worker) -> None:
 
 def test_a_process_that_cannot_start_is_a_sentence(tmp_path: Path) -> None:
     worker = Worker((str(tmp_path / "nothing"),))
-    assert "could not be started" in finish(worker.submit({"job": "echo"}, 5))
+    said = finish(worker.submit({"job": "echo"}, 5))
+    assert "could not be started" in said
+    assert str(tmp_path) not in said
+
+
+def test_an_error_of_others_shows_no_folder_and_no_letter_that_steers() -> None:
+    error = ImportError("\x1b[31mlibx.so: /usr/lib/x/liby.so.1 is too old, in '/root/.cupy/a b'")
+    sentence, is_fatal = explain(error)
+    assert sentence.endswith(r"ImportError: \x1b[31mlibx.so: liby.so.1 is too old, in 'a b'")
+    assert is_fatal
 
 
 def test_the_process_ends_with_its_parent() -> None:

@@ -587,9 +587,10 @@ def draw_hazards(view: View, reports: tuple[Report, ...]) -> None:
         for number, told in enumerate(hazards):
             hazard = told.hazard
             where = RIGHT if told.side else ""
-            st.write(f"**{where}{hazard.kind}**, {hazard.count:,} times: {hazard.message}")
+            said = plain_text(hazard.message)
+            st.write(f"**{where}{hazard.kind}**, {hazard.count:,} times: {said}")
             if hazard.witness is not None:
-                st.caption(hazard.witness.sentence)
+                st.caption(plain_text(hazard.witness.sentence))
             draw_show_button(view, told, f"show_hazard_{number}")
 
 
