@@ -35,7 +35,7 @@ class Exercise:
     counted_at: Mapping[str, int]  # the launch's numbers where counters are read, by parameter
     work: str  # how many units of work that is, an expression over these numbers
     unit: str  # of the work: "product", "element"
-    hints: tuple[str, ...]  # each says more than the one before
+    hints: tuple[str, ...]  # Markdown; each says more than the one before
     solution: str  # CUDA C
 
 
