@@ -46,6 +46,7 @@ class StepAccess:
     name: str  # of the array
     offsets: Array  # int64 [T], bytes from the array's start
     width: int  # bytes a thread
+    cell_bytes: int  # of one element of the array, whatever the access takes it for
     values: Array  # [T], of a short vector [T, components]; read, written or, if atomic, before it
     active: Array  # bool [T], threads that take part
     expression: Expression  # the lvalue that is accessed
@@ -64,12 +65,14 @@ class StepAccess:
     def touched_cells(self) -> tuple[Array, Array]:
         """The cells that active threads touch within the array, and which thread touches each.
 
-        Both int [m]; cells are elements, counted from the array's start, in the order of threads.
+        Both int [m]; cells are elements, counted from the array's start, in the order of threads. A
+        member of a struct may be several cells, or a part of one.
         """
         threads = np.flatnonzero(self.active & self.in_bounds)
-        first = self.offsets[threads] // self.element_bytes
-        cells = (first[:, None] + np.arange(self.components)).reshape(-1)
-        return cells, np.repeat(threads, self.components)
+        count = max(1, self.width // self.cell_bytes)
+        first = self.offsets[threads] // self.cell_bytes
+        cells = (first[:, None] + np.arange(count)).reshape(-1)
+        return cells, np.repeat(threads, count)
 
 
 @dataclass(frozen=True, slots=True)
