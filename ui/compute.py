@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from plotly.io.json import to_json_plotly
 
 from gpu import bits
@@ -28,10 +29,11 @@ from simulator import (
     record,
     simulate,
 )
-from simulator.launch import Dim3, ravel
+from simulator.launch import Dim3, Launch, ravel
 from simulator.machine.budget import Progress
 from simulator.machine.schedule import Schedule
-from ui import export, presets, scene
+from simulator.verdict.launches import build_launch
+from ui import export, presets, scene, shown_kernel
 from ui.find_step import corresponding_step
 from ui.job_progress import say
 from ui.look import Look, Stage
@@ -44,6 +46,7 @@ from ui.what_if import without_faults
 from ui.workers import Lane
 
 SIMULATE_SECONDS = 10.0  # that a launch may take: a visitor waits no longer for its report
+OWN_FILE = "kernel.cu"  # what errors call a text of one's own
 RECORDINGS = 8  # that a process keeps, the largest of about 50 MB
 
 
@@ -192,7 +195,7 @@ def write_animation(view: View, look: Look, start: int = 0) -> Iterator[str]:
 
 def scene_title(sides: Sequence[View]) -> str:
     """The title of a scene of one view, or of two beside each other: their kernels'."""
-    return " | ".join(catalogue()[side.kernel].title for side in sides)
+    return " | ".join(shown_kernel.title(side) for side in sides)
 
 
 @functools.lru_cache(32)
@@ -202,8 +205,29 @@ def _cached_compile(text: str, name: str, file: str) -> Kernel:
 
 def load_kernel(view: View) -> Kernel:
     """Compile the view's kernel, its macros defined and its edits applied."""
+    if view.own is not None:
+        return _cached_compile(presets.source(view), view.own.kernel, OWN_FILE)
     entry = catalogue()[view.kernel]
     return _cached_compile(presets.source(view), entry.kernel, entry.file)
+
+
+def load_launch(view: View) -> Launch:
+    """Build the launch of the view's kernel.
+
+    Raises SourceError or LaunchError; of a kernel of one's own also where an array is too large
+    for a scene.
+    """
+    if view.own is None:
+        return presets.launch(view)
+    launch = build_launch(load_kernel(view), view.own.form)
+    for name, value in launch.arguments.items():
+        if np.size(value) > shown_kernel.LARGEST_ARRAY:
+            raise LaunchError(
+                f"{name} has {np.size(value):,} elements; a scene draws arrays of up to "
+                f"{shown_kernel.LARGEST_ARRAY:,}, as 64 x 64. Choose smaller sizes on the Write "
+                "page: a few blocks show how the kernel works."
+            )
+    return launch
 
 
 def load_recording(view: View) -> Recording:
@@ -222,12 +246,21 @@ def _cached_record(view: View) -> Recording | SourceError | LaunchError:
     """Record, or return the error, so that a failed run is cached too."""
     say(f"Block {view.block} is recorded.")
     try:
+        launch = load_launch(view)
         return record(
-            load_kernel(view), presets.launch(view), (*view.block, 0), view.schedule,
+            load_kernel(view), launch, _block_in_grid(view, launch), view.schedule,
             on_progress=say_progress,
         )  # fmt: skip
     except (SourceError, LaunchError) as error:
         return error.with_traceback(None)  # a traceback refers to all that was recorded
+
+
+def _block_in_grid(view: View, launch: Launch) -> Dim3:
+    """The view's block; of a kernel of one's own, whose grid no address knows, the nearest."""
+    x, y = view.block
+    if view.own is None:
+        return x, y, 0
+    return min(x, launch.grid[0] - 1), min(y, launch.grid[1] - 1), 0
 
 
 def load_report(view: View) -> Report:
@@ -239,7 +272,7 @@ def load_report(view: View) -> Report:
 def _cached_simulate(view: View) -> Report:
     say("The whole grid runs.")
     return simulate(
-        load_kernel(view), presets.launch(view), seconds=SIMULATE_SECONDS, on_progress=say_progress
+        load_kernel(view), load_launch(view), seconds=SIMULATE_SECONDS, on_progress=say_progress
     )
 
 
@@ -311,12 +344,15 @@ def _cached_drawing(view: View, look: Look) -> scene.Drawing[Any]:
 def _build_model(side: View) -> SceneModel:
     """The model of a view without a partner."""
     recording = load_recording(recording_key(side))
-    tile = catalogue()[side.kernel].tile(**dict(side.defines))
+    hazards, right = load_report(side).hazards, load_right(side)
     thread = ravel((*side.thread, 0), recording.launch.block)
-    hazards = load_report(side).hazards
-    return build_scene_model(
-        recording, thread, tile, hazards, presets.changes(side), load_right(side)
-    )
+    if side.own is not None:
+        nearest = min(thread, recording.launch.threads - 1)
+        return build_scene_model(
+            recording, nearest, None, hazards, presets.changes(side), right, side.own.form
+        )
+    tile = catalogue()[side.kernel].tile(**dict(side.defines))
+    return build_scene_model(recording, thread, tile, hazards, presets.changes(side), right)
 
 
 def load_right(view: View) -> Recording | None:

@@ -28,14 +28,17 @@ def next_execution(recording: Recording, line: int, step: int) -> int | None:
     return next((number for number in found if number > step), found[0] if found else None)
 
 
-def next_read(recording: Recording, name: str, cell: int, step: int) -> tuple[int, int] | None:
-    """The next step after `step` at which the block reads a cell of an array, and its first reader.
+def next_access(
+    recording: Recording, name: str, cell: int, step: int, is_read: bool
+) -> tuple[int, int] | None:
+    """The next step after `step` at which the block accesses a cell, and the first that does.
 
-    After the last such step comes the first. None if no thread of the block reads the cell.
+    After the last such step comes the first. Only reads count where is_read is set. None if no
+    thread of the block accesses the cell of this array so.
     """
     for candidate in _rotated(recording.steps, step + 1):
         for access in candidate.accesses:
-            if access.kind is not AccessKind.LOAD or access.name != name:
+            if (is_read and access.kind is not AccessKind.LOAD) or access.name != name:
                 continue
             cells, threads = access.touched_cells()
             readers = threads[cells == cell]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from simulator import Recording, catalogue
+from simulator.launch import unravel
 from ui.compute import (
     load_drawing,
     load_navigation,
@@ -14,7 +15,8 @@ from ui.compute import (
     scene_step,
     step_of_side,
 )
-from ui.find_step import next_execution, next_read
+from ui.find_step import next_access, next_execution
+from ui.hit import GLOBAL, SHARED
 from ui.look import Look
 from ui.scene_model import stored_cell, writer
 from ui.view_url import View
@@ -25,32 +27,32 @@ def follow_click(view: View, look: Look, x: float, y: float) -> View:
     """The view after a click at a place of its scene, in pixels; the same if nothing is there.
 
     A thread gets the focus, and so does the writer of a cell of C or of shared memory. For a cell
-    of A or B it is a thread that reads it, at the next step at which one does. A line is run to
-    its next execution. On the right of two scenes, the left thread of the same cell gets the focus.
+    of A or B it is a thread that reads it, at the next step at which one does; for another array in
+    global memory one that reads or writes it. A line is run to its next execution. On the right of
+    two scenes, the left thread of the same cell gets the focus.
     """
     hit = load_drawing(view, look).hit(view.step, x, y)
     if hit is None:
         return view
-    recording = load_recording(recording_key(load_sides(view)[hit.side]))
+    side = load_sides(view)[hit.side]
+    recording = load_recording(recording_key(side))
     step = step_of_side(view, hit.side)
-    thread: int | None = None
-    match hit.name:
-        case "thread":
-            thread = hit.index
-        case "line":
-            found = next_execution(recording, hit.index, step)
-            return view if found is None else replace(view, step=scene_step(view, found, hit.side))
-        case "A" | "B":
-            read = next_read(recording, hit.name, hit.index, step)
-            if read is None:
-                return view
-            view = focus_on_thread(view, recording, read[1], hit.side)
-            return replace(view, step=scene_step(view, read[0], hit.side))
-        case "C":
-            return _focus_on_cell(view, hit.index)
-        case _:
-            thread = writer(recording, hit.name.removeprefix("shared:"), hit.index, step)
-    return view if thread is None else focus_on_thread(view, recording, thread, hit.side)
+    if hit.name == "thread":
+        return focus_on_thread(view, recording, hit.index, hit.side)
+    if hit.name == "line":
+        found = next_execution(recording, hit.index, step)
+        return view if found is None else replace(view, step=scene_step(view, found, hit.side))
+    if hit.name.startswith(SHARED):
+        thread = writer(recording, hit.name.removeprefix(SHARED), hit.index, step)
+        return view if thread is None else focus_on_thread(view, recording, thread, hit.side)
+    name = hit.name.removeprefix(GLOBAL)
+    if side.own is None and name == "C":
+        return _focus_on_cell(view, hit.index)
+    touched = next_access(recording, name, hit.index, step, side.own is None)
+    if touched is None:
+        return view
+    view = focus_on_thread(view, recording, touched[1], hit.side)
+    return replace(view, step=scene_step(view, touched[0], hit.side))
 
 
 def focus_on_thread(view: View, recording: Recording, thread: int, side: int) -> View:
@@ -58,8 +60,8 @@ def focus_on_thread(view: View, recording: Recording, thread: int, side: int) ->
     if side:
         cell = stored_cell(recording, thread)
         return view if cell is None else _focus_on_cell(view, cell)
-    width = recording.launch.block[0]
-    return replace(view, thread=(thread % width, thread // width))
+    x, y, z = unravel(thread, recording.launch.block)
+    return view if z else replace(view, thread=(x, y))
 
 
 def _focus_on_cell(view: View, cell: int) -> View:

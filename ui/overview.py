@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from simulator import Step
+from simulator.language.tree import MemorySpace
+from ui.lecture.arrays import ArrayReader
+from ui.lecture.arrays_panel import ArraysPanel
+from ui.lecture.letters import Letters
 from ui.look import Look, Stage
 from ui.motions import Motion
-from ui.palette import PALETTES
-from ui.panels import timeline
+from ui.palette import PALETTES, Palette
+from ui.panels import matrices, shared, timeline
 from ui.panels.canvas import HEIGHT, WIDTH
 from ui.panels.matrices import MatricesPanel
 from ui.panels.requests import RequestsPanel
@@ -17,6 +21,28 @@ from ui.panels.threads import ThreadsPanel
 from ui.panels.timeline import TimelinePanel
 from ui.scene_model import SceneModel, follows_products, iteration, multiplied_tile
 from ui.sheet import Heading, Panel, Rectangle
+
+LETTERS = Letters(20, 14, 14, 14, 16, 17, 13)  # of arrays that are no matrices
+LONGEST_ROW = 32  # cells of a shared array beside each other; more are too small to read
+
+
+def _global_panel(model: SceneModel, palette: Palette) -> Panel[Step]:
+    """A, B and C as a class knows them, or the arrays of a kernel with other ones."""
+    if model.product is not None:
+        return MatricesPanel(model, model.product, palette)
+    room = Rectangle(matrices.LEFT + 14, matrices.TOP, matrices.RIGHT, matrices.BOTTOM)
+    spaces = (MemorySpace.GLOBAL, MemorySpace.CONSTANT)
+    return ArraysPanel(model, palette, LETTERS, room, ArrayReader(model), spaces)
+
+
+def _shared_panel(model: SceneModel, palette: Palette) -> Panel[Step]:
+    """The shared arrays as they are declared, unless a row is too long for that."""
+    steps = model.recording.steps
+    rows = [values.shape[-1] for values in steps[0].shared.values()] if steps else []
+    if not model.is_own or max(rows, default=0) <= LONGEST_ROW:
+        return SharedPanel(model, palette)
+    room = Rectangle(shared.LEFT, shared.TOP, shared.RIGHT, shared.BOTTOM)
+    return ArraysPanel(model, palette, LETTERS, room, ArrayReader(model), (MemorySpace.SHARED,))
 
 
 class OverviewSheet:
@@ -32,8 +58,8 @@ class OverviewSheet:
         self._model = model
         self.panels: list[Panel[Step]] = [
             SourcePanel(model, palette),
-            MatricesPanel(model, palette),
-            SharedPanel(model, palette),
+            _global_panel(model, palette),
+            _shared_panel(model, palette),
             RequestsPanel(model, palette),
             ThreadsPanel(model, palette),
             WordsPanel(model, palette),

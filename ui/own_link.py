@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import json
 import re
 import zlib
@@ -21,14 +22,12 @@ from simulator.verdict.form import (
 
 PARAMETER = "own"  # of the address
 IN_SESSION = "file"  # its value where the kernel is too long for an address
+SESSION_KEY = "own_kernel"  # of the session state: the kernel that was shown last
 LONGEST_LINK = 8 * 1024  # characters of the encoded text
 LARGEST = 64 * 1024  # bytes that it stands for
 MOST_ARGUMENTS = 64
 BASE64 = re.compile(r"[A-Za-z0-9_-]+")
-TOO_LONG = (
-    "This link's kernel was too long for a link: open its file on the Write page. "
-    "The scene shows another kernel."
-)
+TOO_LONG = "This link's kernel was too long for a link: open its file on the Write page."
 
 Pairs = list[tuple[str, Any]]
 
@@ -37,6 +36,7 @@ class LinkError(ValueError):
     """Why an address holds no kernel, as a sentence."""
 
 
+@functools.lru_cache(64)
 def encode(own: OwnKernel) -> str | None:
     """The kernel and its launch as text for an address; None if that would be too long.
 
@@ -52,6 +52,7 @@ def encode(own: OwnKernel) -> str | None:
     return text
 
 
+@functools.lru_cache(64)
 def decode(text: str) -> OwnKernel:
     """The kernel and its launch from an address's text; whether it can run is not asked here.
 

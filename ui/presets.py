@@ -12,6 +12,7 @@ import numpy as np
 
 from simulator.catalogue import catalogue
 from simulator.launch import Launch
+from ui.shown_kernel import offered_edits, unedited_source
 from ui.view_url import View, from_query
 from ui.what_if import Change, apply_edits, diff_lines, with_element_type
 
@@ -46,17 +47,20 @@ def _parse_view(table: dict[str, Any]) -> View:
 
 
 def source(view: View) -> str:
-    """The source of the view's kernel, its macros defined and its edits applied."""
-    return apply_edits(_unedited(view), view.edits)
+    """The source of the view's kernel, its macros defined and its edits applied.
+
+    Of a kernel of one's own those that its text has a pattern for.
+    """
+    edits = view.edits
+    if view.own is not None and edits:
+        offered = {edit.key for edit in offered_edits(view)}
+        edits = tuple(key for key in edits if key in offered)
+    return apply_edits(unedited_source(view), edits) if edits else unedited_source(view)
 
 
 def changes(view: View) -> tuple[Change, ...]:
     """The lines of source(view) that its edits changed."""
-    return diff_lines(_unedited(view), source(view))
-
-
-def _unedited(view: View) -> str:
-    return catalogue()[view.kernel].source(**dict(view.defines))
+    return diff_lines(unedited_source(view), source(view)) if view.edits else ()
 
 
 def inputs(view: View) -> dict[str, Any]:
@@ -80,6 +84,6 @@ def inputs(view: View) -> dict[str, Any]:
 
 
 def launch(view: View) -> Launch:
-    """Build the launch of the view's kernel on its inputs."""
+    """Build the launch of the view's kernel, one of the catalogue, on its inputs."""
     entry = with_element_type(catalogue()[view.kernel], view.edits)
     return entry.launch(inputs(view), **dict(view.defines))

@@ -156,7 +156,8 @@ def stored_value(step: Step, access: StepAccess, cell: int) -> tuple[int, float]
             cells, threads = store.touched_cells()
             found = np.flatnonzero(cells == cell)
             if found.size:
-                thread, i = int(threads[found[-1]]), int(found[-1]) % store.components
+                thread = int(threads[found[-1]])
+                i = int(found[-1]) % (cells.size // np.unique(threads).size) % store.components
                 return thread, float(np.atleast_1d(store.values[thread])[i])
     return None
 

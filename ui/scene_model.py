@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,6 +17,15 @@ from simulator.machine.observer import AccessKind
 from simulator.observers.findings import Hazard
 from simulator.recording.navigation import Position, positions
 from simulator.recording.recording import StepAccess
+from simulator.verdict.form import LaunchForm
+from ui.own_tile import find_tile
+from ui.product_roles import (
+    Product,
+    Shape,
+    array_shapes,
+    product_of_catalogue,
+    product_of_form,
+)
 from ui.right_values import RightValues
 from ui.tiles_of_k import TilesOfK, number_tiles, tiles_of_matrices, tiles_of_shared
 from ui.unordered_cells import find_unordered_cells
@@ -33,6 +42,9 @@ class Phase(StrEnum):
     OTHER = "other"
 
 
+SHARED_KINDS = {(kind, MemorySpace.SHARED) for kind in AccessKind}
+
+
 @dataclass(frozen=True, slots=True)
 class SceneModel:
     """A recording as the scene shows it, for one focused thread."""
@@ -42,8 +54,12 @@ class SceneModel:
     outer: Loop | None  # the outermost loop that most steps are in
     inner: Loop | None  # the loop directly within it that most steps are in
     phases: tuple[Phase, ...]  # one for each step
+    product: Product | None  # None for a kernel that computes something else
+    shapes: Mapping[str, Shape]  # rows and columns of each array in global or constant memory
+    is_own: bool  # whether a visitor wrote the kernel: none that was measured
     tiles: Mapping[str, Array]  # of A and B: int [cells], the tile of each cell that this block
-    # reads, else -1; without tiles_of_k the outer iteration that first reads it
+    # reads, else -1; without tiles_of_k the outer iteration that first reads it; empty where the
+    # kernel multiplies no matrices
     tile: tuple[int, int, int] | None  # rows and columns of C that a block produces, and the depth
     # of K that it takes at a time; None for a kernel without tiles
     hazards: tuple[Hazard, ...]  # of the whole launch
@@ -62,11 +78,6 @@ class SceneModel:
         """How many tiles of A and of B the block multiplies; else its outer iterations."""
         return self.iterations if self.tiles_of_k is None else self.tiles_of_k.count
 
-    @property
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        """Rows and columns of A, B and C."""
-        return _shapes(self.recording)
-
 
 def build_scene_model(
     recording: Recording,
@@ -75,28 +86,42 @@ def build_scene_model(
     hazards: tuple[Hazard, ...] = (),
     changes: tuple[Change, ...] = (),
     right: Recording | None = None,
+    form: LaunchForm | None = None,
 ) -> SceneModel:
     """Derive from a recording, once, all that the panels of the scene need of it.
 
-    right is a recording of the same block in the same order without the fault of a what-if.
+    right is a recording of the same block in the same order without the fault of a what-if. form
+    is that of a kernel of one's own, whose arrays and tile follow from it and from the recording;
+    without one the kernel has the catalogue's parameters.
     """
     outer = _most_frequent_loop(recording, None)
     inner = _most_frequent_loop(recording, outer) if outer is not None else None
     step_positions = positions(recording)
+    iterations = [_iteration_in(position, outer) for position in step_positions]
+    if form is None:
+        product: Product | None = product_of_catalogue(recording)
+    else:
+        product = product_of_form(recording, form)
+        tile = None if product is None else find_tile(recording, product, iterations)
+    tiles: Mapping[str, Array] = {}
     tiles_of_k = None
-    if tile is not None:
-        iterations = [_iteration_in(position, outer) for position in step_positions]
-        tiles_of_k = number_tiles(recording, iterations, tile[2], thread)
+    if product is not None:
+        if tile is not None:
+            tiles_of_k = number_tiles(recording, product, iterations, tile[2], thread)
+        tiles = (
+            _tiles(recording, product, iterations, inner) if tiles_of_k is None
+            else tiles_of_matrices(recording, product, tiles_of_k.depth)
+        )  # fmt: skip
     return SceneModel(
         recording=recording,
         thread=thread,
         outer=outer,
         inner=inner,
-        phases=tuple(_phase(step, inner) for step in recording.steps),
-        tiles=(
-            _tiles(recording, step_positions, outer, inner) if tiles_of_k is None
-            else tiles_of_matrices(recording, tiles_of_k.depth)
-        ),
+        phases=tuple(_phase(step, inner, product is not None) for step in recording.steps),
+        product=product,
+        shapes={**array_shapes(recording), **(product.shapes if product is not None else {})},
+        is_own=form is not None,
+        tiles=tiles,
         tile=tile,
         hazards=hazards,
         unordered=find_unordered_cells(recording),
@@ -115,25 +140,17 @@ def _count_iterations(step_positions: tuple[Position, ...], outer: Loop | None) 
     return max((t for t in found if t is not None), default=0) + 1
 
 
-def _shapes(recording: Recording) -> dict[str, tuple[int, int]]:
-    M, N, K = (int(recording.arguments[name]) for name in "MNK")
-    return {"A": (M, K), "B": (K, N), "C": (M, N)}
-
-
 def _tiles(
-    recording: Recording,
-    step_positions: tuple[Position, ...],
-    outer: Loop | None,
-    inner: Loop | None,
+    recording: Recording, product: Product, iterations: Sequence[int | None], inner: Loop | None
 ) -> dict[str, Array]:
     """The outer iteration that first reads each cell of A and B: int [cells], -1 for none.
 
     Without an inner loop all cells that the outer loop reads are of one tile, number 0.
     """
-    shapes = _shapes(recording)
-    tiles = {name: np.full(shapes[name][0] * shapes[name][1], -1) for name in "AB"}
+    shapes = product.shapes
+    tiles = {name: np.full(shapes[name][0] * shapes[name][1], -1) for name in product.factors}
     for step in recording.steps:
-        iteration_ = _iteration_in(step_positions[step.number], outer)
+        iteration_ = iterations[step.number]
         if iteration_ is None:
             continue
         for access in step.accesses:
@@ -161,15 +178,21 @@ def _most_frequent_loop(recording: Recording, around: Loop | None) -> Loop | Non
 
 def focus_cell(model: SceneModel) -> tuple[int, int] | None:
     """Row and column of the first cell of C that the focused thread stores, if it stores any."""
-    cell = stored_cell(model.recording, model.thread)
-    return None if cell is None else divmod(cell, model.shapes["C"][1])
+    if model.product is None:
+        return None
+    cell = stored_cell(model.recording, model.thread, model.product.C)
+    return None if cell is None else divmod(cell, model.product.N)
 
 
-def stored_cell(recording: Recording, thread: int) -> int | None:
-    """The first cell of C that a thread stores, counted from C's start; None if it stores none."""
+def stored_cell(recording: Recording, thread: int, name: str = "C") -> int | None:
+    """The first cell of C that a thread stores, counted from C's start; None if it stores none.
+
+    name is what the kernel calls C.
+    """
     for step in recording.steps:
         for access in step.accesses:
-            if access.kind is AccessKind.STORE and access.name == "C" and access.active[thread]:
+            is_store = access.kind is not AccessKind.LOAD
+            if is_store and access.name == name and access.active[thread]:
                 return int(access.offsets[thread]) // access.element_bytes
     return None
 
@@ -185,16 +208,17 @@ def distinct_snapshots(snapshots: Iterable[Array]) -> list[Array]:
     return list({id(snapshot): snapshot for snapshot in snapshots}.values())
 
 
-def _phase(step: Step, inner: Loop | None) -> Phase:
+def _phase(step: Step, inner: Loop | None, is_product: bool) -> Phase:
     if isinstance(step.statement, Barrier):
         return Phase.BARRIER
     kinds = {(a.kind, a.space) for a in step.accesses}
     within = inner is not None and any(position.loop is inner for position in step.loops)
-    if (AccessKind.STORE, MemorySpace.GLOBAL) in kinds:
+    if {(AccessKind.STORE, MemorySpace.GLOBAL), (AccessKind.ATOMIC, MemorySpace.GLOBAL)} & kinds:
         return Phase.STORE
-    if (AccessKind.LOAD, MemorySpace.GLOBAL) in kinds and not within and inner is not None:
+    is_copy = (not within and inner is not None) or not is_product
+    if (AccessKind.LOAD, MemorySpace.GLOBAL) in kinds and is_copy:
         return Phase.LOAD
-    if within or (kinds and inner is None):
+    if within or (kinds and inner is None) or not (is_product or kinds.isdisjoint(SHARED_KINDS)):
         return Phase.COMPUTE
     return Phase.OTHER
 
@@ -242,7 +266,7 @@ def shared_tiles(model: SceneModel) -> list[dict[str, Array]]:
     Without tiles the outer iteration that wrote the cell last.
     """
     iterations = [outer_iteration(model, step) for step in model.recording.steps]
-    return tiles_of_shared(model.recording, iterations, model.tiles_of_k)
+    return tiles_of_shared(model.recording, model.product, iterations, model.tiles_of_k)
 
 
 def iteration(model: SceneModel, step: Step, loop: Loop | None) -> tuple[int, int] | None:

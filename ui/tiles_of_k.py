@@ -6,7 +6,7 @@ tells the k of the next. A kernel that copies ahead reads other tiles in the sam
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -17,6 +17,7 @@ from simulator.language.ctype import Array
 from simulator.language.tree import Call, Dereference, Evaluate, MemorySpace, Statement, Variable
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
+from ui.product_roles import Product
 from ui.products import accumulated_variable, product_of_sum
 
 WAIT = "__pipeline_wait_prior"
@@ -36,15 +37,15 @@ class TilesOfK:
 
 
 def number_tiles(
-    recording: Recording, iterations: Sequence[int | None], depth: int, thread: int
-) -> TilesOfK | None:
+    recording: Recording, product: Product, iterations: Sequence[int | None], depth: int,
+    thread: int,
+) -> TilesOfK | None:  # fmt: skip
     """Count tiles along K for one thread; iterations has each step's outer iteration.
 
     None where the kernel's sums cannot be followed: no statement adds a product, or a sum gets more
     products than all tiles have.
     """
-    K = int(recording.arguments["K"])
-    count = max(1, -(-K // depth))
+    count = max(1, -(-product.K // depth))
     of_products = {
         number: done // depth for number, done in _products_before(recording, thread).items()
     }
@@ -61,8 +62,7 @@ def number_tiles(
                     nearest[iteration] = of_products[number]
             elif multiplied[number] is None and iteration is not None:
                 multiplied[number] = nearest.get(iteration)
-    columns = {name: _columns(recording, name) for name in "AB"}
-    loaded = tuple(_loaded(step, columns, depth) for step in recording.steps)
+    loaded = tuple(_loaded(step, product, depth) for step in recording.steps)
     return TilesOfK(depth, count, tuple(multiplied), loaded, min(of_products))
 
 
@@ -110,59 +110,59 @@ def _sum_cells(step: Step, variable: Variable) -> Array:
     return np.zeros(step.active.size, np.int64)
 
 
-def _columns(recording: Recording, name: str) -> int:
-    return int(recording.arguments["K" if name == "A" else "N"])
-
-
-def _tile_of(name: str, cells: Array, columns: int, depth: int) -> Array:
+def _tile_of(product: Product, name: str, cells: Array, depth: int) -> Array:
     """The tiles that cells of A or B belong to."""
-    k: Array = cells % columns if name == "A" else cells // columns
+    columns = product.columns(name)
+    k: Array = cells % columns if name == product.A else cells // columns
     return k // depth
 
 
-def _is_load(access: StepAccess) -> bool:
+def is_load(product: Product, access: StepAccess) -> bool:
     """Whether an access reads A or B."""
     return (
         access.kind is AccessKind.LOAD
         and access.space is MemorySpace.GLOBAL
-        and access.name in ("A", "B")
+        and access.name in product.factors
     )
 
 
-def _loaded(step: Step, columns: Mapping[str, int], depth: int) -> int | None:
+def _loaded(step: Step, product: Product, depth: int) -> int | None:
     for access in step.accesses:
-        if _is_load(access):
+        if is_load(product, access):
             active = access.active & access.in_bounds
             if active.any():
                 cell = access.offsets[active][:1] // access.element_bytes
-                return int(_tile_of(access.name, cell, columns[access.name], depth)[0])
+                return int(_tile_of(product, access.name, cell, depth)[0])
     return None
 
 
-def tiles_of_matrices(recording: Recording, depth: int) -> dict[str, Array]:
+def tiles_of_matrices(recording: Recording, product: Product, depth: int) -> dict[str, Array]:
     """The tile of each cell of A and B that the block ever reads: int [cells], NONE for others."""
     tiles = {}
-    for name, other in (("A", "M"), ("B", "K")):
-        columns = _columns(recording, name)
-        size = int(recording.arguments[other]) * columns
-        is_read = np.zeros(size, np.bool_)
+    for name in product.factors:
+        rows, columns = product.shapes[name]
+        is_read = np.zeros(rows * columns, np.bool_)
         for step in recording.steps:
             for access in step.accesses:
-                if _is_load(access) and access.name == name:
+                if is_load(product, access) and access.name == name:
                     is_read[access.touched_cells()[0]] = True
-        tiles[name] = np.where(is_read, _tile_of(name, np.arange(size), columns, depth), NONE)
+        cells = np.arange(rows * columns)
+        tiles[name] = np.where(is_read, _tile_of(product, name, cells, depth), NONE)
     return tiles
 
 
 def tiles_of_shared(
-    recording: Recording, iterations: Sequence[int | None], tiles: TilesOfK | None
-) -> list[dict[str, Array]]:
+    recording: Recording, product: Product | None, iterations: Sequence[int | None],
+    tiles: TilesOfK | None,
+) -> list[dict[str, Array]]:  # fmt: skip
     """For each step and shared array the tile of the value in each cell: int [cells].
 
     NONE for a cell that nothing was written to, and for a value that is of no tile. Without tiles
     along K the outer iteration that wrote the cell last.
     """
-    stores = None if tiles is None else _StoredTiles(recording, iterations, tiles)
+    stores = None
+    if product is not None and tiles is not None:
+        stores = _StoredTiles(recording, product, iterations, tiles)
     first = recording.steps[0].shared if recording.steps else {}
     held = {name: np.full(values.size, NONE) for name, values in first.items()}
     by_step = []
@@ -186,10 +186,10 @@ class _StoredTiles:
     """Of which tile the values are that go into shared memory, step by step."""
 
     def __init__(
-        self, recording: Recording, iterations: Sequence[int | None], tiles: TilesOfK
-    ) -> None:
-        self._columns = {name: _columns(recording, name) for name in "AB"}
-        self._depth = tiles.depth
+        self, recording: Recording, product: Product, iterations: Sequence[int | None],
+        tiles: TilesOfK,
+    ) -> None:  # fmt: skip
+        self._product, self._depth = product, tiles.depth
         loaded = [
             None if product_of_sum(step.statement) is not None else tile
             for step, tile in zip(recording.steps, tiles.loaded, strict=True)
@@ -202,7 +202,7 @@ class _StoredTiles:
         """Take note of what a step loads."""
         self._loads = []
         for access in step.accesses:
-            if _is_load(access):
+            if is_load(self._product, access):
                 lvalue = access.expression
                 is_copy = isinstance(lvalue, Dereference) and lvalue.copied
                 (self._copies if is_copy else self._loads).append(access)
@@ -219,8 +219,7 @@ class _StoredTiles:
         for access in loads:
             threads = np.flatnonzero(access.active & access.in_bounds & (tiles == NONE))
             cells = access.offsets[threads] // access.element_bytes
-            columns = self._columns[access.name]
-            tiles[threads] = _tile_of(access.name, cells, columns, self._depth)
+            tiles[threads] = _tile_of(self._product, access.name, cells, self._depth)
         if not (tiles != NONE).any():
             tiles[:] = self._carried[step.number]
         return tiles

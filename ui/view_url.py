@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,8 @@ from simulator.catalogue import Entry, catalogue
 from simulator.language.errors import list_names
 from simulator.launch import MAX_THREADS, Dim3
 from simulator.machine.schedule import Schedule
+from simulator.verdict.form import OwnKernel
+from ui import own_link
 from ui.look import Sheet, Stage
 from ui.what_if import SWITCHES, applicable_edits
 
@@ -22,7 +24,11 @@ INPUTS = ("random", "counting")  # presets.inputs builds them
 # Query parameters of every kernel; each macro of a kernel is a parameter too.
 PARAMETERS = (
     "kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs", "view",
-    "stage", "with",
+    "stage", "with", own_link.PARAMETER,
+)  # fmt: skip
+# Those of a visitor's own kernel.
+OWN_PARAMETERS = (
+    own_link.PARAMETER, "edits", "bx", "by", "tx", "ty", "step", "schedule", "view", "stage"
 )  # fmt: skip
 FOLLOWS = "follows"  # the parameter "stage" where none is pinned
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
@@ -64,6 +70,10 @@ class View:
     stage: Stage | None = None  # the lecture's stage that is pinned; None follows the step
     # The parameter "with". Steps are then pairs of steps of both scenes, in lockstep.
     partner: Partner | None = None
+    # A visitor's own kernel in the place of the catalogue's; then kernel, M, N, K, defines and
+    # inputs say nothing, and there is no partner. The block and the thread may be beyond the
+    # launch, whose sizes only running it tells.
+    own: OwnKernel | None = None
 
 
 DEFAULT = View()
@@ -97,12 +107,19 @@ def _usual_step(query_without_step: Mapping[str, Any]) -> int:
 
 
 def _encode_without_step(view: View) -> dict[str, str]:
-    entry = catalogue()[view.kernel]
-    default_defines = dict(_default_defines(entry))
+    kernel: dict[str, tuple[Any, Any]]
+    if view.own is not None:
+        kernel = {own_link.PARAMETER: (own_link.encode(view.own) or own_link.IN_SESSION, "")}
+    else:
+        entry = catalogue()[view.kernel]
+        default_defines = dict(_default_defines(entry))
+        kernel = {
+            "kernel": (view.kernel, DEFAULT.kernel),
+            **{size: (getattr(view, size), entry.opens[size]) for size in "MNK"},
+            **{name: (value, default_defines[name]) for name, value in view.defines},
+        }
     values = {
-        "kernel": (view.kernel, DEFAULT.kernel),
-        **{size: (getattr(view, size), entry.opens[size]) for size in "MNK"},
-        **{name: (value, default_defines[name]) for name, value in view.defines},
+        **kernel,
         "edits": (".".join(view.edits), ""),
         "bx": (view.block[0], 0), "by": (view.block[1], 0),
         "tx": (view.thread[0], 0), "ty": (view.thread[1], 0),
@@ -163,46 +180,75 @@ def follow(partner: Partner, before: View, after: View) -> Partner:
     return replace(partner, defines=defines, schedule=schedule)
 
 
-def from_query(query: Mapping[str, str | Sequence[str]]) -> tuple[View, tuple[str, ...]]:
+def from_query(
+    query: Mapping[str, str | Sequence[str]], kept: OwnKernel | None = None
+) -> tuple[View, tuple[str, ...]]:
     """Parse query parameters: the nearest valid view, and a notice for each invalid parameter.
 
-    The last value of a repeated parameter counts. An empty query is the default kernel's
-    opening_view(); any other without a step begins at the first. The number of steps is unknown
-    here: the step may be beyond the last step until `clamp` limits it.
+    kept is the visitor's own kernel that is too long for an address, if there is one. The last
+    value of a repeated parameter counts. An empty query is the default kernel's opening_view(); any
+    other without a step begins at the first. The number of steps is unknown here: the step may be
+    beyond the last step until `clamp` limits it.
 
     >>> view, notices = from_query({"M": "16", "step": "3"})
     >>> view.M, view.step, notices
     (16, 2, ())
     """
     parser = QueryParser(query)
+    if own_link.PARAMETER in query:
+        return _parse_own(parser, query, kept)
     kernel = parser.parse_word("kernel", tuple(catalogue()), DEFAULT.kernel)
     entry = catalogue()[kernel]
     M, N, K = (parser.parse_size(name, entry.opens[name]) for name in "MNK")
     defines = _parse_defines(parser, entry, _default_defines(entry))
-    stage = parser.parse_word("stage", (*Stage, FOLLOWS), FOLLOWS)
-    step = parser.parse_integer("step", _usual_step(query) + 1)
-    if step < 1:
-        parser.notices.append(BEFORE_FIRST)
-    view = View(
-        kernel, M, N, K, defines, _parse_edits(parser, entry.source(**dict(defines))),
-        (parser.parse_integer("bx", 0), parser.parse_integer("by", 0)),
-        (parser.parse_integer("tx", 0), parser.parse_integer("ty", 0)),
-        max(step, 1) - 1,
-        Schedule(parser.parse_word("schedule", SCHEDULES, DEFAULT.schedule)),
-        parser.parse_word("inputs", INPUTS, DEFAULT.inputs),
-        Sheet(parser.parse_word("view", tuple(Sheet), DEFAULT.sheet)),
-        None if stage == FOLLOWS else Stage(stage),
+    edits = _parse_edits(parser, entry.source(**dict(defines)))
+    shown = _parse_shown(parser, _usual_step(query) + 1)
+    view = replace(
+        shown, kernel=kernel, M=M, N=N, K=K, defines=defines, edits=edits,
+        inputs=parser.parse_word("inputs", INPUTS, DEFAULT.inputs),
     )  # fmt: skip
-    known = {*PARAMETERS, *entry.defines}
-    unknown = [_quote(name) for name in query if name not in known]
-    if unknown:
-        parser.notices.append(
-            f"The address of this kernel has no {list_names(unknown)}; it is left out."
-        )
+    parser.note_unknown({*PARAMETERS, *entry.defines} - {own_link.PARAMETER})
     grid, block = entry.shape(view.M, view.N, **dict(defines))
     view, clamp_notices = _clamp_to_launch(view, grid, block)
     partner, partner_notices = _parse_partner(view, parser.text("with"))
     return replace(view, partner=partner), (*parser.notices, *clamp_notices, *partner_notices)
+
+
+def _parse_shown(parser: QueryParser, usual_step: int) -> View:
+    """Parse what a view of any kernel has: block, thread, step, order of warps, sheet, stage."""
+    stage = parser.parse_word("stage", (*Stage, FOLLOWS), FOLLOWS)
+    step = parser.parse_integer("step", usual_step)
+    if step < 1:
+        parser.notices.append(BEFORE_FIRST)
+    return View(
+        block=(parser.parse_integer("bx", 0), parser.parse_integer("by", 0)),
+        thread=(parser.parse_integer("tx", 0), parser.parse_integer("ty", 0)),
+        step=max(step, 1) - 1,
+        schedule=Schedule(parser.parse_word("schedule", SCHEDULES, DEFAULT.schedule)),
+        sheet=Sheet(parser.parse_word("view", tuple(Sheet), DEFAULT.sheet)),
+        stage=None if stage == FOLLOWS else Stage(stage),
+    )
+
+
+def _parse_own(
+    parser: QueryParser, query: Mapping[str, str | Sequence[str]], kept: OwnKernel | None
+) -> tuple[View, tuple[str, ...]]:
+    """Parse a view of a visitor's own kernel; the usual view where the kernel cannot be read."""
+    value = query[own_link.PARAMETER]
+    text = value if isinstance(value, str) else next(iter(reversed(value)), "")
+    try:
+        if text == own_link.IN_SESSION and kept is None:
+            raise own_link.LinkError(own_link.TOO_LONG)
+        own = kept if text == own_link.IN_SESSION else own_link.decode(text)
+    except own_link.LinkError as error:
+        return from_query({})[0], (str(error),)
+    requested = {name for name in re.split(r"[.,\s]+", parser.text("edits")) if name}
+    edits = tuple(switch.edit.key for switch in SWITCHES if switch.edit.key in requested)
+    view = _parse_shown(parser, 1)
+    parser.note_unknown(OWN_PARAMETERS)
+    block, thread = ((max(index[0], 0), max(index[1], 0)) for index in (view.block, view.thread))
+    view = replace(view, own=own, edits=edits, block=block, thread=thread)
+    return view, tuple(parser.notices)
 
 
 def _parse_partner(view: View, text: str) -> tuple[Partner | None, tuple[str, ...]]:
@@ -333,6 +379,14 @@ class QueryParser:
             self._values[name] = last[:MAX_VALUE_LENGTH].strip(" ")
             if not isinstance(value, str) and len(value) > 1:
                 self.notices.append(f"{_quote(name)} is given {len(value)} times; the last counts.")
+
+    def note_unknown(self, known: Container[str]) -> None:
+        """Add a notice where there are parameters that are not known."""
+        unknown = [_quote(name) for name in self._values if name not in known]
+        if unknown:
+            self.notices.append(
+                f"The address of this kernel has no {list_names(unknown)}; it is left out."
+            )
 
     def text(self, name: str) -> str:
         """The value of a parameter, "" if it is missing."""

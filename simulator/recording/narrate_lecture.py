@@ -135,6 +135,8 @@ def _stored_by(formatter: ExpressionFormatter) -> str:
     load, store = _pair(formatter.step, formatter.thread)
     names = [cell_name(formatter.recording, access, formatter.thread) for access in (store, load)
              if access is not None]  # fmt: skip
+    if store is not None and store.kind is AccessKind.ATOMIC and store.in_bounds[formatter.thread]:
+        return f"{names[0]} held {format_number(store.values[formatter.thread])}"
     moved = load or store
     if moved is None:
         return ""

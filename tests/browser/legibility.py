@@ -25,15 +25,16 @@ from playwright.sync_api import Browser, Page
 from plotly.io.json import to_json_plotly
 from plotly.offline import get_plotlyjs
 
-from simulator import Recording, catalogue, compile_kernel, record, simulate
+from simulator import Recording, catalogue, record, simulate
 from simulator.launch import ravel
 from simulator.observers.findings import Hazard
 from tests.browser import app
 from ui import scene
+from ui.compute import load_kernel, load_launch
 from ui.look import Look, Sheet, Stage
 from ui.pairs import Pair, align
 from ui.partner import side_names, side_views
-from ui.presets import changes, launch, presets, source
+from ui.presets import changes, presets
 from ui.scene_model import SceneModel, build_scene_model
 from ui.view_url import PARAMETERS, View, from_query
 from ui.what_if import without_faults
@@ -479,15 +480,14 @@ class Recorded:
         if view.partner is not None:
             left, right = side_views(view, lambda side: cls.of(side).recording)
             return replace(cls.of(left), beside=cls.of(right))
-        entry = catalogue()[view.kernel]
-        kernel = compile_kernel(source(view), entry.kernel, filename=entry.file)
-        hazards = simulate(kernel, launch(view)).hazards if view.edits else ()
-        recording = record(kernel, launch(view), (*view.block, 0), view.schedule)
+        kernel, launch = load_kernel(view), load_launch(view)
+        is_faulty = view.edits or view.own is not None
+        hazards = simulate(kernel, launch).hazards if is_faulty else ()
+        recording = record(kernel, launch, (*view.block, 0), view.schedule)
         edits, right = without_faults(view.edits), None
         if edits != view.edits:
-            text = source(replace(view, edits=edits))
-            kernel = compile_kernel(text, entry.kernel)
-            right = record(kernel, launch(view), (*view.block, 0), view.schedule)
+            kernel = load_kernel(replace(view, edits=edits))
+            right = record(kernel, launch, (*view.block, 0), view.schedule)
         return cls(view, recording, hazards, right)
 
     def figure(self, look: Look, steps: Sequence[int]) -> dict[str, Any]:
@@ -501,10 +501,13 @@ class Recorded:
     def model(self) -> SceneModel:
         """The scene model of its own recording."""
         thread = ravel((*self.view.thread, 0), self.recording.launch.block)
-        tile = catalogue()[self.view.kernel].tile(**dict(self.view.defines))
+        own, tile = self.view.own, None
+        if own is None:
+            tile = catalogue()[self.view.kernel].tile(**dict(self.view.defines))
         return build_scene_model(
-            self.recording, thread, tile, self.hazards, changes(self.view), self.right
-        )
+            self.recording, thread, tile, self.hazards, changes(self.view), self.right,
+            None if own is None else own.form,
+        )  # fmt: skip
 
     @property
     def pairs(self) -> tuple[Pair, ...]:

@@ -10,7 +10,7 @@ import pytest
 from simulator import Recording, Step, catalogue, compile_kernel, record
 from simulator.machine.observer import AccessKind
 from simulator.machine.schedule import Schedule
-from ui.find_step import corresponding_step, next_execution, next_read
+from ui.find_step import corresponding_step, next_access, next_execution
 from ui.presets import launch, source
 from ui.view_url import View
 
@@ -55,7 +55,7 @@ def test_a_cell_is_read_next_by_a_thread_that_reads_it() -> None:
     recording = recorded(SMALL)
     for name in "AB":
         for cell in range(16):
-            found = next_read(recording, name, cell, 0)
+            found = next_access(recording, name, cell, 0, True)
             if found is None:
                 continue
             step, thread = found
@@ -65,8 +65,10 @@ def test_a_cell_is_read_next_by_a_thread_that_reads_it() -> None:
             )  # fmt: skip
             assert read.active[thread]
             assert read.offsets[thread] == 4 * cell
-            assert next_read(recording, name, cell, step) == found, "the block reads it once"
-    block_reads = [cell for cell in range(16) if next_read(recording, "A", cell, 0)]
+            assert next_access(recording, name, cell, step, True) == found, (
+                "the block reads it once"
+            )
+    block_reads = [cell for cell in range(16) if next_access(recording, "A", cell, 0, True)]
     assert block_reads == list(range(8)), "block (0, 0) reads the first two rows of A"
 
 

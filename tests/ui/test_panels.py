@@ -89,12 +89,13 @@ def test_every_title_says_what_it_shows_and_what_it_simplifies(number):
 def test_a_click_finds_every_thread_and_every_cell_of_an_array(number):
     model = scene_model(number)
     step = model.recording.steps[0]
-    grids = MatricesPanel(model, PALETTES["light"]), SharedPanel(model, PALETTES["light"])
-    sizes = {name: rows * columns for name, (rows, columns) in model.shapes.items()}
+    matrices = MatricesPanel(model, model.product, PALETTES["light"])
+    grids = matrices, SharedPanel(model, PALETTES["light"])
+    sizes = {f"global:{name}": rows * columns for name, (rows, columns) in model.shapes.items()}
     sizes |= {f"shared:{name}": values.size for name, values in step.shared.items()}
     found = {}
     for panel in grids:
-        prefix = "shared:" if isinstance(panel, SharedPanel) else ""
+        prefix = "shared:" if isinstance(panel, SharedPanel) else "global:"
         for name, grid in panel.grids.items():
             found[prefix + name] = hits(panel, step, grid)
     assert found == {name: [Hit(name, i) for i in range(size)] for name, size in sizes.items()}

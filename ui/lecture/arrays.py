@@ -15,6 +15,7 @@ from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from ui.panels.canvas import number
 from ui.panels.threads import values_by_step
+from ui.product_roles import two_dimensions
 from ui.scene_model import SceneModel, distinct_snapshots, shared_tiles
 from ui.wrong_access import WrongAccess, find_wrong_access
 
@@ -53,7 +54,7 @@ class ArrayReader:
 
     def shape(self, array: ArrayName) -> tuple[int, int]:
         """Rows and columns; the planes of three dimensions stand one under another."""
-        return _two_dimensions(self._dimensions(array))
+        return two_dimensions(self._dimensions(array))
 
     def _dimensions(self, array: ArrayName) -> tuple[int, ...]:
         steps = self._model.recording.steps
@@ -67,9 +68,7 @@ class ArrayReader:
                         return tuple(values.shape[1:])
                 return (1, 1)
             case _:
-                if array.name in self._model.shapes:
-                    return self._model.shapes[array.name]
-                return (1, int(np.asarray(self._model.recording.arguments[array.name]).size))
+                return self._model.shapes[array.name]
 
     def values(self, step: Step, array: ArrayName) -> Array:
         """The cells' values after a step, flat."""
@@ -89,12 +88,17 @@ class ArrayReader:
                 return self._written_cells(array.name)[step.number]
             case MemorySpace.SHARED:
                 return step.written[array.name].reshape(-1)
-            case MemorySpace.GLOBAL if array.name in step.stored or array.name == "C":
+            case MemorySpace.GLOBAL if self._is_result(array):
                 stored = step.stored.get(array.name)
                 size = math.prod(self.shape(array))
                 return np.zeros(size, np.bool_) if stored is None else stored.reshape(-1)
             case _:
                 return np.ones(math.prod(self.shape(array)), np.bool_)
+
+    def _is_result(self, array: ArrayName) -> bool:
+        """Whether it is C, whose cells are empty until the block stores them."""
+        product = self._model.product
+        return product is not None and array.name == product.C and array.space is MemorySpace.GLOBAL
 
     def unordered(self, step: Step, array: ArrayName) -> Array | None:
         """The cells of a shared array, int [n], whose access no barrier orders; None if none."""
@@ -155,7 +159,7 @@ class ArrayReader:
             cells = zip(values.tolist(), written.tolist(), strict=True)
             return [number(value) if is_written else "" for value, is_written in cells]
         from_launch = array.space is not MemorySpace.SHARED and array.name not in step.outputs
-        if from_launch and array.name != "C":
+        if from_launch and not self._is_result(array):
             key = (id(self._model.recording.arguments[array.name]), 0)
         else:
             holder = (step.shared, step.written) if array.space is MemorySpace.SHARED else (
@@ -249,15 +253,9 @@ class ArrayReader:
         return by_step
 
 
-def _two_dimensions(shape: tuple[int, ...]) -> tuple[int, int]:
-    if not shape:
-        return 1, 1
-    return math.prod(shape[:-1]), shape[-1]
-
-
 def cells_of_thread(access: StepAccess, thread: int) -> list[int]:
     """The cells that one thread accesses, flat."""
     if not (access.active[thread] and access.in_bounds[thread]):
         return []
-    first = int(access.offsets[thread]) // access.element_bytes
-    return list(range(first, first + access.components))
+    first = int(access.offsets[thread]) // access.cell_bytes
+    return list(range(first, first + max(1, access.width // access.cell_bytes)))

@@ -84,7 +84,7 @@ class Boards:
         self._model, self._reader = model, reader
         self._boards: dict[Statement, Board] = {}
         self._steps: dict[Statement, list[Step]] = {}
-        for step in model.recording.steps:
+        for step in model.recording.steps if model.product is not None else ():
             if product_of_sum(step.statement) is not None:
                 self._steps.setdefault(step.statement, []).append(step)
 
@@ -214,14 +214,15 @@ def sums_of_threads(model: SceneModel) -> tuple[Array, Cell]:
     (-1, -1). So has a thread of another z than the focused one's, in whose cell one of that z
     stands. Where nothing is stored, threads stand as in their block.
     """
-    recording = model.recording
+    recording, product = model.recording, model.product
     block, count = recording.launch.block, recording.launch.threads
     cells = np.full((count, 2), -1)
     for step in recording.steps:
         for access in step.accesses:
-            if access.kind is AccessKind.STORE and access.name == "C":
+            is_store = access.kind is not AccessKind.LOAD
+            if product is not None and is_store and access.name == product.C:
                 flat, threads = access.touched_cells()
-                cells[threads, 0], cells[threads, 1] = np.divmod(flat, model.shapes["C"][1])
+                cells[threads, 0], cells[threads, 1] = np.divmod(flat, product.N)
     places = np.array([unravel(thread, block)[:2] for thread in range(count)])  # x, y
     is_known = cells[:, 0] >= 0
     if not is_known.any():

@@ -28,6 +28,7 @@ from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, number, outline, words
 from ui.panels.paths import box
 from ui.panels.threads import accumulator, values_by_step
+from ui.product_roles import Product
 from ui.scene_model import SceneModel
 from ui.sheet import Rectangle
 from ui.wrong_access import Fault
@@ -44,11 +45,11 @@ class CopyStage:
     """A load, a store, or a value that goes from one memory to another."""
 
     def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas,
-        reader: ArrayReader, stages: Stages,
+        self, model: SceneModel, product: Product, palette: Palette, letters: Letters,
+        areas: Areas, reader: ArrayReader, stages: Stages,
     ) -> None:  # fmt: skip
         self._model, self._palette, self._letters = model, palette, letters
-        self._reader, self._stages = reader, stages
+        self._product, self._reader, self._stages = product, reader, stages
         sums = accumulator(model)
         self._sums = values_by_step(model, None if sums is None else sums.name)
         self._sum_cells = sums_of_threads(model)
@@ -236,7 +237,7 @@ class CopyStage:
         )
         texts = reader.texts(step, array)
         lit: Array = np.zeros(shape[0] * shape[1], np.bool_)
-        if array.name == "C" and array.space is MemorySpace.GLOBAL:
+        if array.name == self._product.C and array.space is MemorySpace.GLOBAL:
             iterations = np.full(lit.size, -1)
         else:
             iterations = reader.iterations(step, array)
@@ -254,7 +255,7 @@ class CopyStage:
         """The first row and column of the tile that a cell of global memory is in."""
         if array.space is not MemorySpace.GLOBAL:
             return 0, 0
-        if array.name == "C":
+        if array.name == self._product.C:
             return self._sum_cells[1]
         tiles = self._reader.iterations(step, array)
         if tiles[cell] < 0:
@@ -267,7 +268,7 @@ class CopyStage:
     def _pending(self, array: ArrayName, step: Step) -> list[str] | None:
         """The block's sums that are not yet stored, in their cells of C."""
         values = self._sums[step.number]
-        if array.name != "C" or values is None or values.ndim != 1:
+        if array.name != self._product.C or values is None or values.ndim != 1:
             return None
         shape = self._reader.shape(array)
         texts = [""] * (shape[0] * shape[1])

@@ -41,8 +41,9 @@ class CostsStage:
         self._palette, self._letters = palette, letters
         costs = self._costs = add_up_costs(model.recording)
         self._sums = _sums(costs, palette)
-        # A what-if has changed what was measured.
-        self._took = () if model.changes else describe_recorded_time(model.recording.kernel.name)
+        is_measured = not model.is_own and not model.changes
+        name = model.recording.kernel.name
+        self._took = describe_recorded_time(name) if is_measured else ()
         stage, maps = areas.stage, areas.maps
         self._words = Rectangle(
             maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom

@@ -105,16 +105,17 @@ class LedgerPanel:
 
     def _wrong(self, step: Step) -> tuple[str, ...]:
         """How many sums, or cells of C, a run without the fault would not have."""
-        right, variable = self._model.right, self._sum
-        if right is None:
+        right, variable, product = self._model.right, self._sum, self._model.product
+        if right is None or product is None:
             return ()
+        name = product.C
         stored, stray = (
-            right.wrong_cells(step, "C", MemorySpace.GLOBAL), right.stray_cells(step, "C")
+            right.wrong_cells(step, name, MemorySpace.GLOBAL), right.stray_cells(step, name)
         )  # fmt: skip
         if stored is not None or stray is not None:
             count = 0 if stored is None else int((~np.isnan(stored)).sum())
             count += 0 if stray is None else int(stray.sum())
-            return (f"<b>⚠ {_cells(count)} of C {'is' if count == 1 else 'are'} wrong</b>",)
+            return (f"<b>⚠ {_cells(count)} of {name} {'is' if count == 1 else 'are'} wrong</b>",)
         found = None if variable is None else right.right_sums(step, variable.name)
         if variable is None or found is None or found.ndim != 1:
             return ()
@@ -128,18 +129,19 @@ class LedgerPanel:
     def _algebra(self, step: Step) -> tuple[str, ...]:
         """The block's tile of C as a sum of products, the running term in bold."""
         model, grid = self._model, self._model.recording.launch.grid
-        if model.tile is None or model.outer is None:
+        if model.tile is None or model.outer is None or model.product is None:
             return ()
+        A, B, C = model.product.names
         x, y, _ = model.recording.block
         count = model.tile_count
         current = multiplied_tile(model, step)
         separate = "," if max(grid[0], grid[1], count) > 10 else ""
 
         def term(t: int) -> str:
-            text = f"A{y}{separate}{t}·B{t}{separate}{x}"
+            text = f"{A}{y}{separate}{t}·{B}{t}{separate}{x}"
             return f"<b>{text}</b>" if t == current else text
 
-        total = f"C{y}{separate}{x}"
+        total = f"{C}{y}{separate}{x}"
         every = f"{total} = {' + '.join(term(t) for t in range(count))}"
         room = min(2, self._count - len(self._fit(self._hazard(step), self._count)))
         if count == 1 or len(self._wrap(every)) <= room:
@@ -154,11 +156,11 @@ class LedgerPanel:
 
     def _counts(self, step: Step) -> tuple[str, ...]:
         """What the focused thread has loaded from global memory, beside the naive kernel."""
-        naive, loads = self._naive[step.number], self._loads[step.number]
-        naive_total, total = self._naive[-1], self._loads[-1]
+        loads, total = self._loads[step.number], self._loads[-1]
         name = markup(self._model.recording.kernel.name)
-        if name == "naive":
+        if self._naive is None or name == "naive":
             return (f"This thread's loads: <b>{loads}</b> of {total}", f"Loads: <b>{loads}</b>")
+        naive, naive_total = self._naive[step.number], self._naive[-1]
         return (
             f"This thread's loads: naive {naive} of {naive_total}, "
             f"<b>{name} {loads} of {total}</b>",
@@ -182,10 +184,10 @@ class LedgerPanel:
             if access.kind is not AccessKind.LOAD and access.space is MemorySpace.SHARED:
                 readers = self._readers(step, access.name, cell)
                 if readers:
+                    who = "1 thread" if len(readers) == 1 else f"{len(readers)} threads"
                     return (
-                        f"{len(readers)} threads will read the value that it writes to "
-                        f"{access.name}",
-                        f"{len(readers)} threads will read it from {access.name}",
+                        f"{who} will read the value that it writes to {access.name}",
+                        f"{who} will read it from {access.name}",
                     )
         return ()
 

@@ -7,19 +7,21 @@ import numpy as np
 from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
-from ui.hit import Hit
+from ui.hit import GLOBAL, Hit
 from ui.lecture.board import Boards
 from ui.lecture.cells import Cells
 from ui.lecture.colours import fading
 from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters
+from ui.lecture.letters import Letters, text_width
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.panels.paths import box
+from ui.product_roles import Product
 from ui.scene_model import Phase, SceneModel, cells_of, focus_cell, multiplied_tile
 
 THINNEST = 10.0  # pixels of a matrix's side
 GAP = 6.0
+LEAST_NAME = 16.0  # pixels that a name may be wider than its map
 SHADES = 8  # of a sum on its way into C
 
 
@@ -27,10 +29,12 @@ class MapsPanel:
     """B above C, A to its left: without numbers, but with every tile of the block."""
 
     def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, boards: Boards
-    ) -> None:
+        self, model: SceneModel, product: Product, palette: Palette, letters: Letters,
+        areas: Areas, boards: Boards,
+    ) -> None:  # fmt: skip
         self._model, self._palette, self._letters = model, palette, letters
-        (M, K), (_, N) = model.shapes["A"], model.shapes["B"]
+        self._product = product
+        M, N, K = product.M, product.N, product.K
         left, top = areas.maps.left, areas.maps.top
         name = 1.3 * letters.small
         across, down = areas.maps.width - GAP, areas.maps.height - GAP - name
@@ -42,21 +46,22 @@ class MapsPanel:
             wide_n, high_m = (max(size * n, THINNEST) for n in (N, M))
         x, y = left + wide_k + GAP, top + high_k + GAP
         self._maps = {
-            "A": Cells(left, y, wide_k / K, high_m / M, M, K),
-            "B": Cells(x, top, wide_n / N, high_k / K, K, N),
-            "C": Cells(x, y, wide_n / N, high_m / M, M, N),
+            product.A: Cells(left, y, wide_k / K, high_m / M, M, K),
+            product.B: Cells(x, top, wide_n / N, high_k / K, K, N),
+            product.C: Cells(x, y, wide_n / N, high_m / M, M, N),
         }
         self._focus = focus_cell(model)
         self._tiles = [self._tiles_of(t) for t in range(model.tile_count)]
         self._shares = self._products_done(boards)
-        last = model.recording.steps[-1].stored.get("C") if model.recording.steps else None
+        steps = model.recording.steps
+        last = steps[-1].stored.get(product.C) if steps else None
         self._block = np.zeros(M * N, np.bool_) if last is None else last.reshape(-1)
 
     def _tiles_of(self, tile: int) -> str:
         """A tile of A and the tile of B that it is multiplied by."""
         return "".join(
             _bounds(self._maps[name], np.flatnonzero(self._model.tiles[name] == tile))
-            for name in "AB"
+            for name in self._product.factors
         )
 
     def _products_done(self, boards: Boards) -> list[float]:
@@ -73,13 +78,21 @@ class MapsPanel:
         half = 0.65 * self._letters.small
         points = [(a.left, a.top - half), (b.left - 0.5 * half, b.top + half),
                   (c.right, c.bottom + half)]  # fmt: skip
-        names = [f"<b>{name}</b>" for name in "ABC"]
+        names = [self._fitting(name) for name in self._product.names]
         return [
             words([point], [name], self._letters.small, self._palette.ink, align, SANS)
             for point, name, align in zip(
                 points, names, ("middle right", "middle left", "middle left"), strict=True
             )
         ]
+
+    def _fitting(self, name: str) -> str:
+        """A matrix's name, cut where it is longer than its map is wide."""
+        room = self._maps[name].columns * self._maps[name].width + LEAST_NAME
+        shown = name
+        while text_width(shown, self._letters.small, True) > room and len(shown) > 1:
+            shown = f"{shown.removesuffix('…')[:-1]}…"
+        return f"<b>{shown}</b>"
 
     def changing(self, step: Step) -> list[Trace]:
         """Nothing: the maps have no numbers."""
@@ -94,11 +107,11 @@ class MapsPanel:
             fills[tile % count] += path
         current = multiplied_tile(model, step)
         edge = palette.tile_edge(current or 0)
-        c = maps["C"]
+        c = maps[self._product.C]
         whole = "".join(
             box(cells.left, cells.top, cells.right, cells.bottom) for cells in maps.values()
         )
-        stored = step.stored.get("C")
+        stored = step.stored.get(self._product.C)
         share = self._shares[step.number]
         growing = _bounds(c, np.flatnonzero(self._block)) if share else ""
         touched = ""
@@ -126,7 +139,7 @@ class MapsPanel:
         for name, cells in self._maps.items():
             at = cells.at(x, y)
             if at is not None:
-                return Hit(name, at[0] * cells.columns + at[1])
+                return Hit(GLOBAL + name, at[0] * cells.columns + at[1])
         return None
 
     def _focus_lines(self) -> str:

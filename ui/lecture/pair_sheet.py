@@ -12,11 +12,10 @@ from ui.lecture.board import Boards
 from ui.lecture.counts import CountsPanel
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import Letters, letters_for_pair, text_width
-from ui.lecture.maps import MapsPanel
 from ui.lecture.pair_layout import PairAreas, areas_for_pair
 from ui.lecture.pair_timeline import PairTimeline
 from ui.lecture.sentence import SentencePanel
-from ui.lecture.sheet import OnStage, fit_title, place_words, stage_panels
+from ui.lecture.sheet import OnStage, fit_title, maps_panels, place_words, stage_panels
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages
 from ui.look import Look, Stage
@@ -186,7 +185,7 @@ class PairSheet:
                 LedgerPanel(*parts),
             ]  # fmt: skip
             if has_stages:
-                own += [MapsPanel(*parts, boards), *on_stage[side]]
+                own += [*maps_panels(*parts, boards), *on_stage[side]]
             panels += [OfSide(panel, side) for panel in own]
         if has_stages:
             panels.append(Differences((on_stage[0], on_stage[1]), palette))

@@ -23,7 +23,6 @@ from ui.sheet import Rectangle
 MOST = 8  # rows or columns of the window
 ROW = 1.75  # of a number's height
 LONGEST = 6  # letters of a number in the window
-SIZES = ("M", "N", "K")
 
 
 class RegistersStage:
@@ -54,10 +53,11 @@ class RegistersStage:
 
     def _named(self) -> list[str]:
         """The plain variables of the recording, in the order in which they appear."""
+        given = {parameter.name for parameter in self._model.recording.kernel.parameters}
         names: dict[str, None] = {}
         for step in self._model.recording.steps:
             for name, values in step.registers.items():
-                if values.ndim == 1 and values.dtype.kind in "iufb" and name not in SIZES:
+                if values.ndim == 1 and values.dtype.kind in "iufb" and name not in given:
                     names[name] = None
         return list(names)
 

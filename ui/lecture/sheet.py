@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 from simulator import Step
+from simulator.language.tree import MemorySpace
 from ui.hit import Hit
 from ui.lecture.arrays import ArrayReader
+from ui.lecture.arrays_panel import ArraysPanel
 from ui.lecture.banks_stage import BanksStage
 from ui.lecture.board import Boards
 from ui.lecture.copy_stage import CopyStage
@@ -112,15 +115,32 @@ def stage_panels(
     model: SceneModel, palette: Palette, letters: Letters, areas: Areas, reader: ArrayReader,
     boards: Boards, stages: Stages, pinned: Stage | None,
 ) -> list[OnStage]:  # fmt: skip
-    """Every stage of a recording, of which one is shown at each step: the pinned one, if any."""
-    copy = CopyStage(model, palette, letters, areas, reader, stages)
-    return [
-        *(
+    """Every stage of a recording, of which one is shown at each step: the pinned one, if any.
+
+    Without a product there are no matrices' maps: the arrays stand in the place of both.
+    """
+    if model.product is None:
+        maps = replace(areas.maps, right=areas.stage.left - 1.5 * letters.name)
+        areas = replace(areas, maps=maps)
+        arrays = ArraysPanel(
+            model,
+            palette,
+            letters,
+            areas.stage,
+            reader,
+            (MemorySpace.GLOBAL, MemorySpace.CONSTANT, MemorySpace.SHARED),
+        )
+        first = [OnStage(stages, (Stage.COPY, Stage.STORE, Stage.PRODUCT), arrays)]
+    else:
+        first = [
             OnStage(stages, (Stage.PRODUCT,),
                     ProductStage(model, palette, letters, areas, reader, boards, board))
             for board in boards
-        ),
-        OnStage(stages, (Stage.COPY, Stage.STORE), copy),
+        ]  # fmt: skip
+        copy = CopyStage(model, model.product, palette, letters, areas, reader, stages)
+        first.append(OnStage(stages, (Stage.COPY, Stage.STORE), copy))
+    return [
+        *first,
         OnStage(stages, (Stage.BANKS,),
                 BanksStage(model, palette, letters, areas, reader, stages)),
         OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas)),
@@ -131,6 +151,15 @@ def stage_panels(
             if pinned is Stage.COSTS else []
         ),
     ]  # fmt: skip
+
+
+def maps_panels(
+    model: SceneModel, palette: Palette, letters: Letters, areas: Areas, boards: Boards
+) -> list[MapsPanel]:
+    """The maps of A, B and C, where a kernel multiplies matrices."""
+    if model.product is None:
+        return []
+    return [MapsPanel(model, model.product, palette, letters, areas, boards)]
 
 
 class LectureSheet:
@@ -147,7 +176,7 @@ class LectureSheet:
         self._key_width = key = key_width(model, letters)
         self.panels: list[Panel[Step]] = [
             SourceWindow(model, palette, letters, areas),
-            MapsPanel(model, palette, letters, areas, boards),
+            *maps_panels(model, palette, letters, areas, boards),
             *stage_panels(model, palette, letters, areas, reader, boards, stages, look.stage),
             SentencePanel(model, palette, letters, areas, reader),
             LedgerPanel(model, palette, letters, areas),

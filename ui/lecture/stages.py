@@ -66,7 +66,9 @@ class Stages:
         if isinstance(step.statement, Barrier):
             return Stage.THREADS
         moved = {(access.kind, access.space) for access in step.accesses}
-        if (AccessKind.STORE, MemorySpace.GLOBAL) in moved:
+        if {AccessKind.STORE, AccessKind.ATOMIC} & {
+            kind for kind, space in moved if space is MemorySpace.GLOBAL
+        }:
             return Stage.STORE
         if any(request.degree > 1 for request in self.requests(step)):
             return Stage.BANKS

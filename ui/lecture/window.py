@@ -9,7 +9,7 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
-from ui.hit import Hit
+from ui.hit import GLOBAL, SHARED, Hit
 from ui.lecture.arrays import ArrayName
 from ui.lecture.cells import Cells
 from ui.lecture.colours import lit
@@ -100,6 +100,10 @@ class Window:
             outline(wrong, palette.focus, 0, palette.focus),
         ]
 
+    def path_of(self, content: Content, cells: Array) -> str:
+        """Some cells of the array, bool and flat, as far as they are in view."""
+        return self.cells.fill(self._mask(content, cells))
+
     def _by_iteration(
         self, classes: Array, within: Array, most: int, draw: Callable[[Array], str]
     ) -> list[tuple[str, int]]:
@@ -160,7 +164,7 @@ class Window:
         row, column = at[0] + content.start[0], at[1] + content.start[1]
         if row >= content.shape[0] or column >= content.shape[1]:
             return None
-        prefix = "shared:" if content.array.space is MemorySpace.SHARED else ""
+        prefix = SHARED if content.array.space is MemorySpace.SHARED else GLOBAL
         index = row if content.upright else row * content.shape[1] + column
         return Hit(prefix + content.array.name, index)
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import functools
 import html
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from simulator import LaunchError, Report, SourceError, catalogue
 from simulator.catalogue import Entry
-from ui import export, presets, scene
+from simulator.launch import Dim3
+from ui import export, own_link, presets, scene, shown_kernel
 from ui.cache import answers, is_known, load_animation, load_opened, load_picture
 from ui.compute import (
     Opened,
@@ -50,7 +51,7 @@ from ui.view_url import (
     usual_partner,
     usual_step,
 )
-from ui.what_if import applicable_edits
+from ui.what_if import Edit, applicable_edits
 from ui.workers import WorkerLostError
 
 SIZES = {
@@ -66,7 +67,10 @@ INPUT_NAMES = {"random": "Random digits", "counting": "1, 2, 3, …"}
 SETTLED_SECONDS = 3.0
 RECENT_SECONDS = 10.0  # how long a browser may still request the address before the current URL
 
+OWN = "own"  # in the list of kernels: the visitor's, while it is shown
+WRITE_PAGE = Path(__file__).with_name("write.py")
 NOTHING = "None"
+Text = TypeVar("Text")
 RIGHT = "Right: "  # begins the label of each control of the second scene
 SIDE_NAMES = ("left", "right")
 IN_LOCKSTEP = (
@@ -95,9 +99,9 @@ def restore_view() -> View:
     """Return the view to draw: a new URL's, a requested one, else the current view."""
     state, query = st.session_state, st.query_params.to_dict()
     if "view" not in state:
-        request_view(*from_query(query))
+        request_view(*read_address(query))
     elif is_history_navigation() or not is_recent_address(query):
-        view, notices = from_query(query)
+        view, notices = read_address(query)
         if notices or is_history_navigation() or not is_same_but_step(view, state["view"]):
             request_view(view, notices, state.get("preset"))
         else:  # the stepper writes its step into the address
@@ -111,6 +115,11 @@ def restore_view() -> View:
     elif control_key("kernel") not in state:  # the visitor returns from another page: draw it anew
         state["order"] += 1
     return state["view"]  # type: ignore[no-any-return]  # set_controls() stores a View
+
+
+def read_address(query: Mapping[str, str]) -> tuple[View, tuple[str, ...]]:
+    """The view of an address; a kernel that is too long for one comes from the session."""
+    return from_query(query, st.session_state.get(own_link.SESSION_KEY))
 
 
 def is_same_but_step(view: View, other: View) -> bool:
@@ -185,7 +194,7 @@ def choose_kernel(key: str) -> None:
     for one that another view has replaced.
     """
     view, name = st.session_state["view"], st.session_state[key]
-    if key == control_key("kernel") and name != view.kernel:
+    if key == control_key("kernel") and name not in (OWN, view.own is None and view.kernel):
         request_view(with_kernel(view, name))
 
 
@@ -195,7 +204,10 @@ def with_kernel(view: View, name: str) -> View:
     It opens with its own sizes, unless the visitor has chosen others than the last kernel's. A
     what-if that applies to it stays.
     """
-    chosen, usual = opening_view(name), opening_view(view.kernel)
+    chosen = opening_view(name)
+    if view.own is not None:
+        return replace(chosen, schedule=view.schedule, sheet=view.sheet, stage=view.stage)
+    usual = opening_view(view.kernel)
     if (view.M, view.N, view.K) != (usual.M, usual.N, usual.K):
         chosen = replace(chosen, M=view.M, N=view.N, K=view.K, step=0)
     offered = applicable_edits(catalogue()[chosen.kernel].source(**dict(chosen.defines)))
@@ -221,7 +233,10 @@ def change_what_if(key: str, drawn: object, explanation: str = "") -> None:
 
 def draw_controls(previous: View) -> tuple[View, Places]:
     """Draw the row of controls above the scene; return the chosen view and what is still empty."""
-    entries = catalogue()
+    titles = {name: entry.title for name, entry in catalogue().items()}
+    shown = previous.kernel
+    if previous.own is not None:
+        titles, shown = {OWN: shown_kernel.title(previous), **titles}, OWN
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
         named = draw_popover("Presets", ":material/auto_awesome:", "presets")
         if named.is_drawn:
@@ -229,40 +244,54 @@ def draw_controls(previous: View) -> tuple[View, Places]:
                 draw_presets(are_pairs=False)
         key = control_key("kernel")
         name = st.selectbox(
-            "Kernel", list(entries), list(entries).index(previous.kernel), key=key, width=360,
-            label_visibility="collapsed", format_func=lambda name: entries[name].title,
+            "Kernel", list(titles), list(titles).index(shown), key=key, width=360,
+            label_visibility="collapsed", format_func=titles.__getitem__,
             on_change=choose_kernel, args=(key,),
         )  # fmt: skip
-        if name != previous.kernel:  # the callback was interrupted, and is not repeated
+        if name != shown:  # the callback was interrupted, and is not repeated
             choose_kernel(key)
             st.rerun()
-        entry = entries[name]
         what_if = draw_popover("What if", ":material/edit:", "what_if")
         settings = draw_popover("Settings", ":material/tune:", "settings")
         view, changes = previous, None
         if settings.is_drawn:
             with settings.container:
-                view = draw_settings(previous, name, entry)
+                view = draw_settings(previous)
         if what_if.is_drawn:
             with what_if.container:
                 view = draw_what_if(previous, view)
                 changes = st.container()
-        beside = draw_popover("Beside", ":material/splitscreen_right:", "beside")
-        if beside.is_drawn:
-            with beside.container:
-                view = replace(view, partner=draw_partner(previous, view))
-                draw_presets(are_pairs=True)
-        elif view.partner is not None:
-            view = replace(view, partner=follow(view.partner, previous, view))
+        if previous.own is None:  # which has nothing beside it
+            view = draw_beside(previous, view)
         # What a popover holds is drawn once the view is known.
         downloads = draw_popover("Files", ":material/download:", "files")
         hazards = st.container(key="hazards")
+        draw_edit_link(previous)
     if story_key(view) != story_key(previous):
         view = replace(view, step=step_in_other_recording(previous, view))
         st.session_state["order"] += 1
     if view != previous:
         st.session_state["notices"] = ()
     return view, Places(changes, downloads, hazards)
+
+
+def draw_beside(previous: View, view: View) -> View:
+    """Draw the choice of a scene beside the view's; return the view with it."""
+    beside = draw_popover("Beside", ":material/splitscreen_right:", "beside")
+    if beside.is_drawn:
+        with beside.container:
+            view = replace(view, partner=draw_partner(previous, view))
+            draw_presets(are_pairs=True)
+    elif view.partner is not None:
+        view = replace(view, partner=follow(view.partner, previous, view))
+    return view
+
+
+def draw_edit_link(view: View) -> None:
+    """Draw a link to the page where a kernel of one's own is written, if there is that page."""
+    if view.own is not None and WRITE_PAGE.exists():
+        query = {own_link.PARAMETER: own_link.encode(view.own) or own_link.IN_SESSION}
+        st.page_link(WRITE_PAGE, label="Edit it", icon=":material/edit_square:", query_params=query)
 
 
 def draw_what_if(previous: View, view: View) -> View:
@@ -274,6 +303,8 @@ def draw_what_if(previous: View, view: View) -> View:
         help="A race shows its wrong value only in some orders of the warps.",
         on_change=change_what_if, args=(key, previous.schedule),
     )  # fmt: skip
+    if previous.own is not None:
+        return replace(view, edits=edits, schedule=schedule)
     inputs = st.selectbox(
         "A and B hold", INPUTS, INPUTS.index(previous.inputs),
         key=(key := control_key("inputs")), format_func=INPUT_NAMES.__getitem__,
@@ -351,25 +382,54 @@ def draw_switches(previous: View, view: View, side: str = "") -> tuple[str, ...]
 
     Their labels begin with `side`.
     """
-    text = catalogue()[view.kernel].source(**dict(view.defines))
+    name = shown_kernel.short_name(view)
     return tuple(
         edit.key
-        for edit in applicable_edits(text)
+        for edit in offered_edits(view)
         if st.checkbox(f"{side}{edit.label}", edit.key in previous.edits, help=edit.help_text,
-                       key=(key := control_key(f"edit_{side}{view.kernel}_{edit.key}")),
+                       key=(key := control_key(f"edit_{side}{name}_{edit.key}")),
                        on_change=change_what_if,
                        args=(key, edit.key in previous.edits, edit.help_text))
     )  # fmt: skip
 
 
-def draw_settings(previous: View, name: str, entry: Entry) -> View:
+def offered_edits(view: View) -> tuple[Edit, ...]:
+    """The what-ifs that the view's kernel has a pattern for."""
+    return of_text(shown_kernel.offered_edits, replace(view, edits=()))
+
+
+def of_text(function: Callable[[View], Text], view: View) -> Text:
+    """What a function finds in the text of a view's kernel; of a visitor's a worker finds it."""
+    return function(view) if view.own is None else answers().ask(function, recording_key(view))
+
+
+def draw_settings(previous: View) -> View:
     """Draw the fields for sizes, macros, block and thread; return the view that they choose."""
-    sizes = {}
+    if previous.own is not None:
+        return draw_own_settings(previous)
+    name, sizes = previous.kernel, {}
+    entry = catalogue()[name]
     for column, (size, help_) in zip(st.columns(3), SIZES.items(), strict=True):
         with column:
             sizes[size] = draw_number_input(size, 1, LARGEST, getattr(previous, size), help_)
     defines = draw_macro_selectors(previous, name, entry)
     grid, block = entry.shape(sizes["M"], sizes["N"], **dict(defines))
+    sized = replace(previous, M=sizes["M"], N=sizes["N"], K=sizes["K"], defines=defines)
+    return draw_focus(sized, grid, block)
+
+
+def draw_own_settings(previous: View) -> View:
+    """Draw the fields for block and thread; its text and its launch have all else."""
+    try:
+        opened = load_opened(previous, current_look(previous))
+    except (SourceError, LaunchError):
+        st.caption("Its sizes are in its text and its launch.")
+        return previous
+    return draw_focus(previous, opened.grid, opened.block)
+
+
+def draw_focus(previous: View, grid: Dim3, block: Dim3) -> View:
+    """Draw the fields for block and thread; return the view that they choose."""
     columns = st.columns(2)
     focus = []
     for i, (label, count, value, help_) in enumerate(
@@ -382,10 +442,7 @@ def draw_settings(previous: View, name: str, entry: Entry) -> View:
     ):
         with columns[i % 2]:
             focus.append(draw_number_input(label, 0, count - 1, value, help_))
-    return replace(
-        previous, kernel=name, M=sizes["M"], N=sizes["N"], K=sizes["K"], defines=defines,
-        block=(focus[0], focus[1]), thread=(focus[2], focus[3]),
-    )  # fmt: skip
+    return replace(previous, block=(focus[0], focus[1]), thread=(focus[2], focus[3]))
 
 
 def draw_macro_selectors(
@@ -437,7 +494,7 @@ def draw_view() -> None:
     """Draw the controls, and the scene of the view that they choose."""
     previous = restore_view()
     view, places = draw_controls(previous)
-    nearest, notices = from_query(to_query(view))
+    nearest, notices = read_address(to_query(view))
     if notices:  # for example a block with too many threads
         request_view(nearest, notices, st.session_state.get("preset"))
         st.rerun()
@@ -496,6 +553,8 @@ def store_view(view: View) -> None:
     state, address = st.session_state, to_query(view)
     before = state.get("view", view)
     state["view"] = view
+    if view.own is not None:
+        state[own_link.SESSION_KEY] = view.own  # for an address that cannot hold it
     if address != state.get("address", address):
         state["recent_addresses"] = [
             *state.get("recent_addresses", []),
@@ -542,7 +601,7 @@ def draw_sentence(view: View, reports: tuple[Report, ...]) -> None:
     if preset is not None and story_key(preset.view) != story_key(view):
         preset = state["preset"] = None
     told = told_hazard(reports)
-    text = explanation or (IN_LOCKSTEP if view.partner else catalogue()[view.kernel].teaches)
+    text = explanation or (IN_LOCKSTEP if view.partner else shown_kernel.idea(view))
     if told is not None:
         witness = told.hazard.witness
         text = told.hazard.message if witness is None else witness.sentence
@@ -596,7 +655,7 @@ def draw_hazards(view: View, reports: tuple[Report, ...]) -> None:
 
 def draw_changed_lines(view: View) -> None:
     """Draw the lines that the edits changed."""
-    changed = presets.changes(view)
+    changed = of_text(presets.changes, view)
     if not changed:
         return
     with st.expander("What the edit changed", expanded=False):
@@ -613,8 +672,8 @@ def draw_changed_lines(view: View) -> None:
 def draw_downloads(view: View, opened: Opened) -> None:
     """Draw the downloads: the animation and the counters. The toolbar exports pictures."""
     sides = opened.sides
-    kernels = "-".join(side.kernel for side in sides)
-    name = f"tilewise-{kernels}-{view.M}x{view.N}x{view.K}"
+    kernels = "".join(f"{side.kernel}-" for side in sides[:-1])
+    name = f"tilewise-{kernels}{shown_kernel.file_stem(sides[-1])}"
     look = replace(current_look(view), presenting=False)
     download_button(
         "Animation, one HTML file", functools.partial(load_animation, view, look),
@@ -625,14 +684,14 @@ def draw_downloads(view: View, opened: Opened) -> None:
         download_button(
             f"Counters{of_side} by line, CSV",
             functools.partial(counters_csv, side, report),
-            f"tilewise-{side.kernel}-{view.M}x{view.N}x{view.K}.csv", "text/csv",
+            f"tilewise-{shown_kernel.file_stem(side)}.csv", "text/csv",
             ":material/table:",
         )  # fmt: skip
 
 
 def counters_csv(side: View, report: Report) -> bytes:
     """The counters of one side by line, as a CSV file."""
-    return export.counters_csv(report, presets.source(side)).encode()
+    return export.counters_csv(report, of_text(presets.source, side)).encode()
 
 
 def theme() -> str:
@@ -693,7 +752,7 @@ def draw_scene_of(opened: Opened) -> None:
     if time.monotonic() - drawn.since < SETTLED_SECONDS:
         state["sent"] = state.get("sent", 0) + 1
     name = (
-        f"{scene_title(opened.sides)}: the kernel's source, its matrices, shared memory and "
+        f"{scene_title(opened.sides)}: the kernel's source, its arrays, shared memory and "
         "threads, and a timeline, at one step."
     )
     draw_stepper(

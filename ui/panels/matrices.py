@@ -7,7 +7,7 @@ import numpy as np
 from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
-from ui.hit import Hit
+from ui.hit import GLOBAL, Hit
 from ui.palette import Palette
 from ui.panels.canvas import (
     CLEAR,
@@ -22,20 +22,21 @@ from ui.panels.canvas import (
     words,
 )
 from ui.panels.paths import fill
+from ui.product_roles import Product
 from ui.scene_model import SceneModel, cells_of, focus_cell, multiplied_tile
 
 LEFT, TOP, RIGHT, BOTTOM = 622, 40, 1122, 816
 GAP, LABEL = 34, 26
 LARGEST_CELL = 46
 SMALLEST_TEXT = 15  # pixels of a cell that a number fits in
-EXPLAINED = {
-    "A": "A as it lies in global memory. Each tile that this block<br>reads has the colour of the "
-    "outer iteration that reads it first.",
-    "B": "B as it lies in global memory. Each tile that this block<br>reads has the colour of the "
-    "outer iteration that reads it first.",
-    "C": "C as it lies in global memory, with what this block has<br>stored so far. What other "
-    "blocks store is not shown: they<br>run at the same time, in no order that can be told.",
-}
+FACTOR = (
+    "{} as it lies in global memory. Each tile that this block<br>reads has the colour of the "
+    "outer iteration that reads it first."
+)
+RESULT = (
+    "{} as it lies in global memory, with what this block has<br>stored so far. What other "
+    "blocks store is not shown: they<br>run at the same time, in no order that can be told."
+)
 
 
 class MatricesPanel:
@@ -44,17 +45,16 @@ class MatricesPanel:
     Where the kernel's tile reaches past an edge of A or B, its zeros are drawn beyond the edge.
     """
 
-    def __init__(self, model: SceneModel, palette: Palette) -> None:
-        self._model, self._palette = model, palette
-        shapes = model.shapes
-        (M, K), (_, N) = shapes["A"], shapes["B"]
+    def __init__(self, model: SceneModel, product: Product, palette: Palette) -> None:
+        self._model, self._product, self._palette = model, product, palette
+        M, N, K = product.M, product.N, product.K
         rows, columns, depth = model.tile or (1, 1, 1)
         self._padded = {
-            "A": (_round_up(M, rows), _round_up(K, depth)),
-            "B": (_round_up(K, depth), _round_up(N, columns)),
-            "C": (_round_up(M, rows), _round_up(N, columns)),
+            product.A: (_round_up(M, rows), _round_up(K, depth)),
+            product.B: (_round_up(K, depth), _round_up(N, columns)),
+            product.C: (_round_up(M, rows), _round_up(N, columns)),
         }
-        (high, across), (_, wide) = self._padded["A"], self._padded["B"]
+        (high, across), (_, wide) = self._padded[product.A], self._padded[product.B]
         size = min(
             (RIGHT - LEFT - GAP) / (across + wide),
             (BOTTOM - TOP - GAP - 2 * LABEL) / (across + high),
@@ -64,15 +64,16 @@ class MatricesPanel:
         top = TOP + LABEL + (BOTTOM - TOP - GAP - 2 * LABEL - size * (across + high)) / 2
         b_left, c_top = left + across * size + GAP, top + across * size + GAP + LABEL - 8
         self.grids = {
-            "A": Grid(left, c_top, size, M, K),
-            "B": Grid(b_left, top, size, K, N),
-            "C": Grid(b_left, c_top, size, M, N),
+            product.A: Grid(left, c_top, size, M, K),
+            product.B: Grid(b_left, top, size, K, N),
+            product.C: Grid(b_left, c_top, size, M, N),
         }
         self._focus = focus_cell(model)
         self._start = {
-            name: np.asarray(model.recording.arguments[name]).reshape(-1) for name in "ABC"
+            name: np.asarray(model.recording.arguments[name]).reshape(-1) for name in product.names
         }
-        last = model.recording.steps[-1].stored.get("C") if model.recording.steps else None
+        steps = model.recording.steps
+        last = steps[-1].stored.get(product.C) if steps else None
         none = np.zeros(0, np.int64)
         self._block = none if last is None else np.flatnonzero(np.asarray(last).reshape(-1))
         self._tiles = [self._bounds_of_tile(t) for t in range(model.tile_count)]
@@ -83,7 +84,8 @@ class MatricesPanel:
         traces: list[Trace] = []
         colours = [palette.cell, *palette.tiles]
         size = self._text_size()
-        for name in "AB":
+        product = self._product
+        for name in product.factors:
             grid, tiles = self.grids[name], model.tiles[name]
             tile_numbers = np.where(tiles < 0, 0, tiles % len(palette.tiles) + 1)
             traces.append(heat(grid, tile_numbers.reshape(grid.rows, grid.columns), colours))
@@ -95,30 +97,34 @@ class MatricesPanel:
             beyond = self._cells_beyond(name) if size else []
             traces.append(words([grid.centre(*cell) for cell in beyond], ["0"] * len(beyond),
                                 size or 1, palette.faint))  # fmt: skip
-        grid = self.grids["C"]
+        grid = self.grids[product.C]
         traces.append(lines(grid, (grid.rows, grid.columns), palette.line))
-        sizes = {name: "×".join(map(str, shape)) for name, shape in model.shapes.items()}
+        sizes = {name: "×".join(map(str, shape)) for name, shape in product.shapes.items()}
         names = [
             f"<b>{name}</b>  {sizes[name]}"
             + (", global" if self.grids[name].columns * self.grids[name].size > 150 else "")
-            for name in "ABC"
+            for name in product.names
+        ]
+        explained = [
+            (RESULT if name == product.C else FACTOR).format(name) for name in product.names
         ]
         traces.append(
             words([(g.left, g.top - 14) for g in self.grids.values()], names, 16, palette.ink,
-                  "middle right", SANS, hoverinfo="text", hovertext=list(EXPLAINED.values()))
+                  "middle right", SANS, hoverinfo="text", hovertext=explained)
         )  # fmt: skip
         return traces
 
     def changing(self, step: Step) -> list[Trace]:
         """What the block has stored in C."""
-        grid, size = self.grids["C"], self._text_size()
+        result = self._product.C
+        grid, size = self.grids[result], self._text_size()
         if not size:
             return []
-        stored = step.stored.get("C")
+        stored = step.stored.get(result)
         is_stored = np.zeros(grid.rows * grid.columns, np.bool_)
         if stored is not None:
             is_stored = np.asarray(stored).reshape(-1)
-        values = np.asarray(step.outputs.get("C", self._start["C"])).reshape(-1)
+        values = np.asarray(step.outputs.get(result, self._start[result])).reshape(-1)
         cells = self._block.tolist()
         points = [grid.centre(*divmod(i, grid.columns)) for i in cells]
         texts = [number(values[i]) if is_stored[i] else "" for i in cells]
@@ -127,7 +133,9 @@ class MatricesPanel:
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """A cell of A, B or C."""
         cells = {name: grid.cell_at(x, y) for name, grid in self.grids.items()}
-        return next((Hit(name, cell) for name, cell in cells.items() if cell is not None), None)
+        return next(
+            (Hit(GLOBAL + name, cell) for name, cell in cells.items() if cell is not None), None
+        )
 
     def shapes(self, step: Step) -> list[Shape]:
         """The current tiles, the focused thread's row and column, and the cells touched."""
@@ -135,7 +143,7 @@ class MatricesPanel:
         tile = multiplied_tile(model, step)
         edge = palette.tile_edge(tile or 0)
         focus = ""
-        a, b, c = (self.grids[name] for name in "ABC")
+        a, b, c = (self.grids[name] for name in self._product.names)
         if self._focus is not None:
             row, column = self._focus
             focus = a.box(row, 0, 1, a.columns) + b.box(0, column, b.rows, 1) + c.box(row, column)
@@ -145,8 +153,8 @@ class MatricesPanel:
                 grid = self.grids[access.name]
                 touched += _fill_cells(grid, cells_of(access))
                 touched_by_focused += _fill_cells(grid, cells_of(access, model.thread))
-        stored = step.stored.get("C")
-        beyond = "".join(self._outline_beyond(name) for name in "AB")
+        stored = step.stored.get(self._product.C)
+        beyond = "".join(self._outline_beyond(name) for name in self._product.factors)
         return [
             outline(c.box(0, 0, c.rows, c.columns), palette.line, 0, palette.cell, "below"),
             outline(_bounding_box(c, self._block), palette.faint, 2, palette.idle, "below"),
@@ -165,7 +173,8 @@ class MatricesPanel:
         """A tile of A and the tile of B that it is multiplied by."""
         tiles = self._model.tiles
         return "".join(
-            _bounding_box(self.grids[name], np.flatnonzero(tiles[name] == tile)) for name in "AB"
+            _bounding_box(self.grids[name], np.flatnonzero(tiles[name] == tile))
+            for name in self._product.factors
         )
 
     def _borders(self, name: str) -> tuple[int, int]:
@@ -174,7 +183,7 @@ class MatricesPanel:
         if tile is None:
             return grid.rows, grid.columns
         rows, columns, depth = tile
-        return (rows, depth) if name == "A" else (depth, columns)
+        return (rows, depth) if name == self._product.A else (depth, columns)
 
     def _cells_beyond(self, name: str) -> list[tuple[int, int]]:
         """Row and column of the cells of tiles that lie outside a matrix."""
@@ -196,16 +205,17 @@ class MatricesPanel:
 
     def _text_size(self) -> float:
         """The size of a cell's number, or 0 where a number would not be readable."""
-        size = self.grids["A"].size
+        size = self.grids[self._product.A].size
         if size < SMALLEST_TEXT:
             return 0
-        longest = max((len(number(v)) for name in "AB" for v in self._start[name]), default=1)
+        factors = (self._start[name] for name in self._product.factors)
+        longest = max((len(number(v)) for values in factors for v in values), default=1)
         return min(17.0, size * 0.5, size * 1.35 / max(longest, self._longest_sum()))
 
     def _longest_sum(self) -> int:
         """Characters of the longest number that the block stores in C."""
         steps = self._model.recording.steps
-        last = steps[-1].outputs.get("C") if steps else None
+        last = steps[-1].outputs.get(self._product.C) if steps else None
         if last is None:
             return 1
         flat = np.asarray(last).reshape(-1)[self._block]

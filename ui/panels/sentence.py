@@ -8,7 +8,7 @@ import textwrap
 
 import numpy as np
 
-from simulator import Recording, Step, narrate
+from simulator import Kernel, Recording, Step, narrate
 from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.recording.parts import Part, parts
 from ui.hit import Hit
@@ -61,8 +61,8 @@ class WordsPanel:
             (LEFT, WARP_TOP, 19, _wrapped(warp, WARP_WIDTH, WARP_LINES), 14, palette.faint, SANS,
              None),
             (LEFT, LIST_TOP, LIST_STEP,
-             _wrapped(registers(step, thread), REGISTER_WIDTH, LIST_LINES), 14, palette.faint,
-             MONO, None),
+             _wrapped(registers(recording.kernel, step, thread), REGISTER_WIDTH, LIST_LINES), 14,
+             palette.faint, MONO, None),
             (PARTS_LEFT, LIST_TOP, LIST_STEP, self._parts(step), 14, palette.ink, SANS, "parts"),
         )  # fmt: skip
         return [
@@ -103,12 +103,13 @@ def select_parts(pieces: tuple[Part, ...]) -> tuple[Part, ...]:
     return pieces
 
 
-def registers(step: Step, thread: int) -> str:
-    """The thread's plain variables and what they hold after a step, without the sizes."""
+def registers(kernel: Kernel, step: Step, thread: int) -> str:
+    """The thread's plain variables and what they hold after a step, without the parameters."""
+    given = {parameter.name for parameter in kernel.parameters}
     shown = []
     for name, values in step.registers.items():
         value = values[thread]
-        if np.ndim(value) == 0 and name not in ("M", "N", "K"):
+        if np.ndim(value) == 0 and name not in given:
             shown.append(f"{name}={number(value)}")
     return "  ".join(shown)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from simulator import Step
 from simulator.language.tree import MemorySpace
-from ui.hit import Hit
+from ui.hit import SHARED, Hit
 from ui.palette import Palette
 from ui.panels.canvas import (
     SANS,
@@ -101,7 +101,7 @@ class SharedPanel:
         """A cell of an array."""
         cells = {name: grid.cell_at(x, y) for name, grid in self.grids.items()}
         return next(
-            (Hit(f"shared:{name}", cell) for name, cell in cells.items() if cell is not None), None
+            (Hit(SHARED + name, cell) for name, cell in cells.items() if cell is not None), None
         )
 
     def shapes(self, step: Step) -> list[Shape]:

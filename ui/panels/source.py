@@ -27,6 +27,7 @@ LARGEST = 13.5
 NUMBERS, CODE = 18, 27  # from the left edge: where the lines' numbers end and the code begins
 COUNTED, BEYOND = 586, 612  # as far as a line may reach, and one that has no count
 LETTER = 0.605  # of a letter's height is its width
+LEAST_NUMBER = 10.2  # the size of a line's number, beside the smallest letters
 WIDEST = 84  # letters of a line; more are cut
 WIDEST_MOVING = 76  # of one whose text moves: its letters would be too small
 HOVER = (
@@ -110,8 +111,8 @@ class SourcePanel:
         texts = [self._coloured(pieces) for pieces in self._pieces]
         return [
             *traces,
-            words(self._line_points(LEFT + NUMBERS), numbers, self._size * 0.85, palette.faint,
-                  "middle left"),
+            words(self._line_points(LEFT + NUMBERS), numbers,
+                  max(LEAST_NUMBER, self._size * 0.85), palette.faint, "middle left"),
             words(self._line_points(LEFT + CODE), texts, self._size, palette.ink,
                   "middle right", MONO),
         ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import html
 import math
 from typing import Any
 
@@ -22,6 +23,7 @@ from ui.hit import Hit
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, words
 from ui.panels.paths import box, fill, foot_bars, hatch, hover
+from ui.product_roles import Product
 from ui.products import accumulated_variable
 from ui.scene_model import Phase, SceneModel, build_scene_model, distinct_snapshots
 
@@ -37,6 +39,7 @@ TEXT_CELLS = 256
 SMALLEST_TEXT = 20
 SMALLEST_BORDER = 5
 FEWER = 1.05  # times: less is no saving
+LONGEST_NAME = 12  # letters of a kernel's name that have room beside its count
 WRAPPED = 8  # columns of a block of one long row
 THREADS_HOVER = (
     "Every thread of the block, threadIdx.x to the right, y (and z) down; a block of one long row "
@@ -136,12 +139,13 @@ class ThreadsPanel:
                 traces.append(words(points, texts, self._text_size, palette.ink))
         traces.append(words([(LEFT, BOTTOM - 7)], [self._legend(step)], 14, palette.faint,
                             "middle right", SANS))  # fmt: skip
-        loads, naive = self.loads[step.number], self.naive[step.number]
+        loads = self.loads[step.number]
         points = [(BARS_LEFT, TOP + LABEL + 12 + 50 * i) for i in range(2)]
         name = self._model.recording.kernel.name
+        is_here = name == "naive" or self.naive is None or len(name) > LONGEST_NAME
         labels = [
-            f"naive <b>{naive:,}</b>",
-            f"{'here' if name == 'naive' else name} <b>{loads:,}</b>",
+            "" if self.naive is None else f"naive <b>{self.naive[step.number]:,}</b>",
+            f"{'here' if is_here else html.escape(name)} <b>{loads:,}</b>",
         ]
         traces.append(words(points, labels, 15, palette.ink, "middle right", SANS))
         points = [(BARS_LEFT, TOP + LABEL + 122 + 22 * i) for i in range(2)]
@@ -166,12 +170,13 @@ class ThreadsPanel:
             )
             changed = self._changed(step)
         thickness = max(1.5, grid.size * 0.12)
-        most = max(1, *self.loads[-1:], *self.naive[-1:])
+        naive = self.naive or [0] * len(self.loads)
+        most = max(1, *self.loads[-1:], *naive[-1:])
         scale = (RIGHT - BARS_LEFT) / most
         bars = [
             box(BARS_LEFT, top, BARS_LEFT + scale * count, top + BAR_HEIGHT - 4) if count else ""
             for count, top in (
-                (self.naive[step.number], TOP + LABEL + 22),
+                (naive[step.number], TOP + LABEL + 22),
                 (self.loads[step.number], TOP + LABEL + 72),
             )
         ]
@@ -243,6 +248,8 @@ class ThreadsPanel:
 
     def _saved(self, step: Step) -> list[str]:
         """How many times fewer loads than the naive kernel, at this step and at the last."""
+        if self.naive is None:
+            return ["", ""]
         loads, naive = self.loads[step.number], self.naive[step.number]
         last = self.naive[-1] / self.loads[-1] if self.loads[-1] else 0.0
         end = f"{_times(last)} at the end" if last >= FEWER else ""
@@ -275,20 +282,25 @@ def global_loads(model: SceneModel, thread: int | None = None) -> list[int]:
     return counts
 
 
-def naive_loads(model: SceneModel, thread: int | None = None) -> list[int]:
+def naive_loads(model: SceneModel, thread: int | None = None) -> list[int] | None:
     """Elements the naive kernel would have loaded for the products done, up to each step.
 
-    The products are those of the block, or of one thread.
+    The products are those of the block, or of one thread. None for a kernel that multiplies no
+    matrices, and for one of which it is not plain which sums belong to cells of C.
 
     It loads two for each product that a stored cell of C needs. A sum takes up its products in the
     order of k, so that its first K are those; what follows multiplies the zeros of a last tile,
     and the sums of cells beyond C's edges multiply nothing that the naive kernel would.
     """
-    recording = model.recording
+    recording, product = model.recording, model.product
+    if product is None:
+        return None
     sums = accumulator(model)
-    needed = _sums_within_c(model, sums) & _counted_threads(model, thread)[:, None]
+    within = _sums_within_c(model, product, sums)
+    if within is None:
+        return None
+    needed = within & _counted_threads(model, thread)[:, None]
     products_done = np.zeros(needed.shape, np.int64)
-    K = int(recording.arguments["K"])
     statements = {step.statement for step in recording.steps}
     factors = {statement: floating_products(statement) for statement in statements}
     counts, count = [], 0
@@ -296,7 +308,7 @@ def naive_loads(model: SceneModel, thread: int | None = None) -> list[int]:
         for active in threads_multiplying(step, factors[step.statement]):
             sums_added = np.flatnonzero(active), _cells_added(step, sums)[active]
             products_done[sums_added] += 1
-            count += 2 * int((needed[sums_added] & (products_done[sums_added] <= K)).sum())
+            count += 2 * int((needed[sums_added] & (products_done[sums_added] <= product.K)).sum())
         counts.append(count)
     return counts
 
@@ -307,8 +319,11 @@ def _counted_threads(model: SceneModel, thread: int | None) -> Array:
     return np.ones(threads.size, np.bool_) if thread is None else threads == thread
 
 
-def _sums_within_c(model: SceneModel, sums: Variable | None) -> Array:
-    """Which of each thread's sums [T, sums of a thread] belong to a cell within C."""
+def _sums_within_c(model: SceneModel, product: Product, sums: Variable | None) -> Array | None:
+    """Which of each thread's sums [T, sums of a thread] belong to a cell within C.
+
+    None where that is not known.
+    """
     recording, tile = model.recording, model.tile
     T, each = recording.launch.threads, math.prod(_dimensions(sums))
     if each == 1:
@@ -316,18 +331,19 @@ def _sums_within_c(model: SceneModel, sums: Variable | None) -> Array:
             access.active & access.in_bounds
             for step in recording.steps
             for access in step.accesses
-            if access.kind is AccessKind.STORE and access.name == "C"
+            if access.kind is not AccessKind.LOAD and access.name == product.C
         ]
         stored: Array = np.logical_or.reduce([np.zeros(T, np.bool_), *stores])
         return stored[:, None]
-    cells = recording.steps[-1].stored.get("C", np.zeros(0))
+    cells = recording.steps[-1].stored.get(product.C, np.zeros(0))
+    if model.is_own:
+        return np.ones((T, each), np.bool_) if np.count_nonzero(cells) == T * each else None
     if tile is None or np.count_nonzero(cells) == T * each:
         return np.ones((T, each), np.bool_)
-    element = recording.arguments["C"].dtype
+    element = recording.arguments[product.C].dtype
     row, column = sums_within_tile(recording.kernel, recording.launch.block, tile, element)
     (rows, columns, _), (x, y, _) = tile, recording.block
-    M, N = model.shapes["C"]
-    needed: Array = (y * rows + row < M) & (x * columns + column < N)
+    needed: Array = (y * rows + row < product.M) & (x * columns + column < product.N)
     return needed
 
 

@@ -280,7 +280,8 @@ def test_every_tile_has_its_colour_on_the_maps_and_in_the_overview(query: dict[s
         for tile in range(query["K"] // 4):
             [fill] = [s for s in shapes if s.get("fillcolor") == palette.tiles[tile]]
             assert len(seen(fill)) == 2  # of A and of B
-    overview = MatricesPanel(lecture.model, palette)
+    assert lecture.model.product is not None
+    overview = MatricesPanel(lecture.model, lecture.model.product, palette)
     classes = [t["z"] for t in overview.static() if t["type"] == "heatmap" and "z" in t]
     k = np.arange(query["K"]) // 4 + 1
     assert any(np.array_equal(np.asarray(z)[0], k) for z in classes), "A's rows"

@@ -114,12 +114,12 @@ def value_at(lecture: Lecture, step: Step, hit: Hit) -> float | None:
         if not step.written[name].reshape(-1)[hit.index]:
             return None
         return float(step.shared[name].reshape(-1)[hit.index])
-    if hit.name == "C":
+    if hit.name == "global:C":
         stored = step.stored.get("C")
         if stored is None or not stored.reshape(-1)[hit.index]:
             return None
         return float(step.outputs["C"].reshape(-1)[hit.index])
-    return float(np.asarray(arguments[hit.name]).reshape(-1)[hit.index])
+    return float(np.asarray(arguments[hit.name.removeprefix("global:")]).reshape(-1)[hit.index])
 
 
 @pytest.mark.parametrize("query", CLICKED, ids=lambda query: f"{query['kernel']}-{len(query)}")
@@ -143,7 +143,7 @@ def test_a_click_on_a_number_finds_the_cell_that_holds_it(
                 assert text in {format_short(array[hit.index]) for array in values}
                 continue
             value = value_at(lecture, step, hit)
-            assert value is not None or hit.name == "C"
+            assert value is not None or hit.name == "global:C"
             if value is not None:
                 assert text == format_short(value), (step.number, hit)
     kernel = query["kernel"]
@@ -151,11 +151,11 @@ def test_a_click_on_a_number_finds_the_cell_that_holds_it(
         own = kernel in ("vectors", "pipelined")  # whose factors and sums are a thread's own
         expected = {"shared:As", "shared:Bs", "thread"}
         if kernel in ("naive", "rows"):
-            expected = {"A", "B", "thread"} if kernel == "naive" else {"shared:As"}
+            expected = {"global:A", "global:B", "thread"} if kernel == "naive" else {"shared:As"}
         assert set(found) == (set() if own else expected)
     elif stage is Stage.COPY:
         shared = set() if kernel == "naive" else {"shared:As", "shared:Bs"}
-        assert set(found) >= {"A", "C", *shared}
+        assert set(found) >= {"global:A", "global:C", *shared}
     assert all(len(cells) > 1 for cells in found.values())
 
 
@@ -166,7 +166,7 @@ def test_the_maps_find_every_cell_of_every_matrix(query: dict[str, Any]) -> None
     for name, cells in panel._maps.items():
         assert (cells.rows, cells.columns) == lecture.model.shapes[name]
         hits = [lecture.hit(step, x, y) for x, y in cells.centres()]
-        assert hits == [Hit(name, i) for i in range(cells.rows * cells.columns)]
+        assert hits == [Hit(f"global:{name}", i) for i in range(cells.rows * cells.columns)]
         for x, y in ((cells.left - 0.5, cells.top + 1), (cells.left + 1, cells.top - 0.5)):
             assert panel.hit(step, x, y) is None
 

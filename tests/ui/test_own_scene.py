@@ -1,0 +1,219 @@
+"""Any kernel of one's own steps like the catalogue's: every step draws, and every cell is found."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simulator import LaunchError
+from simulator.machine.observer import AccessKind
+from simulator.number_format import format_short
+from tests.ui.own_kernels import OTHERS, OWN, PRODUCTS, SAXPY, STRUCTS, TILED_PRODUCT, array, own
+from ui.compute import load_drawing, load_recording, load_report, open_view
+from ui.follow_click import follow_click
+from ui.hit import GLOBAL, SHARED
+from ui.lecture.arrays_panel import ArraysPanel
+from ui.lecture.sheet import LectureSheet, OnStage
+from ui.look import Look, Sheet, Stage
+from ui.scene import Drawing
+from ui.view_url import View
+
+MOST = 60  # steps of a recording that are drawn
+LOOKS = {
+    "lecture": Look(),
+    "phone": Look(width=374, height=700),
+    "wall": Look(width=1920, height=1080, presenting=True),
+    "overview": Look(sheet=Sheet.OVERVIEW),
+}
+
+
+def drawing(name: str, look: Look = LOOKS["lecture"], thread: int = 0) -> Drawing[Any]:
+    """The scene of a kernel of the table."""
+    return load_drawing(View(own=OWN[name], thread=(thread, 0)), look)
+
+
+def spread(drawn: Drawing[Any]) -> range:
+    """The numbers of at most MOST steps, the first and the last among them."""
+    count = len(drawn.steps)
+    return range(0, count, max(1, count // MOST))
+
+
+def arrays_panel(drawn: Drawing[Any]) -> ArraysPanel:
+    """The lecture's panel of arrays."""
+    sheet = drawn.sheet
+    assert isinstance(sheet, LectureSheet)
+    stages = [panel._panel for panel in sheet.panels if isinstance(panel, OnStage)]
+    return next(panel for panel in stages if isinstance(panel, ArraysPanel))
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("name", OWN)
+def test_every_step_draws_alike(name: str, look: str) -> None:
+    drawn = drawing(name, LOOKS[look])
+    assert drawn.steps
+    counts = set()
+    for number in spread(drawn):
+        step = drawn.steps[number]
+        counts.add((len(drawn.changing(step)), len(drawn.shapes(step))))
+        texts = [text for trace in drawn.changing(step) for text in trace["text"]]
+        assert all(isinstance(text, str) and text for text in texts)
+        drawn.sheet.motions(step)
+        for x, y in ((0.3, 0.3), (0.6, 0.5), (0.8, 0.7), (0.7, 0.2)):
+            drawn.hit(number, x * drawn.sheet.size[0], y * drawn.sheet.size[1])
+    assert len(counts) == 1, "a frame has the same traces and shapes at each step"
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+@pytest.mark.parametrize("name", ["reduction", "structs", "a tiled product", "printf"])
+def test_every_stage_can_be_pinned(name: str, stage: Stage) -> None:
+    drawn = drawing(name, Look(stage=stage))
+    for number in spread(drawn):
+        assert drawn.changing(drawn.steps[number])
+        assert drawn.stage_at(number) is stage
+
+
+def words_of(drawn: Drawing[Any]) -> set[str]:
+    """Every word that the scene says at some step, in its title or beside its cells."""
+    found: set[str] = set()
+    for step in drawn.steps:
+        texts = [text for trace in drawn.changing(step) for text in trace["text"]]
+        texts += [text for trace in drawn.static() for text in trace.get("text", ())]
+        for text in [*texts, drawn.sheet.title(step)]:
+            found |= set(re.findall(r"\b[A-Za-z]\w*", re.sub(r"<[^>]*>", "", text)))
+    return found
+
+
+@pytest.mark.parametrize("sheet", list(Sheet))
+@pytest.mark.parametrize("name", OWN)
+def test_no_name_of_another_kernel_is_left_over(name: str, sheet: Sheet) -> None:
+    kernel = OWN[name]
+    words = words_of(drawing(name, Look(sheet=sheet)))
+    mine = set(re.findall(r"\w+", kernel.text))
+    foreign = {"A", "B", "C", "As", "Bs", "M", "N", "K", "tiled", "TILE"} - mine
+    assert not words & foreign
+    given = {argument.name for argument in kernel.form.arguments[:1]}
+    assert given <= words
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_click_on_a_number_finds_the_cell_that_holds_it(name: str) -> None:
+    drawn = drawing(name)
+    panel = arrays_panel(drawn)
+    found = 0
+    for number in [*spread(drawn)][::6]:
+        step = drawn.steps[number]
+        for window, content in panel.windows(step):
+            assert content is not None
+            for x, y, text in zip(
+                *(window.changing(content)[0][key] for key in ("x", "y", "text")), strict=True
+            ):
+                hit = panel.hit(step, x, y)
+                if hit is None:
+                    assert text == "\u00a0"
+                    continue
+                name_ = hit.name.removeprefix(GLOBAL).removeprefix(SHARED)
+                held = step.shared if hit.name.startswith(SHARED) else step.outputs
+                values = held.get(name_, load_recording(View(own=OWN[name])).arguments.get(name_))
+                value = np.asarray(values).reshape(-1)[hit.index]
+                found += text == format_short(value)
+                assert text in ("\u00a0", format_short(value))
+    assert found or name == "printf"
+
+
+@pytest.mark.parametrize("name", ["saxpy", "structs", "short vectors", "histogram"])
+def test_what_a_step_touches_is_marked(name: str) -> None:
+    drawn = drawing(name, thread=3)
+    panel = arrays_panel(drawn)
+    for number in spread(drawn):
+        step = drawn.steps[number]
+        touched = {
+            (access.name, cell)
+            for access in step.accesses if access.space in ("global", "shared")
+            for cell in access.touched_cells()[0].tolist()
+        }  # fmt: skip
+        marked = {
+            (content.array.name, cell)
+            for _, content in panel.windows(step) if content is not None
+            for cell in np.flatnonzero(content.touched).tolist()
+        }  # fmt: skip
+        assert marked == touched
+
+
+def test_a_struct_is_a_row_and_its_members_are_columns() -> None:
+    panel = arrays_panel(drawing("structs"))
+    [place] = panel._places
+    assert place.shape == (20, 6)  # a double of two cells, two floats, an int, and padding
+    step = drawing("structs").steps[-1]
+    stores = [a for s in drawing("structs").steps for a in s.accesses if a.kind is AccessKind.STORE]
+    masses = [a for a in stores if a.name == "bodies" and a.width == 8]
+    cells, threads = masses[0].touched_cells()
+    assert cells[threads == 2].tolist() == [12, 13]
+    assert panel.hit(step, place.cells.left + 1, place.cells.top + place.cells.height + 1)
+
+
+def test_the_tile_of_a_product_follows_from_what_it_does() -> None:
+    drawn = load_drawing(View(own=TILED_PRODUCT, block=(1, 1)), Look())
+    model = drawn.sheet._model  # type: ignore[attr-defined]
+    assert model.tile == (4, 4, 4)
+    assert model.tiles_of_k is not None
+    assert (model.tiles_of_k.depth, model.tile_count) == (4, 3)
+    assert model.shapes == {"x": (10, 10), "weights": (10, 10), "y": (10, 10)}
+    corner = load_drawing(View(own=TILED_PRODUCT, block=(2, 2)), Look()).sheet
+    assert corner._model.tile == (4, 4, 4)  # type: ignore[attr-defined]  # it stores 2 x 2
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_product_is_drawn_as_matrices(name: str) -> None:
+    drawn = drawing(name)
+    model = drawn.sheet._model  # type: ignore[attr-defined]
+    roles = dict(OWN[name].form.roles)
+    assert model.product.names == (roles["A"], roles["B"], roles["C"])
+    assert Stage.PRODUCT in {drawn.stage_at(number) for number in spread(drawn)}
+
+
+def test_arrays_that_cannot_be_multiplied_are_drawn_as_they_are() -> None:
+    text = TILED_PRODUCT.text
+    odd = own(
+        text, "1,1", "T * T", array("x", "400"), array("weights", "400"), array("y", "400"),
+        ("n", "10"), roles="A=x B=weights C=y M=n N=n K=n",
+    )  # fmt: skip
+    sheet = load_drawing(View(own=odd), Look()).sheet
+    assert sheet._model.product is None  # type: ignore[attr-defined]
+
+
+def test_clicks_move_the_focus_and_the_step() -> None:
+    view, look = View(own=SAXPY, step=2), Look()
+    drawn = load_drawing(view, look)
+    panel = arrays_panel(drawn)
+    place = next(one for one in panel._places if one.array.name == "x")
+    x, y = place.cells.centres()[17]
+    number = next(step.number for step in drawn.steps if drawn.stage_at(step.number) is Stage.STORE)
+    clicked = follow_click(View(own=SAXPY, step=number), look, x, y)
+    assert clicked.thread == (17, 0)
+    step = drawn.steps[clicked.step]
+    assert any(access.name == "x" for access in step.accesses)
+
+
+def test_a_block_and_a_thread_beyond_the_launch_are_the_nearest() -> None:
+    view = View(own=SAXPY, block=(9, 9), thread=(900, 9))
+    opened = open_view(view)
+    assert opened.grid == (2, 1, 1)
+    assert load_drawing(view, Look()).steps[0].active.size == 32
+
+
+def test_hazards_of_ones_own_are_marked() -> None:
+    report = load_report(View(own=OWN["race"]))
+    assert report.hazards
+    drawn = drawing("race")
+    titles = [drawn.sheet.title(step) for step in drawn.steps]
+    assert any("⚠" in title for title in titles)
+
+
+def test_arrays_that_are_too_large_are_refused_in_a_sentence() -> None:
+    large = own(SAXPY.text, "1", "32", ("n", "5000"), ("a", "1"), array("x", "n"), array("y", "n"))
+    with pytest.raises(LaunchError, match=r"x has 5,000 elements.*smaller sizes"):
+        open_view(View(own=large))
+    assert STRUCTS.form.arguments

@@ -1,0 +1,250 @@
+"""The arrays of a kernel that multiplies no matrices: what they hold, and what a step touches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator import Step
+from simulator.language.ctype import Array
+from simulator.language.tree import MemorySpace
+from simulator.machine.observer import AccessKind
+from ui.hit import GLOBAL, SHARED, Hit
+from ui.lecture.array_layout import LABEL, Drawn, Place, place_arrays
+from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
+from ui.lecture.cells import window_start
+from ui.lecture.letters import Letters, text_width
+from ui.lecture.window import Content, Window, Windows, chosen
+from ui.motions import Motion, fly
+from ui.palette import Palette
+from ui.panels.canvas import SANS, Shape, Trace, outline, words
+from ui.scene_model import SceneModel
+from ui.sheet import Rectangle
+
+
+class ArraysPanel:
+    """Each array in a grid of its own: one row in rows of a readable width, a struct a row.
+
+    A value is marked in the step that reads or writes it, for the block's threads and for the
+    focused one; so is what the block has stored. Of an array that is too large for its numbers a
+    window follows the focused thread, and a small picture of all its cells stands above.
+    """
+
+    def __init__(
+        self, model: SceneModel, palette: Palette, letters: Letters, room: Rectangle,
+        reader: ArrayReader, spaces: tuple[MemorySpace, ...],
+    ) -> None:  # fmt: skip
+        self._model, self._palette, self._letters = model, palette, letters
+        self._reader, self._room = reader, room
+        arrays = [
+            Drawn(array, reader.shape(array), reader.longest(array))
+            for array in shown_arrays(model) if array.space in spaces
+        ]  # fmt: skip
+        self._places, self._maps = place_arrays(arrays, room, letters)
+        self._views = [Window(place.cells, place.letters, palette) for place in self._places]
+        self._dots = [Window(place.cells, 0.0, palette) for place in self._maps]
+        self._anchors = {place.array: self._last_touched(place.array) for place in self._places}
+        self._left_out = len(arrays) - len(self._places)
+
+    def matches(self, step: Step) -> bool:
+        """Whether it can show a step: any."""
+        return True
+
+    def static(self) -> list[Trace]:
+        """Nothing."""
+        return []
+
+    def changing(self, step: Step) -> list[Trace]:
+        """Numbers, names with what is in view, and the number of each row's first element."""
+        letters, palette = self._letters, self._palette
+        points = [(one.cells.left, one.cells.top - 0.75 * letters.small) for one in self._maps]
+        names = [
+            _cut(one.array.name, letters.small, one.right - one.cells.left) for one in self._maps
+        ]
+        traces = [words(points, names, letters.small, palette.ink, "middle right", SANS)]
+        contents = [self._content(step, place) for place in self._places]
+        points = [
+            (place.cells.left, place.cells.top - 0.5 * LABEL * letters.name)
+            for place in self._places
+        ]
+        names = [
+            self._name(place, content)
+            for place, content in zip(self._places, contents, strict=True)
+        ]
+        traces.append(words(points, names, letters.name, palette.ink, "middle right", SANS))
+        rows = [
+            (place, content, row)
+            for place, content in zip(self._places, contents, strict=True) if place.is_wrapped
+            for row in range(place.cells.rows)
+        ]  # fmt: skip
+        points = [
+            (place.cells.left - 4, place.cells.top + (row + 0.5) * place.cells.height)
+            for place, _, row in rows
+        ]
+        numbers = [str((content.start[0] + row) * place.shape[1]) for place, content, row in rows]
+        traces.append(words(points, numbers, letters.small, palette.faint, "middle left", SANS))
+        for window, content in zip(self._views, contents, strict=True):
+            traces += window.changing(content)
+        missing = f"and {self._left_out} more" if self._left_out > 0 else ""
+        if not self._places:
+            missing = "no arrays in this memory"
+        traces.append(
+            words([(self._room.left, self._room.bottom - 0.5 * letters.small)], [missing],
+                  letters.small, palette.faint, "middle right", SANS)
+        )  # fmt: skip
+        return traces
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """The cells: those that the block has stored, that are touched, and that are wrong."""
+        palette = self._palette
+        drawn: list[Shape] = []
+        for windows, places in ((self._dots, self._maps), (self._views, self._places)):
+            for window, place in zip(windows, places, strict=True):
+                content = self._content(step, place)
+                cells = np.arange(place.shape[0] * place.shape[1]) < place.size
+                whole = window.path_of(content, cells)
+                _, *others = window.shapes(content)
+                stored = self._stored(step, place)
+                path = "" if stored is None else window.path_of(content, stored)
+                drawn += [
+                    outline(whole, palette.line, 0, palette.idle, "below"),
+                    outline(path, palette.line, 0, palette.done, "below"),
+                    *others,
+                ]
+        return drawn
+
+    def motions(self, step: Step) -> list[Motion]:
+        """The focused thread's values, from where they are loaded to where they are stored."""
+        arrays: dict[bool, ArrayName] = {}
+        for access in step.accesses:
+            arrays[access.kind is AccessKind.LOAD] = array_of(access)
+        if len(arrays) < 2 or arrays[True] == arrays[False]:
+            return []
+        found = {
+            place.array: window.focused(self._content(step, place))
+            for window, place in zip(self._views, self._places, strict=True)
+        }
+        return fly(found.get(arrays[True], []), found.get(arrays[False], []))
+
+    def windows(self, step: Step) -> Windows:
+        """Every array and what of it is in view."""
+        return tuple(
+            (window, self._content(step, place))
+            for window, place in zip(self._views, self._places, strict=True)
+        )
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """The cell of an array under a point."""
+        for place in (*self._places, *self._maps):
+            at = place.cells.at(x, y)
+            if at is not None:
+                start = self._content(step, place).start
+                cell = (at[0] + start[0]) * place.shape[1] + at[1] + start[1]
+                prefix = SHARED if place.array.space is MemorySpace.SHARED else GLOBAL
+                return Hit(prefix + place.array.name, cell) if cell < place.size else None
+        return None
+
+    def _content(self, step: Step, place: Place) -> Content:
+        """What an array shows at a step, as rows and columns of its drawing."""
+        array, reader, thread = place.array, self._reader, self._model.thread
+        cells = [np.zeros(0, np.int64)]
+        own = [np.zeros(0, np.int64)]
+        for access in step.accesses:
+            if array_of(access) == array:
+                touched, threads = access.touched_cells()
+                cells.append(touched)
+                own.append(touched[threads == thread])
+        count = place.shape[0] * place.shape[1]
+        texts = reader.texts(step, array) if place.letters else [""] * place.size
+        wrong = reader.wrong(step, array)
+        return Content(
+            array, place.shape, self._start(step, place), [*texts, *[""] * (count - place.size)],
+            _padded(reader.iterations(step, array), count, -1), np.zeros(count, np.bool_),
+            chosen(place.shape, np.concatenate(cells).tolist()),
+            chosen(place.shape, np.concatenate(own).tolist()), reader.unordered(step, array),
+            None if wrong is None else _padded(wrong, count, 0),
+        )  # fmt: skip
+
+    def _start(self, step: Step, place: Place) -> tuple[int, int]:
+        """The first row and column in view: those around what was touched last."""
+        if place.is_whole:
+            return 0, 0
+        row, column = divmod(self._anchors[place.array][step.number], place.shape[1])
+        return (
+            window_start(row, place.cells.rows, place.shape[0]),
+            window_start(column, place.cells.columns, place.shape[1]),
+        )
+
+    def _last_touched(self, array: ArrayName) -> list[int]:
+        """For each step a cell that the focused thread, or else another, has touched last."""
+        by_step, cell = [], 0
+        for step in self._model.recording.steps:
+            for access in step.accesses:
+                if array_of(access) == array:
+                    cells, threads = access.touched_cells()
+                    own = cells[threads == self._model.thread]
+                    cell = int(own[0]) if own.size else int(cells[0]) if cells.size else cell
+            by_step.append(cell)
+        return by_step
+
+    def _stored(self, step: Step, place: Place) -> Array | None:
+        """The cells of global memory that the block has stored: bool, as the array is drawn."""
+        if place.array.space is not MemorySpace.GLOBAL:
+            return None
+        stored = step.stored.get(place.array.name)
+        if stored is None:
+            return None
+        return _padded(stored.reshape(-1), place.shape[0] * place.shape[1], 0)
+
+    def _name(self, place: Place, content: Content) -> str:
+        """The array's name, its size or what of it is in view, and its memory; what has room."""
+        name, kind = place.array.name, SPACE_NAMES[place.array.space]
+        rows, columns = place.shape
+        is_row = place.is_wrapped or rows == 1
+        size = str(place.size) if is_row else f"{rows} × {columns}"
+        part = f"[{place.size}]" if is_row else f"[{rows}][{columns}]"
+        if not place.is_whole:
+            (row, column), cells = content.start, place.cells
+            last = min(column + cells.columns, columns) - 1, min(row + cells.rows, rows) - 1
+            part = f"[{row}–{last[1]}][{column}–{last[0]}] of {size}"
+            if is_row:
+                first = row * columns + column
+                end = min(last[1] * columns + last[0], place.size - 1)
+                part = f"[{first}–{end}] of {size}"
+        room, height = place.right - place.cells.left, self._letters.name
+        for rest in (f"{part} {kind}", part, ""):
+            if text_width(name, height, True) + text_width(rest, height) <= room:
+                return f"<b>{name}</b>{rest}"
+        return _cut(name, height, room)
+
+
+def shown_arrays(model: SceneModel) -> list[ArrayName]:
+    """The arrays to draw: those that the block accesses, the parameters', the shared ones."""
+    recording = model.recording
+    accessed = {array_of(access) for step in recording.steps for access in step.accesses}
+    given = [parameter.name for parameter in recording.kernel.parameters]
+    arrays = [
+        ArrayName(name, space)
+        for name in model.shapes
+        for space in (MemorySpace.GLOBAL, MemorySpace.CONSTANT)
+        if ArrayName(name, space) in accessed
+        or (space is MemorySpace.GLOBAL and name.split(".")[0] in given)
+    ]
+    steps = recording.steps
+    arrays += [ArrayName(name, MemorySpace.SHARED) for name in (steps[0].shared if steps else ())]
+    return [
+        *(array for array in arrays if array in accessed),
+        *(array for array in arrays if array not in accessed),
+    ]
+
+
+def _padded(values: Array, count: int, fill: int) -> Array:
+    """Values of an array's cells, and of the cells that its drawing has beyond them."""
+    return np.pad(values, (0, count - values.size), constant_values=fill)
+
+
+def _cut(name: str, height: float, room: float) -> str:
+    """A name in bold, cut where it is wider than its room."""
+    shown = name
+    while text_width(shown, height, True) > room and len(shown) > 1:
+        shown = f"{shown.removesuffix('…')[:-1]}…"
+    return f"<b>{shown}</b>"
