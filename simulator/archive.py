@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import stat
 import struct
 import tokenize
@@ -10,6 +11,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -53,17 +55,23 @@ def check_output(file: str) -> None:
 def write_arrays(file: str, arrays: Mapping[str, Array]) -> None:
     """Write an archive of arrays by name; ".npz" is added to `file` where it lacks that.
 
-    np.savez would write the same, except for arrays with the names of its own parameters. Raises
-    LaunchError if the file cannot be written.
+    np.savez would write the same, except for arrays with the names of its own parameters. The
+    archive is written beside the file and put in its place once it is whole. Raises LaunchError if
+    it cannot be written; what was there before is then still there.
     """
-    path = file if file.endswith(".npz") else f"{file}.npz"
+    path = Path(file if file.endswith(".npz") else f"{file}.npz").resolve()
+    part = path.with_name(f".{path.name[:SHOWN_NAME]}.{os.getpid()}.part")
     try:
-        with zipfile.ZipFile(path, "w") as archive:
+        with zipfile.ZipFile(part, "w") as archive:
             for name, array in arrays.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
                     np.lib.format.write_array(entry, array, allow_pickle=False)
+        part.replace(path)
     except OSError as error:
-        raise LaunchError(f"{path} cannot be written: {error.strerror or error}.") from None
+        raise LaunchError(f"{file} cannot be written: {error.strerror or error}.") from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def read_arrays(file: str) -> dict[str, Array]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from simulator.language.ctype import Array
-from simulator.language.errors import LaunchError
+from simulator.language.errors import LaunchError, shorten
 from simulator.language.functions import CLOCKS, FENCES
 from simulator.language.tree import Kernel
 from simulator.language.visit import calls
@@ -96,7 +96,8 @@ def build_report(
         seconds=machine.seconds,
         arrays=machine.results(),
         notes=(
-            *unset_constants(kernel, launch), *_clock_note(kernel), *findings.notes.values(),
+            *map(shorten, unset_constants(kernel, launch)), *_clock_note(kernel),
+            *findings.notes.values(),
         ),
     )  # fmt: skip
 

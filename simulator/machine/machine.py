@@ -118,18 +118,18 @@ class Machine:
         Raises SourceError, with its place in the text, for what cannot be executed.
         """
         begin = time.perf_counter()
-        if blocks is None:
-            blocks = np.arange(self.launch.blocks)
-        self._budget = budget or Budget(self._time_limit, blocks.size, self._on_progress)
+        count = self.launch.blocks if blocks is None else blocks.size
+        self._budget = budget or Budget(self._time_limit, count, self._on_progress)
         for notify in callbacks(self.observers, "on_start"):
             notify(self.kernel, self.launch, self.buffers)
         chunk = self.chunk_blocks()
         with np.errstate(all="ignore"):
             try:
-                for first in range(0, blocks.size, chunk):
+                for first in range(0, count, chunk):
                     if first:
                         self._budget.check()
-                    together = blocks[first : first + chunk]
+                    numbers = np.arange(first, min(first + chunk, count))
+                    together = numbers if blocks is None else blocks[numbers]
                     self._run_chunk(together)
                     self._budget.blocks_done += together.size
             except LaunchStopped:

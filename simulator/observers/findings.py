@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from simulator.language.errors import shorten
 from simulator.language.tree import MemorySpace
 from simulator.launch import Dim3
 from simulator.machine.group import Group
@@ -102,13 +103,15 @@ class Findings:
     def add(self, key: Any, hazard: Hazard) -> None:
         """Add a hazard, or its count to the one already found for this key."""
         known = self.hazards.get(key)
-        if known is not None:
-            hazard = replace(known, count=known.count + hazard.count)
-        self.hazards[key] = hazard
+        self.hazards[key] = (
+            replace(hazard, message=shorten(hazard.message))
+            if known is None
+            else replace(known, count=known.count + hazard.count)
+        )
 
     def note(self, key: Any, sentence: str) -> None:
         """Add a sentence, unless there is one for this key."""
-        self.notes.setdefault(key, sentence)
+        self.notes.setdefault(key, shorten(sentence))
 
     def add_later(self, later: Findings) -> None:
         """Add what was found after all of this."""

@@ -18,7 +18,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from simulator.language.ctype import Array
-from simulator.language.errors import LaunchError, SourceError, Span
+from simulator.language.errors import LaunchError, SourceError, Span, shorten
 from simulator.language.tree import Kernel, MemorySpace
 from simulator.launch import Dim3, Launch, format_index, ravel, unravel
 from simulator.machine.machine import Machine
@@ -233,7 +233,7 @@ def _add_witness(hazard: Hazard, outcome: Outcome, reference: Outcome, launch: L
         sentence="",
     )
     sentence = witness_sentence(witness, launch, None if read is None else read.line)
-    return replace(hazard, witness=replace(witness, sentence=sentence))
+    return replace(hazard, witness=replace(witness, sentence=shorten(sentence)))
 
 
 def _find_read_difference(

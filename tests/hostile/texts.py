@@ -294,6 +294,10 @@ NAMES = {
     "an array of 20,000 letters out of bounds": (
         kernel("__shared__ float " + "a" * 20_000 + "[4]; " + "a" * 20_000
                + "[9] = 1; x[0] = 1;"), "1,000 letters"),
+    "names of 300 letters that race": (
+        kernel("s[threadIdx.x] = n; x[0] = s[31 - threadIdx.x]; x[threadIdx.x + 99] = s[40];\n"
+               "if (n) __syncthreads();", "__device__ float s[32];\n"
+               ).replace("s[", "s" * 300 + "["), "sss…"),
     "letters that clear a screen in a comment": (kernel(f"x[0] = oh; // {ESC}{BELL}"), "."),
     "letters that clear a screen in a name": (kernel(f"x[0] = oh{ESC};"), "."),
     "letters that clear a screen in a text": (kernel(f'printf("{ESC}{BELL}"); x[0] = oh;'), "."),

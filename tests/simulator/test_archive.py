@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import random
 import struct
+import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ import pytest
 
 from simulator import Launch, LaunchError, compile_kernel
 from simulator.__main__ import main
-from simulator.archive import read_arrays
+from simulator.archive import read_arrays, write_arrays
 from simulator.launch import check
 
 TEXT = "__global__ void k(float* x, int n) { x[threadIdx.x] = n; }"
@@ -259,3 +261,28 @@ def test_damage_of_any_kind_is_told_or_does_no_harm(tmp_path: Path) -> None:
     assert not [error for error in refused if "\n" in error]
     assert len(refused) > ROUNDS / 2
     assert taken > ROUNDS / 100
+
+
+@contextmanager
+def little_room() -> Iterator[None]:
+    """No file of this process may have more than 4 KB, as on a full disk."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits a file's size")
+def test_a_full_disk_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+    file = tmp_path / "out.npz"
+    write_arrays(str(file), {"x": CELLS})
+    with little_room(), pytest.raises(LaunchError, match=r"out\.npz cannot be written: File too"):
+        write_arrays(str(file), {"x": np.zeros(4096)})
+    assert read_arrays(str(file))["x"].tolist() == CELLS.tolist()
+    assert list(tmp_path.iterdir()) == [file]
+    write_arrays(str(file), {"x": np.ones(2)})
+    assert read_arrays(str(file))["x"].tolist() == [1, 1]

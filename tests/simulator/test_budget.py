@@ -74,6 +74,12 @@ def test_the_message_says_what_was_done() -> None:
     assert error.value.span.line == 3
 
 
+def test_the_most_blocks_end_in_time_though_they_do_nothing() -> None:
+    launch = launch_text("__global__ void k() {}", grid=67_000_000, block=1)
+    with pytest.raises(LaunchError, match=r"0\.05 seconds, is over: [\d,]+ of 67,000,000 blocks"):
+        simulate(*launch, seconds=0.05)
+
+
 def test_nested_loops_share_the_time() -> None:
     text = """__global__ void k(float* x, int n) {
 for (int a = 0; a < n; ++a)
