@@ -24,8 +24,8 @@ def evaluate(expression: int | str, values: Mapping[str, int]) -> int:
 
     Raises LaunchError for any other expression, and where it has no value.
 
-    >>> evaluate("TILE / EACH", {"TILE": 64, "EACH": 8})
-    8
+    >>> evaluate("TILE / EACH", {"TILE": 64, "EACH": 8}), evaluate("A.width", {"A.width": 4})
+    (8, 4)
     """
     text = str(expression).strip()
     if len(text) > LONGEST:
@@ -50,8 +50,8 @@ def _value(node: ast.expr, values: Mapping[str, int]) -> int | None:
     match node:
         case ast.Constant(value=int(number)) if not isinstance(number, bool):
             found = number
-        case ast.Name(id=name) if name in values:
-            found = values[name]
+        case ast.Name() | ast.Attribute() if ast.unparse(node) in values:  # a struct's member
+            found = values[ast.unparse(node)]
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             first, second = _value(left, values), _value(right, values)
             if first is None or second is None:

@@ -18,17 +18,11 @@ from simulator.machine.extern_memory import extern_type
 from simulator.machine.group import Group
 from simulator.machine.masks import ALL
 from simulator.machine.observer import Observer, callbacks
+from simulator.machine.occupancy import MULTIPROCESSORS, resident_blocks
 from simulator.machine.printing import LaunchStopped
 from simulator.machine.schedule import Schedule
 from simulator.machine.statements import Program
 from simulator.machine.team import Team
-
-# An H200 (CUDA C++ Programming Guide, technical specifications of compute capability 9.0).
-MULTIPROCESSORS = 132
-SM_BLOCKS = 32  # resident blocks of a multiprocessor
-SM_THREADS = 2048  # resident threads
-SM_SHARED_BYTES = 228 * 1024
-RESERVED_SHARED_BYTES = 1024  # of each block
 
 CHUNK_LANES = 8192  # lanes of a group: its arrays then stay in the processor's cache
 
@@ -254,6 +248,4 @@ def _resident_blocks(launch: Launch, shared_bytes: int) -> int:
 
     A block that waits for one that is not among them waits for ever, as it does there.
     """
-    by_threads = SM_THREADS // (launch.warps * WARP_SIZE)
-    by_shared = SM_SHARED_BYTES // (shared_bytes + RESERVED_SHARED_BYTES)
-    return MULTIPROCESSORS * max(1, min(SM_BLOCKS, by_threads, by_shared))
+    return MULTIPROCESSORS * max(1, resident_blocks(launch.threads, shared_bytes)[0])

@@ -45,7 +45,7 @@ def written_parameters(kernel: Kernel) -> set[str]:
                 if _points_elsewhere(subexpression):
                     return {parameter.name for parameter in kernel.parameters} | in_global
                 for target in _write_targets(subexpression):
-                    root = _root_variable(target)
+                    root = root_variable(target)
                     if root is None or root.space is MemorySpace.REGISTER:
                         return {parameter.name for parameter in kernel.parameters} | in_global
                     if root.space in (MemorySpace.PARAMETER, MemorySpace.GLOBAL):
@@ -73,12 +73,12 @@ def _points_elsewhere(expression: Expression) -> bool:
     match expression:
         case Assign(lvalue=Name(variable=variable, ctype=Pointer()), value=value, operator=""):
             is_parameter = variable.space is MemorySpace.PARAMETER
-            return is_parameter and _root_variable(value) is not variable
+            return is_parameter and root_variable(value) is not variable
         case _:
             return False
 
 
-def _root_variable(lvalue: Expression) -> Variable | None:
+def root_variable(lvalue: Expression) -> Variable | None:
     """The variable that an address starts from, None where it is computed."""
     match lvalue:
         case Name(variable=variable):
@@ -86,14 +86,14 @@ def _root_variable(lvalue: Expression) -> Variable | None:
         case Load(lvalue=inner, ctype=Pointer()) if not in_register(inner):
             return None  # a pointer in memory
         case Load(lvalue=inner) | AddressOf(lvalue=inner) | Increment(lvalue=inner):
-            return _root_variable(inner)
+            return root_variable(inner)
         case Index(base=inner) | Member(base=inner) | FieldOf(base=inner):
-            return _root_variable(inner)
+            return root_variable(inner)
         case Dereference(pointer=inner) | Cast(operand=inner) | Comma(second=inner):
-            return _root_variable(inner)
+            return root_variable(inner)
         case Binary(left=left, right=right):
-            return _root_variable(left if isinstance(left.ctype, Pointer) else right)
+            return root_variable(left if isinstance(left.ctype, Pointer) else right)
         case Assign(lvalue=inner, operator=operator) if operator:
-            return _root_variable(inner)  # moved
+            return root_variable(inner)  # moved
         case _:
             return None

@@ -2,33 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from simulator.observers.findings import RACES, HazardKind
-from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck, State
-
-# Hazards in the order in which they are mended.
-ORDER = (
-    HazardKind.TRAP,
-    HazardKind.FAILED_ASSERTION,
-    HazardKind.OUT_OF_BOUNDS,
-    HazardKind.MISALIGNED,
-    HazardKind.DIVERGENT_BARRIER,
-    *RACES,
-    HazardKind.WRONG_MASK,
-    HazardKind.ABSENT_LANE,
-    HazardKind.UNINITIALIZED_READ,
+from simulator.verdict.verdict import (
+    CheckState,
+    CounterRow,
+    FoundHazard,
+    LineCost,
+    Occupancy,
+    SizeCheck,
+    State,
 )
 
+# Hazards in the order in which they are mended, with what to do about each.
+ADVICE: Mapping[HazardKind, str] = {
+    HazardKind.TRAP: "Mend what ends the launch",
+    HazardKind.FAILED_ASSERTION: "Mend what ends the launch",
+    HazardKind.OUT_OF_BOUNDS: "Keep every access inside its array",
+    HazardKind.MISALIGNED: "Align the wide access",
+    HazardKind.DIVERGENT_BARRIER: "Let all threads of a block reach the barrier",
+    **dict.fromkeys(RACES, "Let the threads wait for each other between these accesses"),
+    HazardKind.WRONG_MASK: "Name the lanes that call in the mask",
+    HazardKind.ABSENT_LANE: "Read only from lanes that take part",
+    HazardKind.UNINITIALIZED_READ: "Give the value before it is read",
+}
+ORDER = tuple(ADVICE)
+INTENSITY = 1.5  # times the tiled kernel's bytes of global memory, from which that is told
+FEW_WARPS = 0.25  # of those that a multiprocessor holds
 
-def next_step(state: State, checks: Sequence[SizeCheck], hazards: Sequence[FoundHazard]) -> str:
-    """What to do next of all that a verdict found."""
+
+def next_step(
+    state: State,
+    checks: Sequence[SizeCheck],
+    hazards: Sequence[FoundHazard],
+    costliest: LineCost | None,
+    rows: Sequence[CounterRow],
+    fits: Occupancy | None,
+) -> str:
+    """What to do next of all that a verdict found.
+
+    rows are of one's own kernel and its neighbours, none where these say nothing.
+    """
     if state is State.STOPPED:
-        return checks[0].sentence
-    if hazards:
-        first = min(hazards, key=lambda one: ORDER.index(one.hazard.kind))
-        return first.hazard.message
-    wrong = [check for check in checks if check.state is CheckState.WRONG]
-    if wrong:
-        return wrong[0].sentence
-    return "No hazards: run it on a GPU."
+        return f"It does not run: {checks[0].sentence}"
+    faulty = [one for one in checks if one.state in (CheckState.WRONG, CheckState.STOPPED)]
+    # What is wrong at a size without a hazard comes before hazards that only later sizes show.
+    found_at = [one.sizes for one in hazards]
+    first = next((one for one in checks if one in faulty or one.sizes in found_at), None)
+    if hazards and first is not None and first.sizes in found_at:
+        return _hazard(min(hazards, key=lambda one: ORDER.index(one.hazard.kind)))
+    if faulty:
+        return _wrong(checks, faulty)
+    if state is State.UNCHECKED:
+        return "It runs without hazards; say what it should compute, and its results are compared."
+    right = sum(one.state is CheckState.RIGHT for one in checks)
+    sizes = f"{right} sizes" if right > 1 else "one size"
+    for advice in (_cost(costliest), _intensity(rows), _occupancy(fits)):
+        if advice:
+            return f"Right at {sizes}. {advice}"
+    return f"Right at {sizes}, no hazards: run it on a GPU."
+
+
+def _hazard(found: FoundHazard) -> str:
+    """What to do about a hazard, and where it shows."""
+    advice = ADVICE[found.hazard.kind]
+    message = found.hazard.message
+    if found.hazard.kind is HazardKind.OUT_OF_BOUNDS and found.only_ragged:
+        advice = "Guard the edge, where the tile does not divide the size"
+    if found.hazard.kind in RACES and found.hazard.space == "shared":
+        advice = "Put a __syncthreads() between these accesses"
+    return f"{advice}: {message}{_at(found.sizes)}"
+
+
+def _at(sizes: Sequence[tuple[str, int]]) -> str:
+    return f" So at {_text(sizes)}." if sizes else ""
+
+
+def _text(sizes: Sequence[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} = {size}" for name, size in sizes)
+
+
+def _wrong(checks: Sequence[SizeCheck], faulty: Sequence[SizeCheck]) -> str:
+    """Where it is wrong, and how: everywhere, only when ragged, or at some sizes."""
+    first = faulty[0]
+    does = "wrong" if first.state is CheckState.WRONG else "stopped"
+    where = f"{does} at {_text(first.sizes)}: {first.sentence}" if first.sizes else first.sentence
+    right = [
+        one for one in checks
+        if one.state is CheckState.RIGHT and any(size > 1 for _, size in one.sizes)
+    ]  # fmt: skip
+    if not right:
+        return where[0].upper() + where[1:]
+    if all(one.is_ragged for one in faulty) and not all(one.is_ragged for one in right):
+        return f"Right where its tile divides {_names(first)}; {where}"
+    return f"Right at {len(right)} of {len(right) + len(faulty)} sizes; {where}"
+
+
+def _names(check: SizeCheck) -> str:
+    names = [name for name, _ in check.sizes]
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else names[0]
+
+
+def _cost(costliest: LineCost | None) -> str:
+    """What to do about the costliest line."""
+    if costliest is None:
+        return ""
+    if costliest.space == "shared":
+        return f"{costliest.sentence} Pad the rows of {costliest.array}, or swap its indices."
+    return f"{costliest.sentence} Let neighbouring threads take neighbouring elements."
+
+
+def _intensity(rows: Sequence[CounterRow]) -> str:
+    """What to do where values come from global memory more often than in the tiled kernel."""
+    tiled = next((row for row in rows if row.name == "tiled"), None)
+    if tiled is None or tiled.bytes_per_flop is None or rows[0].bytes_per_flop is None:
+        return ""
+    own = rows[0].bytes_per_flop
+    if own < INTENSITY * tiled.bytes_per_flop:
+        return ""
+    return (
+        f"It moves {own:.2g} bytes of global memory for each operation, the tiled kernel "
+        f"{tiled.bytes_per_flop:.2g}: share tiles of A and B in shared memory."
+    )
+
+
+def _occupancy(fits: Occupancy | None) -> str:
+    """What to do where few warps fit a multiprocessor."""
+    if fits is None or fits.warps > FEW_WARPS * fits.warps_at_most or fits.limit == "threads":
+        return ""
+    return fits.sentence

@@ -1,9 +1,9 @@
-"""Which cells of a result a block stores, found by running single blocks."""
+"""What single blocks of a kernel do: which cells of the result they store, and whether rightly."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,9 +13,32 @@ from simulator.language.tree import Kernel
 from simulator.launch import Launch
 from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Observer
+from simulator.machine.schedule import Schedule
+from simulator.size_expression import evaluate
+from simulator.verdict.form import LaunchForm, NumberArgument
+from simulator.verdict.launches import build_launch, known_values
+from simulator.verdict.tasks import TASKS, wrong_cells
 
 GRID = 64  # blocks in x and in y of a launch of which single blocks run
-SECONDS = 0.5  # for one block
+SECONDS = 1.0  # for one block
+INNER = 8  # terms of a product's sums
+SIZES = (37, 131, 523)  # of the result, each larger than a block's part in more kernels
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTile:
+    """The part of a result that a block stores.
+
+    along_x and along_y are what the next block in x and in y goes along, "rows", "columns", or ""
+    where it has no cells of its own. Where is_linear, a block stores `columns` cells, which go on
+    in the next row.
+    """
+
+    rows: int
+    columns: int
+    along_x: str
+    along_y: str
+    is_linear: bool
 
 
 class _StoredCells(Observer):
@@ -31,71 +54,93 @@ class _StoredCells(Observer):
             self.cells.update(np.unique(access.cells()[0]).tolist())
 
 
-@dataclass(frozen=True, slots=True)
-class BlockTile:
-    """The cells of a result of which each block stores its part.
+class Probe:
+    """Runs single blocks of a form with a task; its grid does not matter."""
 
-    rows and columns are those of one block; along_x and along_y are what the next block in x and
-    in y goes along, "rows", "columns", or "" where it computes nothing of its own. Where is_linear,
-    columns are cells, which go on in the next row.
-    """
+    def __init__(self, kernel: Kernel, form: LaunchForm) -> None:
+        self._kernel = kernel
+        self._form = replace(form, grid=(str(GRID), str(GRID), "1"))
+        self._task = TASKS[form.task]
+        self._roles = dict(form.roles)
+        self._result = self._roles[self._task.results[0]]
+        given = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
+        self._free = [self._roles[role] for role in self._task.sizes if self._roles[role] in given]
 
-    rows: int
-    columns: int
-    along_x: str
-    along_y: str
-    is_linear: bool
-
-
-def block_tile(
-    kernel: Kernel,
-    array: str,
-    launch: Callable[[int], Launch],
-    columns: Callable[[int], int],
-) -> BlockTile | None:
-    """What a block of a kernel stores into an array; None where that is no such tile.
-
-    launch gives a launch of GRID x GRID blocks by a size, and columns that array's columns.
-    """
-    found: BlockTile | None = None
-    for size in (37, 131, 523):
+    def block_is_right(self) -> bool:
+        """Whether the first block stores right values, into cells without holes between them."""
         try:
-            found = _tile(kernel, array, launch(size), columns(size)) or found
-        except (SourceError, LaunchError):
-            break
-        if found is not None and (found.is_linear or (found.along_x and found.along_y)):
-            break
-    return found
+            launch, sizes = self._launch(SIZES[0])
+            machine, cells = self._run(launch, 0)
+        except (LaunchError, SourceError):
+            return False
+        before = {role: np.asarray(launch.arguments[self._roles[role]]) for role in
+                  self._task.arrays}  # fmt: skip
+        expected = self._task.expected(before, sizes)[self._task.results[0]]
+        result = machine.results()[self._result]
+        if not cells.size or result.size < expected.size or cells[-1] >= expected.size:
+            return False
+        wrong = wrong_cells(result, expected, self._task.terms(sizes)).reshape(-1)
+        rows, columns = np.divmod(cells, expected.shape[1])
+        in_rectangle = (int(np.ptp(rows)) + 1) * (int(np.ptp(columns)) + 1)
+        has_holes = cells.size not in (in_rectangle, int(np.ptp(cells)) + 1)
+        return not has_holes and not wrong[cells].any()
 
+    def tile(self) -> BlockTile | None:
+        """What a block stores of the result; None where that is no rectangle that blocks repeat."""
+        found: BlockTile | None = None
+        for size in SIZES:
+            try:
+                found = self._tile(size) or found
+            except (SourceError, LaunchError):
+                break
+            if found is not None and (found.is_linear or (found.along_x and found.along_y)):
+                break
+            if not self._free:
+                break
+        return found
 
-def _tile(kernel: Kernel, array: str, launch: Launch, columns: int) -> BlockTile | None:
-    """The tile at one size; None where no neighbour has cells of its own."""
+    def _launch(self, size: int) -> tuple[Launch, Mapping[str, int]]:
+        """A launch whose sizes are one number, but for a product's inner one, and its sizes."""
+        inner = self._roles.get("K", "")
+        is_apart = inner not in (self._roles["M"], self._roles["N"])
+        numbers = {name: INNER if is_apart and name == inner else size for name in self._free}
+        known = known_values(self._kernel, self._form, numbers)
+        sizes = {role: evaluate(self._roles[role], known) for role in self._task.sizes}
+        return build_launch(self._kernel, self._form, numbers), sizes
 
-    def stored(block: int) -> Array:
-        observer = _StoredCells(array)
-        Machine(kernel, launch, [observer], seconds=SECONDS).run(np.array([block]))
-        return np.array(sorted(observer.cells), dtype=np.int64)
+    def _run(self, launch: Launch, block: int) -> tuple[Machine, Array]:
+        """Run one block; the machine, and the numbers of the result's cells that it stored."""
+        observer = _StoredCells(self._result)
+        machine = Machine(self._kernel, launch, [observer], Schedule.LOCKSTEP, seconds=SECONDS)
+        machine.run(np.array([block]))
+        return machine, np.array(sorted(observer.cells), dtype=np.int64)
 
-    here = stored(0)
-    if not here.size:
-        return None
-    tops = {axis: _moved(here, stored(block), columns) for axis, block in (("x", 1), ("y", GRID))}
-    rows, wide = np.unique(here // columns), np.unique(here % columns)
-    if tops["x"] is None and tops["y"] is None:
-        return None
-    x, y = (tops[axis] or ("", 0) for axis in "xy")
-    steps = {along: step for along, step in (y, x) if along}
-    if not y[0] and x[0] == "columns" and rows.size == 1:
-        beyond = stored(-(-columns // x[1]))
-        if beyond.size and beyond[0] // columns != rows[0]:
-            return BlockTile(1, x[1], "columns", "", is_linear=True)
-    return BlockTile(
-        steps.get("rows", int(rows[-1]) + 1),
-        steps.get("columns", int(wide[-1]) + 1),
-        x[0],
-        y[0],
-        is_linear=False,
-    )
+    def _tile(self, size: int) -> BlockTile | None:
+        """The tile at one size; None where no neighbour has cells of its own."""
+        launch, sizes = self._launch(size)
+        columns = sizes[self._task.arrays[self._task.results[0]][1]]
+        here = self._run(launch, 0)[1]
+        if not here.size:
+            return None
+        x = _moved(here, self._run(launch, 1)[1], columns)
+        y = _moved(here, self._run(launch, GRID)[1], columns)
+        if x is None and y is None:
+            return None
+        along_x, step_x = x or ("", 0)
+        along_y, step_y = y or ("", 0)
+        rows, wide = np.unique(here // columns), np.unique(here % columns)
+        if not along_y and along_x == "columns" and rows.size == 1:
+            beyond = self._run(launch, -(-columns // step_x))[1]
+            if beyond.size and beyond[0] // columns != rows[0]:
+                return BlockTile(1, step_x, "columns", "", is_linear=True)
+        steps = {along_y: step_y, along_x: step_x}
+        return BlockTile(
+            steps.get("rows", int(rows[-1]) + 1),
+            steps.get("columns", int(wide[-1]) + 1),
+            along_x,
+            along_y,
+            is_linear=False,
+        )
 
 
 def _moved(here: Array, there: Array, columns: int) -> tuple[str, int] | None:

@@ -11,19 +11,23 @@ from simulator.size_expression import evaluate
 from simulator.verdict.form import LaunchForm, NumberArgument
 from simulator.verdict.launches import known_values
 
-DEFAULT_TILE = 8  # of a block without sides
-LARGEST_TILE = 64  # whose multiples are tried
+DEFAULT_TILE = 8  # where the form shows none
+MANY = 4096  # of a size, from which what a block covers of it is read off the grid
+LARGEST_TILE = 32  # beyond which a block takes so long that fewer blocks are tried first
 # Sizes in the order in which they are tried, for a task's first, second and third size, as whole
 # tiles and elements beyond them; none is below 1.
+RAGGED = ((1, 1), (1, -1), (0, 5))
+ONE = ((0, 1), (0, 1), (0, 1))
 PLAN = (
     ((1, 0), (1, 0), (1, 0)),
-    ((1, 1), (1, -1), (0, 5)),
-    ((0, 1), (0, 1), (0, 1)),
+    RAGGED,
+    ONE,
     ((0, 1), (1, 3), (1, 1)),
     ((1, 3), (0, 1), (0, 3)),
     ((2, 0), (1, 0), (3, 0)),
     ((2, 3), (3, -1), (1, 2)),
 )
+LARGE_PLAN = (((0, 7), (0, 3), (0, 5)), ONE, ((1, 0), (1, 0), (0, 16)), RAGGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,46 +36,74 @@ class Trial:
 
     numbers: Mapping[str, int]  # in place of the form's, by parameter
     sizes: Mapping[str, int]  # by the task's roles, or by parameter
-    is_ragged: bool  # whether a side of the block does not divide a size
+    tiles: Mapping[str, int]  # what a block covers of each; empty without a task
+
+    @property
+    def is_ragged(self) -> bool:
+        """Whether a tile does not divide its size."""
+        return any(self.sizes[role] % tile for role, tile in self.tiles.items())
 
 
 def trials(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[Trial]:
-    """The form's own sizes, and for a task's roles others, each once. Raises LaunchError."""
-    own = dict(form.roles)
-    expressions = [own[role] for role in roles]
+    """The form's own sizes, and for a task's roles others, each once.
+
+    Raises LaunchError where the form's own have no values.
+    """
+    meant = dict(form.roles)
     numbers = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
-    free = list(dict.fromkeys(one for one in expressions if one in numbers))
-    known = known_values(kernel, form)
-    tile = _tile(form, known)
-    found: list[Trial] = []
-    plans: list[dict[str, int]] = [{}]
-    for plan in PLAN if free else ():
-        plans.append(
+    free = list(dict.fromkeys(meant[role] for role in roles if meant[role] in numbers))
+    tiles = _tiles(kernel, form, {role: meant[role] for role in roles})
+    by_name = {meant[role]: tiles[role] for role in roles}
+    is_large = max(tiles.values(), default=0) > LARGEST_TILE
+    plans = LARGE_PLAN if is_large else PLAN
+    chosen: list[dict[str, int]] = [{}]
+    for plan in plans if free else ():
+        chosen.append(
             {
-                name: max(1, whole * tile + more)
+                name: max(1, whole * by_name[name] + more)
                 for name, (whole, more) in zip(free, plan, strict=False)
             }
         )
-    for chosen in plans:
+    found: list[Trial] = []
+    for given in chosen:
         try:
-            values = known_values(kernel, form, chosen)
-            sizes = {
-                role: evaluate(expression, values)
-                for role, expression in zip(roles, expressions, strict=True)
-            }
+            values = known_values(kernel, form, given)
+            sizes = {role: evaluate(meant[role], values) for role in roles}
         except LaunchError:
-            if not chosen:
+            if not given:
                 raise
             continue
         if not roles:
-            sizes = {name: values[name] for name in sorted(numbers & values.keys())}
-        is_ragged = bool(roles) and any(size % tile for size in sizes.values())
+            sizes = {one.name: values[one.name] for one in form.arguments if one.name in values}
         if all(sizes != one.sizes for one in found):
-            found.append(Trial(chosen, sizes, is_ragged))
+            found.append(Trial(given, sizes, tiles))
     return found
 
 
-def _tile(form: LaunchForm, known: Mapping[str, int]) -> int:
-    """The larger side of the block where it has two, as the tile that may divide the sizes."""
-    sides = sorted(evaluate(side, known) for side in form.block[:2])
-    return min(sides[1], LARGEST_TILE) if sides[0] > 1 else DEFAULT_TILE
+def _tiles(kernel: Kernel, form: LaunchForm, sizes: Mapping[str, str]) -> dict[str, int]:
+    """What a block covers of each size: read off how the grid grows with it.
+
+    A size that the grid does not follow, such as the inner one of a product, has the smallest tile
+    of the others, or DEFAULT_TILE where that is large.
+    """
+    numbers = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
+    found: dict[str, int] = {}
+    for role, name in sizes.items():
+        if name not in numbers:
+            continue
+        try:
+            few, many = (
+                _blocks(form, known_values(kernel, form, {name: size})) for size in (1, MANY)
+            )
+        except LaunchError:
+            continue
+        if many > few > 0:
+            found[role] = max(1, MANY * few // many)
+    inner = min(found.values(), default=DEFAULT_TILE)
+    inner = inner if inner <= LARGEST_TILE else DEFAULT_TILE
+    return {role: found.get(role, inner) for role in sizes}
+
+
+def _blocks(form: LaunchForm, values: Mapping[str, int]) -> int:
+    x, y, z = (evaluate(size, values) for size in form.grid)
+    return x * y * z

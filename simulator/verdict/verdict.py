@@ -40,7 +40,9 @@ class CellRead:
     array: str
     index: tuple[int, ...]
     value: Number
-    iteration: int | None  # of the innermost loop, from 0
+    iteration: int | None  # of the innermost loop around the read, from 0; None outside loops
+    needed: str = ""  # the cell whose value belongs there, such as "A[1][7]"; "" if not known
+    needed_value: Number | None = None  # what that holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,13 @@ class WrongCell:
     wrong: int  # cells of the array that are wrong
     cells: int  # of the array
     order: str  # of the warps: a Schedule
-    block: Dim3 | None  # that stored it last; None if no thread did
-    thread: Dim3 | None  # likewise, in its block
-    line: int | None  # of that store
-    reads: tuple[CellRead, ...]  # what that thread read before, the last ones
     sentence: str
+    block: Dim3 | None = None  # that stored it last; None where no thread did, or it is not known
+    thread: Dim3 | None = None  # likewise, in its block
+    line: int | None = None  # of that store
+    # What that thread read before: the operand that is not what was needed, where it is known; else
+    # the last values.
+    reads: tuple[CellRead, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,7 @@ class FoundHazard:
     sizes: Named  # of the first size that shows it
     numbers: Named  # likewise, for build_launch
     launches: int  # of those that ran, how many show it
+    only_ragged: bool  # whether all of these have a size that a tile does not divide
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +103,14 @@ class CounterRow:
 
 @dataclass(frozen=True, slots=True)
 class LineCost:
-    """The line whose memory accesses cost most beyond what they need."""
+    """The line whose accesses to an array take most beyond what they need."""
 
     line: int  # of the text, from 1
-    extra: int  # sectors or wavefronts beyond the fewest
+    array: str
+    space: str  # "global" or "shared"
+    requests: int  # warp instructions
+    transactions: int  # sectors of global memory, wavefronts of shared memory
+    fewest: int  # that would do
     sentence: str
 
 

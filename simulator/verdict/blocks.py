@@ -1,0 +1,108 @@
+"""What threads a block of a kernel may have, from its text alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+from simulator.language.ctype import ArrayOf
+from simulator.language.errors import LaunchError
+from simulator.language.tree import Kernel
+from simulator.launch import MAX_THREADS
+from simulator.size_expression import evaluate
+from simulator.verdict.form import Sizes3
+from simulator.verdict.launches import macro_values
+from simulator.verdict.parameters import axes_used
+
+SIDE = 16  # threads of a block in x and in y, where nothing says more
+THREADS = 256  # threads of a block in x alone, likewise
+MAX_BLOCKS = 30  # that are proposed
+DEPTH_NAME = re.compile(r"depth|^bk$|^k$|stage", re.IGNORECASE)
+SIDE_NAME = re.compile(r"tile|block|side|^t[sw]?$|^b[sw]?$", re.IGNORECASE)
+
+
+def likely_blocks(kernel: Kernel) -> list[Sizes3]:
+    """The blocks that a kernel may be written for, likeliest first; at least one."""
+    macros = macro_values(kernel.text)
+    found: list[Sizes3] = []
+    for block in _blocks(kernel, macros):
+        threads = math.prod(evaluate(size, macros) for size in block)
+        if 0 < threads <= MAX_THREADS and block not in found:
+            found.append(block)
+        if len(found) == MAX_BLOCKS:
+            break
+    return found
+
+
+def _blocks(kernel: Kernel, macros: Mapping[str, int]) -> Iterator[Sizes3]:
+    sides = _sides(kernel, macros)
+    bounds = _launch_bounds(kernel, macros)
+    if not axes_used(kernel, "threadIdx") & {"y", "z"}:
+        if bounds:
+            yield bounds, "1", "1"
+        threads = [name for name in macros if re.search(r"thread|block", name, re.IGNORECASE)]
+        yield from ((name, "1", "1") for name in threads)
+        if not sides:
+            yield str(THREADS), "1", "1"
+        for first, second in itertools.combinations_with_replacement(sides, 2):
+            yield f"{first} * {second}", "1", "1"
+        for first, second in itertools.combinations(sides, 2):
+            for each in itertools.combinations_with_replacement(sides, 2):
+                whole = evaluate(f"({first}) * ({second})", macros)
+                if whole % evaluate(f"({each[0]}) * ({each[1]})", macros) == 0:
+                    yield f"{first} * {second} / ({each[0]} * {each[1]})", "1", "1"
+        yield from ((side, "1", "1") for side in sides)
+        yield str(THREADS), "1", "1"
+        return
+    quotients = [
+        f"{first} / {second}"
+        for first, second in itertools.permutations(sides, 2)
+        if _divides(macros, second, first)
+    ]
+    if bounds:
+        side = math.isqrt(evaluate(bounds, macros))
+        alike = [one for one in (*sides, *quotients) if evaluate(one, macros) == side]
+        if side * side == evaluate(bounds, macros):
+            yield from ((one, one, "1") for one in (*alike, str(side)))
+    yield from ((one, one, "1") for one in sides if SIDE_NAME.search(one) or one.isdigit())
+    if not sides:
+        yield str(SIDE), str(SIDE), "1"
+    yield from ((one, one, "1") for one in quotients)
+    yield from ((x, y, "1") for x in sides for y in quotients if y.startswith(f"{x} /"))
+    yield from ((x, y, "1") for y in sides for x in quotients if x.startswith(f"{y} /"))
+    yield from ((x, y, "1") for x, y in itertools.product(sides, repeat=2))
+    yield str(SIDE), str(SIDE), "1"
+
+
+def _divides(macros: Mapping[str, int], part: str, whole: str) -> bool:
+    small, large = evaluate(part, macros), evaluate(whole, macros)
+    return 1 < small < large and large % small == 0
+
+
+def _sides(kernel: Kernel, macros: Mapping[str, int]) -> list[str]:
+    """Macros that the kernel's text uses, and the sides of shared arrays without such a name."""
+    body = kernel.text.split("\n")[kernel.body.span.line - 1 : kernel.body.span.end_line]
+    words = set(re.findall(r"\w+", "\n".join(body)))
+    names = [name for name, value in macros.items() if name in words and 1 < value <= MAX_THREADS]
+    names.sort(key=lambda name: (not SIDE_NAME.search(name), bool(DEPTH_NAME.search(name))))
+    values = {macros[name] for name in names}
+    shapes = [one.ctype.shape for one in kernel.shared if isinstance(one.ctype, ArrayOf)]
+    numbers = dict.fromkeys(side for shape in shapes for side in shape)
+    return [*names, *(str(side) for side in numbers if 3 < side <= 64 and side not in values)]
+
+
+def _launch_bounds(kernel: Kernel, macros: Mapping[str, int]) -> str:
+    """The threads that the kernel's __launch_bounds__ names; "" without."""
+    head = re.search(
+        rf"__launch_bounds__\s*\(([^;{{}}]*?)\)\s*(?:void\s+)?{re.escape(kernel.name)}\s*\(",
+        kernel.text,
+    )
+    if head is None:
+        return ""
+    try:
+        text = re.split(r",(?![^(]*\))", head[1])[0].strip()
+        return text if 0 < evaluate(text, macros) <= MAX_THREADS else ""
+    except LaunchError:
+        return ""

@@ -1,0 +1,193 @@
+"""The launch in a file's host code, as expressions over the kernel's parameters and macros."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from simulator.frontend.device_code import SourceFile
+from simulator.frontend.host_launches import HostArgument, HostLaunch, find_launches
+from simulator.frontend.host_values import Evaluator
+from simulator.frontend.scanner import TokenKind
+from simulator.language.errors import LaunchError
+from simulator.language.tree import Kernel
+from simulator.launch import Dim3
+from simulator.size_expression import evaluate
+from simulator.verdict.form import Sizes3
+from simulator.verdict.launches import macro_values
+
+MAX_WORDS = 60  # of an expression
+MAX_DEPTH = 5  # of variables that stand for expressions
+NUMBER = re.compile(r"(\d+)[uUlL]*")
+
+
+@dataclass(frozen=True, slots=True)
+class HostForm:
+    """A launch in the text; each part None where it is not known."""
+
+    grid: Sizes3 | None
+    block: Sizes3 | None
+    shared_bytes: str | None
+    arguments: Mapping[str, HostArgument]  # by parameter; without the members of structs
+
+
+def host_form(text: str, kernel: Kernel) -> HostForm | None:
+    """The first launch of a kernel in its file's host code; None without one."""
+    found = next((one for one in find_launches(text) if one.kernel == kernel.name), None)
+    if found is None:
+        return None
+    arguments = _arguments(kernel, found)
+    reader = _Expressions(text, kernel, found, arguments)
+    return HostForm(
+        grid=reader.sizes(0, found.grid),
+        block=reader.sizes(1, found.block),
+        shared_bytes=None if found.shared is None else str(found.shared),
+        arguments=arguments,
+    )
+
+
+def _arguments(kernel: Kernel, launch: HostLaunch) -> dict[str, HostArgument]:
+    """What a launch passes, by parameter."""
+    parameters = iter(kernel.parameters)
+    found: dict[str, HostArgument] = {}
+    for count, given in zip(kernel.counts, launch.arguments, strict=False):
+        taken = [next(parameters, None) for _ in range(count)]
+        if count == 1 and taken[0] is not None:
+            found[taken[0].name] = given
+    return found
+
+
+class _Expressions:
+    """Reads grid and block of one launch as expressions."""
+
+    def __init__(
+        self,
+        text: str,
+        kernel: Kernel,
+        launch: HostLaunch,
+        arguments: Mapping[str, HostArgument],
+    ) -> None:
+        source = SourceFile(text)
+        self._tokens = source.top.tokens
+        self._partner = source.top.partner
+        self._macros = macro_values(text)
+        # Macros with parameters, such as CEIL_DIV(N, 16), are expanded; the others keep their name.
+        with_parameters = {
+            name: macro for name, macro in source.macros.items() if macro.parameters is not None
+        }
+        self._evaluator = Evaluator(lambda name: None, with_parameters)
+        self._names = {
+            given.text: name for name, given in arguments.items() if given.text.isidentifier()
+        }
+        self._values = self._macros | {
+            name: int(given.value) for name, given in arguments.items() if given.value is not None
+        }
+        self._opening = next(
+            (
+                index
+                for index, token in enumerate(self._tokens)
+                if token.text == "<<<" and source.line(token.start) >= launch.line
+            ),
+            None,
+        )
+
+    def sizes(self, position: int, known: Dim3 | None) -> Sizes3 | None:
+        """The grid (0) or the block (1) of the launch: expressions that agree with what is known.
+
+        Else the numbers that are known; None without them.
+        """
+        written = self._written(position)
+        if written is not None and self._agrees(written, known):
+            return written
+        if known is None:
+            return None
+        x, y, z = map(str, known)
+        return x, y, z
+
+    def _agrees(self, sizes: Sizes3, known: Dim3 | None) -> bool:
+        if known is None:
+            return True
+        try:
+            return tuple(evaluate(size, self._values) for size in sizes) == known
+        except LaunchError:
+            return False
+
+    def _written(self, position: int) -> Sizes3 | None:
+        """The expressions as the text has them; None where they are of another kind."""
+        if self._opening is None:
+            return None
+        closing = self._until(self._opening, ">>>")
+        parts = _split([token.text for token in self._tokens[self._opening + 1 : closing]])
+        words = parts[position] if position < len(parts) else []
+        if len(words) == 1 and words[0] not in self._macros:
+            words = self._definition(words[0], self._opening) or words
+        if words[:1] == ["dim3"]:
+            words = words[1:]
+            if words[:1] == ["("] or words[:1] == ["{"]:
+                words = words[1:-1]
+        elif words[:1] == ["{"]:
+            words = words[1:-1]
+        found = [self._expression(part, MAX_DEPTH) for part in _split(words)]
+        known = [one for one in found if one is not None]
+        if not 1 <= len(known) <= 3 or len(known) != len(found):
+            return None
+        x, y, z = (*known, "1", "1")[:3]
+        return x, y, z
+
+    def _definition(self, name: str, before: int) -> list[str] | None:
+        """What the last declaration of a variable before a place gives it, in words."""
+        tokens = self._tokens
+        for index in range(before - 1, 0, -1):
+            if tokens[index].text != name or tokens[index].kind is not TokenKind.NAME:
+                continue
+            follows = tokens[index + 1].text
+            if follows in ("(", "{") and tokens[index - 1].text == "dim3":
+                end = self._partner.get(index + 1)
+                return None if end is None else [t.text for t in tokens[index + 2 : end]]
+            if follows == "=":
+                end = self._until(index, ";")
+                return _split([token.text for token in tokens[index + 2 : end]])[0]
+        return None
+
+    def _until(self, index: int, text: str) -> int:
+        reach = range(index, min(len(self._tokens), index + 4 * MAX_WORDS))
+        return next((at for at in reach if self._tokens[at].text == text), index)
+
+    def _expression(self, words: Sequence[str], depth: int) -> str | None:
+        """Words as an expression over parameters and macros; None where they are no such."""
+        if not depth or not words:
+            return None
+        found: list[str] = []
+        for word in self._evaluator.expand(words):
+            number = NUMBER.fullmatch(word)
+            if word in "+-*/()":
+                found.append(word)
+            elif number:
+                found.append(number[1])
+            elif word in self._names:
+                found.append(self._names[word])
+            elif word in self._macros:
+                found.append(word)
+            else:
+                inner = self._definition(word, self._opening or 0)
+                meant = None if inner is None else self._expression(inner, depth - 1)
+                if meant is None:
+                    return None
+                found.append(meant if meant.isidentifier() or meant.isdigit() else f"({meant})")
+            if len(found) > MAX_WORDS:
+                return None
+        return " ".join(found).replace("( ", "(").replace(" )", ")")
+
+
+def _split(words: Sequence[str]) -> list[list[str]]:
+    """The words between the commas that are in no bracket."""
+    parts: list[list[str]] = [[]]
+    depth = 0
+    for word in words:
+        depth += (word in ("(", "[", "{")) - (word in (")", "]", "}"))
+        if word == "," and not depth:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts

@@ -1,0 +1,105 @@
+"""The catalogue's kernels at the size of one's own, for comparison."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from simulator.catalogue import Entry, catalogue
+from simulator.frontend.kernel import compile_kernel
+from simulator.language.tree import Kernel
+from simulator.launch import Launch
+from simulator.machine.machine import Machine
+from simulator.machine.schedule import Schedule
+from simulator.observers.counters import Counters
+from simulator.observers.transactions import SECTOR_BYTES
+from simulator.verdict.verdict import CounterRow
+
+NEIGHBOURS = ("naive", "tiled", "transposed", "padded", "registers")
+LARGEST = 64**3  # multiply-adds of a product whose neighbours are computed
+SECONDS = 5.0  # for one of them
+
+
+def neighbours(
+    counters: Mapping[str, int], lines: Mapping[int, Mapping[str, int]], M: int, N: int, K: int
+) -> tuple[CounterRow, ...]:
+    """One's own row, then the catalogue's kernels for the same product in float32.
+
+    Each has the largest tiles it offers that are not larger than the product. Own's alone for a
+    product that is too large.
+    """
+    flops = 2 * M * N * K
+    own = counter_row("", "Yours", counters, lines, flops)
+    if M * N * K > LARGEST:
+        return (own,)
+    return (own, *(_row(name, M, N, K) for name in NEIGHBOURS))
+
+
+def counter_row(
+    name: str,
+    title: str,
+    counters: Mapping[str, int],
+    lines: Mapping[int, Mapping[str, int]],
+    flops: int | None,
+) -> CounterRow:
+    """A launch's costs, by operation where these are known."""
+
+    def total(*names: str) -> int:
+        return sum(counters[one] for one in names)
+
+    ideal = sum(
+        line[f"shared_{kind}_wavefronts_ideal"]
+        for line in lines.values()
+        for kind in ("load", "store")
+    )
+    wavefronts = total("shared_load_wavefronts", "shared_store_wavefronts")
+    sectors = total("global_load_sectors", "global_store_sectors")
+    requests = total("global_load_requests", "global_store_requests")
+    return CounterRow(
+        name=name,
+        title=title,
+        conflicts=wavefronts - ideal,
+        sectors_per_request=sectors / requests if requests else None,
+        bytes_per_flop=SECTOR_BYTES * sectors / flops if flops else None,
+        wavefronts_per_flop=wavefronts / flops if flops else None,
+    )
+
+
+@functools.lru_cache(256)
+def _row(name: str, M: int, N: int, K: int) -> CounterRow:
+    entry = catalogue()[name]
+    chosen = _setting(entry, M, N)
+    A, B, C = (np.zeros(shape, np.float32) for shape in ((M, K), (K, N), (M, N)))
+    launch = entry.launch({"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}, **chosen)
+    counters = _counted(_compiled(name, tuple(chosen.items())), launch)
+    tile = f", {entry.produces(**chosen)[0]} x {entry.produces(**chosen)[1]}" if chosen else ""
+    return counter_row(
+        name,
+        f"{entry.title.split(':')[0]}{tile}",
+        counters.totals,
+        counters.lines,
+        2 * M * N * K,
+    )
+
+
+def _setting(entry: Entry, M: int, N: int) -> Mapping[str, int]:
+    """The setting with the largest tile that is not larger than C; else with the smallest."""
+    ordered = sorted(entry.settings(), key=lambda one: math.prod(entry.produces(**one)))
+    sizes = [entry.produces(**one) for one in ordered]
+    fitting = [rows <= M and columns <= N for rows, columns in sizes]
+    return ordered[max((i for i, fits in enumerate(fitting) if fits), default=0)]
+
+
+@functools.lru_cache(64)
+def _compiled(name: str, chosen: tuple[tuple[str, int], ...]) -> Kernel:
+    entry = catalogue()[name]
+    return compile_kernel(entry.source(**dict(chosen)), entry.kernel, None, entry.file)
+
+
+def _counted(kernel: Kernel, launch: Launch) -> Counters:
+    counters = Counters()
+    Machine(kernel, launch, [counters], Schedule.LOCKSTEP, seconds=SECONDS).run()
+    return counters

@@ -1,0 +1,266 @@
+"""What a kernel's parameters say about it: a matrix product, a transposition, or something else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from simulator.language.ctype import CType, Pointer, Scalar, Vector
+from simulator.language.functions import ATOMIC_FUNCTIONS
+from simulator.language.tree import (
+    Assign,
+    Binary,
+    Builtin,
+    Call,
+    Expression,
+    Kernel,
+    Load,
+    Loop,
+    MemorySpace,
+    Variable,
+)
+from simulator.language.visit import expressions_of, in_register, subexpressions, walk
+from simulator.observers.written_parameters import root_variable, written_parameters
+from simulator.verdict.form import ArrayArgument, Contents, NumberArgument
+from simulator.verdict.launches import macro_values
+
+SIZE = 8  # of a matrix, where nothing says more
+# The names that M, N and K of a product have, in that order.
+PRODUCT_SIZES = (
+    ("m", "n", "k"),
+    ("height", "width", "depth"),
+    ("height", "width", "inner"),
+    ("rows", "cols", "inner"),
+    ("rows", "columns", "inner"),
+)
+TRANSPOSED_SIZES = (("height", "width"), ("rows", "cols"), ("rows", "columns"), ("m", "n"))
+PRODUCT_NAME = re.compile(r"mat_?(rix)?_?mul|matmul|gemm|mm|tile|product", re.IGNORECASE)
+OTHER_NAME = re.compile(
+    r"add|axpy|dot|conv|stencil|reduce|scan|hist|vec|gemv|mv\b|blur|filter|sum", re.IGNORECASE
+)
+
+Argument = ArrayArgument | NumberArgument
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a launch is given, and what it is to compute."""
+
+    arguments: tuple[Argument, ...]
+    task: str = ""
+    roles: tuple[tuple[str, str], ...] = ()
+
+
+def recognise(kernel: Kernel) -> Shape | None:
+    """The task that a kernel's parameters and name tell, with sizes of SIZE; None for none."""
+    return _product_of_structs(kernel) or _product(kernel) or _transposition(kernel)
+
+
+def axes_used(kernel: Kernel, name: str) -> set[str]:
+    """The axes of threadIdx or blockIdx that a kernel uses."""
+    return {
+        expression.axis
+        for statement in walk(kernel.body)
+        for root in expressions_of(statement)
+        for expression in subexpressions(root)
+        if isinstance(expression, Builtin) and expression.name == name
+    }
+
+
+def is_whole(ctype: CType) -> bool:
+    """Whether it is a type of whole numbers."""
+    return isinstance(ctype, Scalar) and ctype.dtype.kind in "iu"
+
+
+def _sizes(kernel: Kernel) -> list[str]:
+    """The parameters that may be sizes."""
+    return [one.name for one in kernel.parameters if is_whole(one.ctype) and one.ctype.size > 1]
+
+
+def _numbers(variable: Variable) -> Scalar | None:
+    """The type of the numbers that a pointer's array holds; None for structs and pointers."""
+    target = variable.ctype.target if isinstance(variable.ctype, Pointer) else None
+    target = target.element if isinstance(target, Vector) else target
+    return target if isinstance(target, Scalar) else None
+
+
+def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:
+    """The arrays that are read, in order, and behind them the one that is written; else None."""
+    pointers = [one for one in kernel.parameters if isinstance(one.ctype, Pointer)]
+    written = written_parameters(kernel)
+    results = [one for one in pointers if one.name in written]
+    if len(results) != 1:  # a pointer was copied, or nothing is stored: by custom it is the last
+        results = pointers[-1:]
+    read = [one for one in pointers if one not in results]
+    types = {_numbers(one) for one in read}
+    if len(results) != 1 or len(read) != inputs or len(types) != 1 or None in types:
+        return None
+    return [one.name for one in (*read, *results)] if _numbers(results[0]) is not None else None
+
+
+def _product(kernel: Kernel) -> Shape | None:
+    """The arguments of a matrix product, if the kernel's parameters are one's."""
+    arrays = _arrays(kernel, 2)
+    sizes = None if arrays is None else _product_sizes(kernel)
+    if arrays is None or sizes is None:
+        return None
+    M, N, K = sizes
+    A, B, C = arrays
+    return Shape(
+        _arguments(kernel, {A: (M, K), B: (K, N), C: (M, N)}, (M, N, K)),
+        "product",
+        (("A", A), ("B", B), ("C", C), ("M", M), ("N", N), ("K", K)),
+    )
+
+
+def _product_sizes(kernel: Kernel) -> tuple[str, str, str] | None:
+    """What M, N and K are, of the whole parameters and the macros; None where nothing is."""
+    names, macros = _sizes(kernel), macro_values(kernel.text)
+    folded = {name.lower(): name for name in names}
+    for triple in PRODUCT_SIZES:
+        if all(one in folded for one in triple):
+            M, N, K = (folded[one] for one in triple)
+            return M, N, K
+    if len(names) > 3 or not _multiplies(kernel):
+        return None
+    if len(names) == 3:
+        return names[0], names[1], names[2]
+    if len(names) == 2:
+        first, second = names
+        return {
+            "M": (_of(macros, "M"), first, second),
+            "N": (first, _of(macros, "N"), second),
+            "K": (first, second, _of(macros, "K")),
+            "": (first, second, second),
+        }[next((one for one in "KNM" if one in macros and one.lower() not in folded), "")]
+    if len(names) == 1:
+        return names[0], names[0], names[0]
+    found = {name.lower(): name for name in macros}
+    if all(one in found for one in ("m", "n", "k")):
+        return found["m"], found["n"], found["k"]
+    square = next((found[one] for one in ("n", "width", "size") if one in found), None)
+    return None if square is None else (square, square, square)
+
+
+def _of(macros: Mapping[str, int], name: str) -> str:
+    return name if name in macros else ""
+
+
+def _multiplies(kernel: Kernel) -> bool:
+    """Whether a kernel adds up products in a loop, and its name is no other operation's."""
+    if PRODUCT_NAME.search(kernel.name):
+        return True
+    if OTHER_NAME.search(kernel.name):
+        return False
+    return any(
+        isinstance(expression, Assign)
+        and any(isinstance(one, Binary) and one.operator == "*" for one in inside)
+        and (expression.operator == "+" or any(_is_sum(one) for one in inside))
+        for loop in walk(kernel.body)
+        if isinstance(loop, Loop)
+        for statement in walk(loop.body)
+        for root in expressions_of(statement)
+        for expression in subexpressions(root)
+        if isinstance(expression, Assign)
+        for inside in [list(subexpressions(expression.value))]
+    )
+
+
+def _is_sum(expression: object) -> bool:
+    return isinstance(expression, Binary) and expression.operator == "+"
+
+
+def _product_of_structs(kernel: Kernel) -> Shape | None:
+    """The arguments of a product of matrices that are structs with a width, a height and cells."""
+    pointers = [one.name for one in kernel.parameters if isinstance(one.ctype, Pointer)]
+    owners = [name.rpartition(".")[0] for name in pointers]
+    names = {one.name for one in kernel.parameters}
+    if len(set(owners)) != 3 or len(owners) != 3 or not all(owners):
+        return None
+    if any(f"{one}.{side}" not in names for one in owners for side in ("width", "height")):
+        return None
+    first, second, third = owners
+    values = {
+        f"{first}.width": str(SIZE), f"{first}.height": str(SIZE), f"{second}.width": str(SIZE),
+        f"{second}.height": f"{first}.width", f"{third}.width": f"{second}.width",
+        f"{third}.height": f"{first}.height",
+        **{f"{one}.stride": f"{one}.width" for one in owners},
+    }  # fmt: skip
+    found: list[Argument] = []
+    for parameter in kernel.parameters:
+        if parameter.name in pointers:
+            owner = owners[pointers.index(parameter.name)]
+            found.append(ArrayArgument(parameter.name, f"{owner}.height", f"{owner}.width"))
+        else:
+            found.append(NumberArgument(parameter.name, values.get(parameter.name, "1")))
+    roles = (*zip("ABC", pointers, strict=True), ("M", f"{first}.height"))
+    return Shape(
+        tuple(found),
+        "product",
+        (*roles, ("N", f"{second}.width"), ("K", f"{first}.width")),
+    )
+
+
+def _transposition(kernel: Kernel) -> Shape | None:
+    """The arguments of a transposition, if the kernel's name and parameters are one's."""
+    arrays, sizes = _arrays(kernel, 1), _sizes(kernel)
+    if arrays is None or not 0 < len(sizes) < 3 or "transpos" not in kernel.name.lower():
+        return None
+    folded = {name.lower(): name for name in sizes}
+    rows, columns = sizes[0], sizes[-1]
+    for first, second in TRANSPOSED_SIZES:
+        if first in folded and second in folded:
+            rows, columns = folded[first], folded[second]
+    A, B = arrays
+    return Shape(
+        _arguments(kernel, {A: (rows, columns), B: (columns, rows)}, (rows, columns)),
+        "transpose",
+        (("A", A), ("B", B), ("M", rows), ("N", columns)),
+    )
+
+
+def _arguments(
+    kernel: Kernel, shapes: Mapping[str, tuple[str, str]], sizes: tuple[str, ...]
+) -> tuple[Argument, ...]:
+    """Arrays of some shapes, sizes of SIZE, and for other numbers what leaves the rest alone."""
+    found: list[Argument] = []
+    written = written_parameters(kernel)
+    for parameter in kernel.parameters:
+        name = parameter.name
+        if name in shapes:
+            rows, columns = shapes[name]
+            target = parameter.ctype.target if isinstance(parameter.ctype, Pointer) else None
+            if isinstance(target, Vector) and target.length > 1:
+                columns = f"({columns} + {target.length - 1}) / {target.length}"
+            is_start = name in written and name in _added_to(kernel)
+            contents = Contents.ZEROS if is_start else Contents.RANDOM
+            found.append(ArrayArgument(name, rows, columns, contents))
+        elif name in sizes:
+            found.append(NumberArgument(name, str(SIZE)))
+        else:
+            found.append(NumberArgument(name, "0" if name.lower() == "beta" else "1"))
+    return tuple(found)
+
+
+def _added_to(kernel: Kernel) -> set[str]:
+    """The parameters that are read, or added to in memory: what they hold before matters."""
+    found: set[str] = set()
+    for statement in walk(kernel.body):
+        for root in expressions_of(statement):
+            for one in subexpressions(root):
+                match one:
+                    case Load(lvalue=lvalue) if not in_register(lvalue):
+                        target: Expression = lvalue
+                    case Assign(lvalue=lvalue, operator=operator) if operator:
+                        target = lvalue
+                    case Call(function=function, arguments=arguments) if (
+                        function in ATOMIC_FUNCTIONS
+                    ):
+                        target = arguments[0]
+                    case _:
+                        continue
+                variable = root_variable(target)
+                if variable is not None and variable.space is MemorySpace.PARAMETER:
+                    found.add(variable.name)
+    return found

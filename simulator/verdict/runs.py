@@ -1,0 +1,195 @@
+"""The launches that a verdict rests on: each is compared with what its task says is right."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from simulator.language.ctype import Array
+from simulator.language.errors import LaunchError, SourceError
+from simulator.language.functions import ATOMIC_FUNCTIONS
+from simulator.language.tree import Kernel
+from simulator.language.visit import calls
+from simulator.launch import Launch
+from simulator.machine.machine import Machine
+from simulator.machine.schedule import Schedule
+from simulator.number_format import format_number
+from simulator.observers.findings import Hazard, HazardKind
+from simulator.report import Report, simulate
+from simulator.verdict.form import LaunchForm
+from simulator.verdict.launches import build_launch
+from simulator.verdict.sizes import Trial
+from simulator.verdict.story import Operands, as_number, cell_text, explain
+from simulator.verdict.tasks import Task, wrong_cells
+from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck, WrongCell
+
+ALL_SECONDS = 3.0  # that the sizes beside the form's own may take together
+# A second order of a block's warps. Without races and atomics all give the same.
+OTHER_ORDER = Schedule.DESCENDING
+EXPLAINED = 2  # sizes whose first wrong cell is explained
+
+
+@dataclass(slots=True)
+class Runs:
+    """The launches that were made, and what they showed."""
+
+    kernel: Kernel
+    form: LaunchForm
+    task: Task | None
+    checks: list[SizeCheck] = field(default_factory=list)
+    hazards: dict[tuple[HazardKind, tuple[int, ...]], FoundHazard] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    launch: Launch | None = None  # by the form's own sizes
+    report: Report | None = None  # of that launch; None where it did not come to its end
+    explained: int = 0
+
+    def skip(self, trial: Trial, seconds: float = 0.0) -> None:
+        """Note a size for which no time is left; seconds were spent on it."""
+        sentence = f"Not judged: the {ALL_SECONDS:g} seconds for further sizes were over."
+        self._add(trial, CheckState.SKIPPED, seconds, sentence)
+
+    def run(self, trial: Trial, seconds: float) -> None:
+        """Launch the kernel at one size; in two orders of its warps where these may matter."""
+        begin = time.perf_counter()
+        is_own = not self.checks
+        try:
+            launch = build_launch(self.kernel, self.form, trial.numbers)
+            self.launch = launch if is_own else self.launch
+            report = simulate(self.kernel, launch, seconds=seconds)
+        except (LaunchError, SourceError) as error:
+            spent = time.perf_counter() - begin
+            if not is_own and spent >= seconds:
+                self.skip(trial, spent)
+            else:
+                self._add(trial, CheckState.STOPPED, spent, str(error))
+            return
+        self.report = report if is_own else self.report
+        self.notes += report.notes
+        self._add_hazards(trial, report.hazards)
+        wrong = self._compare(trial, launch, report.arrays, Schedule.ASCENDING)
+        left = seconds - (time.perf_counter() - begin)
+        depends = bool(report.hazards) or calls(self.kernel.body, ATOMIC_FUNCTIONS)
+        if wrong is None and depends and launch.warps > 1 and left > 0:
+            wrong = self._other_order(trial, launch, left)
+        spent = time.perf_counter() - begin
+        if self.task is None:
+            self._add(trial, CheckState.UNCHECKED, spent, "It ran to its end.")
+        elif wrong is None:
+            self._add(trial, CheckState.RIGHT, spent, f"{self.task.title} is right.")
+        else:
+            self._add(trial, CheckState.WRONG, spent, wrong.sentence, wrong)
+
+    def _add(
+        self,
+        trial: Trial,
+        state: CheckState,
+        seconds: float,
+        sentence: str,
+        wrong: WrongCell | None = None,
+    ) -> None:
+        self.checks.append(
+            SizeCheck(
+                sizes=tuple(trial.sizes.items()),
+                numbers=tuple(trial.numbers.items()),
+                state=state,
+                is_ragged=trial.is_ragged,
+                seconds=seconds,
+                sentence=sentence,
+                wrong=wrong,
+            )
+        )
+
+    def _add_hazards(self, trial: Trial, hazards: tuple[Hazard, ...]) -> None:
+        sizes, numbers = tuple(trial.sizes.items()), tuple(trial.numbers.items())
+        for hazard in hazards:
+            key = (hazard.kind, hazard.lines)
+            known = self.hazards.get(key, FoundHazard(hazard, sizes, numbers, 0, True))
+            self.hazards[key] = replace(
+                known,
+                launches=known.launches + 1,
+                only_ragged=known.only_ragged and trial.is_ragged,
+            )
+
+    def _other_order(self, trial: Trial, launch: Launch, seconds: float) -> WrongCell | None:
+        machine = Machine(self.kernel, launch, [], OTHER_ORDER, seconds=seconds)
+        try:
+            machine.run()
+        except (LaunchError, SourceError):
+            return None
+        return self._compare(trial, launch, machine.results(), OTHER_ORDER)
+
+    def _compare(
+        self, trial: Trial, launch: Launch, after: Mapping[str, Array], order: Schedule
+    ) -> WrongCell | None:
+        """The first wrong cell of a launch's results, if the task says what is right."""
+        if self.task is None:
+            return None
+        names = dict(self.form.roles)
+        before = {role: np.asarray(launch.arguments[names[role]]) for role in self.task.arrays}
+        self._check_arrays(before, trial.sizes)
+        for role, expected in self.task.expected(before, trial.sizes).items():
+            result = after[names[role]].reshape(-1)[: expected.size].reshape(expected.shape)
+            wrong = wrong_cells(result, expected, self.task.terms(trial.sizes))
+            if not wrong.any():
+                continue
+            found = _wrong_cell(names[role], result, expected, wrong, order)
+            if self.explained >= EXPLAINED:
+                return found
+            self.explained += 1
+            cell = int(np.ravel_multi_index(found.index, expected.shape))
+            operands = self._operands(before, trial.sizes, found.index)
+            return explain(self.kernel, launch, found, cell, operands)
+        return None
+
+    def _operands(
+        self, arrays: Mapping[str, Array], sizes: Mapping[str, int], index: tuple[int, ...]
+    ) -> Operands | None:
+        """The factors that a cell of a product needs; None for another task."""
+        if self.task is None or self.task.name != "product":
+            return None
+        names = dict(self.form.roles)
+        M, N, K = (sizes[role] for role in "MNK")
+        row, column = index
+        return Operands(
+            A=names["A"],
+            B=names["B"],
+            row=row,
+            column=column,
+            left=arrays["A"].reshape(-1)[: M * K].reshape(M, K)[row],
+            right=arrays["B"].reshape(-1)[: K * N].reshape(K, N)[:, column],
+        )
+
+    def _check_arrays(self, arrays: Mapping[str, Array], sizes: Mapping[str, int]) -> None:
+        """Raise LaunchError where an array is smaller than the task's."""
+        assert self.task is not None
+        for role, shape in self.task.arrays.items():
+            needed = math.prod(int(one) if one.isdigit() else sizes[one] for one in shape)
+            if arrays[role].size < needed:
+                raise LaunchError(
+                    f"{dict(self.form.roles)[role]} has {arrays[role].size:,} elements; as {role} "
+                    f"of {self.task.title} it needs {needed:,}."
+                )
+
+
+def _wrong_cell(
+    name: str, result: Array, expected: Array, wrong: Array, order: Schedule
+) -> WrongCell:
+    """The first wrong cell, without what came before."""
+    index = tuple(int(one) for one in np.argwhere(wrong)[0])
+    count = int(np.count_nonzero(wrong))
+    of_all = f"{count:,} of {expected.size:,} cells are wrong" if count > 1 else "Only it is wrong"
+    return WrongCell(
+        array=name,
+        index=index,
+        value=as_number(result[index]),
+        expected=as_number(expected[index]),
+        wrong=count,
+        cells=expected.size,
+        order=str(order),
+        sentence=f"{cell_text(name, index)} is {format_number(result[index])}, and should be "
+        f"{format_number(expected[index])}. {of_all}, with the warps in {order} order.",
+    )

@@ -1,0 +1,241 @@
+"""How a wrong cell came about: who stored it, and which operand was not the one that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from simulator.language.ctype import Array
+from simulator.language.errors import LaunchError, SourceError
+from simulator.language.tree import Kernel, MemorySpace
+from simulator.launch import Dim3, Launch, format_index, ravel
+from simulator.machine.machine import Machine
+from simulator.machine.observer import Access, AccessKind, Observer
+from simulator.machine.schedule import Schedule
+from simulator.number_format import format_number
+from simulator.observers.findings import Number, loop_iterations
+from simulator.verdict.verdict import CellRead, WrongCell
+
+SECONDS = 2.0  # for the launch, and for its block once more
+MAX_READS = 20_000  # of a thread that are kept
+LAST_READS = 4  # that are told where the wrong one is not known
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """The factors that a cell of a product needs: A's row and B's column, [K] each."""
+
+    A: str  # the parameter's name
+    B: str
+    row: int
+    column: int
+    left: Array
+    right: Array
+
+
+def explain(
+    kernel: Kernel, launch: Launch, wrong: WrongCell, cell: int, operands: Operands | None
+) -> WrongCell:
+    """A wrong cell with what its thread did, in its sentence too, as far as that can be told.
+
+    cell is its number in its array.
+    """
+    schedule = Schedule(wrong.order)
+    stores = _Stores(wrong.array, cell)
+    try:
+        Machine(kernel, launch, [stores], schedule, seconds=SECONDS).run()
+        if stores.last is None:
+            return replace(wrong, sentence=f"{wrong.sentence} No thread stores it.")
+        block, thread, line = stores.last
+        reads = _Reads(ravel(thread, launch.block))
+        number = ravel(block, launch.grid)
+        Machine(kernel, launch, [reads], schedule, seconds=SECONDS).run(np.array([number]))
+    except (LaunchError, SourceError):
+        return wrong
+    who = (
+        f"Thread {format_index(thread, launch.block)} of block {format_index(block, launch.grid)} "
+        f"stores it in line {line}"
+    )
+    others = len(stores.threads) - 1
+    if others:
+        who += f", after {others:,} other thread{'s' * (others > 1)}"
+    found, told = _operand(reads.reads, operands) if operands is not None else (None, "")
+    if not told:
+        told = _last(reads.reads)
+    return replace(
+        wrong,
+        block=block,
+        thread=thread,
+        line=line,
+        reads=(found,) if found is not None else tuple(reads.reads[-LAST_READS:]),
+        sentence=f"{wrong.sentence} {who}. {told}".rstrip(),
+    )
+
+
+@dataclass(slots=True)
+class _Stores(Observer):
+    """Who stores one cell of one array."""
+
+    array: str
+    cell: int
+    last: tuple[Dim3, Dim3, int] | None = None  # block, thread, line
+    threads: set[tuple[Dim3, Dim3]] = field(default_factory=set)
+
+    def on_access(self, access: Access) -> None:
+        """Keep a store to the cell."""
+        if access.kind is AccessKind.LOAD or access.buffer.name != self.array:
+            return
+        cells, lanes = access.cells()
+        for place in np.flatnonzero(cells == self.cell).tolist():
+            lane = int(place if isinstance(lanes, slice) else lanes[place])
+            block, thread = access.group.thread_of(lane)
+            self.threads.add((block, thread))
+            self.last = (block, thread, access.lvalue.span.line)
+
+
+@dataclass(slots=True)
+class _Reads(Observer):
+    """What one thread of the only block that runs reads from shared and global memory."""
+
+    thread: int  # its number in the block
+    reads: list[CellRead] = field(default_factory=list)
+
+    def on_access(self, access: Access) -> None:
+        """Keep a load."""
+        is_array = access.buffer.space in (MemorySpace.GLOBAL, MemorySpace.SHARED)
+        if access.kind is not AccessKind.LOAD or not is_array or len(self.reads) >= MAX_READS:
+            return
+        group = access.group
+        lanes = np.flatnonzero(group.threads == self.thread)
+        if not lanes.size:
+            return
+        lane = int(lanes[0])
+        if access.mask is not None and not np.broadcast_to(access.mask, (group.lanes,))[lane]:
+            return
+        first = access.index if isinstance(access.index, int) else int(access.index[lane])
+        values = access.values if isinstance(access.values, tuple) else (access.values,)
+        iterations = loop_iterations(group)
+        for component, value in enumerate(values):
+            one = np.broadcast_to(value, (group.lanes,))[lane]
+            size = access.buffer.size // access.component_size
+            self.reads.append(
+                CellRead(
+                    line=access.lvalue.span.line,
+                    array=access.buffer.name,
+                    index=_index(first + component, access.buffer.shape, size),
+                    value=as_number(one),
+                    iteration=iterations[-1] if iterations else None,
+                )
+            )
+
+
+def _index(cell: int, shape: Sequence[int], size: int) -> tuple[int, ...]:
+    """A cell as the array's index, where its elements are read as what they are."""
+    if int(np.prod(shape)) != size or not 0 <= cell < size:
+        return (cell,)
+    return tuple(int(one) for one in np.unravel_index(cell, tuple(shape)))
+
+
+def as_number(value: Any) -> Number:
+    """A value of an array as JSON holds it: its name where it is not finite."""
+    found = float(value)
+    return found if np.isfinite(found) else str(found)
+
+
+def cell_text(array: str, index: Sequence[int]) -> str:
+    """A cell as C writes it."""
+    return array + "".join(f"[{one}]" for one in index)
+
+
+def _last(reads: Sequence[CellRead]) -> str:
+    """The sentence about the last values that a thread read."""
+    if not reads:
+        return "It reads nothing before."
+    told = [
+        f"{cell_text(one.array, one.index)} = {_text(one.value)}" for one in reads[-LAST_READS:]
+    ]
+    return f"The last values that it reads: {', '.join(told)}."
+
+
+def _text(value: Number) -> str:
+    return value if isinstance(value, str) else format_number(value)
+
+
+# The operands of a product ------------------------------------------------------------------------
+
+
+def _operand(reads: Sequence[CellRead], operands: Operands) -> tuple[CellRead | None, str]:
+    """The first read that is not the factor it should be, and the sentence; (None, "") if unknown.
+
+    The factors are the two values that one line reads each time that it runs.
+    """
+    pairs = _pairs(reads)
+    if not pairs:
+        return None, ""
+    needed = list(zip(operands.left.tolist(), operands.right.tolist(), strict=True))
+    as_they_are = _agreeing(pairs, needed)
+    swapped = _agreeing([(right, left) for left, right in pairs], needed)
+    if swapped > as_they_are:
+        pairs = [(right, left) for left, right in pairs]
+    k = max(as_they_are, swapped)
+    terms = len(needed)
+    if k < min(len(pairs), terms):
+        left, right = pairs[k]
+        is_left = left.value != needed[k][0]
+        read = left if is_left else right
+        cell = (operands.row, k) if is_left else (k, operands.column)
+        name = cell_text(operands.A if is_left else operands.B, cell)
+        value = needed[k][0 if is_left else 1]
+        found = replace(read, needed=name, needed_value=as_number(value))
+        return found, (
+            f"At k = {k} it reads {cell_text(read.array, read.index)} = {_text(read.value)} in "
+            f"line {read.line}, but {name} is {_text(as_number(value))}."
+        )
+    if len(pairs) < terms:
+        return None, f"It adds {len(pairs):,} products; this sum has {terms:,}."
+    beyond = next(
+        ((left, right) for left, right in pairs[terms:] if left.value and right.value), None
+    )
+    if beyond is not None:
+        left, right = beyond
+        return left, (
+            f"It adds more than the {terms:,} products of this sum: past them it reads "
+            f"{cell_text(left.array, left.index)} = {_text(left.value)} and "
+            f"{cell_text(right.array, right.index)} = {_text(right.value)} in line {left.line}."
+        )
+    return None, (
+        f"It reads the right {terms:,} pairs of factors: look at how it adds them, and at what its "
+        "sum starts with."
+    )
+
+
+def _pairs(reads: Sequence[CellRead]) -> list[tuple[CellRead, CellRead]]:
+    """The two values that one line reads each time that it runs, of the line that runs most."""
+    by_line: dict[int, list[CellRead]] = {}
+    for read in reads:
+        by_line.setdefault(read.line, []).append(read)
+    best: list[tuple[CellRead, CellRead]] = []
+    for line in by_line.values():
+        pairs = list(zip(line[::2], line[1::2], strict=False))
+        alike = all(
+            (a.array, b.array) == (line[0].array, line[1].array) and a.array != b.array
+            for a, b in pairs
+        )
+        if len(line) % 2 == 0 and alike and len(pairs) >= len(best):
+            best = pairs
+    return best
+
+
+def _agreeing(
+    pairs: Sequence[tuple[CellRead, CellRead]], needed: Sequence[tuple[float, float]]
+) -> int:
+    """How many pairs from the first are those needed."""
+    count = 0
+    for (left, right), (a, b) in zip(pairs, needed, strict=False):
+        if left.value != a or right.value != b:
+            break
+        count += 1
+    return count

@@ -1,0 +1,124 @@
+"""Which memory accesses of a launch cost more than they need, by line and array."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from simulator.language.tree import Kernel, MemorySpace
+from simulator.launch import Launch
+from simulator.machine.machine import Machine
+from simulator.machine.observer import Access, AccessKind, Observer
+from simulator.machine.schedule import Schedule
+from simulator.observers.counters import Counters
+from simulator.observers.transactions import SECTOR_BYTES
+from simulator.verdict.verdict import LineCost
+
+WORTH = 2.0  # times the fewest transactions that a line must exceed to be told
+SHARE = 0.2  # of all transactions of its memory that it must waste
+
+
+@dataclass(slots=True)
+class Traffic:
+    """What the accesses of one line to one array took."""
+
+    requests: int = 0  # warp instructions
+    transactions: int = 0  # sectors of global memory, wavefronts of shared memory
+    fewest: int = 0  # that the same bytes, side by side and in banks of their own, would take
+    stride: int = 0  # bytes from a thread's to the next one's, of the access that took most
+    most: int = 0  # transactions of one request
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where accesses are made."""
+
+    line: int  # of the text, from 1
+    array: str
+    space: MemorySpace
+    kind: AccessKind
+
+
+@dataclass(slots=True)
+class _Lines(Observer):
+    """Adds up accesses by place."""
+
+    places: dict[Place, Traffic] = field(default_factory=dict)
+
+    def on_access(self, access: Access) -> None:
+        """Add one instruction of a group of warps."""
+        space = access.buffer.space
+        if access.kind is AccessKind.ATOMIC or space not in (
+            MemorySpace.GLOBAL, MemorySpace.SHARED,
+        ):  # fmt: skip
+            return
+        counted = Counters()
+        counted.on_access(access)
+        name = f"{space}_{access.kind}"
+        (line,) = counted.lines
+        counts = counted.lines[line]
+        place = Place(line, access.buffer.name, space, access.kind)
+        known = self.places.setdefault(place, Traffic())
+        requests = counts[f"{name}_requests"]
+        offsets, active = access.by_warp()
+        if space is MemorySpace.SHARED:
+            taken = counts[f"{name}_wavefronts"]
+            fewest = counts[f"{name}_wavefronts_ideal"]
+        else:
+            taken = counts[f"{name}_sectors"]
+            fewest = int((-(-active.sum(axis=1) * access.width // SECTOR_BYTES)).sum())
+        known.requests += requests
+        known.transactions += taken
+        known.fewest += min(fewest, taken)
+        if requests and taken // requests > known.most:
+            known.most = taken // requests
+            steps = np.diff(offsets[:1], axis=1)[active[:1, 1:] & active[:1, :-1]]
+            known.stride = int(np.median(np.abs(steps))) if steps.size else 0
+
+
+def line_traffic(kernel: Kernel, launch: Launch, seconds: float) -> Mapping[Place, Traffic]:
+    """What each line of a launch takes of each array, by running it once more.
+
+    Raises LaunchError and SourceError as a run does.
+    """
+    observer = _Lines()
+    Machine(kernel, launch, [observer], Schedule.LOCKSTEP, seconds=seconds).run()
+    return observer.places
+
+
+def costliest_line(places: Mapping[Place, Traffic]) -> LineCost | None:
+    """The place that wastes most of its memory's transactions; None where none wastes many."""
+    totals = {
+        space: sum(one.transactions for place, one in places.items() if place.space is space)
+        for space in (MemorySpace.GLOBAL, MemorySpace.SHARED)
+    }
+    wasteful = {
+        place: one.transactions - one.fewest
+        for place, one in places.items()
+        if one.transactions > WORTH * one.fewest
+        and one.transactions - one.fewest > SHARE * totals[place.space]
+    }
+    if not wasteful:
+        return None
+    place = max(wasteful, key=lambda one: (one.space is MemorySpace.SHARED, wasteful[one]))
+    found = places[place]
+    does = "reads" if place.kind is AccessKind.LOAD else "writes"
+    taken, enough = (round(n / found.requests, 1) for n in (found.transactions, found.fewest))
+    unit = "sectors" if place.space is MemorySpace.GLOBAL else "wavefronts"
+    words = f"{taken:g} {unit} a request where {enough:g} would do"
+    if place.space is MemorySpace.SHARED:
+        why = f"{does} {place.array} with bank conflicts"
+    else:
+        apart = f", {found.stride:,} bytes apart in neighbouring threads" if found.stride else ""
+        why = f"{does} {place.array}{apart}"
+    return LineCost(
+        line=place.line,
+        array=place.array,
+        space=str(place.space),
+        requests=found.requests,
+        transactions=found.transactions,
+        fewest=found.fewest,
+        sentence=f"Line {place.line} {why}: {words}.",
+    )

@@ -1,0 +1,181 @@
+"""Forms that are guessed: tasks, sizes, blocks and grids of kernels whose launch is not given."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulator import catalogue, compile_kernel, simulate
+from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument
+from simulator.verdict.guess import guess_form
+from simulator.verdict.launches import build_launch
+
+NAIVE_BODY = """{
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < ROWS && col < COLS) {
+        float sum = 0;
+        for (int i = 0; i < INNER; ++i) sum += x[row * INNER + i] * y[i * COLS + col];
+        z[row * COLS + col] = sum;
+    }
+}
+"""
+
+
+def naive(parameters: str, rows: str, columns: str, inner: str, before: str = "") -> str:
+    body = NAIVE_BODY.replace("ROWS", rows).replace("COLS", columns).replace("INNER", inner)
+    return f"{before}__global__ void k({parameters}) {body}"
+
+
+def guessed(text: str) -> LaunchForm:
+    return guess_form(text, compile_kernel(text))
+
+
+@pytest.mark.parametrize(
+    ("name", "block", "grid"),
+    [
+        ("naive", ("16", "16"), ("(N + 16 - 1) / 16", "(M + 16 - 1) / 16")),
+        ("uncoalesced", ("16", "16"), ("(N + 16 - 1) / 16", "(M + 16 - 1) / 16")),
+        ("tiled", ("TILE", "TILE"), ("(N + TILE - 1) / TILE", "(M + TILE - 1) / TILE")),
+        ("rows", ("TILE", "TILE / EACH"), ("(N + TILE - 1) / TILE", "(M + TILE - 1) / TILE")),
+        ("registers", ("TILE / EACH",) * 2, ("(N + TILE - 1) / TILE", "(M + TILE - 1) / TILE")),
+        ("vectors", ("TILE / EACH",) * 2, ("(N + TILE - 1) / TILE", "(M + TILE - 1) / TILE")),
+        ("pipelined", ("TILE / EACH",) * 2, ("(N + TILE - 1) / TILE", "(M + TILE - 1) / TILE")),
+        ("warptiles", ("THREADS", "1"),
+         ("(N + TILE_COLUMNS - 1) / TILE_COLUMNS", "(M + TILE_ROWS - 1) / TILE_ROWS")),
+    ],
+)  # fmt: skip
+def test_blocks_and_grids_of_the_catalogue(
+    name: str, block: tuple[str, str], grid: tuple[str, str]
+) -> None:
+    form = guessed(catalogue()[name].source())
+    assert (form.task, form.block[:2], form.grid[:2]) == ("product", block, grid)
+
+
+@pytest.mark.parametrize(
+    ("text", "roles"),
+    [
+        (naive("const float* x, const float* y, float* z, int height, int width, int depth",
+               "height", "width", "depth"), "xyz height width depth"),
+        (naive("float* z, const float* x, const float* y, int n", "n", "n", "n"), "xyz n n n"),
+        (naive("int k, int n, int m, float* x, float* y, float* z", "m", "n", "k"), "xyz m n k"),
+        (naive("float* x, float* y, float* z, int a, int b, int c", "a", "b", "c"), "xyz a b c"),
+        (naive("float* x, float* y, float* z", "N", "N", "N", "#define N 24\n"), "xyz N N N"),
+        (naive("float* x, float* y, float* z, int m, int n", "m", "n", "K",
+               "const int K = 8;\n"), "xyz m n K"),
+        (naive("int* x, int* y, int* z, unsigned m, unsigned n, size_t k", "m", "n", "k"),
+         "xyz m n k"),
+    ],
+)  # fmt: skip
+def test_a_product_is_known_by_its_signature(text: str, roles: str) -> None:
+    form = guessed(text)
+    arrays, *sizes = roles.split()
+    assert form.task == "product"
+    assert [value for _, value in form.roles] == [*arrays, *sizes]
+    kernel = compile_kernel(text)
+    launch = build_launch(kernel, form)
+    product = launch.arguments["x"] @ launch.arguments["y"]
+    assert (simulate(kernel, launch).arrays["z"] == product).all()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__global__ void add(const float* a, const float* b, float* c, int n)"
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) c[i] = a[i] + b[i]; }",
+        "__global__ void dot(const float* a, const float* b, float* c, int n)"
+        "{ float s = 0; for (int i = threadIdx.x; i < n; i += 256) s += a[i] * b[i];"
+        " atomicAdd(c, s); }",
+        "__global__ void k(float* a, int* n) { a[threadIdx.x] = *n; }",
+        "__global__ void k() { }",
+    ],
+)
+def test_other_kernels_are_no_product(text: str) -> None:
+    form = guessed(text)
+    assert form.task == ""
+    kernel = compile_kernel(text)
+    assert not simulate(kernel, build_launch(kernel, form)).hazards
+
+
+def test_a_transposition() -> None:
+    text = (
+        "__global__ void transpose(const float* in, float* out, int width, int height)"
+        "{ int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;"
+        " if (x < width && y < height) out[x * height + y] = in[y * width + x]; }"
+    )
+    form = guessed(text)
+    assert form.task == "transpose"
+    assert dict(form.roles) == {"A": "in", "B": "out", "M": "height", "N": "width"}
+    assert form.grid == ("(width + 16 - 1) / 16", "(height + 16 - 1) / 16", "1")
+
+
+HOST = """
+#define CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
+int main() {
+    int rows = 1024, columns = 512, inner = 256;
+    %s
+    k<<<grid, block>>>(a, b, c, rows, columns, inner);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("host", "grid", "block"),
+    [
+        ("dim3 block(32, 8); dim3 grid(CEIL_DIV(columns, 32), CEIL_DIV(rows, 8));",
+         ("(((n) + (32) - 1) / (32))", "(((m) + (8) - 1) / (8))", "1"), ("32", "8", "1")),
+        ("const int side = 16; dim3 block(side, side);\n"
+         "dim3 grid((columns + side - 1) / side, (rows + side - 1) / side, 1);",
+         ("(n + 16 - 1) / 16", "(m + 16 - 1) / 16", "1"), ("16", "16", "1")),
+        ("dim3 block(8, 8); dim3 grid = dim3((columns + block.x - 1) / block.x, rows / 8);",
+         ("(n + 8 - 1) / 8", "(m + 8 - 1) / 8", "1"), ("8", "8", "1")),  # probed
+    ],
+)  # fmt: skip
+def test_the_texts_own_launch(
+    host: str, grid: tuple[str, str, str], block: tuple[str, str, str]
+) -> None:
+    parameters = "const float* x, const float* y, float* z, int m, int n, int k"
+    form = guessed(naive(parameters, "m", "n", "k") + HOST % host)
+    assert (form.grid, form.block) == (grid, block)
+
+
+def test_a_launch_of_many_threads_is_made_smaller() -> None:
+    form = guessed(
+        "__global__ void scale(float* x, int n, float by)"
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= by; }\n"
+        "int main() { int n = 1 << 20; float* x; cudaMalloc(&x, n * sizeof(float));"
+        " scale<<<(n + 255) / 256, 256>>>(x, n, 1.5f); }"
+    )
+    assert form.grid == ("(n + 255) / 256", "1", "1")
+    assert form.arguments == (
+        ArrayArgument("x", "1", "n"), NumberArgument("n", "1000"), NumberArgument("by", "1.5"),
+    )  # fmt: skip
+
+
+def test_structs_of_the_programming_guide() -> None:
+    text = """
+    typedef struct { int width; int height; float* elements; } Matrix;
+    __global__ void MatMulKernel(Matrix A, Matrix B, Matrix C) {
+        float value = 0;
+        int row = blockIdx.y * blockDim.y + threadIdx.y;
+        int col = blockIdx.x * blockDim.x + threadIdx.x;
+        if (row >= C.height || col >= C.width) return;
+        for (int e = 0; e < A.width; ++e)
+            value += A.elements[row * A.width + e] * B.elements[e * B.width + col];
+        C.elements[row * C.width + col] = value;
+    }"""
+    form = guessed(text)
+    assert form.task == "product"
+    assert form.grid == ("(B.width + 16 - 1) / 16", "(A.height + 16 - 1) / 16", "1")
+    kernel = compile_kernel(text)
+    launch = build_launch(kernel, form)
+    product = launch.arguments["A.elements"] @ launch.arguments["B.elements"]
+    assert (simulate(kernel, launch).arrays["C.elements"] == product).all()
+
+
+def test_a_result_that_is_added_to_starts_as_zeros() -> None:
+    form = guessed(
+        naive("const float* x, const float* y, float* z, int m, int n, int k", "m", "n", "k")
+        .replace("] = sum", "] += sum")
+    )  # fmt: skip
+    contents = {one.name: one.contents for one in form.arguments if isinstance(one, ArrayArgument)}
+    assert contents == {"x": Contents.RANDOM, "y": Contents.RANDOM, "z": Contents.ZEROS}
