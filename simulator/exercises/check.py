@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from simulator.exercises.evidence import UncheckedError, gather
+from simulator.exercises.evidence import UncheckedError, gather, line_of
 from simulator.exercises.exercise import Exercise
 from simulator.exercises.goal import goal, size_text
 from simulator.exercises.result import RequirementResult, judge_requirement
@@ -77,14 +77,12 @@ def compile_solution(exercise: Exercise, text: str) -> Kernel:
     try:
         kernel = _compiled(text, exercise.kernel)
     except SourceError as error:
-        raise UncheckedError(error) from None
+        raise UncheckedError(str(error), line_of(error)) from None
     found, wanted = _parameters(kernel), _start_parameters(exercise.start, exercise.kernel)
     if found != wanted:
         raise UncheckedError(
-            LaunchError(
-                f"The parameters of {exercise.kernel} are ({found}). They must stay ({wanted}): "
-                "the exercise launches it with these."
-            )
+            f"The parameters of {exercise.kernel} are ({found}). They must stay ({wanted}): the "
+            "exercise launches it with these."
         )
     return kernel
 

@@ -62,10 +62,14 @@ class Evidence:
 class UncheckedError(Exception):
     """A text whose kernel does not run to its end: a sentence, and the line that it is about."""
 
-    def __init__(self, error: LaunchError | SourceError, where: str = "") -> None:
-        super().__init__(f"{where}{error}")
-        span = error.span if isinstance(error, SourceError) else None
-        self.line = span.line if span else None  # from 1; None if unknown
+    def __init__(self, sentence: str, line: int | None = None) -> None:
+        super().__init__(sentence)
+        self.line = line  # from 1; None if unknown
+
+
+def line_of(error: LaunchError | SourceError) -> int | None:
+    """The line of the text that an error is about, from 1, if known."""
+    return error.span.line if isinstance(error, SourceError) and error.span else None
 
 
 def gather(exercise: Exercise, kernel: Kernel) -> Evidence:
@@ -76,23 +80,31 @@ def gather(exercise: Exercise, kernel: Kernel) -> Evidence:
     sizes = [size for one in exercise.requirements if isinstance(one, Right) for size in one.sizes]
     end = time.perf_counter() + SECONDS
     runs = []
-    for numbers in (*sizes, exercise.counted_at):
-        try:
-            runs.append(_run(exercise, kernel, numbers, _left(end)))
-        except (LaunchError, SourceError) as error:
-            raise UncheckedError(error, f"At {size_text(numbers)}: ") from None
-    executions = _Executions(runs[-1].launch)
+    numbers: Mapping[str, int] = {}
     try:
+        for numbers in (*sizes, exercise.counted_at):
+            runs.append(_run(exercise, kernel, numbers, end - time.perf_counter()))
+        executions = _Executions(runs[-1].launch)
         # In lockstep, which is faster: the counts are the same in any order of the warps.
-        Machine(kernel, runs[-1].launch, [executions], Schedule.LOCKSTEP, seconds=_left(end)).run()
+        order, left = Schedule.LOCKSTEP, end - time.perf_counter()
+        Machine(kernel, runs[-1].launch, [executions], order, seconds=left).run()
     except (LaunchError, SourceError) as error:
-        raise UncheckedError(error, f"At {size_text(exercise.counted_at)}: ") from None
+        raise _unchecked(error, numbers, time.perf_counter() > end) from None
     return Evidence(kernel, tuple(runs), executions.barriers, executions.shuffles)
 
 
-def _left(end: float) -> float:
-    """Seconds until `end`, as a sentence has them."""
-    return round(max(0.1, end - time.perf_counter()), 1)
+def _unchecked(
+    error: LaunchError | SourceError, numbers: Mapping[str, int], is_late: bool
+) -> UncheckedError:
+    line = line_of(error)
+    if not is_late:
+        return UncheckedError(f"At {size_text(numbers)}: {error}", line)
+    place = f", in line {line}" if line else ""
+    return UncheckedError(
+        f"At {size_text(numbers)}, the {SECONDS:g} seconds for all sizes were over{place}. Does a "
+        "loop never end, or does one thread do the work of many?",
+        line,
+    )
 
 
 def _run(exercise: Exercise, kernel: Kernel, numbers: Mapping[str, int], seconds: float) -> Run:

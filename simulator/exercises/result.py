@@ -230,7 +230,7 @@ def _like_the_ladder(exercise: Exercise, evidence: Evidence, share: float) -> _J
     line = next((one[2] for one in judged if not one[0]), None)
     comparison = f"{sentence} The limits are those of {rung.name}, at {rung.share:.0%} of cuBLAS."
     if all(one[0] for one in judged):
-        return True, f"{comparison} A GPU can confirm that it is as fast.", None
+        return True, f"{comparison} Whether it is as fast, a GPU can confirm.", None
     return False, comparison, line
 
 
