@@ -10,6 +10,7 @@ from simulator.exercises.evidence import UncheckedError, gather, line_of
 from simulator.exercises.exercise import Exercise
 from simulator.exercises.goal import goal, size_text
 from simulator.exercises.result import RequirementResult, judge_requirement
+from simulator.frontend.kernel import compile_kernel
 from simulator.guard import COMPILING, limited
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
@@ -88,9 +89,6 @@ def compile_solution(exercise: Exercise, text: str) -> Kernel:
 
 
 def _compiled(text: str, name: str) -> Kernel:
-    # Imported late: exercises can be listed without libclang.
-    from simulator.frontend.kernel import compile_kernel
-
     with limited(COMPILING):
         return compile_kernel(text, name)
 

@@ -9,12 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from simulator.catalogue import Entry, catalogue
-from simulator.machine.machine import Machine
-from simulator.machine.schedule import Schedule
-from simulator.observers.counters import Counters
+from simulator.verdict.neighbours import catalogue_counters
 
 RECORDING = (
     Path(__file__).resolve().parent.parent.parent / "assets" / "recorded" / "nvidia-h200.json"
@@ -65,16 +61,7 @@ def _measured() -> list[Rung]:
     return found
 
 
-@functools.lru_cache(8)
 def rung_counters(share: float, M: int, N: int, K: int) -> Mapping[str, int]:
     """What first_rung(share) counts for an M x N x K product: observers.counters.FIELDS."""
-    from simulator.frontend.kernel import compile_kernel  # needs libclang
-
     rung = first_rung(share)
-    defines = dict(rung.defines)
-    kernel = compile_kernel(rung.entry.source(**defines), rung.entry.kernel)
-    arrays = {"A": np.zeros((M, K)), "B": np.zeros((K, N)), "C": np.zeros((M, N))}
-    launch = rung.entry.launch({**arrays, "M": M, "N": N, "K": K}, **defines)
-    counters = Counters()
-    Machine(kernel, launch, [counters], Schedule.LOCKSTEP).run()
-    return counters.totals
+    return catalogue_counters(rung.name, rung.defines, M, N, K).totals

@@ -72,9 +72,7 @@ def counter_row(
 def _row(name: str, M: int, N: int, K: int) -> CounterRow:
     entry = catalogue()[name]
     chosen = _setting(entry, M, N)
-    A, B, C = (np.zeros(shape, np.float32) for shape in ((M, K), (K, N), (M, N)))
-    launch = entry.launch({"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}, **chosen)
-    counters = _counted(_compiled(name, tuple(chosen.items())), launch)
+    counters = catalogue_counters(name, tuple(chosen.items()), M, N, K)
     tile = f", {entry.produces(**chosen)[0]} x {entry.produces(**chosen)[1]}" if chosen else ""
     return counter_row(
         name,
@@ -83,6 +81,16 @@ def _row(name: str, M: int, N: int, K: int) -> CounterRow:
         counters.lines,
         2 * M * N * K,
     )
+
+
+@functools.lru_cache(256)
+def catalogue_counters(
+    name: str, chosen: tuple[tuple[str, int], ...], M: int, N: int, K: int
+) -> Counters:
+    """What a kernel of the catalogue counts for an M x N x K product, its macros as chosen."""
+    arrays = {"A": np.zeros((M, K)), "B": np.zeros((K, N)), "C": np.zeros((M, N))}
+    launch = catalogue()[name].launch({**arrays, "M": M, "N": N, "K": K}, **dict(chosen))
+    return _counted(_compiled(name, chosen), launch)
 
 
 def _setting(entry: Entry, M: int, N: int) -> Mapping[str, int]:
