@@ -1,0 +1,1 @@
+"""What `python -m simulator` is made of: options, arguments, and reports as text."""

@@ -1,0 +1,85 @@
+"""A report as JSON and as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.language.tree import Kernel
+from simulator.observers.findings import Hazard, Witness
+from simulator.report import Report
+
+
+def report_as_json(kernel: Kernel, report: Report) -> dict[str, Any]:
+    """What --json prints; the README names its keys."""
+    return {
+        "kernel": kernel.name,
+        "counters": dict(report.counters),
+        "lines": {str(line): dict(counts) for line, counts in report.lines.items()},
+        "notes": [*kernel.notes, *report.notes],
+        "hazards": [hazard_as_json(hazard) for hazard in report.hazards],
+        "warnings": list(kernel.warnings),
+        "seconds": report.seconds,
+        "printed": [
+            {"block": line.block, "thread": line.thread, "text": line.text}
+            for line in report.printed
+        ],
+        "more_printed": report.more_printed,
+    }
+
+
+def hazard_as_json(hazard: Hazard) -> dict[str, Any]:
+    """One entry of "hazards"."""
+    example, witness = hazard.example, hazard.witness
+    return {
+        "kind": hazard.kind,
+        "lines": hazard.lines,
+        "array": hazard.array,
+        "space": hazard.space,
+        "message": hazard.message,
+        "count": hazard.count,
+        "example": {
+            "block": example.block,
+            "thread": example.thread,
+            "other_block": example.other_block,
+            "other": example.other_thread,
+            "cell": example.cell,
+            "iterations": example.iterations,
+        },
+        "wrong_order": None if witness is None else witness.order,
+        "witness": None if witness is None else witness_as_json(witness),
+    }
+
+
+def witness_as_json(witness: Witness) -> dict[str, Any]:
+    """The "witness" of a hazard."""
+    return {
+        "order": witness.order,
+        "against": witness.against,
+        "thread": witness.thread,
+        "read": witness.read,
+        "read_against": witness.read_against,
+        "output": witness.output,
+        "value": witness.value,
+        "value_against": witness.value_against,
+        "said": witness.sentence,
+    }
+
+
+def report_as_text(kernel: Kernel, report: Report) -> str:
+    """What the kernel prints, then counters, warnings and hazards, a line each."""
+    lines = [line.text for line in report.printed]
+    if report.more_printed:
+        lines.append(f"({report.more_printed:,} more calls of printf)")
+    lines.append(f"{kernel.name}: {report.seconds:.3f} s")
+    width = max(len(name) for name in report.counters)
+    for name, count in report.counters.items():
+        lines.append(f"  {name:<{width}}  {count:>14,}")
+    lines += (f"warning: {warning}" for warning in kernel.warnings)
+    lines += (f"note: {note}" for note in (*kernel.notes, *report.notes))
+    if not report.hazards:
+        lines.append("no hazards")
+    for hazard in report.hazards:
+        lines.append(f"{hazard.kind} ({hazard.count:,} times): {hazard.message}")
+        if hazard.witness is not None:
+            lines.append(f"  {hazard.witness.sentence}")
+    return "\n".join(lines)
