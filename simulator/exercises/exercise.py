@@ -11,7 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from simulator.exercises.requirement import Requirement, Right
+from simulator.exercises.requirement import Barriers, Requirement, Right
+from simulator.language.errors import LaunchError
+from simulator.size_expression import evaluate
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, Sizes3
 from simulator.verdict.tasks import TASKS
 
@@ -87,8 +89,13 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @functools.cache
 def exercises() -> Mapping[str, Exercise]:
     """All exercises by name, in their order. ValueError names the file and the key at fault."""
-    found = [load(path) for path in sorted(FOLDER.glob("*.toml"))]
-    return {exercise.name: exercise for exercise in found}
+    found = {}
+    for path in sorted(FOLDER.glob("*.toml")):
+        exercise = load(path)
+        if exercise.name in found:
+            raise ValueError(f"{path.name}: another exercise is named {exercise.name}, too.")
+        found[exercise.name] = exercise
+    return found
 
 
 def load(path: Path) -> Exercise:
@@ -105,11 +112,7 @@ def _build(stem: str, toml: str) -> Exercise:
         raise ValueError("a file is named as 01_load_the_tile.toml is.")
     file = msgspec.convert(tomllib.loads(toml), _File)
     form = _form(file)
-    numbers = {given.name for given in form.arguments if isinstance(given, NumberArgument)}
-    sizes = [size for one in file.requirement if isinstance(one, Right) for size in one.sizes]
-    for key, size in (("counted_at", file.counted_at), *(("requirement sizes", s) for s in sizes)):
-        if set(size) != numbers:
-            raise ValueError(f"{key} has {', '.join(size)} in place of {', '.join(numbers)}.")
+    _check_numbers(file, form)
     return Exercise(
         name=named["name"],
         title=file.title,
@@ -126,6 +129,24 @@ def _build(stem: str, toml: str) -> Exercise:
         hints=file.hints,
         solution=file.solution.lstrip(),
     )
+
+
+def _check_numbers(file: _File, form: LaunchForm) -> None:
+    """Raise ValueError where sizes are not the launch's numbers, or expressions over others."""
+    numbers = {given.name for given in form.arguments if isinstance(given, NumberArgument)}
+    sizes = [size for one in file.requirement if isinstance(one, Right) for size in one.sizes]
+    for key, size in (("counted_at", file.counted_at), *(("requirement.sizes", s) for s in sizes)):
+        if set(size) != numbers:
+            raise ValueError(f"{key} has {', '.join(size)} in place of {', '.join(numbers)}.")
+    limits = [one.at_most for one in file.requirement if isinstance(one, Barriers)]
+    for key, expression in (
+        ("work.count", file.work.count),
+        *(("requirement.at_most", limit) for limit in limits),
+    ):
+        try:
+            evaluate(expression, file.counted_at)
+        except LaunchError as error:
+            raise ValueError(f"{key}: {error}") from None
 
 
 def _form(file: _File) -> LaunchForm:

@@ -221,6 +221,8 @@ def test_a_near_miss_does_not_pass(miss: str) -> None:
     result = checked(name, text)
     assert not result.solved
     assert re.search(sentence, " ".join(unmet(result))), unmet(result)
+    for one in result.results:
+        assert one.line is None or f"ine {one.line}" in one.sentence
 
 
 def test_every_exercise_has_a_near_miss() -> None:
@@ -315,6 +317,7 @@ BROKEN = {
     "an unknown task": ('task = "product"', 'task = "sort"', "task is 'sort'"),
     "an array that is no role": ('name = "C"', 'name = "D"', r"launch.arguments are A, B, D"),
     "a size too few": ("{ M = 33, N = 20, K = 5 }", "{ M = 33, N = 20 }", "sizes has M, N"),
+    "work that cannot be counted": ('count = "M * N * K"', 'count = "M * L"', r"work\.count: .*L"),
     "no TOML": ("[launch]", "[launch", ""),
 }
 
