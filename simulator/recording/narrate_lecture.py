@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from simulator.language.ctype import ArrayOf, Scalar, Struct, parts
+from simulator.language.ctype import ArrayOf, Pointer, Scalar, Struct, Vector, parts
 from simulator.language.functions import ASYNC_COPY_FUNCTIONS, PRINT, STOPS
 from simulator.language.tree import (
     Assign,
@@ -26,6 +26,7 @@ from simulator.language.tree import (
     If,
     Increment,
     Index,
+    Literal,
     Load,
     Loop,
     Member,
@@ -94,7 +95,7 @@ def _describe_values(formatter: ExpressionFormatter, step: Step) -> tuple[str, .
             result = formatter.show(value)
             load, _ = _pair(step, formatter.thread)
             source = formatter.numeric(value)
-            if load is not None and load.space is not MemorySpace.LOCAL:
+            if load is not None and load.space is not MemorySpace.LOCAL and _is_read(value):
                 source = cell_name(formatter.recording, load, formatter.thread)
             return (join_stages(variable.name, source, result), f"{variable.name} = {result}")
         case Evaluate(expression=expression):
@@ -118,7 +119,7 @@ def _expression_values(formatter: ExpressionFormatter, expression: Expression) -
             return (f"{result} = {old} {sign_of(operator)} {formatter.numeric(value)}", short)
         case Assign(lvalue=lvalue, value=value) as assignment:
             moved = _stored_by(formatter)
-            if moved:
+            if moved and (_is_read(value) or not _is_whole(formatter)):
                 return (moved, formatter.show(assignment))
             target, result = formatter.lvalue(lvalue), formatter.show(assignment)
             return (join_stages(target, formatter.numeric(value), result), f"{target} = {result}")
@@ -128,6 +129,27 @@ def _expression_values(formatter: ExpressionFormatter, expression: Expression) -
             return (_stored_by(formatter),)
         case other:
             return (formatter.numeric(other),)
+
+
+def _is_read(value: Expression) -> bool:
+    """Whether a value is one that was read, or a constant in its place, with nothing done to it."""
+    match strip_casts(value):
+        case Load() | Literal():
+            return True
+        case Conditional(yes=yes, no=no):
+            return _is_read(yes) and _is_read(no)
+        case Assign(operator="", value=inner):
+            return _is_read(inner)
+        case _:
+            return False
+
+
+def _is_whole(formatter: ExpressionFormatter) -> bool:
+    """Whether none of the thread's accesses was dropped."""
+    return all(
+        access.in_bounds[formatter.thread] for access in formatter.step.accesses
+        if access.active[formatter.thread]
+    )  # fmt: skip
 
 
 def _stored_by(formatter: ExpressionFormatter) -> str:
@@ -329,7 +351,7 @@ def _describe_register(
     """A variable gets its first value."""
     load, _ = _pair(formatter.step, formatter.thread)
     result = formatter.show(value)
-    if load is not None:
+    if load is not None and _is_read(value):
         cell = cell_name(formatter.recording, load, formatter.thread)
         return (
             f"reads {cell} = {format_number(load.values[formatter.thread])} from "
@@ -368,7 +390,11 @@ def _describe_expression(formatter: ExpressionFormatter, expression: Expression)
             )
         case Assign(lvalue=lvalue, value=value) if store is not None and load is None:
             return _describe_store(formatter, value, store)
-        case _ if store is not None and load is not None and store.space is not load.space:
+        case Assign(operator="", value=value) if (
+            store is not None
+            and load is not None
+            and (store.space is not load.space and _is_read(value))
+        ):
             return _describe_copy(formatter, load, store)
         case Assign(lvalue=Name(variable=variable), operator="", value=value):
             return _describe_register(formatter, variable.name, value)
@@ -486,6 +512,10 @@ def cell_name(recording: Recording, access: StepAccess, thread: int) -> str:
         names = {part.offset: part.name for part in reversed(parts(struct))}
         return f"{access.name}[{number}]{names.get(offset, '')}"
     index = int(access.offsets[thread]) // access.element_bytes
+    length = _vector_length(recording, access)
+    if length:
+        index, part = divmod(index, length)
+        return f"{access.name}[{index}]{'' if access.components == length else '.' + 'xyzw'[part]}"
     shape = _shape(recording, access)
     if shape is None:
         return f"{access.name}[{index}]"
@@ -494,6 +524,17 @@ def cell_name(recording: Recording, access: StepAccess, thread: int) -> str:
         index, rest = divmod(index, size)
         indices.append(rest)
     return access.name + "".join(f"[{i}]" for i in reversed(indices))
+
+
+def _vector_length(recording: Recording, access: StepAccess) -> int:
+    """The numbers of each short vector that a parameter points to; 0 for other arrays."""
+    if access.space is not MemorySpace.GLOBAL:
+        return 0
+    for parameter in recording.kernel.parameters:
+        if parameter.name == access.name and isinstance(parameter.ctype, Pointer):
+            target = parameter.ctype.target
+            return target.length if isinstance(target, Vector) else 0
+    return 0
 
 
 def _struct_around(lvalue: Expression) -> Struct | None:

@@ -21,6 +21,7 @@ from ui.look import Look, Sheet, Stage
 from ui.scene import Drawing
 from ui.view_url import View
 
+BODY = np.dtype([("mass", "f8"), ("x", "f4"), ("y", "f4"), ("hits", "i4")], align=True)
 MOST = 60  # steps of a recording that are drawn
 LOOKS = {
     "lecture": Look(),
@@ -117,10 +118,20 @@ def test_a_click_on_a_number_finds_the_cell_that_holds_it(name: str) -> None:
                 name_ = hit.name.removeprefix(GLOBAL).removeprefix(SHARED)
                 held = step.shared if hit.name.startswith(SHARED) else step.outputs
                 values = held.get(name_, load_recording(View(own=OWN[name])).arguments.get(name_))
-                value = np.asarray(values).reshape(-1)[hit.index]
+                value = (
+                    body(values, hit.index) if name == "structs" else np.ravel(values)[hit.index]
+                )
                 found += text == format_short(value)
                 assert text in ("\u00a0", format_short(value))
     assert found or name == "printf"
+
+
+def body(cells: Any, number: int) -> Any:
+    """The number of a Body that begins at a cell of four bytes."""
+    bodies = np.ascontiguousarray(cells).view(BODY).reshape(-1)
+    struct, cell = divmod(number, BODY.itemsize // 4)
+    fields = {offset: name for name, (_, offset) in (BODY.fields or {}).items()}
+    return bodies[struct][fields[4 * cell]]
 
 
 @pytest.mark.parametrize("name", ["saxpy", "structs", "short vectors", "histogram"])
@@ -132,7 +143,7 @@ def test_what_a_step_touches_is_marked(name: str) -> None:
         touched = {
             (access.name, cell)
             for access in step.accesses if access.space in ("global", "shared")
-            for cell in access.touched_cells()[0].tolist()
+            for cell in panel._reader.touched(access)[0].tolist()
         }  # fmt: skip
         marked = {
             (content.array.name, cell)
@@ -145,13 +156,17 @@ def test_what_a_step_touches_is_marked(name: str) -> None:
 def test_a_struct_is_a_row_and_its_members_are_columns() -> None:
     panel = arrays_panel(drawing("structs"))
     [place] = panel._places
-    assert place.shape == (20, 6)  # a double of two cells, two floats, an int, and padding
+    assert (place.shape, place.members) == ((20, 4), ("mass", "x", "y", "hits"))
     step = drawing("structs").steps[-1]
     stores = [a for s in drawing("structs").steps for a in s.accesses if a.kind is AccessKind.STORE]
     masses = [a for a in stores if a.name == "bodies" and a.width == 8]
     cells, threads = masses[0].touched_cells()
-    assert cells[threads == 2].tolist() == [12, 13]
-    assert panel.hit(step, place.cells.left + 1, place.cells.top + place.cells.height + 1)
+    assert cells[threads == 2].tolist() == [12, 13]  # of 24 bytes each, in cells of 4
+    touched, threads = panel._reader.touched(masses[0])
+    assert set(touched[threads == 2].tolist()) == {8}
+    hit = panel.hit(step, place.cells.left + 1, place.cells.top + place.cells.height + 1)
+    assert hit is not None
+    assert hit.index == 6
 
 
 def test_the_tile_of_a_product_follows_from_what_it_does() -> None:

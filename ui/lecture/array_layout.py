@@ -19,6 +19,7 @@ MAP_WRAP = 64  # likewise where it is drawn without numbers
 MAPS_SHARE = 0.24  # of the room's height, for arrays that do not fit with their numbers
 LARGEST_DOT = 7.0  # pixels of a cell without a number
 LABEL = 1.6  # of a name's height, from a shelf's top to its cells
+HEADS = 1.3  # of a small letter's height: the names of a struct's members
 GAP = 0.8  # of a name's height, between two shelves
 
 
@@ -29,6 +30,7 @@ class Drawn:
     array: ArrayName
     shape: Shape  # rows and columns; of one row it is wrapped
     longest: int  # letters of its longest number
+    members: tuple[str, ...] = ()  # the names of its columns, of structs
 
     @property
     def size(self) -> int:
@@ -47,6 +49,7 @@ class Place:
     cells: Cells
     letters: float  # pixels, the height of its numbers; 0 for none
     right: float  # where its name must end
+    members: tuple[str, ...] = ()  # the names of its columns, of structs
 
     @property
     def is_whole(self) -> bool:
@@ -103,7 +106,7 @@ def _box(drawn: Drawn, letters: Letters, scale: float, wrap: int) -> _Box:
     shape = wrapped(drawn, wrap)
     height = ROW * letters.number * scale
     width = max(height, number_width(drawn.longest, letters.number) * scale)
-    is_wrapped = drawn.shape[0] == 1 and shape[0] > 1
+    is_wrapped = (drawn.shape[0] == 1 and shape[0] > 1) or bool(drawn.members)
     margin = text_width(str(drawn.size), letters.small) + 6 if is_wrapped else 0.0
     name = text_width(drawn.array.name, letters.name, True) + letters.name
     return _Box(drawn, shape, shape, width, height, margin, name)
@@ -117,7 +120,7 @@ def wrapped(drawn: Drawn, wrap: int) -> Shape:
     (3, 16)
     """
     rows, columns = drawn.shape
-    if rows > 1 or columns <= wrap:
+    if rows > 1 or columns <= wrap or drawn.members:
         return rows, max(1, columns)
     return -(-columns // wrap), wrap
 
@@ -152,19 +155,21 @@ def _shelve(boxes: Sequence[_Box], room: Rectangle, letters: Letters) -> tuple[P
     top = room.top
     for shelf in _shelves(boxes, room.width, 1.5 * letters.name):
         x = room.left
+        has_members = any(box.drawn.members for box in shelf)
+        heads = HEADS * letters.small if has_members else 0.0
         apart = (room.width - sum(box.across for box in shelf)) / max(1, len(shelf))
         for box in shelf:
-            cells = Cells(x + box.margin, top + label, box.width, box.height, *box.view)
+            cells = Cells(x + box.margin, top + label + heads, box.width, box.height, *box.view)
             end = x + box.across + apart
             if cells.right > room.right + 1:
                 return None
             size = number_size(cells, box.drawn.longest, letters.number)
             places.append(
                 Place(box.drawn.array, box.drawn.size, box.shape, box.margin > 0, cells, size,
-                      min(end - 6, room.right))
+                      min(end - 6, room.right), box.drawn.members)
             )  # fmt: skip
             x = end
-        top += label + max(box.view[0] * box.height for box in shelf) + gap
+        top += label + heads + max(box.view[0] * box.height for box in shelf) + gap
     return tuple(places) if top - gap <= room.bottom + 1 else None
 
 

@@ -13,6 +13,7 @@ from simulator.language.ctype import Array
 from simulator.language.tree import ArraySpace, Declare, MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
+from ui.lecture.members import Members, members_of
 from ui.panels.canvas import number
 from ui.panels.threads import values_by_step
 from ui.product_roles import two_dimensions
@@ -51,10 +52,45 @@ class ArrayReader:
         self._texts: dict[tuple[int, int], list[str]] = {}
         self._iterations: list[dict[str, Array]] | None = None
         self._wrong: dict[int, WrongAccess | None] = {}
+        self._members: dict[ArrayName, Members | None] = {}
 
     def shape(self, array: ArrayName) -> tuple[int, int]:
-        """Rows and columns; the planes of three dimensions stand one under another."""
+        """Rows and columns; the planes of three dimensions stand one under another.
+
+        A struct is a row, and so is a short vector.
+        """
+        members = self.members(array)
+        if members is not None:
+            cells = math.prod(self._dimensions(array))
+            return cells // members.part_of_cell.size, len(members.parts)
         return two_dimensions(self._dimensions(array))
+
+    def members(self, array: ArrayName) -> Members | None:
+        """The columns of an array of structs or of short vectors; None for other arrays.
+
+        None for every array of a product, which is drawn as a matrix.
+        """
+        if array not in self._members:
+            is_plain = self._model.product is not None or array.space is MemorySpace.LOCAL
+            recording = self._model.recording
+            self._members[array] = (
+                None if is_plain else members_of(recording, array.name, array.space)
+            )
+        return self._members[array]
+
+    def touched(self, access: StepAccess) -> tuple[Array, Array]:
+        """The drawn cells that an access touches, and which thread touches each: int [m] each."""
+        cells, threads = access.touched_cells()
+        members = self.members(array_of(access))
+        if members is None:
+            return cells, threads
+        numbers = members.numbers(cells)
+        return numbers[numbers >= 0], threads[numbers >= 0]
+
+    def cell(self, array: ArrayName, drawn: int) -> int:
+        """The cell of memory that a drawn cell shows."""
+        members = self.members(array)
+        return drawn if members is None else members.cell(drawn)
 
     def _dimensions(self, array: ArrayName) -> tuple[int, ...]:
         steps = self._model.recording.steps
@@ -68,18 +104,30 @@ class ArrayReader:
                         return tuple(values.shape[1:])
                 return (1, 1)
             case _:
-                return self._model.shapes[array.name]
+                if array.name in self._model.shapes:
+                    return self._model.shapes[array.name]
+                return np.shape(self._model.recording.arguments[array.name])
 
     def values(self, step: Step, array: ArrayName) -> Array:
         """The cells' values after a step, flat."""
         match array.space:
             case MemorySpace.SHARED:
-                return step.shared[array.name].reshape(-1)
+                held = step.shared[array.name]
             case MemorySpace.LOCAL:
                 return self._local_values(array.name)[step.number]
             case _:
                 held = step.outputs.get(array.name, self._model.recording.arguments[array.name])
-                return np.asarray(held).reshape(-1)
+        return self._numbers(array, held)
+
+    def _numbers(self, array: ArrayName, held: Array) -> Array:
+        """What an array holds as the numbers that are drawn, flat."""
+        members = self.members(array)
+        return np.asarray(held).reshape(-1) if members is None else members.values(held)
+
+    def _drawn(self, array: ArrayName, by_cell: Array) -> Array:
+        """What there is for each cell of memory, flat, as it is for each drawn cell."""
+        members = self.members(array)
+        return by_cell if members is None else members.of_cells(by_cell)
 
     def written(self, step: Step, array: ArrayName) -> Array:
         """bool, flat: the cells that hold a value; of C those that the block has stored."""
@@ -87,7 +135,7 @@ class ArrayReader:
             case MemorySpace.LOCAL:
                 return self._written_cells(array.name)[step.number]
             case MemorySpace.SHARED:
-                return step.written[array.name].reshape(-1)
+                return self._drawn(array, step.written[array.name].reshape(-1))
             case MemorySpace.GLOBAL if self._is_result(array):
                 stored = step.stored.get(array.name)
                 size = math.prod(self.shape(array))
@@ -104,7 +152,11 @@ class ArrayReader:
         """The cells of a shared array, int [n], whose access no barrier orders; None if none."""
         if array.space is not MemorySpace.SHARED:
             return None
-        return self._model.unordered[step.number].get(array.name)
+        cells, members = self._model.unordered[step.number].get(array.name), self.members(array)
+        if cells is None or members is None:
+            return cells
+        numbers = np.unique(members.numbers(cells))
+        return numbers[numbers >= 0]
 
     def wrong(self, step: Step, array: ArrayName) -> Array | None:
         """The cells that a run without a what-if's fault does not have: bool, flat; None if none.
@@ -125,8 +177,8 @@ class ArrayReader:
             masks += [] if stray is None else [stray]
         found = self.wrong_access(step)
         if found is not None and array_of(found.access) == array and 0 <= found.cell < found.size:
-            masks.append(np.arange(math.prod(self.shape(array))) == found.cell)
-        return np.logical_or.reduce(masks) if masks else None
+            masks.append(np.arange(math.prod(self._dimensions(array))) == found.cell)
+        return self._drawn(array, np.logical_or.reduce(masks)) if masks else None
 
     def wrong_access(self, step: Step) -> WrongAccess | None:
         """The focused thread's wrong access at a step."""
@@ -177,7 +229,8 @@ class ArrayReader:
         """Letters of the longest number that the array ever holds."""
         if array not in self._longest:
             snapshots = distinct_snapshots(self._snapshots(array))
-            distinct = np.unique(np.concatenate([np.asarray(s).reshape(-1) for s in snapshots]))
+            numbers = [self._numbers(array, snapshot) for snapshot in snapshots]
+            distinct = np.unique(np.concatenate(numbers))
             if distinct.size > 4096:  # enough to find the longest: the ends, and some between
                 distinct = distinct[:: distinct.size // 4096]
             self._longest[array] = max(len(number(value)) for value in distinct.tolist())
@@ -208,7 +261,7 @@ class ArrayReader:
             return np.full(math.prod(self.shape(array)), -1)
         if self._iterations is None:
             self._iterations = shared_tiles(self._model)
-        return self._iterations[step.number][array.name]
+        return self._drawn(array, self._iterations[step.number][array.name])
 
     def _local_values(self, name: str) -> list[Array]:
         """The focused thread's array after each step, flat; zeros before its declaration."""

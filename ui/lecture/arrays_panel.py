@@ -9,7 +9,7 @@ from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from ui.hit import GLOBAL, SHARED, Hit
-from ui.lecture.array_layout import LABEL, Drawn, Place, place_arrays
+from ui.lecture.array_layout import HEADS, LABEL, Drawn, Place, place_arrays
 from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
 from ui.lecture.cells import window_start
 from ui.lecture.letters import Letters, text_width
@@ -36,7 +36,7 @@ class ArraysPanel:
         self._model, self._palette, self._letters = model, palette, letters
         self._reader, self._room = reader, room
         arrays = [
-            Drawn(array, reader.shape(array), reader.longest(array))
+            Drawn(array, reader.shape(array), reader.longest(array), _names(reader, array))
             for array in shown_arrays(model) if array.space in spaces
         ]  # fmt: skip
         self._places, self._maps = place_arrays(arrays, room, letters)
@@ -63,7 +63,12 @@ class ArraysPanel:
         traces = [words(points, names, letters.small, palette.ink, "middle right", SANS)]
         contents = [self._content(step, place) for place in self._places]
         points = [
-            (place.cells.left, place.cells.top - 0.5 * LABEL * letters.name)
+            (
+                place.cells.left,
+                place.cells.top
+                - 0.5 * LABEL * letters.name
+                - (HEADS * letters.small if place.members else 0),
+            )
             for place in self._places
         ]
         names = [
@@ -80,8 +85,26 @@ class ArraysPanel:
             (place.cells.left - 4, place.cells.top + (row + 0.5) * place.cells.height)
             for place, _, row in rows
         ]
-        numbers = [str((content.start[0] + row) * place.shape[1]) for place, content, row in rows]
+        numbers = [
+            str((content.start[0] + row) * (1 if place.members else place.shape[1]))
+            for place, content, row in rows
+        ]
         traces.append(words(points, numbers, letters.small, palette.faint, "middle left", SANS))
+        heads = [
+            (place, content, column)
+            for place, content in zip(self._places, contents, strict=True) if place.members
+            for column in range(place.cells.columns)
+        ]  # fmt: skip
+        points = [
+            (place.cells.left + (column + 0.5) * place.cells.width,
+             place.cells.top - 0.5 * HEADS * letters.small)
+            for place, _, column in heads
+        ]  # fmt: skip
+        texts = [
+            _cut(place.members[content.start[1] + column], letters.small, place.cells.width)
+            for place, content, column in heads
+        ]
+        traces.append(words(points, texts, letters.small, palette.faint, family=SANS))
         for window, content in zip(self._views, contents, strict=True):
             traces += window.changing(content)
         missing = f"and {self._left_out} more" if self._left_out > 0 else ""
@@ -140,7 +163,9 @@ class ArraysPanel:
                 start = self._content(step, place).start
                 cell = (at[0] + start[0]) * place.shape[1] + at[1] + start[1]
                 prefix = SHARED if place.array.space is MemorySpace.SHARED else GLOBAL
-                return Hit(prefix + place.array.name, cell) if cell < place.size else None
+                if at[1] + start[1] >= place.shape[1] or cell >= place.size:
+                    return None
+                return Hit(prefix + place.array.name, self._reader.cell(place.array, cell))
         return None
 
     def _content(self, step: Step, place: Place) -> Content:
@@ -150,7 +175,7 @@ class ArraysPanel:
         own = [np.zeros(0, np.int64)]
         for access in step.accesses:
             if array_of(access) == array:
-                touched, threads = access.touched_cells()
+                touched, threads = reader.touched(access)
                 cells.append(touched)
                 own.append(touched[threads == thread])
         count = place.shape[0] * place.shape[1]
@@ -180,7 +205,7 @@ class ArraysPanel:
         for step in self._model.recording.steps:
             for access in step.accesses:
                 if array_of(access) == array:
-                    cells, threads = access.touched_cells()
+                    cells, threads = self._reader.touched(access)
                     own = cells[threads == self._model.thread]
                     cell = int(own[0]) if own.size else int(cells[0]) if cells.size else cell
             by_step.append(cell)
@@ -193,19 +218,24 @@ class ArraysPanel:
         stored = step.stored.get(place.array.name)
         if stored is None:
             return None
-        return _padded(stored.reshape(-1), place.shape[0] * place.shape[1], 0)
+        members, flat = self._reader.members(place.array), stored.reshape(-1)
+        flat = flat if members is None else members.of_cells(flat)
+        return _padded(flat, place.shape[0] * place.shape[1], 0)
 
     def _name(self, place: Place, content: Content) -> str:
         """The array's name, its size or what of it is in view, and its memory; what has room."""
         name, kind = place.array.name, SPACE_NAMES[place.array.space]
         rows, columns = place.shape
-        is_row = place.is_wrapped or rows == 1
+        is_row = (place.is_wrapped or rows == 1) and not place.members
         size = str(place.size) if is_row else f"{rows} × {columns}"
-        part = f"[{place.size}]" if is_row else f"[{rows}][{columns}]"
+        part = f"[{place.size}]" if is_row else f"[{rows}]"
+        part += "" if is_row or place.members else f"[{columns}]"
         if not place.is_whole:
             (row, column), cells = content.start, place.cells
             last = min(column + cells.columns, columns) - 1, min(row + cells.rows, rows) - 1
             part = f"[{row}–{last[1]}][{column}–{last[0]}] of {size}"
+            if place.members:
+                part = f"[{row}–{last[1]}] of {rows}"
             if is_row:
                 first = row * columns + column
                 end = min(last[1] * columns + last[0], place.size - 1)
@@ -235,6 +265,12 @@ def shown_arrays(model: SceneModel) -> list[ArrayName]:
         *(array for array in arrays if array in accessed),
         *(array for array in arrays if array not in accessed),
     ]
+
+
+def _names(reader: ArrayReader, array: ArrayName) -> tuple[str, ...]:
+    """The names of an array's columns, of structs."""
+    members = reader.members(array)
+    return () if members is None else members.names
 
 
 def _padded(values: Array, count: int, fill: int) -> Array:
