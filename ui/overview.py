@@ -37,8 +37,7 @@ def _global_panel(model: SceneModel, palette: Palette) -> Panel[Step]:
 
 def _shared_panel(model: SceneModel, palette: Palette) -> Panel[Step]:
     """The shared arrays as they are declared, unless a row is too long for that."""
-    steps = model.recording.steps
-    rows = [values.shape[-1] for values in steps[0].shared.values()] if steps else []
+    rows = [shape[-1] for shape in model.shared_shapes.values()]
     if not model.is_own or max(rows, default=0) <= LONGEST_ROW:
         return SharedPanel(model, palette)
     room = Rectangle(shared.LEFT, shared.TOP, shared.RIGHT, shared.BOTTOM)

@@ -18,6 +18,7 @@ from simulator.observers.findings import Hazard
 from simulator.recording.navigation import Position, positions
 from simulator.recording.recording import StepAccess
 from simulator.verdict.form import LaunchForm
+from ui.flat_tiles import shared_shapes
 from ui.own_tile import find_tile
 from ui.product_roles import (
     Product,
@@ -56,6 +57,7 @@ class SceneModel:
     phases: tuple[Phase, ...]  # one for each step
     product: Product | None  # None for a kernel that computes something else
     shapes: Mapping[str, Shape]  # rows and columns of each array in global or constant memory
+    shared_shapes: Mapping[str, tuple[int, ...]]  # the dimensions of each shared array
     is_own: bool  # whether a visitor wrote the kernel: none that was measured
     tiles: Mapping[str, Array]  # of A and B: int [cells], the tile of each cell that this block
     # reads, else -1; without tiles_of_k the outer iteration that first reads it; empty where the
@@ -120,6 +122,7 @@ def build_scene_model(
         phases=tuple(_phase(step, inner, product is not None) for step in recording.steps),
         product=product,
         shapes={**array_shapes(recording), **(product.shapes if product is not None else {})},
+        shared_shapes=shared_shapes(recording, None if form is None else product),
         is_own=form is not None,
         tiles=tiles,
         tile=tile,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -232,3 +233,17 @@ def test_arrays_that_are_too_large_are_refused_in_a_sentence() -> None:
     with pytest.raises(LaunchError, match=r"x has 5,000 elements.*smaller sizes"):
         open_view(View(own=large))
     assert STRUCTS.form.arguments
+
+
+def test_a_flat_shared_array_is_drawn_as_the_tile_that_it_holds() -> None:
+    sheet = load_drawing(View(own=TILED_PRODUCT), Look()).sheet
+    shapes = sheet._model.shared_shapes  # type: ignore[attr-defined]
+    assert shapes == {"xs": (4, 4), "ws": (4, 4)}
+    turned = TILED_PRODUCT.text.replace("xs[T * T]", "xs[T * (T + 1)]")
+    turned = turned.replace("xs[ty * T + tx]", "xs[tx * (T + 1) + ty]")
+    turned = turned.replace("xs[ty * T + k]", "xs[k * (T + 1) + ty]")
+    assert turned.count("(T + 1)") == 3
+    padded = load_drawing(View(own=replace(TILED_PRODUCT, text=turned)), Look()).sheet
+    assert padded._model.shared_shapes["xs"] == (4, 5)  # type: ignore[attr-defined]
+    other = load_drawing(View(own=OWN["reduction"]), Look()).sheet
+    assert other._model.shared_shapes == {"partial": (64,)}  # type: ignore[attr-defined]

@@ -96,7 +96,7 @@ class ArrayReader:
         steps = self._model.recording.steps
         match array.space:
             case MemorySpace.SHARED:
-                return tuple(steps[0].shared[array.name].shape)
+                return self._model.shared_shapes[array.name]
             case MemorySpace.LOCAL:
                 for step in steps:
                     values = step.registers.get(array.name)

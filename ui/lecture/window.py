@@ -141,6 +141,9 @@ class Window:
         last_row = min(row + self.cells.rows, rows) - 1
         last_column = min(column + self.cells.columns, columns) - 1
         part = f"{name}[{_range(row, last_row)}][{_range(column, last_column)}]"
+        size = f"{rows} × {columns}"
+        if rows == 1 and content.array.space is MemorySpace.SHARED:
+            part, size = f"{name}[{_range(column, last_column)}]", str(columns)
         texts: tuple[str, ...]
         if content.is_right:
             texts = (f"{part} {kind}", f"{name} {kind}")
@@ -148,7 +151,7 @@ class Window:
             texts = (f"{name} {kind}", name)
         else:
             texts = (
-                f"{part} of {rows} × {columns}, {kind}", f"{part} of {rows} × {columns}", part, name
+                f"{part} of {size}, {kind}", f"{part} of {size}", part, name
             )  # fmt: skip
         for text in texts:
             plain = text.replace("<b>", "").replace("</b>", "")

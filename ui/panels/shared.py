@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -50,9 +51,7 @@ class SharedPanel:
 
     def __init__(self, model: SceneModel, palette: Palette) -> None:
         self._model, self._palette = model, palette
-        steps = model.recording.steps
-        shared = steps[0].shared if steps else {}
-        self.grids = _layout({name: contents.shape for name, contents in shared.items()})
+        self.grids = _layout(model.shared_shapes)
         self._tiles = shared_tiles(model)
         self._texts_of_snapshots: dict[tuple[int, int], list[str]] = {}
         self._sizes = {name: self._text_size(name) for name in self.grids if self._has_text(name)}
@@ -180,7 +179,7 @@ class SharedPanel:
     def _descriptions(self, name: str) -> tuple[str, ...]:
         """What an array is: a text, then shorter ones that say the same."""
         written = self._model.recording.steps[-1].written[name]
-        columns = written.shape[-1]
+        columns = self._shape(name)[-1]
         used = np.flatnonzero(written.reshape(-1, columns).any(axis=0))
         padding = columns - 1 - int(used.max()) if used.size else 0
         if not padding:
@@ -209,8 +208,8 @@ class SharedPanel:
         return f"<b>⚠ {'; '.join(reasons)}</b>"
 
     def _shape(self, name: str) -> tuple[int, ...]:
-        """An array's dimensions as the source declares them."""
-        return tuple(self._model.recording.steps[0].shared[name].shape)
+        """An array's dimensions as the source declares them, or of the tile that it holds."""
+        return self._model.shared_shapes[name]
 
     def _has_text(self, name: str) -> bool:
         grid = self.grids[name]
@@ -234,7 +233,7 @@ def _plane(shape: tuple[int, ...]) -> tuple[int, int]:
     return (shape[-2] if len(shape) > 1 else 1), shape[-1]
 
 
-def _layout(shapes: dict[str, tuple[int, ...]]) -> dict[str, Grid]:
+def _layout(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Grid]:
     """A grid for each array, its planes one under another, all with cells of one size."""
     if not shapes:
         return {}
