@@ -38,6 +38,7 @@ from ui.panels.shared import SharedPanel
 from ui.panels.source import SourcePanel
 from ui.panels.threads import ThreadsPanel
 from ui.presets import launch, presets, source
+from ui.product_roles import product_of_catalogue
 from ui.room import USUAL
 from ui.scene_model import build_scene_model
 from ui.view_url import View, from_query, to_query
@@ -60,7 +61,7 @@ def grids(view: View) -> dict[str, Grid]:
     palette = PALETTES["light"]
     shared = SharedPanel(model, palette).grids
     return {
-        **MatricesPanel(model, palette).grids,
+        **MatricesPanel(model, product_of_catalogue(model.recording), palette).grids,
         "thread": ThreadsPanel(model, palette).grid,
         **{f"shared:{name}": grid for name, grid in shared.items()},
     }

@@ -1,0 +1,44 @@
+"""A link with a kernel of one's own, in a browser: its steps, a click, and the link once more."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.browser.conftest import Open
+from tests.browser.scene import alike, click, picture, ready, settled, until, where
+from tests.ui.own_kernels import REDUCTION
+from ui.compute import load_drawing
+from ui.look import Look, Sheet
+from ui.overview import OverviewSheet
+from ui.panels.threads import ThreadsPanel
+from ui.view_url import View, to_query
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_reduction_is_stepped_clicked_and_opened_again(visit: Open) -> None:
+    view = View(own=REDUCTION, sheet=Sheet.OVERVIEW)
+    query = to_query(view)
+    page = ready(visit(f"?{urlencode(query)}"))
+    until(page, "Step 1 of 38")
+    for step in range(2, 6):
+        page.keyboard.press("ArrowRight")
+        until(page, f"Step {step} of 38")
+    page.keyboard.press("ArrowLeft")
+    until(page, "Step 4 of 38")
+    settled(page, step="4")
+    sheet = load_drawing(view, Look(sheet=Sheet.OVERVIEW)).sheet
+    assert isinstance(sheet, OverviewSheet)
+    threads = next(panel for panel in sheet.panels if isinstance(panel, ThreadsPanel))
+    click(page, *threads.grid.centre(2, 5))  # eight threads in a row
+    settled(page, tx="21", step="4", own=query["own"])
+    before = picture(page)
+    assert "reduce" in page.locator(".st-key-scene").inner_text()
+    page.reload()
+    ready(page)
+    until(page, "Step 4 of 38")
+    settled(page, tx="21", step="4", own=query["own"])
+    assert where(page) == (4, 38)
+    assert alike(picture(page), before)

@@ -1,0 +1,200 @@
+"""The Step page with a kernel of one's own: its address, its controls, and what goes wrong."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from simulator.machine.schedule import Schedule
+from simulator.verdict.form import OwnKernel
+from tests.ui.own_kernels import RACE, REDUCTION, SAXPY, array, own
+from tests.ui.test_own_link import HOSTILE
+from ui import own_link
+from ui.look import Sheet, Stage
+from ui.presets import source
+from ui.view_url import View, from_query, opening_view, to_query
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def opened(query: dict[str, str]) -> AppTest:
+    """The app at an address."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    return visited(app, query)
+
+
+def visited(app: AppTest, query: dict[str, str]) -> AppTest:
+    """The session at another address."""
+    app.query_params.clear()
+    app.query_params.update(query)
+    return app.run()
+
+
+def control(elements: Any, label: str) -> Any:
+    """The one control of a kind that has a label."""
+    [found] = [element for element in elements if element.label == label]
+    return found
+
+
+def sound(app: AppTest) -> View:
+    """The view, where the page shows a scene and nothing went wrong."""
+    assert not app.exception
+    assert not app.error
+    assert any(getattr(element, "key", None) == "scene" for element in app.main)
+    return app.session_state["view"]  # type: ignore[no-any-return]
+
+
+def sentence(app: AppTest) -> str:
+    """All that the page says in its alerts."""
+    return " ".join(one.value for one in (*app.warning, *app.error))
+
+
+def long_kernel() -> OwnKernel:
+    """A kernel whose text no link holds."""
+    chosen = random.Random(3)  # noqa: S311  # no secret
+    noise = "".join(chosen.choice("abcdefghijklmnop") for _ in range(20_000))
+    return replace(SAXPY, text=f"// {noise}\n{SAXPY.text}")
+
+
+@pytest.fixture(scope="module")
+def session() -> AppTest:
+    """A session that several tests go on with, each from an address of its own."""
+    return opened(to_query(View(own=REDUCTION)))
+
+
+def test_a_view_of_ones_own_comes_back_from_its_address() -> None:
+    for view in (
+        View(own=REDUCTION),
+        View(own=REDUCTION, block=(1, 0), thread=(5, 0), step=7, schedule=Schedule.DESCENDING,
+             sheet=Sheet.OVERVIEW, stage=Stage.THREADS, edits=("first-barrier",)),
+    ):  # fmt: skip
+        query = to_query(view)
+        assert from_query(query) == (view, ())
+        assert not {"kernel", "M", "TILE", "inputs", "with"} & set(query)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_address_is_the_usual_view_and_a_sentence(name: str) -> None:
+    view, notices = from_query({"own": HOSTILE[name], "bx": "3", "edits": "double"})
+    assert view == opening_view("tiled")
+    assert len(notices) == 1
+    assert notices[0].endswith(".")
+
+
+def test_odd_values_beside_a_kernel_are_mended() -> None:
+    query = to_query(View(own=SAXPY)) | {
+        "bx": "-7", "tx": "many", "step": "0", "edits": "double.nonsense", "M": "8",
+        "with": "naive",
+    }  # fmt: skip
+    view, notices = from_query(query)
+    assert view == View(own=SAXPY, edits=("double",))
+    assert len(notices) == 3
+    assert from_query(to_query(view)) == (view, ())
+
+
+def test_a_link_opens_ones_own_kernel(session: AppTest) -> None:
+    app = visited(session, to_query(View(own=REDUCTION, block=(1, 0), thread=(9, 0), step=4)))
+    assert sound(app).own == REDUCTION
+    assert not app.warning
+    chosen = control(app.selectbox, "Kernel")
+    assert chosen.options[0] == "Own kernel: reduce"
+    labels = {one.label for one in (*app.selectbox, *app.number_input)}
+    assert not labels & {"M", "N", "K", "TILE", "A and B hold", "A second scene, in lockstep"}
+    control(app.number_input, "Block x").set_value(0).run()
+    assert sound(app).block == (0, 0)
+    control(app.selectbox, "The block's warps run").set_value("ascending").run()
+    assert sound(app).schedule is Schedule.ASCENDING
+    assert from_query(app.query_params)[0].own == REDUCTION
+
+
+def test_a_kernel_of_the_catalogue_and_a_preset_leave_it(session: AppTest) -> None:
+    app = visited(session, to_query(View(own=REDUCTION, sheet=Sheet.OVERVIEW)))
+    control(app.selectbox, "Kernel").set_value("padded").run()
+    assert sound(app) == replace(opening_view("padded"), sheet=Sheet.OVERVIEW)
+    assert "own" not in app.query_params
+    assert "Own kernel: reduce" not in control(app.selectbox, "Kernel").options
+    app = visited(session, to_query(View(own=REDUCTION, step=1)))
+    assert sound(app).own == REDUCTION
+    next(one for one in app.button if str(one.key).startswith("preset_")).click().run()
+    assert sound(app).own is None
+
+
+def test_a_block_and_a_thread_beyond_the_launch_are_mended(session: AppTest) -> None:
+    app = visited(session, to_query(View(own=REDUCTION, block=(9, 0), thread=(64, 3))))
+    view = sound(app)
+    assert (view.block, view.thread) == ((1, 0), (63, 0))
+
+
+def test_a_hazard_of_ones_own_can_be_shown(session: AppTest) -> None:
+    app = visited(session, to_query(View(own=RACE)))
+    sound(app)
+    app.button(key="show_hazard").click().run()
+    view = sound(app)
+    assert view.own == RACE
+    assert view.step > 0
+
+
+def test_what_ifs_are_offered_where_their_pattern_is_found(session: AppTest) -> None:
+    text = source(opening_view("tiled"))
+    plain = own(
+        text, "2,2", "TILE,TILE", array("A", "64"), array("B", "64"), array("C", "64"),
+        ("M", "8"), ("N", "8"), ("K", "8"), roles="A=A B=B C=C M=M N=N K=K",
+    )  # fmt: skip
+    app = visited(session, to_query(View(own=plain)))
+    sound(app)
+    control(app.checkbox, "Remove the first barrier").set_value(True).run()
+    assert sound(app).edits == ("first-barrier",)
+    assert any(" times: " in one.value for one in app.markdown), "its race is told"
+    app = visited(session, to_query(View(own=SAXPY, edits=("first-barrier",))))
+    sound(app)
+    assert "Remove the first barrier" not in {one.label for one in app.checkbox}
+
+
+def test_a_kernel_that_is_too_long_for_a_link_stays_in_its_session() -> None:
+    query = {"own": own_link.IN_SESSION}
+    app = opened(query)
+    assert sound(app) == opening_view("tiled")
+    assert "open its file on the Write page" in sentence(app)
+    app.session_state[own_link.SESSION_KEY] = long_kernel()
+    app = visited(app, {**query, "tx": "3"})
+    assert sound(app) == View(own=long_kernel(), thread=(3, 0))
+    assert app.query_params["own"] == own_link.IN_SESSION
+    control(app.number_input, "Thread x").set_value(4).run()
+    assert sound(app) == View(own=long_kernel(), thread=(4, 0))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "said"),
+    [
+        (replace(SAXPY, text="__global__ void saxpy(int n) { int x = ; }"), "line 1"),
+        (replace(SAXPY, text="int main() {}"), "kernel"),
+        (replace(SAXPY, kernel="another"), "another"),
+        (replace(SAXPY, text=""), "kernel"),
+        (replace(SAXPY, text="#include </etc/passwd>\n" + SAXPY.text, kernel="x" * 90), "xxx"),
+        (replace(SAXPY, form=replace(SAXPY.form, grid=("0", "1", "1"))), "grid"),
+        (replace(SAXPY, form=replace(SAXPY.form, block=("9 ** 9", "1", "1"))), "block"),
+        (replace(SAXPY, form=replace(SAXPY.form, block=("2048", "1", "1"))), "1,024"),
+        (replace(SAXPY, form=replace(SAXPY.form, arguments=())), "n"),
+        (
+            own("__global__ void k(int* x) { while (1) x[0] += 1; }", "1", "32", array("x", "9")),
+            "loop",
+        ),
+        (
+            own("__global__ void k(float* x) { x[0] = 1; }", "1", "1", array("x", "100000")),
+            "smaller sizes",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_run_is_a_sentence(session: AppTest, kernel: OwnKernel, said: str) -> None:
+    app = visited(session, to_query(View(own=kernel)))
+    assert not app.exception
+    assert said in sentence(app)
+    assert str(ROOT) not in sentence(app)
+    assert "/etc" not in sentence(app)
+    chosen = control(app.selectbox, "Kernel")
+    assert chosen.value == "own"
