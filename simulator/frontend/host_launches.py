@@ -158,7 +158,8 @@ class _Reader:
         """A function whose body is one return statement; None for another."""
         opening, closing = function.body or (0, 0)
         inside = [token.text for token in self._tokens[opening + 1 : closing]]
-        if len(inside) < 3 or inside[0] != "return" or inside.index(";") != len(inside) - 1:
+        is_one_return = inside[:1] == ["return"] and inside.count(";") == 1 and inside[-1] == ";"
+        if len(inside) < 3 or not is_one_return:
             return None
         parameters = split_arguments(self._source.top.parameters(function))
         names = tuple(one.split()[-1] for one in parameters if one.split())
@@ -172,7 +173,8 @@ class _Reader:
             if len(parameter) > 1 and parameter[-1].kind is TokenKind.NAME:
                 words = [token.text for token in parameter]
                 kind = parameter_type(words)
-                if passed is not None and kind[0] not in self._types:  # a template's parameter
+                # A template's parameter, or a text that is not finished.
+                if passed is not None and (not kind or kind[0] not in self._types):
                     kind = passed
                 self._names.types[words[-1]] = kind
         opening, closing = function.body or (0, 0)

@@ -261,7 +261,8 @@ class TopLevel:
                 continue
             if text == "(":
                 before = self.tokens[index - 1].text
-                is_pointer = self.tokens[index + 1].text == "*"  # to a function, as in (*name)(…)
+                following = self.tokens[index + 1 : index + 2]  # none at the end of a text
+                is_pointer = [one.text for one in following] == ["*"]  # as in (*name)(…)
                 if before not in ATTRIBUTES and before != ")" and not is_pointer:
                     found = index
                 if is_operator and before != "operator":
