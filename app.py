@@ -38,6 +38,7 @@ def draw() -> None:
     st.navigation(
         [
             st.Page(PAGES / "step.py", title="Step", icon=":material/steps:", default=True),
+            st.Page(PAGES / "write.py", title="Write", icon=":material/edit_note:"),
             st.Page(PAGES / "compare.py", title="GPU", icon=":material/speed:"),
         ],
         position="top",
@@ -50,6 +51,7 @@ if __name__ == "__main__":  # run by Streamlit, for each visitor
     preload()
     draw()
 elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; not by its workers
+    from ui import editor
     from ui.cluster import ClusterError
     from ui.executor import executor
     from ui.index_page import routes
@@ -60,4 +62,4 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
     except ClusterError as error:
         sys.exit(f"error: {error}")
     preload()
-    app = st.App(Path(__file__), routes=routes(["", "compare"]))
+    app = st.App(Path(__file__), routes=[*routes(["", "write", "compare"]), editor.route()])

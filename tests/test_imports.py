@@ -26,11 +26,16 @@ STREAMLIT = {
     "cache.py",
     "downloads.py",
     "editor.py",
+    "exercise_section.py",
     "gpu_jobs.py",
     "gpu_results.py",
     "index_page.py",
+    "launch_section.py",
     "leaving.py",
+    "mailbox.py",
+    "own_gpu.py",
     "stepper.py",
+    "verdict_section.py",
     "waiting.py",
 }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import streamlit as st
+
 from ui.presets import Preset
 from ui.told_hazard import Told
 from ui.view_url import View
@@ -16,7 +18,8 @@ class Requested:
     view: View
     notices: tuple[str, ...]
     preset: Preset | None  # whose sentence stands above it
-    told: Told | None  # the hazard at which it begins; None: at the view's own step
+    told: Told | None  # the hazard at which it begins
+    line: int | None  # the line of the text at which its thread begins; else the view's own step
 
 
 @dataclass(slots=True)
@@ -31,7 +34,14 @@ class Mailbox:
 
     def request(
         self, view: View, notices: tuple[str, ...] = (), preset: Preset | None = None,
-        told: Told | None = None,
+        told: Told | None = None, line: int | None = None,
     ) -> None:  # fmt: skip
         """Show a view, as a preset's, from the next script run on."""
-        self.requested = Requested(view, notices, preset, told)
+        self.requested = Requested(view, notices, preset, told, line)
+
+
+def mailbox() -> Mailbox:
+    """The session's mailbox."""
+    if "mailbox" not in st.session_state:
+        st.session_state["mailbox"] = Mailbox()
+    return st.session_state["mailbox"]  # type: ignore[no-any-return]  # a Mailbox, as above

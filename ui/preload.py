@@ -17,8 +17,9 @@ import threading
 # The pages themselves are scripts and cannot be imported.
 MODULES = (
     "pandas", "plotly.graph_objects", "gpu.recorded", "gpu.worker", "ui.export", "ui.stepper",
-    "ui.cache", "ui.downloads", "ui.follow_click", "ui.gpu_cluster", "ui.gpu_results",
-    "ui.grid_section", "ui.index_page", "ui.leaving", "ui.mailbox", "ui.popover", "ui.room",
+    "ui.cache", "ui.downloads", "ui.editor", "ui.follow_click", "ui.gpu_jobs", "ui.gpu_results",
+    "ui.grid_section", "ui.index_page", "ui.launch_section", "ui.leaving", "ui.mailbox",
+    "ui.own_gpu", "ui.popover", "ui.room", "ui.verdict_section",
 )  # fmt: skip
 # Imported by Streamlit at their first use; another release may not have them.
 LAZY_MODULES = ("streamlit.material_icon_names",)

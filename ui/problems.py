@@ -37,10 +37,10 @@ def find_problems(text: str, error: SourceError) -> tuple[Problem, ...]:
     return tuple(_problem(one, places) for one in error.errors)
 
 
-def mark_line(text: str, line: int, message: str) -> Problem:
-    """A warning at a line of a text, from 1."""
+def mark_line(text: str, line: int, message: str, severity: str = "warning") -> Problem:
+    """A problem with a line of a text, from 1."""
     start, end = Places(text).of(Span(line, 1, line, MAX_LINE))
-    return Problem(start, end, line, "warning", message)
+    return Problem(start, end, line, severity, message)
 
 
 def _problem(found: Diagnostic, places: Places) -> Problem:

@@ -62,6 +62,14 @@ def hazardous_view(view: View, told: Told) -> View:
     return replace(view, step=scene_step(view, step, told.side))
 
 
+def view_at_line(view: View, line: int) -> View:
+    """The view at the last step at which its thread is at a line; at the first, if it never is."""
+    recording = load_recording(recording_key(view))
+    thread = ravel((*view.thread, 0), recording.launch.block)
+    there = [step.number for step in recording.steps if step.line == line and step.active[thread]]
+    return replace(view, step=scene_step(view, there[-1] if there else 0))
+
+
 def _focus_on_right_thread(view: View, right: View) -> View:
     """The view of two scenes whose right one has the focus and the schedule of another view.
 

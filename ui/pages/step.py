@@ -31,12 +31,12 @@ from ui.compute import (
 from ui.downloads import download_button
 from ui.follow_click import follow_click
 from ui.look import Look, Sheet, Stage
-from ui.mailbox import Mailbox, Requested
+from ui.mailbox import Requested, mailbox
 from ui.plain_text import plain_text
 from ui.popover import Popover, close_popovers, draw_popover, is_popover
 from ui.room import guess_room, parse_cookie, parse_room
 from ui.stepper import TOGGLED, Drawn, Shown, draw_stepper, send_frames, smallest_chart
-from ui.told_hazard import Told, hazardous_view, told_hazard
+from ui.told_hazard import Told, hazardous_view, told_hazard, view_at_line
 from ui.view_url import (
     INPUTS,
     LARGEST,
@@ -99,7 +99,8 @@ def restore_view() -> View:
     """Return the view to draw: a new URL's, a requested one, else the current view."""
     state, query = st.session_state, st.query_params.to_dict()
     if "view" not in state:
-        request_view(*read_address(query))
+        if mailbox().requested is None:  # else another page asks for a view
+            request_view(*read_address(query))
     elif is_history_navigation() or not is_recent_address(query):
         view, notices = read_address(query)
         if notices or is_history_navigation() or not is_same_but_step(view, state["view"]):
@@ -152,6 +153,8 @@ def set_controls(requested: Requested) -> None:
     if requested.told is not None:
         view = answers().ask(hazardous_view, figure_key(view), requested.told)
         view = replace(view, sheet=requested.view.sheet, stage=requested.view.stage)
+    if requested.line is not None:
+        view = answers().ask(view_at_line, figure_key(view), requested.line)
     state["controls"] = state.get("controls", 0) + 1  # first, for a run may be interrupted
     state["view"], state["notices"] = view, requested.notices
     state["preset"] = requested.preset
@@ -171,13 +174,6 @@ def entered() -> dict[str, Any]:
     return {
         key: value for key, value in values.items() if key.endswith(controls) or is_popover(key)
     }
-
-
-def mailbox() -> Mailbox:
-    """The session's mailbox."""
-    if "mailbox" not in st.session_state:
-        st.session_state["mailbox"] = Mailbox()
-    return st.session_state["mailbox"]  # type: ignore[no-any-return]  # a Mailbox, as above
 
 
 def request_view(

@@ -98,7 +98,7 @@ function mount(parent) {
       from: Math.min(start, end), to: Math.min(stop, end), severity, message,
     }));
     view.dispatch(code.setDiagnostics(view.state, marks));
-    list.replaceChildren(...problems.map(item));
+    list.replaceChildren(...problems.filter(({ severity }) => severity === "error").map(item));
     list.classList.remove("stale");
   }
 
@@ -158,8 +158,9 @@ function mount(parent) {
       replace(text.text);
     }
     if (checked && checked.number === app.number && checked.version === app.version) {
-      if (app.marked !== checked.version) mark(code, checked.problems);
-      app.marked = checked.version;
+      const asked = JSON.stringify(checked);
+      if (app.marked !== asked) mark(code, checked.problems);
+      app.marked = asked;
     }
   }
 

@@ -1,0 +1,128 @@
+"""The Write page without a browser: what it says of a text, its form, its exercises, its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from simulator import compile_kernel
+from simulator.exercises.exercise import exercises
+from simulator.verdict.form import NumberArgument, OwnKernel
+from simulator.verdict.guess import guess_form
+from ui import own_link
+from ui.draft import Draft, with_fields
+
+PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "write.py")
+SCALE = """\
+__global__ void scale(float* x, float factor, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = factor * x[i];
+}
+int main() { scale<<<2, 32>>>(x, 3.0f, 60); }
+"""
+
+
+def opened(**query: str) -> AppTest:
+    page = AppTest.from_file(PAGE, default_timeout=60)
+    for name, value in query.items():
+        page.query_params[name] = value
+    return checked(page.run())
+
+
+def checked(page: AppTest) -> AppTest:
+    assert not page.exception, page.exception
+    return page
+
+
+def linked(text: str, name: str, **fields: str) -> str:
+    """The address's part for a kernel, launched as its text lets guess, but for some fields."""
+    form = guess_form(text, compile_kernel(text, name))
+    found = own_link.encode(OwnKernel(text, name, with_fields(form, fields)))
+    assert found is not None
+    return found
+
+
+def draft(page: AppTest) -> Draft:
+    found: Draft = page.session_state["write_draft"]
+    return found
+
+
+def told(page: AppTest) -> str:
+    return "\n".join(str(one.proto.body) for one in page.get("html"))
+
+
+def press(page: AppTest, key: str) -> AppTest:
+    return checked(page.button(key=key).click().run())
+
+
+def test_a_first_visit_begins_with_the_kernel_of_the_scene() -> None:
+    page = opened(kernel="padded")
+    assert "Bs[TILE][TILE + 1]" in draft(page).text
+    assert "padded&lt;&lt;&lt;" in told(page)
+
+
+def test_a_kernel_of_the_catalogue_is_right() -> None:
+    page = press(opened(), "write_check")
+    assert "next right" in told(page)
+    assert page.query_params["own"]
+
+
+def test_another_signature_is_launched_as_its_file_does_it() -> None:
+    page = opened(own=linked(SCALE, "scale"))
+    assert "scale&lt;&lt;&lt;2, 32&gt;&gt;&gt;(x, 3.0, 60)" in told(page).replace("3,", "3.0,")
+    page = press(page, "write_check")
+    assert draft(page).checked is not None
+    assert "next unchecked" in told(page)
+
+
+def test_a_link_brings_its_launch() -> None:
+    page = opened(own=linked(SCALE, "scale", **{"n.value": "17", "block.x": "64"}))
+    assert "scale&lt;&lt;&lt;2, 64&gt;&gt;&gt;" in told(page)
+    own = draft(press(page, "write_check")).checked.own  # type: ignore[union-attr]
+    assert NumberArgument("n", "17") in own.form.arguments
+
+
+@pytest.mark.parametrize("link", ["", "file", "x", "!!!", "A" * 9000])
+def test_a_link_that_holds_nothing_is_no_fault(link: str) -> None:
+    assert draft(opened(own=link)).text
+
+
+def test_a_text_that_does_not_compile_has_no_verdict() -> None:
+    page = opened(own=linked(SCALE, "scale"))
+    draft(page).open("__global__ void f() { oops }", "")
+    page = press(checked(page.run()), "write_check")
+    assert "does not compile" in page.error[0].value
+    assert page.button(key="write_step").disabled
+
+
+def test_an_exercise_is_checked_and_its_hints_open_one_by_one() -> None:
+    page = opened(exercise="barriers")
+    exercise = exercises()["barriers"]
+    assert draft(page).text == exercise.start
+    page = press(page, "write_check")
+    assert "next wrong" in told(page)
+    for number, hint in enumerate(exercise.hints, 1):
+        assert not any(hint in one.value for one in page.markdown)
+        page = press(page, "hint_barriers")
+        assert any(f"**Hint {number}.** {hint}" == one.value for one in page.markdown)
+    assert any(exercise.solution.strip() == one.value.strip() for one in page.code)
+    draft(page).open(exercise.solution, "", "barriers")
+    page = press(checked(page.run()), "write_check")
+    assert "Solved." in told(page)
+    assert draft(page).progress.attempt("barriers").solved
+    page = press(page, "next_exercise")
+    assert draft(page).exercise != "barriers"
+
+
+def test_a_draft_of_another_exercise_is_kept() -> None:
+    page = opened(exercise="barriers")
+    written: Any = draft(page)
+    written.edit(type("Edited", (), {"text": "// mine"})())
+    written.open_exercise(exercises()["one_element"])
+    written.open_exercise(exercises()["barriers"])
+    assert written.text == "// mine"

@@ -1,0 +1,74 @@
+"""An exercise on a page: its text, its hints one by one, and which requirements are met."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+
+import streamlit as st
+
+from simulator.exercises.check import ExerciseResult
+from simulator.exercises.exercise import Exercise, exercises
+from ui.progress import Attempt, Progress
+
+SOLVED, OPEN = ":material/check_circle:", ":material/circle:"
+LEVELS = {1: "first steps", 2: "practice", 3: "harder", 4: "hard"}
+
+
+def draw_exercise_list(progress: Progress, start: Callable[[Exercise], None]) -> None:
+    """Draw a button for each exercise, those that are solved with a mark."""
+    st.markdown(f"{progress.solved} of {len(exercises())} solved in this visit.")
+    for number, exercise in enumerate(exercises().values(), 1):
+        st.button(
+            f"{number}. {exercise.title}", key=f"exercise_{exercise.name}", width="stretch",
+            icon=SOLVED if progress.attempt(exercise.name).solved else OPEN,
+            help=f"{exercise.teaches} ({LEVELS.get(exercise.level, 'hard')})",
+            on_click=start, args=(exercise,),
+        )  # fmt: skip
+
+
+def draw_exercise(exercise: Exercise, attempt: Attempt, open_hint: Callable[[], None]) -> None:
+    """Draw what is to be done, the hints that are open, and a button for the next one.
+
+    The solution comes behind the last hint, or once the exercise is solved.
+    """
+    opened = attempt.hints
+    st.subheader(exercise.title, anchor=False)
+    st.markdown(exercise.text)
+    for number, hint in enumerate(exercise.hints[:opened], 1):
+        st.markdown(f"**Hint {number}.** {hint}")
+    if opened < len(exercise.hints) and not attempt.solved:
+        st.button(
+            f"Hint {opened + 1} of {len(exercise.hints)}", icon=":material/lightbulb:",
+            key=f"hint_{exercise.name}", on_click=open_hint,
+        )  # fmt: skip
+    if opened >= len(exercise.hints) or attempt.solved:
+        with st.expander("A solution", icon=":material/key:"):
+            st.code(exercise.solution, language="cpp", line_numbers=True)
+
+
+def draw_exercise_result(
+    result: ExerciseResult, following: Exercise | None, start: Callable[[Exercise], None]
+) -> None:
+    """Draw which requirements a text meets, and once it is solved the way to the next exercise."""
+    met = sum(one.met for one in result.results)
+    if result.solved:
+        said = "Solved." if following is not None else "Solved. That was the last one."
+    elif result.problem:
+        said = result.problem
+    else:
+        first = next(one for one in result.results if not one.met)
+        said = f"{met} of {len(result.results)} requirements are met. {first.sentence}"
+    state = "right" if result.solved else "wrong"
+    st.html(f"<p class='next {state}'>{html.escape(said)}</p>")
+    if result.solved and following is not None:
+        st.button(
+            f"Next: {following.title}", type="primary", icon=":material/arrow_forward:",
+            key="next_exercise", on_click=start, args=(following,),
+        )  # fmt: skip
+    items = "".join(
+        f"<li class='{'right' if one.met else 'wrong'}'><b>{'✓' if one.met else '✗'}</b> "
+        f"{html.escape(one.goal)} <span class='where'>{html.escape(one.sentence)}</span></li>"
+        for one in result.results
+    )
+    st.html(f"<ul class='checks whole'>{items}</ul>")

@@ -1,0 +1,384 @@
+"""The Write page: a kernel of one's own, what is wrong with it, and what it costs."""
+
+from __future__ import annotations
+
+import functools
+import html
+import logging
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+
+import streamlit as st
+
+from simulator import LaunchError, SourceError, catalogue
+from simulator.exercises.exercise import Exercise, exercises
+from simulator.frontend.directives import MAX_TEXT_BYTES
+from simulator.verdict.form import LaunchForm, OwnKernel
+from simulator.verdict.verdict import State
+from ui import own_link, presets, progress
+from ui.cache import answers
+from ui.downloads import download_button
+from ui.draft import BLANK, Draft
+from ui.editor import Document, draw_editor
+from ui.examine import Examined, examine, suggest_form
+from ui.exercise_section import draw_exercise, draw_exercise_list, draw_exercise_result
+from ui.judged import check_exercise, judge_own
+from ui.launch_section import draw_launch, summarize_launch
+from ui.mailbox import mailbox
+from ui.own_gpu import draw_own_gpu
+from ui.palette import PALETTES
+from ui.plain_text import plain_text
+from ui.popover import close_popovers, draw_popover
+from ui.problems import Problem, mark_line
+from ui.told_hazard import Told
+from ui.verdict_section import draw_verdict, mark_hazards
+from ui.view_url import View, from_query, to_query
+from ui.workers import WorkerLostError
+
+WRITE_CSS = Path(__file__).resolve().parents[1] / "web" / "write.css"
+STEP_PAGE = "ui/pages/step.py"
+INTRODUCTION = """\
+**Write a kernel, or paste a file.** Errors are marked while you type. **Check** runs it at several
+sizes in the simulator, and says what to do next; no GPU is needed.
+"""
+LOGGER = logging.getLogger(__name__)
+# Keys of the session state.
+DRAFT, QUERY = "write_draft", "write_query"
+EXERCISE = "exercise"  # of the address
+
+
+def draw_page() -> None:
+    """Draw the page."""
+    palette = PALETTES.get(st.context.theme.type or "light", PALETTES["light"])
+    style = Template(WRITE_CSS.read_text(encoding="utf-8")).substitute(
+        keyword=palette.keyword, number=palette.number, comment=palette.comment,
+        faint=palette.faint, line=palette.line, paper=palette.paper, cell=palette.cell,
+        good="#0a6b4f" if palette is PALETTES["light"] else "#7fdcb8",
+        bad="#b3261e" if palette is PALETTES["light"] else "#ff9b92",
+        warning="#8a5a00" if palette is PALETTES["light"] else "#f5bb45",
+    )  # fmt: skip
+    st.html(f"<style>{style}</style>")
+    st.html("<h1 class='for-screen-readers'>Tilewise: write a kernel</h1>")
+    draw_draft(restore_draft())
+
+
+def restore_draft() -> Draft:
+    """The visitor's draft: that of a new address, else the one there is, else what they saw last.
+
+    An address with a text that this visitor has had in the editor changes nothing.
+    """
+    state, query = st.session_state, st.query_params.to_dict()
+    draft: Draft | None = state.get(DRAFT)
+    is_new = draft is None
+    if draft is None:
+        draft = state[DRAFT] = Draft(Document(0, "", ""))
+    if is_new or asked(query) != state.get(QUERY):
+        own = linked_kernel(query.get(own_link.PARAMETER, ""))
+        exercise = exercises().get(query.get(EXERCISE, ""))
+        if exercise is not None and exercise.name != draft.exercise:
+            draft.open_exercise(exercise, own.text if own is not None else None)
+        elif own is not None and own.text not in draft.seen:
+            open_own(draft, own)
+        elif is_new:
+            view = from_query(query)[0]
+            draft.open(presets.source(view), catalogue()[view.kernel].title)
+    state[QUERY] = asked(query)
+    return draft
+
+
+def asked(query: Mapping[str, str]) -> tuple[str | None, ...]:
+    """What an address says of a text to write."""
+    return query.get(own_link.PARAMETER), query.get(EXERCISE)
+
+
+def linked_kernel(text: str) -> OwnKernel | None:
+    """The kernel of an address; None without one that can be read."""
+    if not text or text == own_link.IN_SESSION:
+        return None
+    try:
+        return own_link.decode(text)
+    except own_link.LinkError as error:
+        st.warning(plain_text(str(error)))
+        return None
+
+
+def open_own(draft: Draft, own: OwnKernel) -> None:
+    """Open a kernel with its launch."""
+    draft.open(own.text, "The kernel's text", wanted=own.kernel)
+    if look_at(draft).kernel == own.kernel:
+        suggested = suggest(draft, own.text, own.kernel)
+        if suggested is not None:
+            draft.open_own(own, "The kernel's text", suggested)
+
+
+def look_at(draft: Draft) -> Examined:
+    """What the draft's text is. Whatever it is, the page goes on."""
+    try:
+        return answers().ask(examine, draft.text, draft.wanted, is_quiet=True)
+    except Exception as error:  # else the visitor could not mend the text
+        return Examined((), "", (mark_line(draft.text, 1, explain(error), "error"),))
+
+
+def suggest(draft: Draft, text: str, kernel: str) -> LaunchForm | None:
+    """How a kernel is launched: as its exercise does it, else as its text lets guess.
+
+    None where that fails; the draft has the reason.
+    """
+    exercise = exercises().get(draft.exercise)
+    if exercise is not None and exercise.kernel == kernel:
+        return exercise.form
+    try:
+        return answers().ask(suggest_form, text, kernel, is_quiet=True)
+    except Exception as error:  # as above
+        draft.problem = explain(error)
+        return None
+
+
+def explain(error: Exception) -> str:
+    """An error as a sentence; one that is none of ours was not foreseen, and goes to the log."""
+    if isinstance(error, SourceError | LaunchError | WorkerLostError):
+        return str(error)
+    LOGGER.error("The Write page failed on a text.", exc_info=error)
+    return (
+        "Tilewise failed on this text. That is a fault of Tilewise, not of the text: please "
+        "report it, with the text."
+    )
+
+
+def draw_draft(draft: Draft) -> None:
+    """Draw the row of controls, the editor, and beside it what is to be said.
+
+    What is wrong with the text comes first: the launch takes longer to guess.
+    """
+    controls = st.container(key="controls", horizontal=True, vertical_alignment="center")
+    left, right = st.columns([12, 8], gap="medium")
+    examined = look_at(draft)
+    with left:
+        launched = st.empty()
+        draw_text(draft, examined)
+    suggested, own = None, None
+    if examined.compiles:
+        suggested = suggest(draft, draft.text, examined.kernel)
+    if suggested is not None:
+        form = draft.form(examined.kernel, suggested)
+        own = OwnKernel(draft.text, examined.kernel, form)
+        code = html.escape(summarize_launch(own.kernel, own.form))
+        launched.html(f"<p class='launched'><code>{code}</code></p>")
+    with controls:
+        draft.wants_check |= draw_controls(draft, examined, suggested, own)
+    with right:
+        if draft.wants_check:
+            check(draft, own)
+        draw_result(draft, own)
+    if may_run_on_gpu(draft):
+        st.divider()
+        st.subheader("On the GPU", anchor=False)
+        draw_own_gpu(draft.checked, own)
+
+
+def may_run_on_gpu(draft: Draft) -> bool:
+    """Whether the last verdict lets the kernel run on a GPU."""
+    return draft.checked is not None and draft.checked.verdict.state is State.RIGHT
+
+
+def draw_controls(
+    draft: Draft, examined: Examined, suggested: LaunchForm | None, own: OwnKernel | None
+) -> bool:
+    """Draw the row of controls; return whether Check was clicked."""
+    starts = draw_popover("Start from", ":material/note_add:", "starts")
+    if starts.is_drawn:
+        with starts.container:
+            draw_starts(draft)
+    launch = draw_popover("Launch", ":material/rocket_launch:", "launch")
+    if launch.is_drawn:
+        with launch.container:
+            draw_launch(draft, examined, suggested)
+    files = draw_popover("File and link", ":material/save:", "write_files")
+    if files.is_drawn:
+        with files.container:
+            draw_files(draft, own)
+    if st.button(
+        "Step through it", icon=":material/steps:", disabled=own is None, key="write_step",
+        help="Open the scene of this kernel, at the launch that is chosen.",
+    ):  # fmt: skip
+        assert own is not None
+        open_scene(draft, View(own=own))
+    return st.button(
+        "Check", type="primary", icon=":material/fact_check:", key="write_check",
+        help="Run it in the simulator at several sizes. Ctrl+Enter does it, too.",
+    )  # fmt: skip
+
+
+def draw_starts(draft: Draft) -> None:
+    """Draw what a visitor may start from."""
+    first, second = st.tabs(["Exercises", "Kernels"])
+    with first:
+        draw_exercise_list(draft.progress, functools.partial(start_exercise, draft))
+        draw_progress_file(draft)
+    with second:
+        st.button(
+            "A blank kernel", key="start_blank", width="stretch", on_click=start,
+            args=(draft, BLANK, "A blank kernel"),
+        )  # fmt: skip
+        for name, entry in catalogue().items():
+            st.button(
+                plain_text(entry.title), key=f"start_{name}", width="stretch", help=entry.teaches,
+                on_click=start, args=(draft, entry.source(), entry.title),
+            )  # fmt: skip
+
+
+def start_exercise(draft: Draft, exercise: Exercise) -> None:
+    """Open an exercise in the editor."""
+    draft.open_exercise(exercise)
+    close_popovers()
+
+
+def draw_progress_file(draft: Draft) -> None:
+    """Draw how the progress is saved and opened again."""
+    download_button(
+        "Save the progress", lambda: progress.write(draft.progress), progress.FILE_NAME,
+        "application/json", ":material/download:",
+    )  # fmt: skip
+    uploaded = st.file_uploader("Open a saved progress", ["json"], max_upload_size=8)
+    if uploaded is None or draft.opened_file == uploaded.file_id:
+        return
+    draft.opened_file = uploaded.file_id
+    try:
+        draft.progress = progress.read(uploaded.getvalue())
+    except ValueError as error:
+        st.error(plain_text(str(error)))
+    else:
+        st.rerun()
+
+
+def start(draft: Draft, text: str, name: str) -> None:
+    """Open another text in the editor."""
+    draft.open(text, name)
+    close_popovers()
+
+
+def draw_files(draft: Draft, own: OwnKernel | None) -> None:
+    """Draw how a text is opened and saved, and its link."""
+    uploaded = st.file_uploader(
+        "Open a .cu file", ["cu", "cuh", "txt", "h", "cpp"], key=f"open {draft.document.number}",
+        max_upload_size=1,
+    )  # fmt: skip
+    if uploaded is not None:
+        content = uploaded.getvalue()
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            st.error("This file is not text in UTF-8: save it as UTF-8 and open it again.")
+        else:
+            if len(content) > MAX_TEXT_BYTES:
+                st.error(f"This file has {len(content):,} bytes; a kernel's has up to 65,536.")
+            else:
+                start(draft, text, uploaded.name)
+                st.rerun()
+    name = own.kernel.split("::")[-1].split("<")[0] if own else "kernel"
+    name = re.sub(r"\W", "", name)[:80] or "kernel"
+    download_button(
+        "Save as .cu", draft.text.encode, f"{name}.cu", "text/plain", ":material/download:"
+    )
+    if own is None:
+        st.caption("A link is made of a text that compiles.")
+        return
+    link = own_link.encode(own)
+    if link is None:
+        st.caption("This text is too long for a link: save it, and share the file.")
+    else:
+        st.caption("A link to this text and its launch")
+        st.code(f"{(st.context.url or '').split('?')[0]}?{own_link.PARAMETER}={link}", None)
+
+
+def draw_text(draft: Draft, examined: Examined) -> None:
+    """Draw the editor, and keep what stands in it now and whether its keys ask for a check."""
+    problems: tuple[Problem, ...] = examined.problems
+    checked = draft.checked
+    if checked is not None and checked.own.text == draft.text:
+        problems = (*problems, *mark_hazards(draft.text, checked.verdict))
+    edited, is_asked = draw_editor(draft.document, draft.edited, problems)
+    draft.wants_check |= is_asked
+    if edited is not None and edited.number == draft.document.number and edited != draft.edited:
+        draft.edit(edited)
+        st.rerun()
+
+
+def check(draft: Draft, own: OwnKernel | None) -> None:
+    """Judge the kernel, and put it into the address."""
+    draft.problem = ""
+    if own is None:
+        draft.problem = "It does not compile yet: mend what is marked below the text first."
+        draft.wants_check = False
+        return
+    draft.seen.add(own.text)
+    remember(draft, own)
+    try:
+        if draft.exercise:
+            result = answers().ask(
+                check_exercise, draft.exercise, own.text, on_stop=draft.note_stopped
+            )
+            draft.keep_result(own, result)
+        else:
+            draft.keep_verdict(own, answers().ask(judge_own, own, on_stop=draft.note_stopped))
+    except Exception as error:  # as above
+        draft.problem = explain(error)
+    draft.wants_check = False  # last, for a run may be interrupted
+    st.rerun()
+
+
+def remember(draft: Draft, own: OwnKernel) -> None:
+    """Put a kernel, and the exercise that it is for, into the address."""
+    link = own_link.encode(own) or own_link.IN_SESSION
+    query = {own_link.PARAMETER: link}
+    if draft.exercise:
+        query[EXERCISE] = draft.exercise
+    st.session_state[QUERY] = asked(query)
+    st.query_params.from_dict(query)
+    st.session_state["query"] = query  # of the other pages, see app.py
+
+
+def draw_result(draft: Draft, own: OwnKernel | None) -> None:
+    """Draw the exercise, the verdict, or what to do until there is one."""
+    exercise = exercises().get(draft.exercise)
+    if draft.problem:
+        st.error(plain_text(draft.problem), icon=":material/error:")
+    checked, result = draft.checked, draft.result
+    if checked is not None and checked.own != own:
+        st.html("<p class='changed'>You have changed it since: Check it again.</p>")
+    if exercise is not None:
+        if result is not None:
+            draw_exercise_result(
+                result, next_exercise(exercise), functools.partial(start_exercise, draft)
+            )
+        attempt = draft.progress.attempt(exercise.name)
+        draw_exercise(exercise, attempt, draft.open_hint)
+        if checked is not None:
+            with st.expander("Everything that was measured", icon=":material/monitoring:"):
+                draw_verdict(checked.own, checked.verdict, functools.partial(open_scene, draft))
+    elif checked is not None:
+        draw_verdict(checked.own, checked.verdict, functools.partial(open_scene, draft))
+    elif not draft.problem:
+        st.markdown(INTRODUCTION)
+
+
+def next_exercise(exercise: Exercise) -> Exercise | None:
+    """The exercise that follows upon another; None after the last one."""
+    found = list(exercises().values())
+    index = found.index(exercise) + 1
+    return found[index] if index < len(found) else None
+
+
+def open_scene(draft: Draft, view: View, told: Told | None = None, line: int | None = None) -> None:
+    """Go to the Step page, at a hazard or at the line that the view's thread is at."""
+    assert view.own is not None
+    draft.seen.add(view.own.text)
+    state = st.session_state
+    mailbox().request(view, told=told, line=line)
+    # The address of the Step page, if it was there: another one would count as a link.
+    st.switch_page(STEP_PAGE, query_params=state.get("address") or to_query(view))
+
+
+draw_page()
