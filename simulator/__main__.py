@@ -24,6 +24,7 @@ from simulator.machine.budget import Progress
 from simulator.split.part import NotSplitError
 from simulator.split.processes import simulate_in_processes
 from simulator.terminal.arguments import build_arguments
+from simulator.terminal.junit import check_junit, write_failure, write_junit
 from simulator.terminal.options import (
     ExitCode,
     UsageError,
@@ -32,6 +33,8 @@ from simulator.terminal.options import (
     read_source,
 )
 from simulator.terminal.report_text import report_as_json, report_as_text
+from simulator.terminal.verdict_run import is_asked, judge_exercise, judge_kernel
+from simulator.terminal.verdict_text import verdict_as_json, verdict_as_text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = build_parser().parse_intermixed_args(arguments)
         text = read_source(Path(options.file))
+        if is_asked(options):
+            return print_result(*judge(text, options))
         if options.launch:
             print(printable(launch_commands(text, options)))
             return ExitCode.CLEAN
@@ -61,12 +66,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print_line("Stopped.")
         return ExitCode.STOPPED
+    said = json.dumps(report_as_json(kernel, report)) if options.json else ""
+    code = ExitCode.HAZARDS if report.hazards else ExitCode.CLEAN
+    return print_result(said or printable(report_as_text(kernel, report)), code)
+
+
+def print_result(said: str, code: ExitCode) -> ExitCode:
+    """Print what a run or a verdict says; the code that the command ends with."""
     try:
-        print(
-            json.dumps(report_as_json(kernel, report))
-            if options.json
-            else printable(report_as_text(kernel, report))
-        )
+        print(said)
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
@@ -75,7 +83,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not isinstance(error, BrokenPipeError):  # a reader such as head has seen enough
             print(f"The report cannot be written: {error.strerror or error}.", file=sys.stderr)
             return ExitCode.ERROR
-    return ExitCode.HAZARDS if report.hazards else ExitCode.CLEAN
+    return code
+
+
+def judge(text: str, options: argparse.Namespace) -> tuple[str, ExitCode]:
+    """What a verdict on the file's kernel says, and what the command ends with.
+
+    --junit's file is written for a text that is not judged, too.
+    """
+    if options.junit is not None:
+        check_junit(options.junit)
+    try:
+        if options.exercise is not None:
+            judged = judge_exercise(text, options)
+        else:
+            judged = judge_kernel(load_kernel(text, options), options)
+    except (LaunchError, SourceError) as error:
+        if options.junit is not None and not isinstance(error, UsageError):
+            write_failure(options.junit, Path(options.file).stem, str(error))
+        raise
+    if options.junit is not None:
+        write_junit(options.junit, judged)
+    if options.json:
+        return json.dumps(verdict_as_json(judged)), judged.exit_code
+    return printable(verdict_as_text(judged)), judged.exit_code
 
 
 def launch_commands(text: str, options: argparse.Namespace) -> str:

@@ -16,6 +16,7 @@ from simulator.frontend.directives import MAX_TEXT_BYTES
 from simulator.language.errors import LaunchError
 from simulator.launch import Dim3, dim3
 from simulator.machine.schedule import SCHEDULES
+from simulator.verdict.tasks import TASKS
 
 SECONDS = 10.0  # that a run may take if --seconds is not given
 
@@ -84,6 +85,7 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--outputs", metavar="OUT.npz", help="all arrays after the launch")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    _add_verdict(parser)
     parser.add_argument(
         "arguments",
         metavar="ARG",
@@ -93,6 +95,21 @@ def build_parser() -> Parser:
         "arguments of their own",
     )
     return parser
+
+
+def _add_verdict(parser: Parser) -> None:
+    """The options of a verdict; any of them asks for one."""
+    group = parser.add_argument_group(
+        "verdict", "judge the kernel at several sizes; the launch is guessed where it is not given"
+    )
+    group.add_argument("--verdict", action="store_true")
+    group.add_argument(
+        "--task", metavar="NAME", help=f"what it should compute: {', '.join(TASKS)} or none"
+    )
+    for role in ("M", "N", "K"):
+        group.add_argument(f"--{role}", metavar="SIZE", type=int)
+    group.add_argument("--exercise", metavar="NAME", help="check the file as this exercise")
+    group.add_argument("--junit", metavar="OUT.xml", help="write the verdict for a grader")
 
 
 def parse_seconds(text: str) -> float:

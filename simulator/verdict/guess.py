@@ -10,11 +10,11 @@ from simulator.language.ctype import ArrayOf, Pointer
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
 from simulator.size_expression import evaluate
-from simulator.verdict.blocks import SIDE, THREADS, likely_blocks
+from simulator.verdict.blocks import SIDE, likely_blocks
 from simulator.verdict.form import ArrayArgument, LaunchForm, NumberArgument, Sizes3
 from simulator.verdict.host_form import HostForm, host_form
 from simulator.verdict.launches import build_launch, macro_values
-from simulator.verdict.parameters import SIZE, Argument, axes_used, is_whole, recognise
+from simulator.verdict.parameters import SIZE, Argument, axes_used, is_whole, recognise, with_task
 from simulator.verdict.probe import BlockTile, Probe
 from simulator.verdict.tasks import TASKS
 
@@ -25,13 +25,21 @@ SMALLER = (1000, 40, 10)  # the sizes that it then has, by how many they are
 PROBING_SECONDS = 2.0  # for all blocks that are tried
 
 
-def guess_form(text: str, kernel: Kernel) -> LaunchForm:
+def guess_form(
+    text: str, kernel: Kernel, task: str | None = None, block: Sizes3 | None = None
+) -> LaunchForm:
     """A form that launches a kernel of a file as it seems to be meant.
 
-    Single blocks of the kernel run for that, for a few seconds at most.
+    task and block are what it should compute ("" for anything) and the threads of a block, where
+    they are known. Single blocks of the kernel run for that, for a few seconds at most. Raises
+    LaunchError for a task that the kernel's parameters do not fit.
     """
     host = host_form(text, kernel)
+    if block is not None:
+        host = replace(host or HostForm(None, None, None, {}), block=block)
     shape = recognise(kernel)
+    if task and (shape is None or shape.task != task):
+        shape = with_task(kernel, task)
     if shape is None:
         return _without_task(kernel, host)
     form = LaunchForm(
@@ -48,9 +56,10 @@ def guess_form(text: str, kernel: Kernel) -> LaunchForm:
         form = _with_right_block(kernel, form)
     tile = Probe(kernel, form).tile()
     form = replace(form, arguments=_sized(form, tile))
-    if host is not None and host.grid is not None and _names_sizes(host.grid, form):
-        return replace(form, grid=host.grid)
-    return replace(form, grid=_grid(kernel, form, tile))
+    follows = host is not None and host.grid is not None and _names_sizes(host.grid, form)
+    grid = host.grid if follows and host is not None else None
+    form = replace(form, grid=grid or _grid(kernel, form, tile))
+    return form if task != "" else replace(form, task="", roles=())
 
 
 def _with_right_block(kernel: Kernel, form: LaunchForm) -> LaunchForm:
@@ -73,9 +82,10 @@ def _sized(form: LaunchForm, tile: BlockTile | None) -> tuple[Argument, ...]:
     side = max(_sides(tile).values()) if tile is not None and not tile.is_linear else 1
     size = min(LARGEST_SIZE, 2 * side) if side > SIZE else SIZE
     roles = dict(form.roles)
-    sizes = {roles[role]: size for role in ("K", "M", "N") if role in roles}
-    if side > LARGE_TILE and roles.get("K") not in (roles["M"], roles["N"]):
-        sizes[roles["K"]] = 2 * SIZE
+    sizes = {roles[role]: size for role in TASKS[form.task].sizes}
+    inner = roles.get("K", "")
+    if side > LARGE_TILE and inner in sizes and inner not in (roles["M"], roles["N"]):
+        sizes[inner] = 2 * SIZE
     return tuple(
         replace(one, value=str(sizes[one.name]))
         if isinstance(one, NumberArgument) and one.name in sizes
@@ -133,10 +143,8 @@ def _ceil(size: str, tile: str) -> str:
 
 def _without_task(kernel: Kernel, host: HostForm | None) -> LaunchForm:
     """A form for a kernel of which nothing is known: the text's launch, or a cell a thread."""
-    axes = axes_used(kernel, "threadIdx")
     block = host.block if host is not None and host.block is not None else None
-    if block is None:
-        block = (str(SIDE), str(SIDE), "1") if axes & {"y", "z"} else (str(THREADS), "1", "1")
+    block = block or likely_blocks(kernel)[0]
     grid = host.grid if host is not None and host.grid is not None else None
     if grid is None:
         x, y = ("2" if axis in axes_used(kernel, "blockIdx") else "1" for axis in "xy")
@@ -164,7 +172,9 @@ def _argument(kernel: Kernel, number: int, host: HostForm | None, threads: str) 
         whole = is_whole(parameter.ctype)
         value = given.value if given is not None else None
         if value is None:
-            return NumberArgument(parameter.name, threads if whole else "1")
+            sizes = sum(is_whole(one.ctype) for one in kernel.parameters)
+            size = threads if sizes == 1 else str(math.isqrt(int(threads)))
+            return NumberArgument(parameter.name, size if whole else "1")
         return NumberArgument(parameter.name, str(int(value) if whole else value))
     if isinstance(parameter.ctype.target, Pointer):
         return ArrayArgument(parameter.name, str(SIZE), str(SIZE))

@@ -12,7 +12,7 @@ from simulator.verdict.neighbours import neighbours
 from simulator.verdict.next_step import next_step
 from simulator.verdict.residency import occupancy
 from simulator.verdict.runs import ALL_SECONDS, Runs
-from simulator.verdict.sizes import trials
+from simulator.verdict.sizes import Trial, trials
 from simulator.verdict.tasks import TASKS, Task
 from simulator.verdict.traffic import costliest_line, line_traffic
 from simulator.verdict.verdict import (
@@ -43,7 +43,8 @@ def judge(
     task = task_of(own.form)
     runs = Runs(kernel, own.form, task)
     begin = time.perf_counter()
-    for number, trial in enumerate(trials(kernel, own.form, task.sizes if task else ())):
+    planned = trials(kernel, own.form, task.sizes if task else ())
+    for number, trial in enumerate(planned):
         left = OWN_SECONDS if not number else ALL_SECONDS - (time.perf_counter() - begin)
         if left <= 0:
             runs.skip(trial)
@@ -55,7 +56,7 @@ def judge(
             begin = time.perf_counter()
     checks, hazards = tuple(runs.checks), tuple(runs.hazards.values())
     state = _state(checks, hazards)
-    rows, costliest = _costs(runs, dict(checks[0].sizes), task)
+    rows, costliest = _costs(runs, planned[0], task)
     fits = occupancy(kernel, runs.launch, registers) if runs.launch is not None else None
     report = runs.report
     return Verdict(
@@ -106,15 +107,16 @@ def _state(checks: tuple[SizeCheck, ...], hazards: tuple[FoundHazard, ...]) -> S
 
 
 def _costs(
-    runs: Runs, sizes: Mapping[str, int], task: Task | None
+    runs: Runs, own: Trial, task: Task | None
 ) -> tuple[tuple[CounterRow, ...], LineCost | None]:
     """The table of counters and the costliest line of the launch by the form's own sizes."""
     if runs.report is None or runs.launch is None:
         return (), None
     rows: tuple[CounterRow, ...] = ()
     if task is not None and task.name == "product":
-        M, N, K = (sizes[role] for role in "MNK")
-        rows = neighbours(runs.report.counters, runs.report.lines, M, N, K)
+        M, N, K = (own.sizes[role] for role in "MNK")
+        tile = min(M, own.tiles["M"]) * min(N, own.tiles["N"])
+        rows = neighbours(runs.report.counters, runs.report.lines, (M, N, K), tile)
     try:
         places = line_traffic(runs.kernel, runs.launch, OWN_SECONDS)
     except (LaunchError, SourceError):

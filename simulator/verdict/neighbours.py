@@ -24,18 +24,22 @@ SECONDS = 5.0  # for one of them
 
 
 def neighbours(
-    counters: Mapping[str, int], lines: Mapping[int, Mapping[str, int]], M: int, N: int, K: int
+    counters: Mapping[str, int],
+    lines: Mapping[int, Mapping[str, int]],
+    sizes: tuple[int, int, int],
+    tile: int,
 ) -> tuple[CounterRow, ...]:
     """One's own row, then the catalogue's kernels for the same product in float32.
 
-    Each has the largest tiles it offers that are not larger than the product. Own's alone for a
-    product that is too large.
+    sizes are M, N and K, tile the elements of C that a block of one's own computes; each neighbour
+    has tiles of about as many. Own's alone for a product that is too large.
     """
+    M, N, K = sizes
     flops = 2 * M * N * K
     own = counter_row("", "Yours", counters, lines, flops)
     if M * N * K > LARGEST:
         return (own,)
-    return (own, *(_row(name, M, N, K) for name in NEIGHBOURS))
+    return (own, *(_row(name, M, N, K, tile) for name in NEIGHBOURS))
 
 
 def counter_row(
@@ -69,14 +73,14 @@ def counter_row(
 
 
 @functools.lru_cache(256)
-def _row(name: str, M: int, N: int, K: int) -> CounterRow:
+def _row(name: str, M: int, N: int, K: int, tile: int) -> CounterRow:
     entry = catalogue()[name]
-    chosen = _setting(entry, M, N)
+    chosen = _setting(entry, tile)
     counters = catalogue_counters(name, tuple(chosen.items()), M, N, K)
-    tile = f", {entry.produces(**chosen)[0]} x {entry.produces(**chosen)[1]}" if chosen else ""
+    rows, columns = entry.produces(**chosen)
     return counter_row(
         name,
-        f"{entry.title.split(':')[0]}{tile}",
+        entry.title.split(":")[0] + (f", {rows} x {columns}" if chosen else ""),
         counters.totals,
         counters.lines,
         2 * M * N * K,
@@ -93,12 +97,11 @@ def catalogue_counters(
     return _counted(_compiled(name, chosen), launch)
 
 
-def _setting(entry: Entry, M: int, N: int) -> Mapping[str, int]:
-    """The setting with the largest tile that is not larger than C; else with the smallest."""
-    ordered = sorted(entry.settings(), key=lambda one: math.prod(entry.produces(**one)))
-    sizes = [entry.produces(**one) for one in ordered]
-    fitting = [rows <= M and columns <= N for rows, columns in sizes]
-    return ordered[max((i for i, fits in enumerate(fitting) if fits), default=0)]
+def _setting(entry: Entry, tile: int) -> Mapping[str, int]:
+    """The setting whose blocks compute about `tile` elements of C."""
+    return min(
+        entry.settings(), key=lambda one: abs(math.log(math.prod(entry.produces(**one)) / tile))
+    )
 
 
 @functools.lru_cache(64)

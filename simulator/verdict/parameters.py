@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from simulator.language.ctype import CType, Pointer, Scalar, Vector
+from simulator.language.errors import LaunchError, list_names
 from simulator.language.functions import ATOMIC_FUNCTIONS
 from simulator.language.tree import (
     Assign,
@@ -24,6 +25,7 @@ from simulator.language.visit import expressions_of, in_register, subexpressions
 from simulator.observers.written_parameters import root_variable, written_parameters
 from simulator.verdict.form import ArrayArgument, Contents, NumberArgument
 from simulator.verdict.launches import macro_values
+from simulator.verdict.tasks import TASKS
 
 SIZE = 8  # of a matrix, where nothing says more
 # The names that M, N and K of a product have, in that order.
@@ -55,6 +57,37 @@ class Shape:
 def recognise(kernel: Kernel) -> Shape | None:
     """The task that a kernel's parameters and name tell, with sizes of SIZE; None for none."""
     return _product_of_structs(kernel) or _product(kernel) or _transposition(kernel)
+
+
+def with_task(kernel: Kernel, name: str) -> Shape:
+    """The arguments for a task that is given: arrays and sizes in the order of the parameters.
+
+    A size whose name is its role's comes first. Raises LaunchError where they are too few.
+    """
+    if name not in TASKS:
+        raise LaunchError(f"{name!r} is no task; there are {list_names(list(TASKS))}.")
+    task = TASKS[name]
+    arrays, sizes = _arrays(kernel, len(task.arrays) - 1), _sizes(kernel)
+    if arrays is None or not sizes:
+        raise LaunchError(
+            f"For {task.title} a kernel needs {len(task.arrays)} pointers to numbers, of which it "
+            "writes one, and the sizes as whole numbers."
+        )
+    folded = {one.lower(): one for one in sizes}
+    named = {role: folded[role.lower()] for role in task.sizes if role.lower() in folded}
+    others = iter([one for one in sizes if one not in named.values()])
+    meant = {role: named.get(role) or next(others, sizes[-1]) for role in task.sizes}
+    inputs = [role for role in task.arrays if role not in task.results]
+    by_role = dict(zip((*inputs, *task.results), arrays, strict=True))
+    shapes = {
+        by_role[role]: (meant.get(rows, rows), meant.get(columns, columns))
+        for role, (rows, columns) in task.arrays.items()
+    }
+    return Shape(
+        _arguments(kernel, shapes, tuple(meant.values())),
+        name,
+        (*by_role.items(), *meant.items()),
+    )
 
 
 def axes_used(kernel: Kernel, name: str) -> set[str]:

@@ -80,7 +80,7 @@ class Probe:
         if not cells.size or result.size < expected.size or cells[-1] >= expected.size:
             return False
         wrong = wrong_cells(result, expected, self._task.terms(sizes)).reshape(-1)
-        rows, columns = np.divmod(cells, expected.shape[1])
+        rows, columns = np.divmod(cells, expected.shape[-1])
         in_rectangle = (int(np.ptp(rows)) + 1) * (int(np.ptp(columns)) + 1)
         has_holes = cells.size not in (in_rectangle, int(np.ptp(cells)) + 1)
         return not has_holes and not wrong[cells].any()
@@ -102,7 +102,7 @@ class Probe:
     def _launch(self, size: int) -> tuple[Launch, Mapping[str, int]]:
         """A launch whose sizes are one number, but for a product's inner one, and its sizes."""
         inner = self._roles.get("K", "")
-        is_apart = inner not in (self._roles["M"], self._roles["N"])
+        is_apart = inner not in (self._roles.get("M"), self._roles.get("N"))
         numbers = {name: INNER if is_apart and name == inner else size for name in self._free}
         known = known_values(self._kernel, self._form, numbers)
         sizes = {role: evaluate(self._roles[role], known) for role in self._task.sizes}

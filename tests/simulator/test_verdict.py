@@ -149,7 +149,7 @@ def test_numbers_of_the_launch_by_the_forms_own_size() -> None:
     own, *others = verdict.neighbours
     assert (own.name, own.conflicts, own.bytes_per_flop) == ("", 0, 2.5)
     assert [row.name for row in others] == ["naive", "tiled", "transposed", "padded", "registers"]
-    assert others[2].conflicts > 0
+    assert others[1].bytes_per_flop == 2.5  # the tiled kernel with tiles of the same size
     assert verdict.counters["global_load_sectors"] == 64
     assert set(verdict.lines) == {21, 22, 26, 31}
     assert verdict.occupancy is not None
