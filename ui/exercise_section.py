@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 
 import streamlit as st
 
 from simulator.exercises.check import ExerciseResult
 from simulator.exercises.exercise import Exercise, exercises
+from ui import verdict_html
 from ui.progress import Attempt, Progress
 
 SOLVED, OPEN = ":material/check_circle:", ":material/circle:"
@@ -60,15 +60,10 @@ def draw_exercise_result(
         first = next(one for one in result.results if not one.met)
         said = f"{met} of {len(result.results)} requirements are met. {first.sentence}"
     state = "right" if result.solved else "wrong"
-    st.html(f"<p class='next {state}'>{html.escape(said)}</p>")
+    st.html(verdict_html.next_step(state, said))
     if result.solved and following is not None:
         st.button(
             f"Next: {following.title}", type="primary", icon=":material/arrow_forward:",
             key="next_exercise", on_click=start, args=(following,),
         )  # fmt: skip
-    items = "".join(
-        f"<li class='{'right' if one.met else 'wrong'}'><b>{'✓' if one.met else '✗'}</b> "
-        f"{html.escape(one.goal)} <span class='where'>{html.escape(one.sentence)}</span></li>"
-        for one in result.results
-    )
-    st.html(f"<ul class='checks whole'>{items}</ul>")
+    st.html(verdict_html.requirements(result))
