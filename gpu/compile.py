@@ -13,6 +13,7 @@ from simulator.frontend.directives import check_directives
 from simulator.frontend.lexer import blank_comments, in_one_spelling
 from simulator.frontend.source import set_defines
 from simulator.frontend.template import instantiate, split_arguments
+from simulator.guard import Limit, State, limited
 from simulator.language.errors import LaunchError, SourceError, Span
 from simulator.language.printable import without_folders
 from simulator.launch import Dim3
@@ -23,6 +24,9 @@ ERROR_IN_LOG = re.compile(
     re.MULTILINE,
 )
 COMPILER_OPTIONS = ("-std=c++17",)  # the simulator's dialect
+# What NVRTC may take for a text, in a process that somebody else's text may end; gpu/worker.py has
+# the time that it may take.
+LIMIT = Limit(State.COMPILING, 60.0, 2 * 2**30, State.COMPILED_TOO_LONG, State.COMPILED_TOO_LARGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +136,8 @@ def compile_text(
     try:
         nvrtc.addNameExpression(program, expression)
         try:
-            nvrtc.compileProgram(program, options)
+            with limited(LIMIT):
+                nvrtc.compileProgram(program, options)
         except nvrtc.NVRTCError:
             raise first_error(nvrtc.getProgramLog(program), kernel, filename) from None
         symbol = nvrtc.getLoweredName(program, expression)

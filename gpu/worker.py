@@ -15,12 +15,14 @@ import traceback
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 from gpu.faults import explain
 from gpu.json_data import decode
 from gpu.line import Line
 from gpu.progress import Progress
+from simulator.guard import ENDED, State, tell
 from simulator.language.printable import without_folders
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,6 +31,10 @@ POLL_SECONDS = 0.1
 KILL_SECONDS = 5.0  # a process stuck in the driver may outlive its kill; it is abandoned
 STATUS_SECONDS = 60.0  # to look for a GPU
 COMPILE_SECONDS = 20.0  # far over any kernel's; a text whose macros explode takes memory by then
+TOO_LARGE = (
+    "The compiler needed too much memory for this text. Something in it grows without measure: "
+    "templates, constants or names. Make it smaller."
+)
 
 # True FP32 from cuBLAS, whatever the visitor's shell says: no TF32 (CuPy's switch and NVIDIA's) and
 # no float32 made of smaller types (cuBLAS library guide, environment variables).
@@ -272,6 +278,8 @@ class Worker:
 
     def _died(self, job: Job) -> JobState:
         code = self._replace()
+        if code == ENDED:
+            return JobState("failed", f"{job.state.message}: {TOO_LARGE}")
         reason = f" (exit code {code})" if code is not None else ""
         return JobState(
             "failed",
@@ -325,6 +333,7 @@ def serve(handlers: Mapping[str, Handler]) -> None:
     kernel. Whatever else prints goes to stderr.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    tell(SimpleNamespace(value=State.OTHER))  # the parent reads how the process ends
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()

@@ -41,6 +41,7 @@ from ui.packed_frames import pack_frames
 from ui.pairs import Pair, align, pair_navigation, pair_of_step
 from ui.partner import side_names, side_views
 from ui.scene_model import SceneModel, build_scene_model
+from ui.settings import check_may_write
 from ui.view_url import DEFAULT, View
 from ui.what_if import without_faults
 from ui.workers import Lane
@@ -204,8 +205,12 @@ def _cached_compile(text: str, name: str, file: str) -> Kernel:
 
 
 def load_kernel(view: View) -> Kernel:
-    """Compile the view's kernel, its macros defined and its edits applied."""
+    """Compile the view's kernel, its macros defined and its edits applied.
+
+    Raises SourceError, or LaunchError where kernels of one's own are switched off.
+    """
     if view.own is not None:
+        check_may_write()
         return _cached_compile(presets.source(view), view.own.kernel, OWN_FILE)
     entry = catalogue()[view.kernel]
     return _cached_compile(presets.source(view), entry.kernel, entry.file)

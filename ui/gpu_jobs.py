@@ -16,6 +16,7 @@ from ui.cluster import Cluster
 from ui.executor import executor
 from ui.gpu_cluster import GpuCluster
 from ui.leaving import cancel_when_left
+from ui.settings import GPU_IS_OFF, may_use_gpu
 
 TIMEOUT_SECONDS = 120
 
@@ -40,7 +41,12 @@ def cluster_workers() -> tuple[str, ...]:
 
 
 def gpus(workers: tuple[str, ...]) -> Worker | GpuCluster:
-    """The cluster's GPUs where some of its workers have one, else this machine's."""
+    """The cluster's GPUs where some of its workers have one, else this machine's.
+
+    Raises WorkerError where work on a GPU is switched off.
+    """
+    if not may_use_gpu():
+        raise WorkerError(GPU_IS_OFF)
     cluster = shared_cluster()
     return cluster if cluster and workers else shared_worker()
 

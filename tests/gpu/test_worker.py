@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from gpu.faults import explain
-from gpu.worker import Job, Worker, WorkerError
+from gpu.worker import TOO_LARGE, Job, Worker, WorkerError
+from simulator.guard import ENDED
 
 LIMIT = 60  # seconds that a job may take; far more than any but an endless one needs
 
@@ -160,6 +161,12 @@ def test_closing_ends_what_runs(fake: Worker) -> None:
     time.sleep(0.5)
     fake.close()
     assert finish(job).startswith("Cancelled")
+
+
+def test_a_compiler_that_takes_too_much_memory_is_told(fake: Worker) -> None:
+    sentence = finish(fake.submit({"job": "die", "code": ENDED}, LIMIT))
+    assert sentence == f"Running deadly and checking its C: {TOO_LARGE}"
+    assert process_of(fake)
 
 
 def test_a_process_that_cannot_start_is_a_sentence(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ from ui.gpu_results import show_bits, show_comparison, show_limits, show_scaling
 from ui.grid_section import draw_grid
 from ui.palette import PALETTES
 from ui.plain_text import plain_text
+from ui.settings import GPU_IS_OFF, may_use_gpu
 from ui.workers import WorkerLostError
 
 GPU_CSS = Path(__file__).resolve().parents[1] / "web" / "gpu.css"
@@ -73,7 +74,9 @@ def draw_page() -> None:
     draw_recordings(beside_live=status.device is not None)
     draw_scalings()
     draw_grid()
-    if status.device is None:
+    if not may_use_gpu():
+        st.info(GPU_IS_OFF, icon=":material/info:")
+    elif status.device is None:
         explain_missing(status, on_cluster=bool(workers))
 
 
