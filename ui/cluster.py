@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import multiprocessing
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Executor, Future
+from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ui.workers import Place, Running, WorkerLostError
+from ui.workers import Place, Running, WorkerLostError, Workers
 
 if TYPE_CHECKING:
     from distributed import Scheduler
@@ -28,7 +30,7 @@ class Cluster(Executor):
     """Workers of a Dask cluster; a job goes where the like of it was computed last.
 
     Jobs are alike whose `place` is the same: place gets the function and its arguments. A job whose
-    worker ends is tried once more. Raises ClusterError where the scheduler does not answer.
+    process or worker ends is tried once more. Raises ClusterError where no scheduler answers.
     """
 
     def __init__(self, address: str, place: Place, seconds: float | None = None) -> None:
@@ -52,7 +54,7 @@ class Cluster(Executor):
         known = self._workers.get(place)
         where = {} if known is None else {"workers": [known], "allow_other_workers": True}
         executor = self.client.get_executor(pure=False, **where)
-        running = executor.submit(_run, functools.partial(function, *args, **kwargs))
+        running = executor.submit(_run, functools.partial(function, *args, **kwargs), place)
         found: Running[T] = Running()
         found.stop = found.cancel
         running.add_done_callback(functools.partial(self._finish, place, found))
@@ -88,11 +90,31 @@ class Cluster(Executor):
         found.set_result(result)
 
 
-def _run(call: Callable[[], Any]) -> tuple[str, Any]:
+def _run(call: Callable[[], Any], place: Hashable) -> tuple[str, Any]:
     """Compute a job in a worker: the worker's address, and the result."""
     from distributed import get_worker
 
-    return get_worker().address, call()
+    worker = get_worker()
+    return worker.address, _processes(worker.state.nthreads).submit(_call, call, place).result()
+
+
+@functools.cache
+def _processes(count: int) -> Workers:
+    """The processes of this Dask worker, in which its jobs have this machine's limits.
+
+    A job that passes one ends its process and not the worker, which has others' jobs too.
+    """
+    # Dask's nanny starts workers as daemons, to which multiprocessing denies children, as they
+    # would outlive them: these end by themselves.
+    vars(multiprocessing.current_process())["_config"]["daemon"] = False
+    found = Workers(count, lambda _, __, place: place)
+    # Before multiprocessing closes the queue by which they are told to end, and waits for them.
+    Finalize(None, found.shutdown, kwargs={"cancel_futures": True}, exitpriority=100)
+    return found
+
+
+def _call(call: Callable[[], T], _: Hashable) -> T:
+    return call()
 
 
 def _prepare(dask_scheduler: Scheduler) -> None:

@@ -65,6 +65,10 @@ class WorkerLostError(Exception):
             "The process that computed this has ended, twice. Smaller matrices need less memory."
         )
 
+    def __reduce__(self) -> tuple[type[WorkerLostError], tuple[()]]:
+        """How it is pickled: it comes from a cluster's worker, too."""
+        return WorkerLostError, ()
+
 
 class Running(Future[T]):
     """The result of a job that can be asked how far it is, and stopped."""

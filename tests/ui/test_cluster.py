@@ -11,10 +11,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
-from simulator import simulate
+from simulator import SourceError, simulate
 from tests.browser.app import running_app
+from tests.hostile.texts import BOMBS
 from tests.protocol_client import run, visitor
 from tests.ui import jobs
 from ui.cluster import Cluster, ClusterError
@@ -34,6 +36,11 @@ def cluster(scheduler: str) -> Iterator[Cluster]:
     found = Cluster(scheduler, lambda _, where, *__: where)
     yield found
     found.shutdown()
+
+
+def worker_of(process: int) -> int:
+    """The Dask worker that has started a process for its jobs."""
+    return psutil.Process(process).ppid()
 
 
 def test_a_job_goes_where_the_like_of_it_was_computed(cluster: Cluster) -> None:
@@ -57,9 +64,9 @@ def test_a_job_whose_worker_is_killed_in_the_middle_is_computed_by_another(
     running = cluster.submit(jobs.note_process_and_wait, "a", str(tmp_path / "process"), 3.0)
     while not (tmp_path / "process").exists():
         time.sleep(0.05)
-    killed = int((tmp_path / "process").read_text())
+    killed = worker_of(int((tmp_path / "process").read_text()))
     os.kill(killed, signal.SIGKILL)
-    assert running.result(SECONDS) != killed
+    assert worker_of(running.result(SECONDS)) != killed
 
 
 @pytest.mark.skipif(os.name != "posix", reason="ends a process by a signal")
@@ -70,7 +77,7 @@ def test_a_job_whose_last_worker_is_killed_is_computed_by_the_next(
     running = cluster.submit(jobs.note_process_and_wait, "a", str(tmp_path / "process"), 1.0)
     while not (tmp_path / "process").exists():
         time.sleep(0.05)
-    last = int((tmp_path / "process").read_text())
+    last = worker_of(int((tmp_path / "process").read_text()))
     workers = cluster.client.run(os.getpid)
     for address, process in workers.items():
         if process != last:
@@ -78,7 +85,7 @@ def test_a_job_whose_last_worker_is_killed_is_computed_by_the_next(
             while address in cluster.client.ncores():
                 time.sleep(0.01)
     os.kill(last, signal.SIGKILL)
-    assert running.result(SECONDS) not in workers.values()
+    assert worker_of(running.result(SECONDS)) not in workers.values()
 
 
 def test_a_job_that_ends_its_worker_twice_is_a_sentence(cluster: Cluster, tmp_path: Path) -> None:
@@ -86,6 +93,22 @@ def test_a_job_that_ends_its_worker_twice_is_a_sentence(cluster: Cluster, tmp_pa
         cluster.submit(jobs.end_until, "a", str(tmp_path), 9).result(SECONDS)
     assert len(list(tmp_path.iterdir())) == 2
     assert cluster.submit(jobs.process, "a").result(SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "sentence"),
+    [
+        (BOMBS["a tree of templates"][0], SourceError, "The compiler needed more than 2 seconds"),
+        (BOMBS["__make_integer_seq"][0], SourceError, "The compiler needed more than 512 MB"),
+    ],
+)
+def test_a_job_that_passes_a_limit_is_told_and_leaves_the_worker(
+    cluster: Cluster, text: str, error: type[Exception], sentence: str
+) -> None:
+    before = worker_of(cluster.submit(jobs.process, "a").result(SECONDS))
+    with pytest.raises(error, match=sentence):
+        cluster.submit(jobs.compile_text, "a", text).result(SECONDS)
+    assert worker_of(cluster.submit(jobs.process, "a").result(SECONDS)) == before
 
 
 def test_a_view_is_the_same_from_there(cluster: Cluster, scheduler: str) -> None:
