@@ -11,6 +11,7 @@ from simulator.guard import COMPILING, limited
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.guess import guess_form
 from ui.problems import Problem, find_problems
+from ui.settings import check_may_write
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,11 @@ class Examined:
 
 
 def examine(text: str, wanted: str) -> Examined:
-    """Compile a kernel of a text, the first without one of the wanted name."""
+    """Compile a kernel of a text, the first without one of the wanted name.
+
+    Raises LaunchError where kernels of one's own are switched off.
+    """
+    check_may_write()
     try:
         with limited(COMPILING):
             kernels = kernel_names(text)
@@ -55,7 +60,11 @@ def suggest_form(text: str, kernel: str) -> LaunchForm:
 
 @functools.lru_cache(8)
 def compile_once(text: str, kernel: str) -> Kernel:
-    """Compile a kernel of a text, or its only one without a name. Raises SourceError."""
+    """Compile a kernel of a text, or its only one without a name.
+
+    Raises SourceError, or LaunchError where kernels of one's own are switched off.
+    """
+    check_may_write()
     return compile_kernel(text, kernel or None)
 
 

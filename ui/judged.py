@@ -1,7 +1,9 @@
-"""The verdict on a kernel of one's own, computed by a worker."""
+"""What a worker computes of a kernel of one's own that compiles: its verdict, its GPU's launch."""
 
 from __future__ import annotations
 
+from gpu.candidate import Candidate
+from gpu.own import own_candidate
 from simulator.exercises.check import ExerciseResult, check
 from simulator.exercises.exercise import exercises
 from simulator.verdict.form import OwnKernel
@@ -9,6 +11,7 @@ from simulator.verdict.judge import judge
 from simulator.verdict.verdict import Verdict
 from ui.examine import compile_once
 from ui.job_progress import say
+from ui.settings import check_may_write
 
 
 def judge_own(own: OwnKernel, registers: int | None = None) -> Verdict:
@@ -17,5 +20,12 @@ def judge_own(own: OwnKernel, registers: int | None = None) -> Verdict:
 
 
 def check_exercise(name: str, text: str) -> ExerciseResult:
-    """Check a text as an exercise."""
+    """Check a text as an exercise. Raises LaunchError where such texts are switched off."""
+    check_may_write()
     return check(exercises()[name], text, say)
+
+
+def product_candidate(own: OwnKernel, size: tuple[int, int, int]) -> Candidate:
+    """A product for a GPU, as own_candidate; LaunchError where such texts are switched off, too."""
+    check_may_write()
+    return own_candidate(own, size)

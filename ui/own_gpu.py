@@ -7,7 +7,6 @@ import streamlit as st
 from gpu.candidate import Candidate, choose
 from gpu.compare import check_memory, request
 from gpu.device import Device, status_from
-from gpu.own import own_candidate
 from gpu.result import Comparison, comparison_from
 from gpu.worker import WorkerError
 from simulator import LaunchError, SourceError
@@ -24,6 +23,7 @@ from ui.gpu_jobs import (
     start_job,
 )
 from ui.gpu_results import show_comparison
+from ui.judged import product_candidate
 from ui.plain_text import plain_text
 
 LADDER = ("naive", "tiled", "registers", "warptiles")  # that it is timed beside
@@ -92,6 +92,6 @@ def _draw_start(
 def _candidates(own: OwnKernel, size: int, device: Device) -> list[Candidate]:
     """The kernel and those of the ladder beside it, for square matrices."""
     sizes = (size, size, size)
-    mine = answers().ask(own_candidate, own, sizes)
+    mine = answers().ask(product_candidate, own, sizes)
     check_memory(sizes, mine.element, device.memory_bytes)
     return [mine, *(choose(name, sizes) for name in LADDER)]

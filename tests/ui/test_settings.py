@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from gpu.worker import WorkerError
 from simulator import LaunchError
+from simulator.exercises.exercise import exercises
 from tests.ui.own_kernels import OWN
 from tests.ui.test_compare_page import opened
 from ui import gpu_jobs, settings
 from ui.compute import open_view
+from ui.examine import examine, suggest_form
+from ui.judged import check_exercise, judge_own, product_candidate
 from ui.view_url import View
 from ui.workers import Workers
 
+WRITE_PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "write.py")
 GPU_THAT_FAILS = (sys.executable, "-c", "raise SystemExit('nobody may start this')")
 
 
@@ -35,16 +44,48 @@ def test_a_variable_is_on_or_off(
         assert reads() == expected
 
 
-def test_a_worker_refuses_a_kernel_of_ones_own_and_runs_the_catalogues(
-    monkeypatch: pytest.MonkeyPatch,
+OWN_KERNEL = next(iter(OWN.values()))
+
+
+@pytest.fixture(scope="module")
+def off() -> Iterator[Workers]:
+    """A worker of an app whose visitors write no kernels."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(settings.WRITE, "off")
+        found = Workers(1, lambda function, *_: function)
+        assert found.submit(os.getpid).result(60)
+    yield found
+    found.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("job", "arguments"),
+    [
+        (open_view, (View(own=OWN_KERNEL),)),
+        (examine, (OWN_KERNEL.text, OWN_KERNEL.kernel)),
+        (suggest_form, (OWN_KERNEL.text, OWN_KERNEL.kernel)),
+        (judge_own, (OWN_KERNEL,)),
+        (check_exercise, (next(iter(exercises())), OWN_KERNEL.text)),
+        (product_candidate, (OWN_KERNEL, (64, 64, 64))),
+    ],
+)
+def test_a_worker_refuses_a_kernel_of_ones_own(
+    off: Workers, job: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
-    monkeypatch.setenv(settings.WRITE, "off")
-    workers = Workers(1, lambda function, *_: function)
-    own = View(own=next(iter(OWN.values())))
     with pytest.raises(LaunchError, match=settings.WRITE_IS_OFF):
-        workers.submit(open_view, own).result(60)
-    assert workers.submit(open_view, View()).result(60).reports
-    workers.shutdown()
+        off.submit(job, *arguments).result(60)
+
+
+def test_a_worker_runs_the_catalogues_kernels(off: Workers) -> None:
+    assert off.submit(open_view, View()).result(60).reports
+
+
+def test_the_write_page_says_that_it_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(settings.WRITE, "off")
+    page = AppTest.from_file(WRITE_PAGE, default_timeout=60).run()
+    assert not page.exception
+    assert [info.value for info in page.info] == [settings.WRITE_IS_OFF]
+    assert not page.button
 
 
 def test_the_gpu_page_says_that_it_is_off_and_shows_the_recorded_run(

@@ -32,6 +32,7 @@ from ui.palette import PALETTES
 from ui.plain_text import plain_text
 from ui.popover import close_popovers, draw_popover
 from ui.problems import Problem, mark_line
+from ui.settings import WRITE_IS_OFF, may_write
 from ui.told_hazard import Told
 from ui.verdict_section import draw_verdict, mark_hazards
 from ui.view_url import View, from_query, to_query
@@ -61,6 +62,9 @@ def draw_page() -> None:
     )  # fmt: skip
     st.html(f"<style>{style}</style>")
     st.html("<h1 class='for-screen-readers'>Tilewise: write a kernel</h1>")
+    if not may_write():
+        st.info(WRITE_IS_OFF, icon=":material/info:")
+        return
     draw_draft(restore_draft())
 
 
