@@ -101,7 +101,10 @@ def verdict_as_text(judged: Judged) -> str:
 def _requirements(judged: Judged) -> list[str]:
     assert judged.result is not None
     marks = {True: "met", False: "NOT MET"}
-    return [f"  {marks[one.met]:<7}  {one.goal} {one.sentence}" for one in judged.result.results]
+    return [
+        f"  {marks[one.met]:<7}  {one.goal}" + ("" if one.met else f" {one.sentence}")
+        for one in judged.result.results
+    ]
 
 
 def _launch(form: LaunchForm) -> list[str]:

@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import replace
 
-from simulator.language.ctype import ArrayOf, Pointer
+from simulator.language.ctype import ArrayOf, Pointer, size_of
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
 from simulator.size_expression import evaluate
@@ -42,16 +42,18 @@ def guess_form(
         shape = with_task(kernel, task)
     if shape is None:
         return _without_task(kernel, host)
+    block = likely_blocks(kernel)[0]
     form = LaunchForm(
         grid=("1", "1", "1"),
-        block=likely_blocks(kernel)[0],
-        shared_bytes=(host.shared_bytes if host is not None else None) or "0",
+        block=block,
+        shared_bytes=_shared_bytes(kernel, host, block),
         arguments=shape.arguments,
         task=shape.task,
         roles=shape.roles,
     )
     if host is not None and host.block is not None:
-        form = replace(form, block=host.block)
+        shared_bytes = _shared_bytes(kernel, host, host.block)
+        form = replace(form, block=host.block, shared_bytes=shared_bytes)
     else:
         form = _with_right_block(kernel, form)
     tile = Probe(kernel, form).tile()
@@ -67,11 +69,28 @@ def _with_right_block(kernel: Kernel, form: LaunchForm) -> LaunchForm:
     end = time.perf_counter() + PROBING_SECONDS
     for block in likely_blocks(kernel):
         tried = replace(form, block=block)
+        if form.shared_bytes != "0":
+            tried = replace(tried, shared_bytes=_shared_bytes(kernel, None, block))
         if Probe(kernel, tried).block_is_right():
             return tried
         if time.perf_counter() > end:
             break
     return form
+
+
+def _shared_bytes(kernel: Kernel, host: HostForm | None, block: Sizes3) -> str:
+    """The bytes of dynamic shared memory: the launch's in the text, else two elements a thread."""
+    if host is not None and host.shared_bytes not in (None, "0"):
+        return host.shared_bytes or "0"
+    dynamic = [one.ctype for one in kernel.shared if one.dynamic]
+    sizes = [size_of(one.innermost) for one in dynamic if isinstance(one, ArrayOf)]
+    if not sizes:
+        return "0"
+    return " * ".join([str(2 * max(sizes)), *(_factor(side) for side in block if side != "1")])
+
+
+def _factor(size: str) -> str:
+    return size if size.isidentifier() or size.isdigit() else f"({size})"
 
 
 def _sized(form: LaunchForm, tile: BlockTile | None) -> tuple[Argument, ...]:
@@ -157,7 +176,7 @@ def _without_task(kernel: Kernel, host: HostForm | None) -> LaunchForm:
     form = LaunchForm(
         grid=grid,
         block=block,
-        shared_bytes=(host.shared_bytes if host is not None else None) or "0",
+        shared_bytes=_shared_bytes(kernel, host, block),
         arguments=tuple(_argument(kernel, number, host, str(threads)) for number in
                         range(len(kernel.parameters))),
     )  # fmt: skip
@@ -172,8 +191,9 @@ def _argument(kernel: Kernel, number: int, host: HostForm | None, threads: str) 
         whole = is_whole(parameter.ctype)
         value = given.value if given is not None else None
         if value is None:
-            sizes = sum(is_whole(one.ctype) for one in kernel.parameters)
-            size = threads if sizes == 1 else str(math.isqrt(int(threads)))
+            is_one = sum(is_whole(one.ctype) for one in kernel.parameters) == 1
+            is_line = is_one and not axes_used(kernel, "threadIdx") & {"y", "z"}
+            size = threads if is_line else str(math.isqrt(int(threads)))
             return NumberArgument(parameter.name, size if whole else "1")
         return NumberArgument(parameter.name, str(int(value) if whole else value))
     if isinstance(parameter.ctype.target, Pointer):

@@ -76,7 +76,7 @@ def _hazard(found: FoundHazard) -> str:
 
 
 def _at(sizes: Sequence[tuple[str, int]]) -> str:
-    return f" So at {_text(sizes)}." if sizes else ""
+    return f" Seen at {_text(sizes)}." if sizes else ""
 
 
 def _text(sizes: Sequence[tuple[str, int]]) -> str:

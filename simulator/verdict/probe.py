@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -17,10 +19,11 @@ from simulator.machine.schedule import Schedule
 from simulator.size_expression import evaluate
 from simulator.verdict.form import LaunchForm, NumberArgument
 from simulator.verdict.launches import build_launch, known_values
-from simulator.verdict.tasks import TASKS, wrong_cells
+from simulator.verdict.tasks import LARGEST_WORK, TASKS, wrong_cells
 
 GRID = 64  # blocks in x and in y of a launch of which single blocks run
 SECONDS = 1.0  # for one block
+ALL_SECONDS = 3.0  # for all blocks of a probe
 INNER = 8  # terms of a product's sums
 SIZES = (37, 131, 523)  # of the result, each larger than a block's part in more kernels
 
@@ -64,6 +67,7 @@ class Probe:
         self._roles = dict(form.roles)
         self._result = self._roles[self._task.results[0]]
         given = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
+        self._end = time.perf_counter() + ALL_SECONDS
         self._free = [self._roles[role] for role in self._task.sizes if self._roles[role] in given]
 
     def block_is_right(self) -> bool:
@@ -106,12 +110,15 @@ class Probe:
         numbers = {name: INNER if is_apart and name == inner else size for name in self._free}
         known = known_values(self._kernel, self._form, numbers)
         sizes = {role: evaluate(self._roles[role], known) for role in self._task.sizes}
+        if math.prod(sizes.values()) > LARGEST_WORK:
+            raise LaunchError("The sizes are too large to try a block.")
         return build_launch(self._kernel, self._form, numbers), sizes
 
     def _run(self, launch: Launch, block: int) -> tuple[Machine, Array]:
         """Run one block; the machine, and the numbers of the result's cells that it stored."""
         observer = _StoredCells(self._result)
-        machine = Machine(self._kernel, launch, [observer], Schedule.LOCKSTEP, seconds=SECONDS)
+        seconds = max(0.0, min(SECONDS, self._end - time.perf_counter()))
+        machine = Machine(self._kernel, launch, [observer], Schedule.LOCKSTEP, seconds=seconds)
         machine.run(np.array([block]))
         return machine, np.array(sorted(observer.cells), dtype=np.int64)
 

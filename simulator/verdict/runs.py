@@ -24,7 +24,7 @@ from simulator.verdict.form import LaunchForm
 from simulator.verdict.launches import build_launch
 from simulator.verdict.sizes import Trial
 from simulator.verdict.story import Operands, as_number, cell_text, explain
-from simulator.verdict.tasks import Task, wrong_cells
+from simulator.verdict.tasks import LARGEST_WORK, Task, wrong_cells
 from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck, WrongCell
 
 ALL_SECONDS = 3.0  # that the sizes beside the form's own may take together
@@ -58,9 +58,14 @@ class Runs:
         is_own = not self.checks
         try:
             launch = build_launch(self.kernel, self.form, trial.numbers)
+            self._check_sizes(launch, trial.sizes)
             self.launch = launch if is_own else self.launch
             report = simulate(self.kernel, launch, seconds=seconds)
-        except (LaunchError, SourceError) as error:
+        except LaunchError as error:  # the time is over, or the form is for other sizes
+            state = CheckState.STOPPED if is_own else CheckState.SKIPPED
+            self._add(trial, state, time.perf_counter() - begin, str(error))
+            return
+        except SourceError as error:
             spent = time.perf_counter() - begin
             if not is_own and spent >= seconds:
                 self.skip(trial, spent)
@@ -130,7 +135,6 @@ class Runs:
             return None
         names = dict(self.form.roles)
         before = {role: np.asarray(launch.arguments[names[role]]) for role in self.task.arrays}
-        self._check_arrays(before, trial.sizes)
         for role, expected in self.task.expected(before, trial.sizes).items():
             result = after[names[role]].reshape(-1)[: expected.size].reshape(expected.shape)
             wrong = wrong_cells(result, expected, self.task.terms(trial.sizes))
@@ -163,16 +167,24 @@ class Runs:
             right=arrays["B"].reshape(-1)[: K * N].reshape(K, N)[:, column],
         )
 
-    def _check_arrays(self, arrays: Mapping[str, Array], sizes: Mapping[str, int]) -> None:
-        """Raise LaunchError where an array is smaller than the task's."""
-        assert self.task is not None
+    def _check_sizes(self, launch: Launch, sizes: Mapping[str, int]) -> None:
+        """Raise LaunchError where an array is smaller than the task's, or all are too large."""
+        if self.task is None:
+            return
+        names = dict(self.form.roles)
         for role, shape in self.task.arrays.items():
             needed = math.prod(int(one) if one.isdigit() else sizes[one] for one in shape)
-            if arrays[role].size < needed:
+            given = np.size(launch.arguments[names[role]])
+            if given < needed:
                 raise LaunchError(
-                    f"{dict(self.form.roles)[role]} has {arrays[role].size:,} elements; as {role} "
-                    f"of {self.task.title} it needs {needed:,}."
+                    f"{names[role]} has {given:,} elements; as {role} of {self.task.title} it "
+                    f"needs {needed:,}."
                 )
+        if math.prod(sizes.values()) > LARGEST_WORK:
+            raise LaunchError(
+                f"{self.task.title} is compared up to {LARGEST_WORK:,} operations. Choose smaller "
+                "sizes."
+            )
 
 
 def _wrong_cell(

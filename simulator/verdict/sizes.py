@@ -56,6 +56,7 @@ def trials(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[Tri
     by_name = {meant[role]: tiles[role] for role in roles}
     is_large = max(tiles.values(), default=0) > LARGEST_TILE
     plans = LARGE_PLAN if is_large else PLAN
+    follows = _follows(kernel, form, free)
     chosen: list[dict[str, int]] = [{}]
     for plan in plans if free else ():
         chosen.append(
@@ -75,9 +76,21 @@ def trials(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[Tri
             continue
         if not roles:
             sizes = {one.name: values[one.name] for one in form.arguments if one.name in values}
+        is_larger = any(size > found[0].sizes[role] for role, size in sizes.items() if found)
+        if is_larger and not follows:
+            continue
         if all(sizes != one.sizes for one in found):
             found.append(Trial(given, sizes, tiles))
     return found
+
+
+def _follows(kernel: Kernel, form: LaunchForm, free: list[str]) -> bool:
+    """Whether the grid grows with the sizes: else it is for its own and smaller ones alone."""
+    try:
+        large = known_values(kernel, form, dict.fromkeys(free, MANY))
+        return _blocks(form, large) != _blocks(form, known_values(kernel, form))
+    except LaunchError:
+        return False
 
 
 def _tiles(kernel: Kernel, form: LaunchForm, sizes: Mapping[str, str]) -> dict[str, int]:

@@ -63,8 +63,9 @@ def explain(
     if others:
         who += f", after {others:,} other thread{'s' * (others > 1)}"
     found, told = _operand(reads.reads, operands) if operands is not None else (None, "")
-    if not told:
-        told = _last(reads.reads)
+    if operands is not None and not reads.reads:
+        told = f"It adds no products; this sum has {operands.left.size:,}."
+    told = told or _last(reads.reads)
     return replace(
         wrong,
         block=block,

@@ -12,6 +12,7 @@ from simulator.language.ctype import Array
 
 Arrays = Mapping[str, Array]  # by role
 Sizes = Mapping[str, int]  # by role
+LARGEST_WORK = 2**30  # the product of a task's sizes up to which its results are computed
 STEPS = 16.0  # roundings of a sum of n terms that are allowed for each of its sqrt(n)
 
 

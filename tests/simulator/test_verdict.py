@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from simulator import LaunchError, catalogue, compile_kernel
-from simulator.verdict.form import NumberArgument, OwnKernel
+from simulator.verdict.form import ArrayArgument, NumberArgument, OwnKernel
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
@@ -76,7 +76,7 @@ GUARD = "    if (row < M && col < N)\n"
     [
         (BARRIER, "\n        for", State.HAZARD,
          ["Put a __syncthreads() between these accesses: line 21", "line 25",
-          "So at M = 8, N = 8, K = 8."]),
+          "Seen at M = 8, N = 8, K = 8."]),
         ("        __syncthreads();\n    }", "    }", State.HAZARD,
          ["Put a __syncthreads() between these accesses: line 26", "line 21"]),
         (GUARD, "", State.HAZARD,
@@ -179,6 +179,22 @@ def test_a_launch_that_is_refused_is_told() -> None:
     verdict = judge(large, compile_kernel(TILED))
     assert verdict.state is State.STOPPED
     assert verdict.next_step.startswith("It does not run: A block of 64 x 64 x 1 has 4,096 threads")
+
+
+def test_sizes_for_which_the_form_has_no_arrays_or_blocks_are_not_judged() -> None:
+    own = own_kernel(TILED)
+    arrays = tuple(
+        replace(one, rows="8", columns="8") if isinstance(one, ArrayArgument) else one
+        for one in own.form.arguments
+    )
+    verdict = judge(replace(own, form=replace(own.form, arguments=arrays)), compile_kernel(TILED))
+    assert verdict.state is State.RIGHT
+    assert verdict.checks[-1].state is CheckState.SKIPPED
+    assert "A has 64 elements; as A of C = A · B it needs" in verdict.checks[-1].sentence
+    fixed = replace(own.form, grid=("2", "2", "1"))
+    verdict = judge(replace(own, form=fixed), compile_kernel(TILED))
+    assert verdict.state is State.RIGHT
+    assert all(size <= 8 for check in verdict.checks for _, size in check.sizes)
 
 
 def test_a_form_without_a_value_raises() -> None:

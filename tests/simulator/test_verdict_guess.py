@@ -179,3 +179,13 @@ def test_a_result_that_is_added_to_starts_as_zeros() -> None:
     )  # fmt: skip
     contents = {one.name: one.contents for one in form.arguments if isinstance(one, ArrayArgument)}
     assert contents == {"x": Contents.RANDOM, "y": Contents.RANDOM, "z": Contents.ZEROS}
+
+
+def test_dynamic_shared_memory_is_given() -> None:
+    form = guessed(
+        "#define BLOCK 64\n"
+        "__global__ void k(float* x) { extern __shared__ float s[]; int t = threadIdx.x;"
+        " s[t] = x[blockIdx.x * BLOCK + t]; __syncthreads();"
+        " x[blockIdx.x * BLOCK + t] = s[BLOCK - 1 - t]; }"
+    )
+    assert form.shared_bytes == "8 * BLOCK"
