@@ -19,7 +19,7 @@ from ui.panels.shared import SharedPanel
 from ui.panels.source import SourcePanel
 from ui.panels.threads import ThreadsPanel
 from ui.panels.timeline import TimelinePanel
-from ui.scene_model import SceneModel, follows_products, iteration, multiplied_tile
+from ui.scene_model import SceneModel, follows_products, iteration, iteration_noun, multiplied_tile
 from ui.sheet import Heading, Panel, Rectangle
 
 LETTERS = Letters(20, 14, 14, 14, 16, 17, 13)  # of arrays that are no matrices
@@ -74,9 +74,8 @@ class OverviewSheet:
         model = self._model
         segments = [f"<b>Step {step.number + 1} of {len(model.recording.steps)}</b>"]
         values = {entry.loop: entry for entry in step.loops}
-        for name, loop in (
-            ("outer tile" if model.inner else "loop", model.outer), ("inner", model.inner),
-        ):  # fmt: skip
+        outer = f"outer {iteration_noun(model)}" if model.inner else "loop"
+        for name, loop in ((outer, model.outer), ("inner", model.inner)):
             count = iteration(model, step, loop)
             if loop is not None and count is not None:
                 entry = values.get(loop)

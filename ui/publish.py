@@ -22,11 +22,12 @@ from string import Template
 
 from plotly.offline import get_plotlyjs
 
-from simulator import LaunchError, SourceError, catalogue
+from simulator import LaunchError, SourceError
 from ui import export
 from ui.palette import DARK, LIGHT, PALETTES
 from ui.presets import presets
 from ui.room import PHONE, USUAL
+from ui.shown_kernel import idea, short_name, title
 from ui.standalone import Run, parse_address, run_view
 from ui.svg import draw_svg
 from ui.view_url import View, to_query
@@ -95,23 +96,23 @@ def list_pages(views: Iterable[View]) -> list[Page]:
         pages[file] = Page(file, preset.name, preset.text, preset.view, group)
     for view in dict.fromkeys(views):
         file = _file_name(_address_text(view), pages)
-        pages[file] = Page(file, _name(view), catalogue()[view.kernel].teaches, view, "More")
+        pages[file] = Page(file, _name(view), idea(view), view, "More")
     return list(pages.values())
 
 
 def _name(view: View) -> str:
     """The kernel's title, and all that is not as usual."""
-    title = catalogue()[view.kernel].title
+    heading = title(view)
     others = [f"{name} = {value}" for name, value in _settings(view)]
-    return f"{title} ({', '.join(others)})" if others else title
+    return f"{heading} ({', '.join(others)})" if others else heading
 
 
 def _address_text(view: View) -> str:
-    return " ".join([view.kernel, *(f"{name} {value}" for name, value in _settings(view))])
+    return " ".join([short_name(view), *(f"{name} {value}" for name, value in _settings(view))])
 
 
 def _settings(view: View) -> list[tuple[str, str]]:
-    return [pair for pair in to_query(view).items() if pair[0] not in ("kernel", "step")]
+    return [pair for pair in to_query(view).items() if pair[0] not in ("kernel", "step", "own")]
 
 
 def _file_name(text: str, taken: Container[str]) -> str:

@@ -237,6 +237,11 @@ def warp_alone(model: SceneModel, step: Step) -> int | None:
     return int(warps[0]) if warps.size == 1 else None
 
 
+def iteration_noun(model: SceneModel) -> str:
+    """What an iteration of the outer loop is called: a product's with an inner loop is a tile."""
+    return "tile" if model.inner is not None and model.product is not None else "iteration"
+
+
 def outer_iteration(model: SceneModel, step: Step) -> int | None:
     """Which iteration of the outer loop a step is in, from 0, or None outside it."""
     return _iteration_in(model.positions[step.number], model.outer)

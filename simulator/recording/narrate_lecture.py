@@ -398,6 +398,13 @@ def _describe_expression(formatter: ExpressionFormatter, expression: Expression)
             return _describe_copy(formatter, load, store)
         case Assign(lvalue=Name(variable=variable), operator="", value=value):
             return _describe_register(formatter, variable.name, value)
+        case Assign(lvalue=lvalue, operator=operator, value=value) if operator:
+            name, result = formatter.lvalue(lvalue), formatter.show(expression)
+            old = formatter.old(lvalue)
+            numbers = f"{old} {sign_of(operator)} {formatter.numeric(value)}"
+            full = f"computes {join_stages(name, numbers, result)}"
+            short = f"computes {name} = {result}"
+            return (short,) if old == name else (full, short)
         case _:
             wordings = _expression_values(formatter, expression)
             return tuple(f"computes {wording}" for wording in wordings)

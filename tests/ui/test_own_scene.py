@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import LaunchError
+from simulator import LaunchError, narrate
 from simulator.machine.observer import AccessKind
 from simulator.number_format import format_short
 from tests.ui.own_kernels import OTHERS, OWN, PRODUCTS, SAXPY, STRUCTS, TILED_PRODUCT, array, own
@@ -247,3 +247,29 @@ def test_a_flat_shared_array_is_drawn_as_the_tile_that_it_holds() -> None:
     assert padded._model.shared_shapes["xs"] == (4, 5)  # type: ignore[attr-defined]
     other = load_drawing(View(own=OWN["reduction"]), Look()).sheet
     assert other._model.shared_shapes == {"partial": (64,)}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "said"),
+    [
+        ("saxpy", 3, "computes y[3] = 2.5 × {x[3]} + {y[3]} = {out}."),
+        ("reduction", 8, "computes partial[3] = {partial[3]} + {partial[35]} = {out}."),
+        ("histogram", 6, "updates counts[4] by atomicAdd, in one piece: it held 0."),
+        ("structs", 8, "computes bodies[3].hits = 1 + 1 = 2."),
+        ("short vectors", 4, "reads left[3] = (0, 1, 9, 5) from global memory into a."),
+    ],
+)
+def test_a_line_is_told_with_its_own_numbers(name: str, line: int, said: str) -> None:
+    recording = load_recording(View(own=OWN[name]))
+    step = next(
+        step for step in recording.steps
+        if step.line == line and step.active[3] and step.accesses
+    )  # fmt: skip
+    values = {
+        f"{access.name}[{int(access.offsets[3]) // access.cell_bytes}]": access.values[3]
+        for access in step.accesses if access.kind is AccessKind.LOAD
+    }  # fmt: skip
+    stored = [access.values[3] for access in step.accesses if access.kind is AccessKind.STORE]
+    for cell, value in {**values, "out": stored[-1] if stored else 0}.items():
+        said = said.replace(f"{{{cell}}}", format_short(np.ravel(value)[0]))
+    assert narrate.spoken(recording, step, 3)[0] == said

@@ -12,13 +12,18 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import pytest
 
+from tests.ui.own_kernels import array, own
 from ui import presets, publish
+from ui.compute import build_animation
+from ui.look import Look
 from ui.palette import DARK, LIGHT
 from ui.publish import MADE, list_pages
+from ui.view_url import View, to_query
 
 ROOT = Path(__file__).resolve().parents[2]
 SINGLE, PAIR = "4 × 4 in tiles of 2 × 2", "Uncoalesced | naive"
@@ -239,3 +244,20 @@ def test_a_signal_stops_it_with_a_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in said
     assert not [name for name in files(tmp_path) if name.endswith(".part")]
     assert "index.html" not in files(tmp_path)
+
+
+def test_a_kernel_of_ones_own_gets_a_page(tmp_path: Path) -> None:
+    text = (
+        "template <typename T> __global__ void twice(T* values) { values[threadIdx.x] *= 2; }\n"
+        "template __global__ void twice<float>(float*);\n"
+    )
+    twice = replace(own(text, "1", "8", array("values", "8")), kernel="twice<float>")
+    address = urlencode(to_query(View(own=twice)))
+    assert publish.main([str(tmp_path), address]) == 0
+    [page] = list(tmp_path.glob("twice*.html"))
+    written = page.read_text(encoding="utf-8")
+    assert "Own kernel: twice&lt;float&gt;" in written
+    assert "twice<float>" not in re.sub(r"(?s)<script.*?</script>", "", written)
+    reader = read(page)
+    assert reader.figures
+    assert b"Own kernel: twice&lt;float&gt;" in build_animation(View(own=twice), Look())

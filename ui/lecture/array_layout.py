@@ -19,6 +19,7 @@ MAP_WRAP = 64  # likewise where it is drawn without numbers
 MAPS_SHARE = 0.24  # of the room's height, for arrays that do not fit with their numbers
 LARGEST_DOT = 7.0  # pixels of a cell without a number
 LABEL = 1.6  # of a name's height, from a shelf's top to its cells
+WIDEST_HEAD = 5.0  # of a small letter's height: the width of a member's name
 HEADS = 1.3  # of a small letter's height: the names of a struct's members
 GAP = 0.8  # of a name's height, between two shelves
 
@@ -106,6 +107,8 @@ def _box(drawn: Drawn, letters: Letters, scale: float, wrap: int) -> _Box:
     shape = wrapped(drawn, wrap)
     height = ROW * letters.number * scale
     width = max(height, number_width(drawn.longest, letters.number) * scale)
+    heads = [text_width(name, letters.small, True) + 4 for name in drawn.members]
+    width = max([width, *(min(each, WIDEST_HEAD * letters.small) for each in heads)])
     is_wrapped = (drawn.shape[0] == 1 and shape[0] > 1) or bool(drawn.members)
     margin = text_width(str(drawn.size), letters.small) + 6 if is_wrapped else 0.0
     name = text_width(drawn.array.name, letters.name, True) + letters.name

@@ -34,6 +34,7 @@ from ui.scene_model import (
     SceneModel,
     follows_products,
     iteration,
+    iteration_noun,
     loaded_tile,
     multiplied_tile,
     warp_alone,
@@ -240,7 +241,7 @@ def _tile_words(model: SceneModel, step: Step) -> list[str]:
     """Which tile is multiplied, and which other one the step loads."""
     count = iteration(model, step, model.outer)
     if model.tiles_of_k is None:
-        noun = "tile" if model.inner else "iteration"
+        noun = iteration_noun(model)
         return [] if count is None else [f"{noun} {count[0] + 1} of {count[1]}"]
     texts = []
     tile, loaded = multiplied_tile(model, step), loaded_tile(model, step)

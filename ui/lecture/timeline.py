@@ -14,7 +14,7 @@ from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, colour_scale, outline, words
 from ui.panels.paths import box, px
 from ui.panels.timeline import PHASES, steps_with_hazards
-from ui.scene_model import Phase, SceneModel, multiplied_tile, warp_alone
+from ui.scene_model import Phase, SceneModel, iteration_noun, multiplied_tile, warp_alone
 from ui.sheet import Rectangle
 
 BUTTON = 52  # pixels in the corner, for the button that ends a presentation
@@ -100,7 +100,7 @@ class LectureTimeline:
         seem to be its own.
         """
         small, model = self._letters.small, self._model
-        noun = "tile" if model.inner is not None else "iteration"
+        noun = iteration_noun(model)
         runs = [
             (turn, warp_alone(model, step))
             for turn, step in zip(turns, model.recording.steps, strict=True)
