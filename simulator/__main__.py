@@ -32,6 +32,7 @@ from simulator.terminal.options import (
     parse_defines,
     read_source,
 )
+from simulator.terminal.report_file import check_report, write_report
 from simulator.terminal.report_text import report_as_json, report_as_text
 from simulator.terminal.verdict_run import is_asked, judge_exercise, judge_kernel
 from simulator.terminal.verdict_text import verdict_as_json, verdict_as_text
@@ -93,6 +94,8 @@ def judge(text: str, options: argparse.Namespace) -> tuple[str, ExitCode]:
     """
     if options.junit is not None:
         check_junit(options.junit)
+    if options.report is not None:
+        check_report(options.report)
     try:
         if options.exercise is not None:
             judged = judge_exercise(text, options)
@@ -104,6 +107,8 @@ def judge(text: str, options: argparse.Namespace) -> tuple[str, ExitCode]:
         raise
     if options.junit is not None:
         write_junit(options.junit, judged)
+    if options.report is not None:
+        write_report(options.report, judged)
     if options.json:
         return json.dumps(verdict_as_json(judged)), judged.exit_code
     return printable(verdict_as_text(judged)), judged.exit_code

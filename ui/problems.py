@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from simulator import SourceError
 from simulator.language.errors import MAX_LINE, Diagnostic, Span
+from simulator.verdict.verdict import State, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,22 @@ def mark_line(text: str, line: int, message: str, severity: str = "warning") -> 
     """A problem with a line of a text, from 1."""
     start, end = Places(text).of(Span(line, 1, line, MAX_LINE))
     return Problem(start, end, line, severity, message)
+
+
+def mark_hazards(text: str, verdict: Verdict) -> tuple[Problem, ...]:
+    """The lines of a text that its hazards, its wrong cell and its costliest line are about."""
+    marked = [
+        mark_line(text, line, found.hazard.message)
+        for found in verdict.hazards
+        for line in dict.fromkeys(found.hazard.lines)
+    ]
+    for check in verdict.checks:
+        if check.wrong is not None and check.wrong.line is not None:
+            marked.append(mark_line(text, check.wrong.line, check.wrong.sentence))
+            break
+    if verdict.costliest is not None and verdict.state in (State.RIGHT, State.UNCHECKED):
+        marked.append(mark_line(text, verdict.costliest.line, verdict.costliest.sentence))
+    return tuple(marked)
 
 
 def _problem(found: Diagnostic, places: Places) -> Problem:

@@ -110,6 +110,9 @@ def _add_verdict(parser: Parser) -> None:
         group.add_argument(f"--{role}", metavar="SIZE", type=int)
     group.add_argument("--exercise", metavar="NAME", help="check the file as this exercise")
     group.add_argument("--junit", metavar="OUT.xml", help="write the verdict for a grader")
+    group.add_argument(
+        "--report", metavar="OUT.html", help="write the verdict as a page with its scene"
+    )
 
 
 def parse_seconds(text: str) -> float:

@@ -30,6 +30,7 @@ NOT_WITH = ("inputs", "outputs", "launch")  # options of a run
 class Judged:
     """What a file's verdict says, and of what."""
 
+    text: str  # the file's
     kernel: str
     form: LaunchForm
     verdict: Verdict | None  # None where an exercise's kernel did not come that far
@@ -55,7 +56,7 @@ class Judged:
 
 def is_asked(options: argparse.Namespace) -> bool:
     """Whether a command line asks for a verdict, by any of the options that belong to one."""
-    names = ("exercise", "junit", "task", *ROLES)
+    names = ("exercise", "junit", "report", "task", *ROLES)
     return options.verdict or any(getattr(options, name) is not None for name in names)
 
 
@@ -67,7 +68,7 @@ def judge_exercise(text: str, options: argparse.Namespace) -> Judged:
     if found is None:
         raise UsageError(f"--exercise {name}: there are {', '.join(exercises())}.")
     result = check(found, text)
-    return Judged(found.kernel, found.form, result.verdict, found, result)
+    return Judged(text, found.kernel, found.form, result.verdict, found, result)
 
 
 def judge_kernel(kernel: Kernel, options: argparse.Namespace) -> Judged:
@@ -81,7 +82,8 @@ def judge_kernel(kernel: Kernel, options: argparse.Namespace) -> Judged:
         form = replace(form, shared_bytes=str(options.shared))
     form = _with_sizes(form, options)
     form = _with_arguments(kernel, form, options.arguments)
-    return Judged(kernel.name, form, judge(OwnKernel(kernel.text, kernel.name, form), kernel))
+    verdict = judge(OwnKernel(kernel.text, kernel.name, form), kernel)
+    return Judged(kernel.text, kernel.name, form, verdict)
 
 
 def _check_options(options: argparse.Namespace) -> None:

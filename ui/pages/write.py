@@ -7,8 +7,6 @@ import html
 import logging
 import re
 from collections.abc import Mapping
-from pathlib import Path
-from string import Template
 
 import streamlit as st
 
@@ -25,20 +23,21 @@ from ui.editor import Document, draw_editor
 from ui.examine import Examined, examine, suggest_form
 from ui.exercise_section import draw_exercise, draw_exercise_list, draw_exercise_result
 from ui.judged import check_exercise, judge_own
-from ui.launch_section import draw_launch, summarize_launch
+from ui.launch_section import draw_launch
+from ui.launch_text import summarize_launch
 from ui.mailbox import mailbox
 from ui.own_gpu import draw_own_gpu
 from ui.palette import PALETTES
 from ui.plain_text import plain_text
 from ui.popover import close_popovers, draw_popover
-from ui.problems import Problem, mark_line
+from ui.problems import Problem, mark_hazards, mark_line
 from ui.settings import WRITE_IS_OFF, may_write
 from ui.told_hazard import Told
-from ui.verdict_section import draw_verdict, mark_hazards
+from ui.verdict_section import draw_verdict
 from ui.view_url import View, from_query, to_query
 from ui.workers import WorkerLostError
+from ui.write_style import write_style
 
-WRITE_CSS = Path(__file__).resolve().parents[1] / "web" / "write.css"
 STEP_PAGE = "ui/pages/step.py"
 INTRODUCTION = """\
 **Write a kernel, or paste a file.** Errors are marked while you type. **Check** runs it at several
@@ -53,14 +52,7 @@ EXERCISE = "exercise"  # of the address
 def draw_page() -> None:
     """Draw the page."""
     palette = PALETTES.get(st.context.theme.type or "light", PALETTES["light"])
-    style = Template(WRITE_CSS.read_text(encoding="utf-8")).substitute(
-        keyword=palette.keyword, number=palette.number, comment=palette.comment,
-        faint=palette.faint, line=palette.line, paper=palette.paper, cell=palette.cell,
-        good="#0a6b4f" if palette is PALETTES["light"] else "#7fdcb8",
-        bad="#b3261e" if palette is PALETTES["light"] else "#ff9b92",
-        warning="#8a5a00" if palette is PALETTES["light"] else "#f5bb45",
-    )  # fmt: skip
-    st.html(f"<style>{style}</style>")
+    st.html(f"<style>{write_style(palette)}</style>")
     st.html("<h1 class='for-screen-readers'>Tilewise: write a kernel</h1>")
     if not may_write():
         st.info(WRITE_IS_OFF, icon=":material/info:")
