@@ -90,6 +90,13 @@ def test_a_text_that_was_not_checked_outlives_a_reload(visit: Visit) -> None:
     expect(page.locator(EDITOR)).to_contain_text("unfinished")
 
 
+def test_another_address_in_the_same_tab_opens_its_own_text(visit: Visit) -> None:
+    page = write(visit("/write"), "__global__ void before(")
+    expect(page.locator(PROBLEMS).first).to_be_visible()
+    page.goto(f"{page.url}?exercise=barriers")
+    expect(page.locator(".cm-line").first).to_have_text("#define TILE 16")
+
+
 def test_a_hazard_opens_the_scene_and_the_text_is_still_there_afterwards(visit: Visit) -> None:
     page = write(visit("/write"), RACE)
     page.keyboard.press("Control+Enter")

@@ -13,7 +13,9 @@ let isFirst = true; // editor since the page was loaded
 function mount(parent) {
   const root = parent.querySelector(".editor");
   const list = parent.querySelector(".problems");
-  const app = { component: null, view: null, number: null, version: 0, heard: -1, reporting: null };
+  const app = {
+    component: null, view: null, number: null, opened: "", version: 0, heard: -1, reporting: null,
+  };
 
   function report() {
     clearTimeout(app.reporting);
@@ -21,7 +23,8 @@ function mount(parent) {
     if (app.heard === app.version) return;
     app.heard = app.version;
     const text = app.view.state.doc.toString();
-    sessionStorage.setItem(STORED, JSON.stringify({ number: app.number, text }));
+    const { number, opened } = app;
+    sessionStorage.setItem(STORED, JSON.stringify({ number, opened, text }));
     app.component.setStateValue("text", [app.number, app.version, text]);
   }
 
@@ -126,13 +129,15 @@ function mount(parent) {
     app.view.focus();
   }
 
-  // The visitor's text: after a reload whatever was there, else that of the same document.
-  function stored(number) {
+  // The visitor's text: after a reload whatever was there, else that of the same document. Another
+  // address in the same tab is another visit: its documents are numbered from the start again.
+  function stored({ number, text }) {
     const isAny = isReloaded && isFirst;
     isFirst = false;
     try {
       const found = JSON.parse(sessionStorage.getItem(STORED));
-      return found && (isAny || found.number === number) ? found.text : null;
+      const isSame = found && found.number === number && found.opened === text;
+      return found && (isAny || isSame) ? found.text : null;
     } catch {
       return null;
     }
@@ -148,13 +153,13 @@ function mount(parent) {
 
   function show(code, { document: text, checked }) {
     if (app.view === null) {
-      const kept = stored(text.number);
+      const kept = stored(text);
       root.replaceChildren();
       app.view = open(code, { ...text, text: kept ?? text.text });
-      app.number = text.number;
+      [app.number, app.opened] = [text.number, text.text];
       if (kept !== null && kept !== text.text) changed();
     } else if (app.number !== text.number) {
-      app.number = text.number;
+      [app.number, app.opened] = [text.number, text.text];
       replace(text.text);
     }
     if (checked && checked.number === app.number && checked.version === app.version) {
