@@ -26,9 +26,9 @@ PARAMETERS = (
     "kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs", "view",
     "stage", "with", own_link.PARAMETER,
 )  # fmt: skip
-# Those of a visitor's own kernel.
+# Those of a visitor's own kernel; the Write page adds the exercise that it is for.
 OWN_PARAMETERS = (
-    own_link.PARAMETER, "edits", "bx", "by", "tx", "ty", "step", "schedule", "view", "stage"
+    own_link.PARAMETER, "exercise", "edits", "bx", "by", "tx", "ty", "step", "schedule", "view", "stage"
 )  # fmt: skip
 FOLLOWS = "follows"  # the parameter "stage" where none is pinned
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")

@@ -113,7 +113,9 @@ def _expression_values(formatter: ExpressionFormatter, expression: Expression) -
             short = f"{name} = {result}"
             if old == name:  # not recorded
                 return (short,)
-            if not _is_float(assignment):
+            _, store = _pair(formatter.step, formatter.thread)
+            is_register = store is None or store.space is MemorySpace.LOCAL
+            if not (is_register and _is_float(assignment)):
                 numbers = f"{old} {sign_of(operator)} {formatter.numeric(value)}"
                 return (join_stages(name, numbers, result), short)
             return (f"{result} = {old} {sign_of(operator)} {formatter.numeric(value)}", short)

@@ -30,6 +30,7 @@ from ui.compute import (
     recording_key,
     step_of_side,
 )
+from ui.plain_text import plain_text
 from ui.presets import launch, presets, source
 from ui.view_url import (
     INPUTS,
@@ -269,7 +270,7 @@ def test_a_races_witness_is_shown_in_its_sentence(edit: str) -> None:
     assert all("instead of" in sentence for sentence in sentences)
     app = opened(to_query(view))
     sound(app)
-    assert [caption.value for caption in app.caption] == sentences
+    assert [caption.value for caption in app.caption] == [plain_text(one) for one in sentences]
 
 
 @pytest.mark.parametrize("edit", ["first-barrier", "second-barrier"])
