@@ -28,7 +28,8 @@ PARAMETERS = (
 )  # fmt: skip
 # Those of a visitor's own kernel; the Write page adds the exercise that it is for.
 OWN_PARAMETERS = (
-    own_link.PARAMETER, "exercise", "edits", "bx", "by", "tx", "ty", "step", "schedule", "view", "stage"
+    own_link.PARAMETER, "exercise", "edits", "bx", "by", "tx", "ty", "step", "schedule", "view",
+    "stage",
 )  # fmt: skip
 FOLLOWS = "follows"  # the parameter "stage" where none is pinned
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
