@@ -52,6 +52,11 @@ def _value(node: ast.expr, values: Mapping[str, int]) -> int | None:
             found = number
         case ast.Name() | ast.Attribute() if ast.unparse(node) in values:  # a struct's member
             found = values[ast.unparse(node)]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            value = _value(operand, values)
+            if value is None:
+                return None
+            found = -value
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             first, second = _value(left, values), _value(right, values)
             if first is None or second is None:

@@ -198,10 +198,11 @@ def member_names(ctype: CType) -> tuple[str, ...]:
         return member_names(ctype.innermost)
     if not isinstance(ctype, Struct):
         return ()
-    names = [""] * (ctype.size // ctype.cell.size)
+    cell_size = ctype.cell.size  # which looks at every member
+    names = [""] * (ctype.size // cell_size)
     for part in parts(ctype):
-        first = part.offset // ctype.cell.size
-        count = max(1, part.scalar.size // ctype.cell.size)
+        first = part.offset // cell_size
+        count = max(1, part.scalar.size // cell_size)
         names[first : first + count] = [part.name] * count
     return tuple(names)
 

@@ -11,10 +11,18 @@ from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
 from simulator.size_expression import evaluate
 from simulator.verdict.blocks import SIDE, likely_blocks
-from simulator.verdict.form import ArrayArgument, LaunchForm, NumberArgument, Sizes3
+from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, Sizes3
 from simulator.verdict.host_form import HostForm, host_form
 from simulator.verdict.launches import build_launch, macro_values
-from simulator.verdict.parameters import SIZE, Argument, axes_used, is_whole, recognise, with_task
+from simulator.verdict.parameters import (
+    SIZE,
+    Argument,
+    atomic_parameters,
+    axes_used,
+    is_whole,
+    recognise,
+    with_task,
+)
 from simulator.verdict.probe import BlockTile, Probe
 from simulator.verdict.tasks import TASKS
 
@@ -198,13 +206,16 @@ def _argument(kernel: Kernel, number: int, host: HostForm | None, threads: str) 
         return NumberArgument(parameter.name, str(int(value) if whole else value))
     if isinstance(parameter.ctype.target, Pointer):
         return ArrayArgument(parameter.name, str(SIZE), str(SIZE))
+    is_atomic = parameter.name in atomic_parameters(kernel)
+    contents = Contents.ZEROS if is_atomic else Contents.RANDOM
     elements = given.elements if given is not None and given.elements else None
     if elements is not None:
-        return ArrayArgument(parameter.name, "1", _in_sizes(kernel, host, elements))
+        columns = _in_sizes(kernel, host, elements)
+        return ArrayArgument(parameter.name, "1", columns, contents)
     if isinstance(parameter.ctype.target, ArrayOf):
         inner = math.prod(parameter.ctype.target.shape)
         return ArrayArgument(parameter.name, str(-(-int(threads) // max(1, inner))), str(inner))
-    return ArrayArgument(parameter.name, "1", threads)
+    return ArrayArgument(parameter.name, "1", threads, contents)
 
 
 def _in_sizes(kernel: Kernel, host: HostForm | None, elements: int) -> str:

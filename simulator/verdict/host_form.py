@@ -77,8 +77,11 @@ class _Expressions:
             name: macro for name, macro in source.macros.items() if macro.parameters is not None
         }
         self._evaluator = Evaluator(lambda name: None, with_parameters)
-        self._names = {
-            given.text: name for name, given in arguments.items() if given.text.isidentifier()
+        passed = [given.text for given in arguments.values()]
+        self._names = {  # of what is passed once: else it is not known which parameter is meant
+            given.text: name
+            for name, given in arguments.items()
+            if given.text.isidentifier() and passed.count(given.text) == 1
         }
         self._values = self._macros | {
             name: int(given.value) for name, given in arguments.items() if given.value is not None

@@ -58,6 +58,8 @@ def next_step(
         return "It runs without hazards; say what it should compute, and its results are compared."
     right = sum(one.state is CheckState.RIGHT for one in checks)
     sizes = f"{right} sizes" if right > 1 else "one size"
+    left = sum(one.state is CheckState.SKIPPED for one in checks)
+    sizes += f" ({left} more could not be judged)" if left else ""
     for advice in (_cost(costliest), _intensity(rows), _occupancy(fits)):
         if advice:
             return f"Right at {sizes}. {advice}"

@@ -21,7 +21,7 @@ from simulator.language.tree import (
     MemorySpace,
     Variable,
 )
-from simulator.language.visit import expressions_of, in_register, subexpressions, walk
+from simulator.language.visit import expressions_of, in_register, strip_casts, subexpressions, walk
 from simulator.observers.written_parameters import root_variable, written_parameters
 from simulator.verdict.form import ArrayArgument, Contents, NumberArgument
 from simulator.verdict.launches import macro_values
@@ -123,8 +123,8 @@ def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:
     pointers = [one for one in kernel.parameters if isinstance(one.ctype, Pointer)]
     written = written_parameters(kernel)
     results = [one for one in pointers if one.name in written]
-    if len(results) != 1:  # a pointer was copied, or nothing is stored: by custom it is the last
-        results = pointers[-1:]
+    if not results or results == pointers:  # nothing is stored, or a pointer copied: by custom
+        results = pointers[-1:]  # it is the last
     read = [one for one in pointers if one not in results]
     types = {_numbers(one) for one in read}
     if len(results) != 1 or len(read) != inputs or len(types) != 1 or None in types:
@@ -188,7 +188,7 @@ def _multiplies(kernel: Kernel) -> bool:
         return False
     return any(
         isinstance(expression, Assign)
-        and any(isinstance(one, Binary) and one.operator == "*" for one in inside)
+        and any(_is_product(one) for one in inside)
         and (expression.operator == "+" or any(_is_sum(one) for one in inside))
         for loop in walk(kernel.body)
         if isinstance(loop, Loop)
@@ -198,6 +198,16 @@ def _multiplies(kernel: Kernel) -> bool:
         if isinstance(expression, Assign)
         for inside in [list(subexpressions(expression.value))]
     )
+
+
+def _is_product(expression: object) -> bool:
+    """Whether it multiplies floats, or what two arrays hold: not an index."""
+    if not isinstance(expression, Binary) or expression.operator != "*":
+        return False
+    factors = (strip_casts(expression.left), strip_casts(expression.right))
+    loaded = [isinstance(one, Load) and not in_register(one.lvalue) for one in factors]
+    is_float = isinstance(expression.ctype, Scalar) and expression.ctype.is_float
+    return is_float or all(loaded)
 
 
 def _is_sum(expression: object) -> bool:
@@ -276,9 +286,31 @@ def _arguments(
     return tuple(found)
 
 
+def atomic_parameters(kernel: Kernel) -> set[str]:
+    """The arrays that atomics change: counters, sums and locks, which begin with 0.
+
+    All of whole numbers where a pointer was copied, as a function's parameter is.
+    """
+    targets = [
+        root_variable(one.arguments[0])
+        for statement in walk(kernel.body)
+        for root in expressions_of(statement)
+        for one in subexpressions(root)
+        if isinstance(one, Call) and one.function in ATOMIC_FUNCTIONS
+    ]
+    found = {target.name for target in targets if target is not None}
+    if any(target is None or target.space is MemorySpace.REGISTER for target in targets):
+        found |= {
+            one.name
+            for one in kernel.parameters
+            if (ctype := _numbers(one)) is not None and is_whole(ctype)
+        }
+    return found
+
+
 def _added_to(kernel: Kernel) -> set[str]:
     """The parameters that are read, or added to in memory: what they hold before matters."""
-    found: set[str] = set()
+    found = atomic_parameters(kernel)
     for statement in walk(kernel.body):
         for root in expressions_of(statement):
             for one in subexpressions(root):
@@ -287,10 +319,6 @@ def _added_to(kernel: Kernel) -> set[str]:
                         target: Expression = lvalue
                     case Assign(lvalue=lvalue, operator=operator) if operator:
                         target = lvalue
-                    case Call(function=function, arguments=arguments) if (
-                        function in ATOMIC_FUNCTIONS
-                    ):
-                        target = arguments[0]
                     case _:
                         continue
                 variable = root_variable(target)

@@ -88,7 +88,7 @@ def _follows(kernel: Kernel, form: LaunchForm, free: list[str]) -> bool:
     """Whether the grid grows with the sizes: else it is for its own and smaller ones alone."""
     try:
         large = known_values(kernel, form, dict.fromkeys(free, MANY))
-        return _blocks(form, large) != _blocks(form, known_values(kernel, form))
+        return _grid(form, large) != _grid(form, known_values(kernel, form))
     except LaunchError:
         return False
 
@@ -105,18 +105,18 @@ def _tiles(kernel: Kernel, form: LaunchForm, sizes: Mapping[str, str]) -> dict[s
         if name not in numbers:
             continue
         try:
-            few, many = (
-                _blocks(form, known_values(kernel, form, {name: size})) for size in (1, MANY)
-            )
+            axes = [
+                _grid(form, known_values(kernel, form, {name: size})) for size in (MANY, 2 * MANY)
+            ]
         except LaunchError:
             continue
-        if many > few > 0:
-            found[role] = max(1, MANY * few // many)
+        sides = [MANY // (many - few) for few, many in zip(*axes, strict=True) if many > few]
+        if sides:
+            found[role] = max(1, *sides)
     inner = min(found.values(), default=DEFAULT_TILE)
     inner = inner if inner <= LARGEST_TILE else DEFAULT_TILE
     return {role: found.get(role, inner) for role in sizes}
 
 
-def _blocks(form: LaunchForm, values: Mapping[str, int]) -> int:
-    x, y, z = (evaluate(size, values) for size in form.grid)
-    return x * y * z
+def _grid(form: LaunchForm, values: Mapping[str, int]) -> list[int]:
+    return [evaluate(size, values) for size in form.grid]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,14 @@ class Traffic:
     stride: int = 0  # bytes from a thread's to the next one's, of the access that took most
     most: int = 0  # transactions of one request
 
+    def add(self, other: Traffic) -> None:
+        """Add the accesses of another."""
+        self.requests += other.requests
+        self.transactions += other.transactions
+        self.fewest += other.fewest
+        if other.most > self.most:
+            self.most, self.stride = other.most, other.stride
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -54,28 +63,36 @@ class _Lines(Observer):
             MemorySpace.GLOBAL, MemorySpace.SHARED,
         ):  # fmt: skip
             return
-        counted = Counters()
-        counted.on_access(access)
-        name = f"{space}_{access.kind}"
-        (line,) = counted.lines
-        counts = counted.lines[line]
-        place = Place(line, access.buffer.name, space, access.kind)
-        known = self.places.setdefault(place, Traffic())
-        requests = counts[f"{name}_requests"]
-        offsets, active = access.by_warp()
-        if space is MemorySpace.SHARED:
-            taken = counts[f"{name}_wavefronts"]
-            fewest = counts[f"{name}_wavefronts_ideal"]
-        else:
-            taken = counts[f"{name}_sectors"]
-            fewest = int((-(-active.sum(axis=1) * access.width // SECTOR_BYTES)).sum())
-        known.requests += requests
-        known.transactions += taken
-        known.fewest += min(fewest, taken)
-        if requests and taken // requests > known.most:
-            known.most = taken // requests
-            steps = np.diff(offsets[:1], axis=1)[active[:1, 1:] & active[:1, :-1]]
-            known.stride = int(np.median(np.abs(steps))) if steps.size else 0
+        # A loop's iterations share patterns, and what follows from them: see Pattern.costs.
+        key = ("traffic", access.base % SECTOR_BYTES, access.width, access.kind)
+        found: tuple[Any, Traffic] | None = access.pattern.costs.get(key)
+        if found is None or found[0] is not access.mask:
+            found = access.pattern.costs[key] = (access.mask, _traffic(access))
+        place = Place(access.lvalue.span.line, access.buffer.name, space, access.kind)
+        self.places.setdefault(place, Traffic()).add(found[1])
+
+
+def _traffic(access: Access) -> Traffic:
+    """What one instruction of a group of warps takes."""
+    counted = Counters()
+    counted.on_access(access)
+    (counts,) = counted.lines.values()
+    name = f"{access.buffer.space}_{access.kind}"
+    requests = counts[f"{name}_requests"]
+    offsets, active = access.by_warp()
+    if access.buffer.space is MemorySpace.SHARED:
+        taken, fewest = counts[f"{name}_wavefronts"], counts[f"{name}_wavefronts_ideal"]
+    else:
+        taken = counts[f"{name}_sectors"]
+        fewest = int((-(-active.sum(axis=1) * access.width // SECTOR_BYTES)).sum())
+    steps = np.diff(offsets[:1], axis=1)[active[:1, 1:] & active[:1, :-1]]
+    return Traffic(
+        requests=requests,
+        transactions=taken,
+        fewest=min(fewest, taken),
+        stride=int(np.median(np.abs(steps))) if steps.size else 0,
+        most=taken // max(1, requests),
+    )
 
 
 def line_traffic(kernel: Kernel, launch: Launch, seconds: float) -> Mapping[Place, Traffic]:

@@ -197,6 +197,16 @@ def test_sizes_for_which_the_form_has_no_arrays_or_blocks_are_not_judged() -> No
     assert all(size <= 8 for check in verdict.checks for _, size in check.sizes)
 
 
+def test_a_grid_without_a_block_for_the_last_tile_is_tried_at_whole_tiles_too() -> None:
+    own = own_kernel(TILED)
+    form = replace(own.form, grid=("N / TILE", "M / TILE", "1"))
+    verdict = judge(replace(own, form=form), compile_kernel(TILED))
+    right = [dict(one.sizes) for one in verdict.checks if one.state is CheckState.RIGHT]
+    assert {"M": 8, "N": 4, "K": 12} in right
+    assert "Right where its tile divides M, N and K; wrong at M = 11" in verdict.next_step
+    assert "No thread stores it." in verdict.next_step
+
+
 def test_a_form_without_a_value_raises() -> None:
     own = own_kernel(TILED)
     arguments = tuple(

@@ -85,6 +85,10 @@ def test_a_product_is_known_by_its_signature(text: str, roles: str) -> None:
         "__global__ void dot(const float* a, const float* b, float* c, int n)"
         "{ float s = 0; for (int i = threadIdx.x; i < n; i += 256) s += a[i] * b[i];"
         " atomicAdd(c, s); }",
+        "__global__ void last(const float* in, float* partial, float* out, int n)"
+        "{ float s = 0; for (int i = threadIdx.x; i < n; i += blockDim.x * 4) s += in[i];"
+        " partial[blockIdx.x * blockDim.x + threadIdx.x] = s;"
+        " if (!threadIdx.x) out[blockIdx.x] = s; }",
         "__global__ void k(float* a, int* n) { a[threadIdx.x] = *n; }",
         "__global__ void k() { }",
     ],
@@ -189,3 +193,32 @@ def test_dynamic_shared_memory_is_given() -> None:
         " x[blockIdx.x * BLOCK + t] = s[BLOCK - 1 - t]; }"
     )
     assert form.shared_bytes == "8 * BLOCK"
+
+
+def test_arrays_that_atomics_change_begin_with_zeros() -> None:
+    form = guessed(
+        "__device__ void lock(int* mutex) { while (atomicCAS(mutex, 0, 1) != 0) ; }\n"
+        "__global__ void k(int* mutex, float* sum, const float* x) {"
+        " if (threadIdx.x == 0) { lock(mutex); *sum += x[blockIdx.x]; atomicExch(mutex, 0); } }"
+    )
+    contents = {one.name: one.contents for one in form.arguments if isinstance(one, ArrayArgument)}
+    assert contents == {
+        "mutex": Contents.ZEROS, "sum": Contents.RANDOM, "x": Contents.RANDOM
+    }  # fmt: skip
+
+
+def test_one_variable_of_the_host_for_three_sizes_does_not_say_which_is_meant() -> None:
+    form = guessed(
+        naive("const float* x, const float* y, float* z, int m, int n, int k", "m", "n", "k")
+        + "int main() { int N = 64; dim3 grid(N / 8, N / 8), block(8, 8);"
+        " k<<<grid, block>>>(a, b, c, N, N, N); }"
+    )
+    assert form.grid == ("(n + 8 - 1) / 8", "(m + 8 - 1) / 8", "1")
+
+
+def test_a_negative_number_of_the_host() -> None:
+    form = guessed(
+        "__global__ void k(int* x, int by) { x[threadIdx.x] += by; }\n"
+        "int main() { k<<<1, 32>>>(x, -10); }"
+    )
+    assert NumberArgument("by", "-10") in form.arguments
