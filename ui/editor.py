@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -66,12 +66,25 @@ def _send_bundle(_: Request) -> FileResponse:
     )  # fmt: skip
 
 
-def draw_editor(
-    document: Document, edited: Edited | None, problems: Sequence[Problem], key: str = "editor"
-) -> tuple[Edited | None, bool]:
-    """Draw the editor with the problems of an edited text; return what stands in it now.
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What an editor tells."""
 
-    None until the browser has told it. And whether the visitor has pressed Ctrl+Enter.
+    edited: Edited | None  # what stands in it now; None until the browser has told it
+    is_asked: bool  # whether the visitor has pressed Ctrl+Enter
+    remembered: object  # what `remember` was before the browser loaded the page anew; else None
+
+
+def draw_editor(
+    document: Document,
+    edited: Edited | None,
+    problems: Sequence[Problem],
+    remember: Mapping[str, object],
+    key: str = "editor",
+) -> Heard:
+    """Draw the editor with the problems of an edited text; return what it tells.
+
+    The browser's tab keeps `remember`, plain data, over a reload.
     """
     checked = None
     if edited is not None:
@@ -81,13 +94,17 @@ def draw_editor(
         }  # fmt: skip
     result = _register_component()(
         key=key,
-        data={"module": bundle_path(), "document": asdict(document), "checked": checked},
-        default={"text": None},
+        data={
+            "module": bundle_path(), "document": asdict(document), "checked": checked,
+            "remember": remember,
+        },
+        default={"text": None, "remembered": None},
         on_text_change=lambda: None,
+        on_remembered_change=lambda: None,
         on_asked_change=lambda: None,
-    )
-    is_asked = bool(result.asked)
-    if result.text is None:
-        return None, is_asked
-    number, version, text = result.text
-    return Edited(int(number), int(version), str(text)), is_asked
+    )  # fmt: skip
+    found = None
+    if result.text is not None:
+        number, version, text = result.text
+        found = Edited(int(number), int(version), str(text))
+    return Heard(found, bool(result.asked), result.remembered)

@@ -11,6 +11,7 @@ from gpu.bits import BitVerdict
 from gpu.candidate import variant_title
 from gpu.compare import with_simulated
 from gpu.microbenchmarks.limits import Limits
+from gpu.own import NAME
 from gpu.predict import NotPredictedError
 from gpu.result import Comparison
 from gpu.scale.recorded import RecordedScaling
@@ -22,8 +23,8 @@ from ui.palette import CHART_INKS
 from ui.plain_text import plain_text
 from ui.workers import WorkerLostError
 
-# Shown until a reader chooses others; a run may have none of them.
-USUAL_KERNELS = ("naive", "tiled", "transposed:TILE=32", "registers", "warptiles", "cublas")
+# Shown until a reader chooses others; a run may have none of them. NAME is a visitor's own kernel.
+USUAL_KERNELS = (NAME, "naive", "tiled", "transposed:TILE=32", "registers", "warptiles", "cublas")
 USUAL_PAIR: Pair = ("tiled", "naive")
 CHART_CONFIG = {"displayModeBar": False}  # its buttons would lie over labels
 TABS = (
@@ -51,7 +52,7 @@ def choose_pair(comparison: Comparison, columns: Sequence[DeltaGenerator], key: 
     """Draw the choice of two kernels, each in its column; their names."""
     names = [kernel.name for kernel in comparison.kernels]
     wanted = st.query_params.get("kernel", USUAL_PAIR[0])
-    first = next((name for name in (wanted, USUAL_PAIR[0]) if name in names), names[0])
+    first = next((name for name in (NAME, wanted, USUAL_PAIR[0]) if name in names), names[0])
     others = [name for name in (USUAL_PAIR[1], USUAL_PAIR[0], *names) if name in names]
     second = next((name for name in others if name != first), first)
     left, right = columns

@@ -7,13 +7,14 @@ import streamlit as st
 from gpu.candidate import Candidate, choose
 from gpu.compare import check_memory, request
 from gpu.device import Device, status_from
+from gpu.own import NAME
 from gpu.result import Comparison, comparison_from
-from gpu.worker import WorkerError
+from gpu.worker import Job, WorkerError
 from simulator import LaunchError, SourceError
 from simulator.verdict.form import OwnKernel
 from simulator.verdict.verdict import State
 from ui.cache import answers
-from ui.draft import Checked
+from ui.draft import Checked, Draft
 from ui.gpu_jobs import (
     cluster_workers,
     draw_progress,
@@ -23,7 +24,7 @@ from ui.gpu_jobs import (
     start_job,
 )
 from ui.gpu_results import show_comparison
-from ui.judged import product_candidate
+from ui.judged import judge_own, product_candidate
 from ui.plain_text import plain_text
 
 LADDER = ("naive", "tiled", "registers", "warptiles")  # that it is timed beside
@@ -32,16 +33,12 @@ SIZES = (512, 1024, 2048, 4096)  # rows and columns of the square matrices
 JOB, RUN, PROBLEM = "write_job", "write_gpu_run", "write_gpu_problem"
 
 
-def draw_own_gpu(checked: Checked | None, own: OwnKernel | None) -> None:
+def draw_own_gpu(draft: Draft, own: OwnKernel | None) -> None:
     """Draw how the kernel is run on a GPU, the run's progress, and its result."""
     job = running_job(JOB)
     if job is not None and job.state.finished:
-        st.session_state[RUN], st.session_state[PROBLEM] = None, ""
-        try:
-            st.session_state[RUN] = comparison_from(dict(end_job(JOB, job)))
-        except (WorkerError, ValueError) as error:
-            st.session_state[PROBLEM] = str(error)
-        job = None
+        _collect(draft, job)
+        st.rerun()
     workers = cluster_workers()
     device = status_from(query_status(0, workers)).device
     if device is None:
@@ -49,7 +46,7 @@ def draw_own_gpu(checked: Checked | None, own: OwnKernel | None) -> None:
             "There is no GPU here: the GPU page shows a recorded run of the catalogue's kernels."
         )
         return
-    _draw_start(device, checked, own, is_busy=job is not None)
+    _draw_start(device, draft.checked, own, is_busy=job is not None)
     if job is not None:
         draw_progress(JOB)
     if st.session_state.get(PROBLEM):
@@ -57,6 +54,21 @@ def draw_own_gpu(checked: Checked | None, own: OwnKernel | None) -> None:
     run: Comparison | None = st.session_state.get(RUN)
     if run is not None:
         show_comparison(run, None, st.columns(2), "own")
+
+
+def _collect(draft: Draft, job: Job) -> None:
+    """Keep a job's result; the verdict on the same kernel is given anew with its registers."""
+    st.session_state[RUN], st.session_state[PROBLEM] = None, ""
+    try:
+        run = comparison_from(dict(end_job(JOB, job)))
+    except (WorkerError, ValueError) as error:
+        st.session_state[PROBLEM] = str(error)
+        return
+    st.session_state[RUN] = run
+    mine = next(kernel for kernel in run.kernels if kernel.name == NAME)
+    checked = draft.checked
+    if mine.registers is not None and checked is not None and checked.own.text == mine.source:
+        draft.checked = Checked(checked.own, answers().ask(judge_own, checked.own, mine.registers))
 
 
 def _draw_start(

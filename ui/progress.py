@@ -50,6 +50,14 @@ class Progress:
         """How many exercises are solved."""
         return sum(attempt.solved for attempt in self.attempts.values())
 
+    def marks(self) -> dict[str, list[int]]:
+        """Which exercises are solved, and how many hints are open, as plain data; no texts."""
+        return {
+            name: [int(attempt.solved), attempt.hints]
+            for name, attempt in self.attempts.items()
+            if attempt.solved or attempt.hints
+        }
+
     def with_text(self, name: str, text: str) -> Progress:
         """After an exercise's text was changed. ValueError, a sentence, for one too long."""
         _check_text(name, text)
@@ -111,6 +119,20 @@ def read(data: bytes) -> Progress:
             if name in file.exercises
         }
     )
+
+
+def from_marks(marks: object) -> Progress:
+    """The progress that Progress.marks() tells, from a browser; what is none is left out.
+
+    >>> from_marks({"one_element": [1, 2], "no_such": [1, 0], "coalesce": "x"}).marks()
+    {'one_element': [1, 2]}
+    """
+    found = {}
+    for name, mark in marks.items() if isinstance(marks, dict) else ():
+        match mark:
+            case [int(solved), int(hints)] if name in exercises():
+                found[name] = _checked(name, Attempt(None, bool(solved), hints))
+    return Progress(found)
 
 
 def _checked(name: str, attempt: Attempt) -> Attempt:

@@ -97,6 +97,16 @@ def test_another_address_in_the_same_tab_opens_its_own_text(visit: Visit) -> Non
     expect(page.locator(".cm-line").first).to_have_text("#define TILE 16")
 
 
+def test_hints_that_are_open_stay_so_over_a_reload(visit: Visit) -> None:
+    page = visit("/write?exercise=coalesce")
+    page.wait_for_selector(EDITOR)
+    page.get_by_role("button", name="Hint 1 of").click()
+    expect(page.get_by_text("Hint 1.")).to_be_visible()
+    page.wait_for_function("sessionStorage.getItem('tilewise_progress')")
+    page.reload()
+    expect(page.get_by_text("Hint 1.")).to_be_visible()
+
+
 def test_a_hazard_opens_the_scene_and_the_text_is_still_there_afterwards(visit: Visit) -> None:
     page = write(visit("/write"), RACE)
     page.keyboard.press("Control+Enter")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from simulator import compile_kernel
+from simulator import catalogue, compile_kernel
 from simulator.exercises.exercise import exercises
 from simulator.verdict.form import NumberArgument, OwnKernel
 from simulator.verdict.guess import guess_form
+from tests.until import until
 from ui import own_link
 from ui.draft import Draft, with_fields
 
@@ -126,3 +129,27 @@ def test_a_draft_of_another_exercise_is_kept() -> None:
     written.open_exercise(exercises()["one_element"])
     written.open_exercise(exercises()["barriers"])
     assert written.text == "// mine"
+
+
+def test_a_right_kernel_runs_on_a_gpu_beside_the_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    monkeypatch.setattr("gpu.worker.COMMAND", (sys.executable, "-m", "tests.gpu.fake_worker"))
+    page = opened(own=linked(catalogue()["naive"].source().replace("A", "left"), "naive"))
+    assert not [one for one in page.button if one.key == "write_gpu_start"]
+    page = press(press(page, "write_check"), "write_gpu_start")
+    until(lambda: checked(page.run()).session_state["write_job"] is None)
+    assert page.table[0].value["Kernel"].iloc[0] == "yours"
+    verdict = draft(page).checked.verdict  # type: ignore[union-attr]
+    assert verdict.occupancy.registers > 0
+    assert verdict.occupancy.sentence in told(page)
+
+
+def test_what_has_a_hazard_gets_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    monkeypatch.setattr("gpu.worker.COMMAND", (sys.executable, "-m", "tests.gpu.fake_worker"))
+    text = catalogue()["tiled"].source().replace("__syncthreads();", "", 1)
+    page = press(opened(own=linked(text, "tiled")), "write_check")
+    assert "next hazard" in told(page)
+    assert not [one for one in page.button if one.key == "write_gpu_start"]

@@ -171,7 +171,7 @@ def draw_draft(draft: Draft) -> None:
     if may_run_on_gpu(draft):
         st.divider()
         st.subheader("On the GPU", anchor=False)
-        draw_own_gpu(draft.checked, own)
+        draw_own_gpu(draft, own)
 
 
 def may_run_on_gpu(draft: Draft) -> bool:
@@ -295,8 +295,11 @@ def draw_text(draft: Draft, examined: Examined) -> None:
     checked = draft.checked
     if checked is not None and checked.own.text == draft.text:
         problems = (*problems, *mark_hazards(draft.text, checked.verdict))
-    edited, is_asked = draw_editor(draft.document, draft.edited, problems)
-    draft.wants_check |= is_asked
+    heard = draw_editor(draft.document, draft.edited, problems, draft.progress.marks())
+    draft.wants_check |= heard.is_asked
+    if not draft.progress.attempts and heard.remembered:
+        draft.progress = progress.from_marks(heard.remembered)
+    edited = heard.edited
     if edited is not None and edited.number == draft.document.number and edited != draft.edited:
         draft.edit(edited)
         st.rerun()
