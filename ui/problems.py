@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from simulator import SourceError
 from simulator.language.errors import MAX_LINE, Diagnostic, Span
 from simulator.verdict.verdict import State, Verdict
+
+WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+LONGEST_WORD = 64  # letters of a name that are marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ def find_problems(text: str, error: SourceError) -> tuple[Problem, ...]:
 def mark_line(text: str, line: int, message: str, severity: str = "warning") -> Problem:
     """A problem with a line of a text, from 1."""
     start, end = Places(text).of(Span(line, 1, line, MAX_LINE))
+    written = text_between(text, start, end)
+    start += len(written) - len(written.lstrip())
     return Problem(start, end, line, severity, message)
 
 
@@ -63,6 +69,9 @@ def mark_hazards(text: str, verdict: Verdict) -> tuple[Problem, ...]:
 def _problem(found: Diagnostic, places: Places) -> Problem:
     span = found.span or Span(1, 1, 1, 1)
     start, end = places.of(span)
+    word = WORD.match(text_between(places.text, start, start + LONGEST_WORD))
+    if word is not None:  # clang gives the first letter of a name
+        end = max(end, start + len(word[0]))
     fix = None
     if found.fix is not None:
         begin, stop = places.of(found.fix.span)

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.catalogue import catalogue
 from ui.examine import examine
-from ui.problems import Problem, text_between
+from ui.problems import Problem, mark_line, text_between
 
 
 def only(text: str) -> Problem:
@@ -56,8 +56,14 @@ def test_a_fix_mends_the_text(
 def test_a_problem_is_where_the_text_says_it_is() -> None:
     text = "__global__ void k(float* x) {\n  /* 😀 */ x[oops] = 1;\n}\n"
     problem = only(text)
-    assert text_between(text, problem.start, problem.start + 4) == "oops"
+    assert text_between(text, problem.start, problem.end) == "oops"
     assert problem.line == 2
+
+
+def test_a_marked_line_begins_with_its_first_letter() -> None:
+    text = "// 😀\n    x[0] = 1;\n"
+    marked = mark_line(text, 2, "")
+    assert text_between(text, marked.start, marked.end) == "x[0] = 1;"
 
 
 def test_a_text_without_a_kernel_has_one_problem() -> None:
