@@ -14,7 +14,7 @@ def write_style(palette: Palette) -> str:
     return Template(read_web("write.css")).substitute(
         keyword=palette.keyword, number=palette.number, comment=palette.comment,
         faint=palette.faint, line=palette.line, paper=palette.paper, cell=palette.cell,
-        ink=palette.ink,
+        ink=palette.ink, selected=palette.current_line,
         good="#0a6b4f" if is_light else "#7fdcb8",
         bad="#b3261e" if is_light else "#ff9b92",
         warning="#8a5a00" if is_light else "#f5bb45",
