@@ -18,13 +18,23 @@ LEVELS = {1: "first steps", 2: "practice", 3: "harder", 4: "hard"}
 def draw_exercise_list(progress: Progress, start: Callable[[Exercise], None]) -> None:
     """Draw a button for each exercise, those that are solved with a mark."""
     st.markdown(f"{progress.solved} of {len(exercises())} solved in this visit.")
-    for number, exercise in enumerate(exercises().values(), 1):
-        st.button(
-            f"{number}. {exercise.title}", key=f"exercise_{exercise.name}", width="stretch",
-            icon=SOLVED if progress.attempt(exercise.name).solved else OPEN,
-            help=f"{exercise.teaches} ({LEVELS.get(exercise.level, 'hard')})",
-            on_click=start, args=(exercise,),
-        )  # fmt: skip
+    numbered = list(enumerate(exercises().values(), 1))
+    half = (len(numbered) + 1) // 2
+    for column, listed in zip(st.columns(2), (numbered[:half], numbered[half:]), strict=True):
+        with column:
+            for number, exercise in listed:
+                _draw_start(number, exercise, progress, start)
+
+
+def _draw_start(
+    number: int, exercise: Exercise, progress: Progress, start: Callable[[Exercise], None]
+) -> None:
+    st.button(
+        f"{number}. {exercise.title}", key=f"exercise_{exercise.name}", width="stretch",
+        icon=SOLVED if progress.attempt(exercise.name).solved else OPEN,
+        help=f"{exercise.teaches} ({LEVELS.get(exercise.level, 'hard')})",
+        on_click=start, args=(exercise,),
+    )  # fmt: skip
 
 
 def draw_exercise(exercise: Exercise, attempt: Attempt, open_hint: Callable[[], None]) -> None:

@@ -42,6 +42,8 @@ STEP_PAGE = "ui/pages/step.py"
 INTRODUCTION = """\
 **Write a kernel, or paste a file.** Errors are marked while you type. **Check** runs it at several
 sizes in the simulator, and says what to do next; no GPU is needed.
+
+**Start from** has exercises with hints, and kernels to change.
 """
 LOGGER = logging.getLogger(__name__)
 # Keys of the session state.
@@ -152,16 +154,17 @@ def draw_draft(draft: Draft) -> None:
     left, right = st.columns([12, 8], gap="medium")
     examined = look_at(draft)
     with left:
-        launched = st.empty()
+        launched = st.container(key="launched")
         draw_text(draft, examined)
     suggested, own = None, None
+    code = "<span class='none'>A launch is made as soon as the kernel compiles.</span>"
     if examined.compiles:
         suggested = suggest(draft, draft.text, examined.kernel)
     if suggested is not None:
         form = draft.form(examined.kernel, suggested)
         own = OwnKernel(draft.text, examined.kernel, form)
-        code = html.escape(summarize_launch(own.kernel, own.form))
-        launched.html(f"<p class='launched'><code>{code}</code></p>")
+        code = f"<code>{html.escape(summarize_launch(own.kernel, own.form))}</code>"
+    launched.html(f"<p class='launched'>{code}</p>")
     with controls:
         draft.wants_check |= draw_controls(draft, examined, suggested, own)
     with right:
