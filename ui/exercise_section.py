@@ -58,9 +58,15 @@ def draw_exercise(exercise: Exercise, attempt: Attempt, open_hint: Callable[[], 
 
 
 def draw_exercise_result(
-    result: ExerciseResult, following: Exercise | None, start: Callable[[Exercise], None]
+    result: ExerciseResult,
+    following: Exercise | None,
+    start: Callable[[Exercise], None],
+    draw_button: Callable[[], None],
 ) -> None:
-    """Draw which requirements a text meets, and once it is solved the way to the next exercise."""
+    """Draw which requirements a text meets, and once it is solved the way to the next exercise.
+
+    draw_button draws what opens the scene at a fault; it is called where the text has one.
+    """
     met = sum(one.met for one in result.results)
     if result.solved:
         said = "Solved." if following is not None else "Solved. That was the last one."
@@ -76,4 +82,6 @@ def draw_exercise_result(
             f"Next: {following.title}", type="primary", icon=":material/arrow_forward:",
             key="next_exercise", on_click=start, args=(following,),
         )  # fmt: skip
-    st.html(verdict_html.requirements(result))
+    if not result.solved:
+        draw_button()
+    st.html(verdict_html.requirements(result, said))

@@ -50,8 +50,9 @@ def write_report(
         yield verdict_html.requirements(result)
     if verdict is not None:
         yield verdict_html.next_step(verdict.state, verdict.next_step)
-        yield from map(verdict_html.hazard, verdict.hazards)
-        yield verdict_html.checks(verdict.checks)
+        for found in verdict.hazards:
+            yield verdict_html.hazard(found, verdict.next_step)
+        yield verdict_html.checks(verdict.checks, verdict.next_step)
         yield verdict_html.costs(verdict)
     yield _listing(own.text, mark_hazards(own.text, verdict) if verdict is not None else ())
     yield from _scene(own, verdict)

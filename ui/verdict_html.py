@@ -24,50 +24,72 @@ def next_step(state: str, sentence: str) -> str:
     return f"<p class='next {state}'>{html.escape(sentence)}</p>"
 
 
-def hazard(found: FoundHazard) -> str:
-    """A hazard, its witness and the size at which it is there."""
+def hazard(found: FoundHazard, told: str = "") -> str:
+    """A hazard, its witness and the size at which it is there; "" where told says all of that."""
     one = found.hazard
-    witness = f" {html.escape(one.witness.sentence)}" if one.witness is not None else ""
-    return (
-        f"<p class='found'><b>{html.escape(one.kind)}</b>: {html.escape(one.message)}{witness} "
-        f"<span class='where'>{_at(found.sizes)}</span></p>"
+    said = "" if one.message in told else html.escape(one.message)
+    witness = html.escape(one.witness.sentence) if one.witness is not None else ""
+    if not said and not witness:
+        return ""
+    where = f"<span class='where'>{_at(found.sizes)}</span>" if said else ""
+    parts = " ".join(filter(None, (said, witness, where)))
+    return f"<p class='found'><b>{html.escape(one.kind)}</b>: {parts}</p>"
+
+
+def checks(found: Sequence[SizeCheck], told: str = "") -> str:
+    """The kernel at each size in a word, then what is wrong there; what is told is left out."""
+    if not found:
+        return ""
+    names = [name for name, _ in found[0].sizes]
+    items = [f"<li class='names'>{html.escape(' × '.join(names))}</li>"] if names else []
+    items += [
+        f"<li class='{one.state}'><b>{MARKS[one.state]}</b> {_sizes(one.sizes)} "
+        f"{WORDS[one.state]}</li>"
+        for one in found
+    ]
+    told_of = [one for one in found if one.state not in QUIET and one.sentence not in told]
+    return f"<ul class='checks'>{''.join(items)}</ul>{_sentences(told_of)}"
+
+
+def _sentences(found: Sequence[SizeCheck]) -> str:
+    """What is wrong at some sizes; of more than one, once a reader asks for it."""
+    said = "".join(
+        f"<p class='found'><b>{_sizes(one.sizes)}</b>: {html.escape(one.sentence)}</p>"
+        for one in found
     )
-
-
-def checks(found: Sequence[SizeCheck]) -> str:
-    """The kernel at each size."""
-    items = []
-    for check in found:
-        told = "" if check.state in QUIET else f": {html.escape(check.sentence)}"
-        items.append(
-            f"<li class='{check.state}'><b>{MARKS[check.state]}</b> {_sizes(check.sizes)} "
-            f"{WORDS[check.state]}{told}</li>"
-        )
-    names = html.escape(" × ".join(name for name, _ in found[0].sizes)) if found else ""
-    return f"<ul class='checks' aria-label='{names}'>{''.join(items)}</ul>"
+    if len(found) < 2:
+        return said
+    return f"<details><summary>What is wrong at {len(found)} sizes</summary>{said}</details>"
 
 
 def costs(verdict: Verdict) -> str:
-    """What the kernel costs, beside the catalogue's kernels, its occupancy and the notes."""
-    said = []
-    if verdict.costliest is not None:
+    """What the kernel costs, beside the catalogue's kernels, its occupancy and the notes.
+
+    What the one thing to do next has told is left out.
+    """
+    said, told = [], verdict.next_step
+    if verdict.costliest is not None and verdict.costliest.sentence not in told:
         said.append(f"<p class='said'>{html.escape(verdict.costliest.sentence)}</p>")
     if verdict.neighbours:
         said.append(_neighbours(verdict.neighbours))
-    if verdict.occupancy is not None:
+    if verdict.occupancy is not None and verdict.occupancy.sentence not in told:
         said.append(f"<p class='said'>{html.escape(verdict.occupancy.sentence)}</p>")
     said += [f"<p class='said note'>{html.escape(note)}</p>" for note in verdict.notes]
     return "".join(said)
 
 
-def requirements(result: ExerciseResult) -> str:
-    """Which requirements of an exercise are met."""
+def requirements(result: ExerciseResult, told: str = "") -> str:
+    """Which requirements of an exercise are met, and why; what is told is left out."""
     items = "".join(
         f"<li class='{'right' if one.met else 'wrong'}'><b>{'✓' if one.met else '✗'}</b> "
-        f"{html.escape(one.goal)} <span class='where'>{html.escape(one.sentence)}</span></li>"
+        f"{html.escape(one.goal)}{_why(one.sentence, told)}</li>"
         for one in result.results
     )
     return f"<ul class='checks whole'>{items}</ul>"
+
+
+def _why(sentence: str, told: str) -> str:
+    return "" if sentence in told else f" <span class='where'>{html.escape(sentence)}</span>"
 
 
 def _neighbours(rows: Sequence[CounterRow]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -10,6 +10,7 @@ from simulator.verdict.form import OwnKernel
 from simulator.verdict.verdict import (
     FoundHazard,
     SizeCheck,
+    State,
     Verdict,
 )
 from ui import verdict_html
@@ -22,26 +23,50 @@ Open = Callable[[View, Told | None, int | None], None]
 
 
 def draw_verdict(own: OwnKernel, verdict: Verdict, open_scene: Open) -> None:
-    """Draw a verdict: the one thing to do, then why."""
-    st.html(verdict_html.next_step(verdict.state, verdict.next_step))
-    for number, found in enumerate(verdict.hazards):
-        _draw_hazard(own, number, found, open_scene)
-    _draw_checks(own, verdict.checks, open_scene)
+    """Draw a verdict: the one thing to do and where it is seen, then all else that was found."""
+    told = verdict.next_step
+    st.html(verdict_html.next_step(verdict.state, told))
+    if verdict.state is State.UNCHECKED:
+        st.html("<p class='said'>Choose it in <b>Launch</b>, at <b>It computes</b>.</p>")
+    wrong = _first_wrong(verdict)
+    if wrong is not None and wrong.sentence in told:
+        _draw_wrong_button(own, wrong, "verdict_wrong", open_scene)
+    numbered = list(enumerate(verdict.hazards))
+    for number, found in sorted(numbered, key=lambda one: one[1].hazard.message not in told):
+        said = verdict_html.hazard(found, told)
+        if said:
+            st.html(said)
+        _draw_hazard_button(own, found, f"verdict_hazard_{number}", open_scene)
+    st.html(verdict_html.checks(verdict.checks, told))
+    if wrong is not None and wrong.sentence not in told:
+        _draw_wrong_button(own, wrong, "verdict_wrong", open_scene)
     costs = verdict_html.costs(verdict)
     if costs:
         st.html(costs)
 
 
-def _draw_hazard(own: OwnKernel, number: int, found: FoundHazard, open_scene: Open) -> None:
-    st.html(verdict_html.hazard(found))
-    if st.button("Show it", icon=":material/play_arrow:", key=f"verdict_hazard_{number}"):
+def draw_first_button(own: OwnKernel, verdict: Verdict, open_scene: Open) -> None:
+    """Draw the button that opens the scene at the first fault; none where nothing is wrong."""
+    wrong = _first_wrong(verdict)
+    if verdict.hazards:
+        _draw_hazard_button(own, verdict.hazards[0], "first_hazard", open_scene)
+    elif wrong is not None:
+        _draw_wrong_button(own, wrong, "first_wrong", open_scene)
+
+
+def _first_wrong(verdict: Verdict) -> SizeCheck | None:
+    return next((one for one in verdict.checks if one.wrong is not None), None)
+
+
+def _draw_hazard_button(own: OwnKernel, found: FoundHazard, key: str, open_scene: Open) -> None:
+    if st.button("Show it", icon=":material/play_arrow:", key=key):
         open_scene(hazard_view(own, found), Told(found.hazard, 0), None)
 
 
-def _draw_checks(own: OwnKernel, checks: Sequence[SizeCheck], open_scene: Open) -> None:
-    st.html(verdict_html.checks(checks))
-    wrong = next((one for one in checks if one.wrong is not None), None)
-    if wrong is not None and wrong.wrong is not None and wrong.wrong.block is not None:
-        cell = wrong.wrong
-        if st.button("Show the wrong cell", icon=":material/play_arrow:", key="verdict_wrong"):
-            open_scene(wrong_view(own, wrong.numbers, cell), None, cell.line)
+def _draw_wrong_button(own: OwnKernel, check: SizeCheck, key: str, open_scene: Open) -> None:
+    """Draw the button that opens the scene where a wrong cell is stored, if that is known."""
+    cell = check.wrong
+    if cell is None or cell.block is None:
+        return
+    if st.button("Show the wrong cell", icon=":material/play_arrow:", key=key):
+        open_scene(wrong_view(own, check.numbers, cell), None, cell.line)

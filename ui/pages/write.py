@@ -33,7 +33,7 @@ from ui.popover import close_popovers, draw_popover
 from ui.problems import Problem, mark_hazards, mark_line
 from ui.settings import WRITE_IS_OFF, may_write
 from ui.told_hazard import Told
-from ui.verdict_section import draw_verdict
+from ui.verdict_section import draw_first_button, draw_verdict
 from ui.view_url import View, from_query, to_query
 from ui.workers import WorkerLostError
 from ui.write_style import write_style
@@ -45,6 +45,7 @@ sizes in the simulator, and says what to do next; no GPU is needed.
 
 **Start from** has exercises with hints, and kernels to change.
 """
+CHANGED = "You have changed it since: Check it again."
 LOGGER = logging.getLogger(__name__)
 # Keys of the session state.
 DRAFT, QUERY = "write_draft", "write_query"
@@ -348,20 +349,23 @@ def draw_result(draft: Draft, own: OwnKernel | None) -> None:
     if draft.problem:
         st.error(plain_text(draft.problem), icon=":material/error:")
     checked, result = draft.checked, draft.result
-    if checked is not None and checked.own != own:
-        st.html("<p class='changed'>You have changed it since: Check it again.</p>")
+    scene = functools.partial(open_scene, draft)
+    if checked is not None:
+        said = "The verdict on this text" if checked.own == own else CHANGED
+        st.html(f"<p class='{'current' if checked.own == own else 'changed'}'>{said}</p>")
     if exercise is not None:
         if result is not None:
             draw_exercise_result(
-                result, next_exercise(exercise), functools.partial(start_exercise, draft)
-            )
+                result, next_exercise(exercise), functools.partial(start_exercise, draft),
+                lambda: draw_first_button(checked.own, checked.verdict, scene) if checked else None,
+            )  # fmt: skip
         attempt = draft.progress.attempt(exercise.name)
         draw_exercise(exercise, attempt, draft.open_hint)
         if checked is not None:
             with st.expander("Everything that was measured", icon=":material/monitoring:"):
-                draw_verdict(checked.own, checked.verdict, functools.partial(open_scene, draft))
+                draw_verdict(checked.own, checked.verdict, scene)
     elif checked is not None:
-        draw_verdict(checked.own, checked.verdict, functools.partial(open_scene, draft))
+        draw_verdict(checked.own, checked.verdict, scene)
     elif not draft.problem:
         st.markdown(INTRODUCTION)
 
