@@ -240,12 +240,15 @@ function createPlayer(root, hooks) {
     if (page) playMotions(scene.plot, page.frames[step - page.first].motions, at);
   }
 
-  // The picture at its own size, whatever the window's.
-  function save(format) {
+  // The picture at its own size, whatever the window's. Plotly's own download takes its file away
+  // at once, before a busy browser has read it.
+  async function save(format) {
     const { width, height } = scene.layout;
-    const filename = `tilewise-step-${step + 1}`;
+    const link = document.createElement("a");
+    link.download = `tilewise-step-${step + 1}.${format}`;
     const scale = format === "png" ? 2 : 1;
-    window.Plotly.downloadImage(scene.plot, { format, width, height, filename, scale });
+    link.href = await window.Plotly.toImage(scene.plot, { format, width, height, scale });
+    link.click();
   }
 
   const actions = {
