@@ -89,11 +89,15 @@ CROSSED = """() => {
     for (const line of lines) {
       const style = getComputedStyle(line);
       if (style.stroke === "none" || !line.getTotalLength) continue;
+      const around = line.getBoundingClientRect();
+      const near = boxes.filter(({box}) => box.left <= around.right && box.right >= around.left
+        && box.top <= around.bottom && box.bottom >= around.top);
+      if (!near.length) continue;
       const matrix = line.getScreenCTM(), length = line.getTotalLength();
       if (!length) continue;
       for (let at = 0; at <= length; at += 2) {
         const point = line.getPointAtLength(at).matrixTransform(matrix);
-        for (const {text, box} of boxes) {
+        for (const {text, box} of near) {
           if (point.x > box.left + 1 && point.x < box.right - 1 && point.y > box.top + 3
               && point.y < box.bottom - 3) found.push(`${line.getAttribute("class")}: ${text}`);
         }

@@ -37,7 +37,7 @@ from ui.panels.matrices import MatricesPanel
 from ui.panels.shared import SharedPanel
 from ui.panels.source import SourcePanel
 from ui.panels.threads import ThreadsPanel
-from ui.presets import launch, presets, source
+from ui.presets import Preset, launch, presets, source
 from ui.product_roles import product_of_catalogue
 from ui.room import USUAL
 from ui.scene_model import build_scene_model
@@ -195,39 +195,32 @@ def test_at_rest_the_pages_beside_a_steps_own_come(visit: Open) -> None:
         assert where(page)[0] == number
 
 
-@pytest.mark.parametrize(
-    "preset",
-    [
-        pytest.param(
-            preset,
-            id=preset.name,
-            marks=[] if preset.name == WALKED else [pytest.mark.deep],
-        )
-        for preset in presets()
-        if preset.name == WALKED or preset.view.edits or preset.view.partner is not None
-    ],
-)
-def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, preset) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("some", [WALKED, pytest.param("the others", marks=pytest.mark.deep)])
+def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, some: str) -> None:
     page = ready(visit("?kernel=naive"))
-    popover = "Beside" if preset.view.partner else "Presets"
-    page.get_by_role("button", name=popover).click()
+    changed = [one for one in presets() if one.view.edits or one.view.partner is not None]
+    walked = [one for one in presets() if one.name == WALKED]
+    for preset in walked if some == WALKED else [one for one in changed if one.name != WALKED]:
+        open_preset(page, preset)
+        settled(page, **{"kernel": "", **to_query(preset.view)})
+        expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+        until(page, f"Step {preset.view.step + 1} of")
+        last = where(page)[1]
+        page.locator(".st-key-scene").hover(position={"x": 5, "y": 5})
+        page.keyboard.press("End")
+        until(page, f"Step {last} of {last}")
+        page.keyboard.press("Home")
+        until(page, f"Step 1 of {last}")
+        for _ in range(5):
+            page.keyboard.press("ArrowRight")
+        until(page, f"Step 6 of {last}")
+        open_preset(page, preset)
+        until(page, f"Step {preset.view.step + 1} of {last}")
+
+
+def open_preset(page: Page, preset: Preset) -> None:
+    page.get_by_role("button", name="Beside" if preset.view.partner else "Presets").click()
     page.get_by_role("button", name=preset.name, exact=True).click()
-    settled(page, **{"kernel": "", **to_query(preset.view)})
-    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
-    until(page, f"Step {preset.view.step + 1} of")
-    last = where(page)[1]
-    page.locator(".st-key-scene").hover(position={"x": 5, "y": 5})
-    page.keyboard.press("End")
-    until(page, f"Step {last} of {last}")
-    page.keyboard.press("Home")
-    until(page, f"Step 1 of {last}")
-    for _ in range(5):
-        page.keyboard.press("ArrowRight")
-    until(page, f"Step 6 of {last}")
-    popover = "Beside" if preset.view.partner else "Presets"
-    page.get_by_role("button", name=popover).click()
-    page.get_by_role("button", name=preset.name, exact=True).click()
-    until(page, f"Step {preset.view.step + 1} of {last}")
 
 
 def test_an_edit_is_on_the_screen_and_its_hazard_said(visit: Open) -> None:
