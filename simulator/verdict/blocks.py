@@ -18,6 +18,7 @@ from simulator.verdict.parameters import axes_used
 
 SIDE = 16  # threads of a block in x and in y, where nothing says more
 THREADS = 256  # threads of a block in x alone, likewise
+OTHER_SIDES = ((SIDE, SIDE), (32, 32), (32, 8), (8, 8), (32, 16), (32, 4))
 MAX_BLOCKS = 30  # that are proposed
 DEPTH_NAME = re.compile(r"depth|^bk$|^k$|stage", re.IGNORECASE)
 SIDE_NAME = re.compile(r"tile|block|side|^t[sw]?$|^b[sw]?$", re.IGNORECASE)
@@ -54,7 +55,7 @@ def _blocks(kernel: Kernel, macros: Mapping[str, int]) -> Iterator[Sizes3]:
                 if whole % evaluate(f"({each[0]}) * ({each[1]})", macros) == 0:
                     yield f"{first} * {second} / ({each[0]} * {each[1]})", "1", "1"
         yield from ((side, "1", "1") for side in sides)
-        yield str(THREADS), "1", "1"
+        yield from ((str(threads), "1", "1") for threads in (THREADS, 1024, 512, 128, 64, 32))
         return
     quotients = [
         f"{first} / {second}"
@@ -73,7 +74,7 @@ def _blocks(kernel: Kernel, macros: Mapping[str, int]) -> Iterator[Sizes3]:
     yield from ((x, y, "1") for x in sides for y in quotients if y.startswith(f"{x} /"))
     yield from ((x, y, "1") for y in sides for x in quotients if x.startswith(f"{y} /"))
     yield from ((x, y, "1") for x, y in itertools.product(sides, repeat=2))
-    yield str(SIDE), str(SIDE), "1"
+    yield from ((str(x), str(y), "1") for x, y in OTHER_SIDES)
 
 
 def _divides(macros: Mapping[str, int], part: str, whole: str) -> bool:

@@ -62,9 +62,9 @@ def guess_form(
     if host is not None and host.block is not None:
         shared_bytes = _shared_bytes(kernel, host, host.block)
         form = replace(form, block=host.block, shared_bytes=shared_bytes)
+        tile = Probe(kernel, form).tile()
     else:
-        form = _with_right_block(kernel, form)
-    tile = Probe(kernel, form).tile()
+        form, tile = _with_right_block(kernel, form)
     form = replace(form, arguments=_sized(form, tile))
     follows = host is not None and host.grid is not None and _names_sizes(host.grid, form)
     grid = host.grid if follows and host is not None else None
@@ -72,18 +72,24 @@ def guess_form(
     return form if task != "" else replace(form, task="", roles=())
 
 
-def _with_right_block(kernel: Kernel, form: LaunchForm) -> LaunchForm:
-    """The form with the likeliest block that computes what it should; else with the likeliest."""
+def _with_right_block(kernel: Kernel, form: LaunchForm) -> tuple[LaunchForm, BlockTile | None]:
+    """The form with the likeliest block that computes what it should, and what that stores.
+
+    Without any, the likeliest of all.
+    """
     end = time.perf_counter() + PROBING_SECONDS
     for block in likely_blocks(kernel):
         tried = replace(form, block=block)
         if form.shared_bytes != "0":
             tried = replace(tried, shared_bytes=_shared_bytes(kernel, None, block))
-        if Probe(kernel, tried).block_is_right():
-            return tried
+        probe = Probe(kernel, tried)
+        if probe.block_is_right():
+            tile = probe.tile()
+            if tile is None or not tile.has_gaps:
+                return tried, tile
         if time.perf_counter() > end:
             break
-    return form
+    return form, Probe(kernel, form).tile()
 
 
 def _shared_bytes(kernel: Kernel, host: HostForm | None, block: Sizes3) -> str:

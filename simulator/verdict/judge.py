@@ -118,7 +118,7 @@ def _costs(
         tile = min(M, own.tiles["M"]) * min(N, own.tiles["N"])
         rows = neighbours(runs.report.counters, runs.report.lines, (M, N, K), tile)
     try:
-        places = line_traffic(runs.kernel, runs.launch, OWN_SECONDS)
+        places = line_traffic(runs.kernel, runs.launch, ALL_SECONDS)
     except (LaunchError, SourceError):
         return rows, None
     return rows, costliest_line(places)

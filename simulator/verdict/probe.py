@@ -34,7 +34,7 @@ class BlockTile:
 
     along_x and along_y are what the next block in x and in y goes along, "rows", "columns", or ""
     where it has no cells of its own. Where is_linear, a block stores `columns` cells, which go on
-    in the next row.
+    in the next row. has_gaps says whether cells between two blocks are stored by neither.
     """
 
     rows: int
@@ -42,6 +42,7 @@ class BlockTile:
     along_x: str
     along_y: str
     is_linear: bool
+    has_gaps: bool
 
 
 class _StoredCells(Observer):
@@ -139,15 +140,12 @@ class Probe:
         if not along_y and along_x == "columns" and rows.size == 1:
             beyond = self._run(launch, -(-columns // step_x))[1]
             if beyond.size and beyond[0] // columns != rows[0]:
-                return BlockTile(1, step_x, "columns", "", is_linear=True)
+                return BlockTile(1, step_x, "columns", "", True, here.size < step_x)
         steps = {along_y: step_y, along_x: step_x}
-        return BlockTile(
-            steps.get("rows", int(rows[-1]) + 1),
-            steps.get("columns", int(wide[-1]) + 1),
-            along_x,
-            along_y,
-            is_linear=False,
-        )
+        own_rows, own_columns = int(rows[-1]) + 1, int(wide[-1]) + 1
+        down, across = steps.get("rows", own_rows), steps.get("columns", own_columns)
+        has_gaps = own_rows < down or own_columns < across
+        return BlockTile(down, across, along_x, along_y, False, has_gaps)
 
 
 def _moved(here: Array, there: Array, columns: int) -> tuple[str, int] | None:

@@ -222,3 +222,21 @@ def test_a_negative_number_of_the_host() -> None:
         "int main() { k<<<1, 32>>>(x, -10); }"
     )
     assert NumberArgument("by", "-10") in form.arguments
+
+
+def test_a_block_that_the_text_has_only_as_numbers() -> None:
+    form = guessed(
+        """
+        __global__ void sgemm(int M, int N, int K, float alpha, const float* A, const float* B,
+                              float beta, float* C) {
+            int row = blockIdx.x * 32 + threadIdx.x / 32, col = blockIdx.y * 32 + threadIdx.x % 32;
+            if (row < M && col < N) {
+                float sum = 0;
+                for (int i = 0; i < K; ++i) sum += A[row * K + i] * B[i * N + col];
+                C[row * N + col] = alpha * sum + beta * C[row * N + col];
+            }
+        }"""
+    )
+    assert form.block == ("1024", "1", "1")
+    assert form.grid == ("(M + 32 - 1) / 32", "(N + 32 - 1) / 32", "1")
+    assert {NumberArgument("alpha", "1"), NumberArgument("beta", "0")} < set(form.arguments)
