@@ -226,10 +226,12 @@ def load_launch(view: View) -> Launch:
         return presets.launch(view)
     launch = build_launch(load_kernel(view), view.own.form)
     for name, value in launch.arguments.items():
-        if np.size(value) > shown_kernel.LARGEST_ARRAY:
+        array = np.asarray(value)
+        count = array.size if array.dtype.names is None else array.nbytes // 4
+        if count > shown_kernel.LARGEST_ARRAY:
             raise LaunchError(
-                f"{name} has {np.size(value):,} elements; a scene draws arrays of up to "
-                f"{shown_kernel.LARGEST_ARRAY:,}, as 64 x 64. Choose smaller sizes on the Write "
+                f"{name} has {count:,} numbers; a scene draws arrays of up to "
+                f"{shown_kernel.LARGEST_ARRAY:,}, as 128 x 128. Choose smaller sizes on the Write "
                 "page: a few blocks show how the kernel works."
             )
     return launch

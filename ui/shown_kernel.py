@@ -10,7 +10,7 @@ from ui.what_if import Edit, applicable_edits
 # catalogue's, and may take long on others.
 LONGEST_LINE = 400  # letters
 MOST_LINES = 1500
-LARGEST_ARRAY = 64 * 64  # elements of an array of one's own that a scene draws
+LARGEST_ARRAY = 128 * 128  # numbers of an array of one's own that a scene draws
 
 
 def title(view: View) -> str:

@@ -315,7 +315,7 @@ class Recorder(Observer):
         if self._snapshot_bytes > MAX_SNAPSHOT_BYTES:
             raise LaunchError(
                 f"The recording takes more than {MAX_SNAPSHOT_BYTES / 2**20:,.0f} MiB; "
-                "choose smaller matrices."
+                "choose smaller sizes."
             )
         return array
 
@@ -341,7 +341,7 @@ def _repeat(value: Array, count: int) -> Array:
 
 def _too_long_message(group: Group) -> str:
     """Why a recording stops: the block takes too many steps, or a loop does not end."""
-    message = f"The block takes more than {MAX_STEPS:,} steps; choose smaller matrices."
+    message = f"The block takes more than {MAX_STEPS:,} steps; choose smaller sizes."
     longest = max(group.loops, key=lambda state: state.iteration, default=None)
     if longest is not None and longest.iteration >= MANY_ITERATIONS:
         line, count = longest.loop.span.line, longest.iteration

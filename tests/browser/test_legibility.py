@@ -12,6 +12,7 @@ from playwright.sync_api import Browser
 from simulator.catalogue import catalogue
 from tests.browser import legibility
 from tests.browser.legibility import FigurePage, Kind, Recorded, figure_page
+from tests.ui.own_kernels import OWN
 from ui.look import Look, Sheet, Stage
 from ui.presets import presets
 from ui.view_url import View, from_query
@@ -71,6 +72,7 @@ PAIRS = {  # two scenes beside each other
     "ragged beside": "kernel=swizzled&M=5&N=7&K=3&bx=1&by=1&TILE=4&with=rows",
     "swapped": "TILE=8&M=9&N=9&edits=bounds.swap&bx=1&by=1&with=uncoalesced,edits:bounds",
 }  # fmt: skip
+CUT = ("many arrays",)  # whose names have no room
 QUICK = {  # what the default run looks at; the deep one at every view
     ("tiled", "classroom"), ("tiled", "classroom, dark"), ("tiled", "page"), ("tiled", "phone"),
     ("ragged", "page"), ("tile of 32", "wall"), ("Transposed: a bank conflict", "classroom"),
@@ -78,6 +80,7 @@ QUICK = {  # what the default run looks at; the deep one at every view
     ("naive, tiled", "classroom"), ("naive, tiled", "page"), ("tiled, warptiles", "page"),
     ("long names", "classroom, dark"), ("long names", "sources"), ("ragged beside", "phone"),
     ("With | without the second barrier", "page"), ("Transposed | padded", "page"),
+    ("own: reduction", "classroom"), ("own: histogram", "phone"), ("own: structs", "page"),
 }  # fmt: skip
 STEPS, QUICK_STEPS = 5, 4
 EVERYWHERE = "classroom"  # the look in which every view is looked at
@@ -102,6 +105,7 @@ def views() -> dict[str, View]:
             title = f"{name}, setting {number + 1}" if number else name
             found[title] = parsed({"kernel": name, **values})
     found |= {preset.name: preset.view for preset in presets()}
+    found |= {f"own: {name}": View(own=one) for name, one in OWN.items() if name not in CUT}
     return found | {name: parsed(query) for name, query in (SHAPES | PAIRS).items()}
 
 

@@ -109,7 +109,7 @@ def test_a_loop_of_few_rounds_is_no_suspect() -> None:
     kernel, launch = matmul("warptiles", 64, 64, 64, ROWS=16)
     with pytest.raises(SourceError) as said:
         record(kernel, launch)
-    assert str(said.value).endswith("20,000 steps; choose smaller matrices.")
+    assert str(said.value).endswith("20,000 steps; choose smaller sizes.")
 
 
 def body(text: str, threads: int) -> Recording:

@@ -229,10 +229,13 @@ def test_hazards_of_ones_own_are_marked() -> None:
 
 
 def test_arrays_that_are_too_large_are_refused_in_a_sentence() -> None:
-    large = own(SAXPY.text, "1", "32", ("n", "5000"), ("a", "1"), array("x", "n"), array("y", "n"))
-    with pytest.raises(LaunchError, match=r"x has 5,000 elements.*smaller sizes"):
+    large = own(SAXPY.text, "1", "32", ("n", "50000"), ("a", "1"), array("x", "n"), array("y", "n"))
+    with pytest.raises(LaunchError, match=r"x has 50,000 numbers.*smaller sizes"):
         open_view(View(own=large))
-    assert STRUCTS.form.arguments
+    form = STRUCTS.form
+    bodies = replace(form, arguments=(array("bodies", "4000"), *form.arguments[1:]))
+    with pytest.raises(LaunchError, match="bodies has 24,000 numbers"):
+        open_view(View(own=replace(STRUCTS, form=bodies)))
 
 
 def test_a_flat_shared_array_is_drawn_as_the_tile_that_it_holds() -> None:

@@ -225,6 +225,14 @@ class ArrayReader:
             ]
         return self._texts[key]
 
+    def texts_of(self, step: Step, array: ArrayName, cells: Array) -> list[str]:
+        """The values of some of the cells as texts; empty where nothing was written."""
+        values, written = self.values(step, array)[cells], self.written(step, array)[cells]
+        return [
+            number(value) if is_written else ""
+            for value, is_written in zip(values.tolist(), written.tolist(), strict=True)
+        ]
+
     def longest(self, array: ArrayName) -> int:
         """Letters of the longest number that the array ever holds."""
         if array not in self._longest:

@@ -179,15 +179,30 @@ class ArraysPanel:
                 cells.append(touched)
                 own.append(touched[threads == thread])
         count = place.shape[0] * place.shape[1]
-        texts = reader.texts(step, array) if place.letters else [""] * place.size
-        wrong = reader.wrong(step, array)
+        start, wrong = self._start(step, place), reader.wrong(step, array)
         return Content(
-            array, place.shape, self._start(step, place), [*texts, *[""] * (count - place.size)],
+            array, place.shape, start, self._texts(step, place, start),
             _padded(reader.iterations(step, array), count, -1), np.zeros(count, np.bool_),
             chosen(place.shape, np.concatenate(cells).tolist()),
             chosen(place.shape, np.concatenate(own).tolist()), reader.unordered(step, array),
             None if wrong is None else _padded(wrong, count, 0),
         )  # fmt: skip
+
+    def _texts(self, step: Step, place: Place, start: tuple[int, int]) -> list[str]:
+        """The values that are in view, among empty texts for all others."""
+        texts = [""] * (place.shape[0] * place.shape[1])
+        if not place.letters:
+            return texts
+        if place.is_whole:
+            texts[: place.size] = self._reader.texts(step, place.array)
+            return texts
+        rows, columns = np.indices((place.cells.rows, place.cells.columns))
+        cells = ((rows + start[0]) * place.shape[1] + columns + start[1]).reshape(-1)
+        cells = cells[cells < place.size]
+        found = self._reader.texts_of(step, place.array, cells)
+        for cell, text in zip(cells.tolist(), found, strict=True):
+            texts[cell] = text
+        return texts
 
     def _start(self, step: Step, place: Place) -> tuple[int, int]:
         """The first row and column in view: those around what was touched last."""
