@@ -54,6 +54,7 @@ class Draft:
     # By kernel and field: what the text suggested there, and what was entered in its place.
     entered: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     checked: Checked | None = None  # the last verdict on this text or an earlier one
+    checks: int = 0  # that have ended
     wants_check: bool = False  # whether one is asked for that has not ended
     problem: str = ""  # why the last check has none, as a sentence
     seen: set[str] = field(default_factory=set)  # texts that were in the editor
@@ -85,7 +86,7 @@ class Draft:
 
     def edit(self, edited: Edited) -> None:
         """Keep what stands in the editor now."""
-        self.edited = edited
+        self.edited, self.problem = edited, ""
         self.seen.add(edited.text)
         if self.exercise:
             with suppress(ValueError):  # a text that no kernel has

@@ -57,6 +57,17 @@ def draw_exercise(exercise: Exercise, attempt: Attempt, open_hint: Callable[[], 
             st.code(exercise.solution, language="cpp", line_numbers=True)
 
 
+def headline(result: ExerciseResult) -> str:
+    """The one thing to say of a text that was checked as an exercise."""
+    if result.solved:
+        return "Solved."
+    if result.problem:
+        return result.problem
+    met = sum(one.met for one in result.results)
+    first = next(one for one in result.results if not one.met)
+    return f"{met} of {len(result.results)} requirements are met. {first.sentence}"
+
+
 def draw_exercise_result(
     result: ExerciseResult,
     following: Exercise | None,
@@ -67,14 +78,7 @@ def draw_exercise_result(
 
     draw_button draws what opens the scene at a fault; it is called where the text has one.
     """
-    met = sum(one.met for one in result.results)
-    if result.solved:
-        said = "Solved." if following is not None else "Solved. That was the last one."
-    elif result.problem:
-        said = result.problem
-    else:
-        first = next(one for one in result.results if not one.met)
-        said = f"{met} of {len(result.results)} requirements are met. {first.sentence}"
+    said = headline(result)
     state = "right" if result.solved else "wrong"
     st.html(verdict_html.next_step(state, said))
     if result.solved and following is not None:
@@ -82,6 +86,8 @@ def draw_exercise_result(
             f"Next: {following.title}", type="primary", icon=":material/arrow_forward:",
             key="next_exercise", on_click=start, args=(following,),
         )  # fmt: skip
+    elif result.solved:
+        st.html("<p class='said'>That was the last one.</p>")
     if not result.solved:
         draw_button()
     st.html(verdict_html.requirements(result, said))

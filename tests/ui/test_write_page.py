@@ -17,6 +17,7 @@ from simulator.verdict.guess import guess_form
 from tests.until import until
 from ui import own_link
 from ui.draft import Draft, with_fields
+from ui.editor import Edited
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "write.py")
 SCALE = """\
@@ -100,6 +101,10 @@ def test_a_text_that_does_not_compile_has_no_verdict() -> None:
     draft(page).open("__global__ void f() { oops }", "")
     page = press(checked(page.run()), "write_check")
     assert "does not compile" in page.error[0].value
+    draft(page).edit(Edited(1, 1, SCALE))
+    assert not checked(page.run()).error
+    draft(page).open("__global__ void f() { oops }", "")
+    page.run()
     assert page.button(key="write_step").disabled
 
 
@@ -120,6 +125,8 @@ def test_an_exercise_is_checked_and_its_hints_open_one_by_one() -> None:
     assert draft(page).progress.attempt("barriers").solved
     page = press(page, "next_exercise")
     assert draft(page).exercise != "barriers"
+    assert page.query_params["exercise"] == draft(page).exercise
+    assert "own" not in page.query_params
 
 
 def test_a_draft_of_another_exercise_is_kept() -> None:

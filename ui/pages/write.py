@@ -16,12 +16,18 @@ from simulator.frontend.directives import MAX_TEXT_BYTES
 from simulator.verdict.form import LaunchForm, OwnKernel
 from simulator.verdict.verdict import State
 from ui import own_link, presets, progress
+from ui.announcer import announce
 from ui.cache import answers
 from ui.downloads import download_button
 from ui.draft import BLANK, Draft
 from ui.editor import Document, draw_editor
 from ui.examine import Examined, examine, suggest_form
-from ui.exercise_section import draw_exercise, draw_exercise_list, draw_exercise_result
+from ui.exercise_section import (
+    draw_exercise,
+    draw_exercise_list,
+    draw_exercise_result,
+    headline,
+)
 from ui.judged import check_exercise, judge_own
 from ui.launch_section import draw_launch
 from ui.launch_text import summarize_launch
@@ -172,6 +178,7 @@ def draw_draft(draft: Draft) -> None:
         if draft.wants_check:
             check(draft, own)
         draw_result(draft, own)
+    announce(draft.checks, verdict_sentence(draft))
     if may_run_on_gpu(draft):
         st.divider()
         st.subheader("On the GPU", anchor=False)
@@ -232,6 +239,7 @@ def draw_starts(draft: Draft) -> None:
 def start_exercise(draft: Draft, exercise: Exercise) -> None:
     """Open an exercise in the editor."""
     draft.open_exercise(exercise)
+    set_address(draft, None)
     close_popovers()
 
 
@@ -256,6 +264,7 @@ def draw_progress_file(draft: Draft) -> None:
 def start(draft: Draft, text: str, name: str) -> None:
     """Open another text in the editor."""
     draft.open(text, name)
+    set_address(draft, None)
     close_popovers()
 
 
@@ -315,9 +324,10 @@ def check(draft: Draft, own: OwnKernel | None) -> None:
     if own is None:
         draft.problem = "It does not compile yet: mend what is marked below the text first."
         draft.wants_check = False
+        draft.checks += 1
         return
     draft.seen.add(own.text)
-    remember(draft, own)
+    set_address(draft, own)
     try:
         if draft.exercise:
             result = answers().ask(
@@ -328,14 +338,19 @@ def check(draft: Draft, own: OwnKernel | None) -> None:
             draft.keep_verdict(own, answers().ask(judge_own, own, on_stop=draft.note_stopped))
     except Exception as error:  # as above
         draft.problem = explain(error)
+    draft.checks += 1
     draft.wants_check = False  # last, for a run may be interrupted
     st.rerun()
 
 
-def remember(draft: Draft, own: OwnKernel) -> None:
-    """Put a kernel, and the exercise that it is for, into the address."""
-    link = own_link.encode(own) or own_link.IN_SESSION
-    query = {own_link.PARAMETER: link}
+def set_address(draft: Draft, own: OwnKernel | None) -> None:
+    """Put a kernel, and the exercise that is open, into the address; without one the view stays."""
+    if own is not None:
+        query = {own_link.PARAMETER: own_link.encode(own) or own_link.IN_SESSION}
+    else:
+        query = st.query_params.to_dict()
+        query.pop(own_link.PARAMETER, None)
+        query.pop(EXERCISE, None)
     if draft.exercise:
         query[EXERCISE] = draft.exercise
     st.session_state[QUERY] = asked(query)
@@ -368,6 +383,15 @@ def draw_result(draft: Draft, own: OwnKernel | None) -> None:
         draw_verdict(checked.own, checked.verdict, scene)
     elif not draft.problem:
         st.markdown(INTRODUCTION)
+
+
+def verdict_sentence(draft: Draft) -> str:
+    """What the last check found, in a sentence; "" before the first one."""
+    if draft.problem:
+        return draft.problem
+    if draft.result is not None:
+        return headline(draft.result)
+    return draft.checked.verdict.next_step if draft.checked is not None else ""
 
 
 def next_exercise(exercise: Exercise) -> Exercise | None:
