@@ -72,7 +72,9 @@ class Picture:
 
 def recording_key(view: View) -> View:
     """The view with all fields reset that do not change its recording."""
-    return replace(view, thread=(0, 0), step=0, sheet=DEFAULT.sheet, stage=None, partner=None)
+    return replace(
+        view, thread=(0, 0), z=(view.z[0], 0), step=0, sheet=DEFAULT.sheet, stage=None, partner=None
+    )
 
 
 def figure_key(view: View) -> View:
@@ -82,7 +84,9 @@ def figure_key(view: View) -> View:
 
 def launch_key(view: View) -> View:
     """The view with all fields reset that leave the launch's text and size nearly as they are."""
-    return replace(recording_key(view), edits=(), block=(0, 0), schedule=Schedule.LOCKSTEP)
+    return replace(
+        recording_key(view), edits=(), block=(0, 0), z=(0, 0), schedule=Schedule.LOCKSTEP
+    )
 
 
 def figure_id(view: View, look: Look) -> str:
@@ -264,15 +268,15 @@ def _cached_record(view: View) -> Recording | SourceError | LaunchError:
 
 def _block_in_grid(view: View, launch: Launch) -> Dim3:
     """The view's block; of a kernel of one's own, whose grid no address knows, the nearest."""
-    x, y = view.block
     if view.own is None:
-        return x, y, 0
-    return min(x, launch.grid[0] - 1), min(y, launch.grid[1] - 1), 0
+        return view.block_index
+    x, y, z = (min(i, n - 1) for i, n in zip(view.block_index, launch.grid, strict=True))
+    return x, y, z
 
 
 def load_report(view: View) -> Report:
     """Counters and hazards of a view's launch, shared by all its blocks and schedules."""
-    return _cached_simulate(replace(recording_key(view), block=(0, 0), schedule=Schedule.LOCKSTEP))
+    return _cached_simulate(replace(launch_key(view), edits=view.edits))
 
 
 @functools.lru_cache(2 * RECORDINGS)
@@ -352,7 +356,7 @@ def _build_model(side: View) -> SceneModel:
     """The model of a view without a partner."""
     recording = load_recording(recording_key(side))
     hazards, right = load_report(side).hazards, load_right(side)
-    thread = ravel((*side.thread, 0), recording.launch.block)
+    thread = ravel(side.thread_index, recording.launch.block)
     if side.own is not None:
         nearest = min(thread, recording.launch.threads - 1)
         return build_scene_model(

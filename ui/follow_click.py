@@ -61,7 +61,7 @@ def focus_on_thread(view: View, recording: Recording, thread: int, side: int) ->
         cell = stored_cell(recording, thread)
         return view if cell is None else _focus_on_cell(view, cell)
     x, y, z = unravel(thread, recording.launch.block)
-    return view if z else replace(view, thread=(x, y))
+    return replace(view, thread=(x, y), z=(view.z[0], z))
 
 
 def _focus_on_cell(view: View, cell: int) -> View:

@@ -47,15 +47,16 @@ def hazardous_view(view: View, told: Told) -> View:
     """
     hazard, side = told.hazard, load_sides(view)[told.side]
     witness, example = hazard.witness, hazard.example
-    block, thread, schedule = example.block[:2], example.thread[:2], side.schedule
+    block, thread, schedule = example.block, example.thread, side.schedule
     if witness is not None and witness.thread is not None and witness.order in SCHEDULES:
-        thread, schedule = witness.thread[:2], Schedule(witness.order)
-    side = replace(side, block=block, thread=thread, schedule=schedule)
+        thread, schedule = witness.thread, Schedule(witness.order)
+    z = block[2], thread[2]
+    side = replace(side, block=block[:2], thread=thread[:2], z=z, schedule=schedule)
     if told.side:
         view = _focus_on_right_thread(view, side)
         side = load_sides(view)[1]
     else:
-        shown = replace(view, block=block, thread=thread, schedule=schedule)
+        shown = replace(view, block=block[:2], thread=thread[:2], z=z, schedule=schedule)
         beside = None if view.partner is None else follow(view.partner, view, shown)
         view = replace(shown, partner=beside)
     step = _find_hazard(side, hazard.lines, example.iterations, witness is not None)
@@ -65,7 +66,7 @@ def hazardous_view(view: View, told: Told) -> View:
 def view_at_line(view: View, line: int) -> View:
     """The view at the last step at which its thread is at a line; at the first, if it never is."""
     recording = load_recording(recording_key(view))
-    thread = ravel((*view.thread, 0), recording.launch.block)
+    thread = ravel(view.thread_index, recording.launch.block)
     there = [step.number for step in recording.steps if step.line == line and step.active[thread]]
     return replace(view, step=scene_step(view, there[-1] if there else 0))
 
@@ -81,7 +82,7 @@ def _focus_on_right_thread(view: View, right: View) -> View:
     left = right.schedule if view.schedule == partner.schedule else view.schedule
     view = replace(view, schedule=left, partner=replace(partner, schedule=right.schedule))
     recording = load_recording(recording_key(right))
-    thread = ravel((*right.thread, 0), recording.launch.block)
+    thread = ravel(right.thread_index, recording.launch.block)
     same_numbers = replace(view, block=right.block, thread=right.thread)
     by_cell = focus_on_thread(view, recording, thread, 1)
     for candidate in (by_cell, from_query(to_query(same_numbers))[0]):
@@ -100,7 +101,7 @@ def _find_hazard(
     the first in some iterations of its loops, else the first at all; 0 if there is none.
     """
     recording, right = load_recording(recording_key(view)), load_right(view)
-    thread = ravel((*view.thread, 0), recording.launch.block)
+    thread = ravel(view.thread_index, recording.launch.block)
     met = [step for step in recording.steps if step.line in lines and step.active[thread]]
     if is_shown and right is not None:
         values = RightValues(recording, right)

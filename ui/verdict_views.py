@@ -21,5 +21,5 @@ def wrong_view(own: OwnKernel, numbers: Named, cell: WrongCell) -> View:
     schedule = Schedule(cell.order) if cell.order in SCHEDULES else Schedule.LOCKSTEP
     return View(
         own=at_numbers(own, numbers), block=cell.block[:2], thread=cell.thread[:2],
-        schedule=schedule,
+        z=(cell.block[2], cell.thread[2]), schedule=schedule,
     )  # fmt: skip

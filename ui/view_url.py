@@ -28,8 +28,8 @@ PARAMETERS = (
 )  # fmt: skip
 # Those of a visitor's own kernel; the Write page adds the exercise that it is for.
 OWN_PARAMETERS = (
-    own_link.PARAMETER, "exercise", "edits", "bx", "by", "tx", "ty", "step", "schedule", "view",
-    "stage",
+    own_link.PARAMETER, "exercise", "edits", "bx", "by", "bz", "tx", "ty", "tz", "step", "schedule",
+    "view", "stage",
 )  # fmt: skip
 FOLLOWS = "follows"  # the parameter "stage" where none is pinned
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
@@ -75,6 +75,17 @@ class View:
     # inputs say nothing, and there is no partner. The block and the thread may be beyond the
     # launch, whose sizes only running it tells.
     own: OwnKernel | None = None
+    z: Index2D = (0, 0)  # of the block and of the thread; the catalogue's kernels have only 0
+
+    @property
+    def block_index(self) -> Dim3:
+        """The block's x, y and z in the grid."""
+        return *self.block, self.z[0]
+
+    @property
+    def thread_index(self) -> Dim3:
+        """The focused thread's x, y and z in the block."""
+        return *self.thread, self.z[1]
 
 
 DEFAULT = View()
@@ -124,6 +135,7 @@ def _encode_without_step(view: View) -> dict[str, str]:
         "edits": (".".join(view.edits), ""),
         "bx": (view.block[0], 0), "by": (view.block[1], 0),
         "tx": (view.thread[0], 0), "ty": (view.thread[1], 0),
+        "bz": (view.z[0], 0), "tz": (view.z[1], 0),
         "schedule": (view.schedule, DEFAULT.schedule),
         "inputs": (view.inputs, DEFAULT.inputs),
         "view": (view.sheet, DEFAULT.sheet),
@@ -246,9 +258,10 @@ def _parse_own(
     requested = {name for name in re.split(r"[.,\s]+", parser.text("edits")) if name}
     edits = tuple(switch.edit.key for switch in SWITCHES if switch.edit.key in requested)
     view = _parse_shown(parser, 1)
+    z = max(parser.parse_integer("bz", 0), 0), max(parser.parse_integer("tz", 0), 0)
     parser.note_unknown(OWN_PARAMETERS)
     block, thread = ((max(index[0], 0), max(index[1], 0)) for index in (view.block, view.thread))
-    view = replace(view, own=own, edits=edits, block=block, thread=thread)
+    view = replace(view, own=own, edits=edits, block=block, thread=thread, z=z)
     return view, tuple(parser.notices)
 
 
@@ -293,20 +306,27 @@ def clamp(view: View, grid: Dim3, block: Dim3, steps: int) -> tuple[View, tuple[
 def _clamp_to_launch(view: View, grid: Dim3, block: Dim3) -> tuple[View, tuple[str, ...]]:
     """Limit a view's block to the grid and its thread to the block; a notice for each change."""
     notices: list[str] = []
-    clamped: dict[str, Index2D] = {}
+    clamped: dict[str, Dim3] = {}
     for what, index, sizes, container in (
-        ("block", view.block, grid, "grid"),
-        ("thread", view.thread, block, "block"),
+        ("block", view.block_index, grid, "grid"),
+        ("thread", view.thread_index, block, "block"),
     ):
-        x = min(max(index[0], 0), sizes[0] - 1)
-        y = min(max(index[1], 0), sizes[1] - 1)
-        clamped[what] = (x, y)
-        if (x, y) != index:
+        x, y, z = (min(max(i, 0), size - 1) for i, size in zip(index, sizes, strict=True))
+        clamped[what] = (x, y, z)
+        if (x, y, z) != index:
+            dimensions = 3 if sizes[2] > 1 else 2
+            size = " × ".join(map(str, sizes[:dimensions]))
+            nearest = ", ".join(map(str, clamped[what][:dimensions]))
             notices.append(
-                f"There is no such {what} in a {container} of {sizes[0]} × {sizes[1]}; "
-                f"the scene shows {what} ({x}, {y})."
+                f"There is no such {what} in a {container} of {size}; the scene shows {what} "
+                f"({nearest})."
             )
-    return replace(view, block=clamped["block"], thread=clamped["thread"]), tuple(notices)
+    (*block_xy, block_z), (*thread_xy, thread_z) = clamped["block"], clamped["thread"]
+    view = replace(
+        view, block=(block_xy[0], block_xy[1]), thread=(thread_xy[0], thread_xy[1]),
+        z=(block_z, thread_z),
+    )  # fmt: skip
+    return view, tuple(notices)
 
 
 def _default_defines(entry: Entry) -> tuple[tuple[str, int], ...]:

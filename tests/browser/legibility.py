@@ -483,11 +483,11 @@ class Recorded:
         kernel, launch = load_kernel(view), load_launch(view)
         is_faulty = view.edits or view.own is not None
         hazards = simulate(kernel, launch).hazards if is_faulty else ()
-        recording = record(kernel, launch, (*view.block, 0), view.schedule)
+        recording = record(kernel, launch, view.block_index, view.schedule)
         edits, right = without_faults(view.edits), None
         if edits != view.edits:
             kernel = load_kernel(replace(view, edits=edits))
-            right = record(kernel, launch, (*view.block, 0), view.schedule)
+            right = record(kernel, launch, view.block_index, view.schedule)
         return cls(view, recording, hazards, right)
 
     def figure(self, look: Look, steps: Sequence[int]) -> dict[str, Any]:
@@ -500,7 +500,7 @@ class Recorded:
 
     def model(self) -> SceneModel:
         """The scene model of its own recording."""
-        thread = ravel((*self.view.thread, 0), self.recording.launch.block)
+        thread = ravel(self.view.thread_index, self.recording.launch.block)
         own, tile = self.view.own, None
         if own is None:
             tile = catalogue()[self.view.kernel].tile(**dict(self.view.defines))

@@ -19,6 +19,8 @@ from ui.hit import GLOBAL, SHARED
 from ui.lecture.arrays_panel import ArraysPanel
 from ui.lecture.sheet import LectureSheet, OnStage
 from ui.look import Look, Sheet, Stage
+from ui.overview import OverviewSheet
+from ui.panels.threads import ThreadsPanel
 from ui.scene import Drawing
 from ui.view_url import View
 
@@ -211,6 +213,15 @@ def test_clicks_move_the_focus_and_the_step() -> None:
     assert clicked.thread == (17, 0)
     step = drawn.steps[clicked.step]
     assert any(access.name == "x" for access in step.accesses)
+
+
+def test_a_click_focuses_a_thread_of_any_plane() -> None:
+    look = Look(sheet=Sheet.OVERVIEW)
+    drawn = load_drawing(View(own=OWN["three loops"]), look)
+    assert isinstance(drawn.sheet, OverviewSheet)
+    threads = next(panel for panel in drawn.sheet.panels if isinstance(panel, ThreadsPanel))
+    x, y = threads.grid.centre(4, 3)  # of 4 x 3 x 2 threads, in rows of 4
+    assert follow_click(View(own=OWN["three loops"]), look, x, y).thread_index == (3, 1, 1)
 
 
 def test_a_block_and_a_thread_beyond_the_launch_are_the_nearest() -> None:

@@ -12,13 +12,17 @@ from streamlit.testing.v1 import AppTest
 
 from simulator.machine.schedule import Schedule
 from simulator.verdict.form import OwnKernel
-from tests.ui.own_kernels import RACE, REDUCTION, SAXPY, array, own
+from tests.ui.own_kernels import OWN, RACE, REDUCTION, SAXPY, array, own
 from tests.ui.test_own_link import HOSTILE
 from ui import own_link
 from ui.look import Sheet, Stage
 from ui.presets import source
 from ui.view_url import View, from_query, opening_view, to_query
 
+OUTSIDE_ABOVE = own(
+    "__global__ void f(int* v) { if (blockIdx.z * threadIdx.z) v[99] = 1; }", "1,1,2", "2,2,2",
+    array("v", "8"),
+)  # fmt: skip
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -128,6 +132,21 @@ def test_a_block_and_a_thread_beyond_the_launch_are_mended(session: AppTest) -> 
     app = visited(session, to_query(View(own=REDUCTION, block=(9, 0), thread=(64, 3))))
     view = sound(app)
     assert (view.block, view.thread) == ((1, 0), (63, 0))
+
+
+def test_blocks_and_threads_of_three_dimensions_can_be_watched(session: AppTest) -> None:
+    deep = View(own=OWN["three loops"], thread=(1, 2), z=(0, 1))
+    assert from_query(to_query(deep)) == (deep, ())
+    app = visited(session, to_query(deep))
+    assert sound(app) == deep
+    control(app.number_input, "Thread z").set_value(0).run()
+    assert sound(app) == replace(deep, z=(0, 0))
+    app = visited(session, to_query(replace(deep, z=(4, 4))))
+    assert sound(app).z == (0, 1)
+    app = visited(session, to_query(View(own=OUTSIDE_ABOVE)))
+    app.button(key="show_hazard").click().run()
+    view = sound(app)
+    assert (view.block_index, view.thread_index) == ((0, 0, 1), (0, 0, 1))
 
 
 def test_a_hazard_of_ones_own_can_be_shown(session: AppTest) -> None:

@@ -426,19 +426,20 @@ def draw_own_settings(previous: View) -> View:
 
 def draw_focus(previous: View, grid: Dim3, block: Dim3) -> View:
     """Draw the fields for block and thread; return the view that they choose."""
-    columns = st.columns(2)
-    focus = []
-    for i, (label, count, value, help_) in enumerate(
-        (
-            ("Block x", grid[0], previous.block[0], "which block of the grid to watch"),
-            ("Block y", grid[1], previous.block[1], "which block of the grid to watch"),
-            ("Thread x", block[0], previous.thread[0], "the focused thread within the block"),
-            ("Thread y", block[1], previous.thread[1], "the focused thread within the block"),
-        )
+    dimensions = 3 if max(grid[2], block[2]) > 1 else 2
+    columns = st.columns(dimensions)
+    focus: dict[str, list[int]] = {"Block": [], "Thread": []}
+    for name, sizes, index, help_ in (
+        ("Block", grid, previous.block_index, "which block of the grid to watch"),
+        ("Thread", block, previous.thread_index, "the focused thread within the block"),
     ):
-        with columns[i % 2]:
-            focus.append(draw_number_input(label, 0, count - 1, value, help_))
-    return replace(previous, block=(focus[0], focus[1]), thread=(focus[2], focus[3]))
+        for axis in range(dimensions):
+            with columns[axis]:
+                label = f"{name} {'xyz'[axis]}"
+                found = draw_number_input(label, 0, sizes[axis] - 1, index[axis], help_)
+                focus[name].append(found)
+    (block_x, block_y, block_z), (x, y, z) = ((*found, 0)[:3] for found in focus.values())
+    return replace(previous, block=(block_x, block_y), thread=(x, y), z=(block_z, z))
 
 
 def draw_macro_selectors(
