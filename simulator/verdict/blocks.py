@@ -68,7 +68,7 @@ def _blocks(kernel: Kernel, macros: Mapping[str, int]) -> Iterator[Sizes3]:
         if side * side == evaluate(bounds, macros):
             yield from ((one, one, "1") for one in (*alike, str(side)))
     yield from ((one, one, "1") for one in sides if SIDE_NAME.search(one) or one.isdigit())
-    if not sides:
+    if not any(SIDE_NAME.search(one) or one.isdigit() for one in sides):
         yield str(SIDE), str(SIDE), "1"
     yield from ((one, one, "1") for one in quotients)
     yield from ((x, y, "1") for x in sides for y in quotients if y.startswith(f"{x} /"))

@@ -52,6 +52,8 @@ def judge(
         if on_progress is not None:
             on_progress(f"Running at {size_text(trial.sizes)}.")
         runs.run(trial, left)
+        if runs.checks[0].state is CheckState.STOPPED:
+            break  # other sizes would tell the same, later
         if not number:
             begin = time.perf_counter()
     checks, hazards = tuple(runs.checks), tuple(runs.hazards.values())

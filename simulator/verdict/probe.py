@@ -149,8 +149,11 @@ class Probe:
 
 
 def _moved(here: Array, there: Array, columns: int) -> tuple[str, int] | None:
-    """Along what another block's cells lie from a block's, and how far; None where they do not."""
-    if not there.size or np.array_equal(here, there):
+    """Along what another block's cells lie from a block's, and how far; None where they do not.
+
+    Blocks that share cells are none of a tiling.
+    """
+    if not there.size or np.isin(there, here).any():
         return None
     down = int(np.min(there // columns) - np.min(here // columns))
     across = int(np.min(there % columns) - np.min(here % columns))

@@ -207,6 +207,26 @@ def test_a_grid_without_a_block_for_the_last_tile_is_tried_at_whole_tiles_too() 
     assert "No thread stores it." in verdict.next_step
 
 
+def test_an_endless_kernel_ends_with_the_time_it_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("simulator.verdict.judge.OWN_SECONDS", 0.1)
+    own = own_kernel(TILED)
+    kernel = compile_kernel(TILED.replace("t < (K + TILE - 1) / TILE", "t >= 0"))
+    verdict = judge(replace(own, text=kernel.text), kernel)
+    assert verdict.state is State.STOPPED
+    assert "0.1 seconds, is over" in verdict.next_step
+
+
+def test_sizes_that_are_too_large_to_compare_are_told_before_anything_runs() -> None:
+    text = NAIVE.replace("int M, int N, int K", "")
+    for size in "MNK":
+        text = f"#define {size} 2048\n{text}"
+    verdict = judged(text.replace("float* C,", "float* C"))
+    assert verdict.state is State.STOPPED
+    assert "is compared up to" in verdict.next_step
+
+
 def test_a_form_without_a_value_raises() -> None:
     own = own_kernel(TILED)
     arguments = tuple(

@@ -185,6 +185,13 @@ def test_a_result_that_is_added_to_starts_as_zeros() -> None:
     assert contents == {"x": Contents.RANDOM, "y": Contents.RANDOM, "z": Contents.ZEROS}
 
 
+def test_a_size_that_is_a_macro_is_no_side_of_a_block() -> None:
+    text = naive("const float* x, const float* y, float* z", "N", "N", "N", "#define N 32\n")
+    form = guessed(text.replace("if (row < N && col < N)", ""))
+    assert form.block == ("16", "16", "1")
+    assert form.grid == ("(N + 16 - 1) / 16", "(N + 16 - 1) / 16", "1")
+
+
 def test_dynamic_shared_memory_is_given() -> None:
     form = guessed(
         "#define BLOCK 64\n"
