@@ -21,6 +21,7 @@ LAYERS = {
     "ui": {"cupy", "cupyx"},
 }
 STREAMLIT = {
+    "announcer.py",
     "grid_section.py",
     "popover.py",
     "cache.py",

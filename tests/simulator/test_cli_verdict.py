@@ -18,6 +18,13 @@ GUARD = "    if (row < M && col < N)\n"
 ADD = "__global__ void add(float* x, int n) { int i = threadIdx.x; if (i < n) x[i] += n; }"
 
 
+@pytest.fixture(autouse=True)
+def _time_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a busy machine judge all sizes."""
+    monkeypatch.setattr("simulator.verdict.judge.ALL_SECONDS", 60.0)
+    monkeypatch.setattr("simulator.verdict.judge.OWN_SECONDS", 60.0)
+
+
 def run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, *options: str
 ) -> tuple[int, str, str]:

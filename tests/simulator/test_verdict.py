@@ -17,6 +17,13 @@ TILED = catalogue()["tiled"].source(TILE=4)
 NAIVE = catalogue()["naive"].source()
 
 
+@pytest.fixture(autouse=True)
+def _time_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a busy machine judge all sizes."""
+    monkeypatch.setattr("simulator.verdict.judge.ALL_SECONDS", 60.0)
+    monkeypatch.setattr("simulator.verdict.judge.OWN_SECONDS", 60.0)
+
+
 def own_kernel(text: str) -> OwnKernel:
     kernel = compile_kernel(text)
     return OwnKernel(text, kernel.name, guess_form(text, kernel))
