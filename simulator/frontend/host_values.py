@@ -85,7 +85,8 @@ class Evaluator:
         try:
             parser = _Parser(self, expanded)
             value = parser.conditional()
-            return value if parser.position == len(expanded) else None
+            is_read = parser.position == len(expanded)
+            return value if is_read and value is not None and math.isfinite(value) else None
         except (UnreadableError, ArithmeticError, ValueError, TypeError):
             return None
 

@@ -11,7 +11,7 @@ from simulator.language.ctype import ArrayOf
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
 from simulator.launch import MAX_THREADS
-from simulator.size_expression import evaluate
+from simulator.size_expression import LONGEST, evaluate
 from simulator.verdict.form import Sizes3
 from simulator.verdict.launches import macro_values
 from simulator.verdict.parameters import axes_used
@@ -20,6 +20,8 @@ SIDE = 16  # threads of a block in x and in y, where nothing says more
 THREADS = 256  # threads of a block in x alone, likewise
 OTHER_SIDES = ((SIDE, SIDE), (32, 32), (32, 8), (8, 8), (32, 16), (32, 4))
 MAX_BLOCKS = 30  # that are proposed
+MAX_SIDES = 10  # macros and sides of shared arrays of which blocks are composed
+LONGEST_NAME = LONGEST // 5  # letters of a macro: a block's expression names up to four
 DEPTH_NAME = re.compile(r"depth|^bk$|^k$|stage", re.IGNORECASE)
 SIDE_NAME = re.compile(r"tile|block|side|^t[sw]?$|^b[sw]?$", re.IGNORECASE)
 
@@ -86,12 +88,16 @@ def _sides(kernel: Kernel, macros: Mapping[str, int]) -> list[str]:
     """Macros that the kernel's text uses, and the sides of shared arrays without such a name."""
     body = kernel.text.split("\n")[kernel.body.span.line - 1 : kernel.body.span.end_line]
     words = set(re.findall(r"\w+", "\n".join(body)))
-    names = [name for name, value in macros.items() if name in words and 1 < value <= MAX_THREADS]
+    names = [
+        name for name, value in macros.items()
+        if name in words and len(name) <= LONGEST_NAME and 1 < value <= MAX_THREADS
+    ]  # fmt: skip
     names.sort(key=lambda name: (not SIDE_NAME.search(name), bool(DEPTH_NAME.search(name))))
     values = {macros[name] for name in names}
     shapes = [one.ctype.shape for one in kernel.shared if isinstance(one.ctype, ArrayOf)]
     numbers = dict.fromkeys(side for shape in shapes for side in shape)
-    return [*names, *(str(side) for side in numbers if 3 < side <= 64 and side not in values)]
+    sides = [str(side) for side in numbers if 3 < side <= 64 and side not in values]
+    return [*names, *sides][:MAX_SIDES]
 
 
 def _launch_bounds(kernel: Kernel, macros: Mapping[str, int]) -> str:

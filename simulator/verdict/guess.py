@@ -13,7 +13,7 @@ from simulator.size_expression import evaluate
 from simulator.verdict.blocks import SIDE, likely_blocks
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, Sizes3
 from simulator.verdict.host_form import HostForm, host_form
-from simulator.verdict.launches import build_launch, macro_values
+from simulator.verdict.launches import build_launch, check_names, macro_values
 from simulator.verdict.parameters import (
     SIZE,
     Argument,
@@ -40,8 +40,9 @@ def guess_form(
 
     task and block are what it should compute ("" for anything) and the threads of a block, where
     they are known. Single blocks of the kernel run for that, for a few seconds at most. Raises
-    LaunchError for a task that the kernel's parameters do not fit.
+    LaunchError for parameters without names, and for a task that they do not fit.
     """
+    check_names(kernel)
     host = host_form(text, kernel)
     if block is not None:
         host = replace(host or HostForm(None, None, None, {}), block=block)
@@ -168,7 +169,7 @@ def _named(kernel: Kernel, form: LaunchForm, along: str, size: int) -> str:
 
 
 def _ceil(size: str, tile: str) -> str:
-    return size if tile == "1" else f"({size} + {tile} - 1) / {tile}"
+    return size if tile == "1" else f"({size} + {tile} - 1) / {_factor(tile)}"
 
 
 # Without a task ----------------------------------------------------------------------------------
@@ -184,7 +185,7 @@ def _without_task(kernel: Kernel, host: HostForm | None) -> LaunchForm:
         grid = (x, y, "1")
     known = macro_values(kernel.text)
     try:
-        threads = math.prod(evaluate(size, known) for size in (*grid, *block))
+        threads = max(1, math.prod(evaluate(size, known) for size in (*grid, *block)))
     except LaunchError:  # the grid names a size, which is known when the arguments are
         threads = SIDE * SIDE * 4
     form = LaunchForm(

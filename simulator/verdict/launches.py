@@ -125,6 +125,15 @@ def build_launch(
     return replace(launch, arguments=arguments)
 
 
+def check_names(kernel: Kernel) -> None:
+    """Raise LaunchError where a parameter has no name: a form's fields are named after them."""
+    for number, parameter in enumerate(kernel.parameters, 1):
+        if not parameter.name:
+            raise LaunchError(
+                f"Parameter {number} of {kernel.name} has no name: give it one, to launch it."
+            )
+
+
 def build_without_arrays(
     kernel: Kernel, form: LaunchForm, numbers: Mapping[str, int | float] = {}
 ) -> Launch:
@@ -140,12 +149,18 @@ def _values(
 ) -> tuple[dict[str, int], dict[str, int | float]]:
     """What expressions may name, and the number of each scalar parameter."""
     types = {parameter.name: parameter.ctype for parameter in kernel.parameters}
+    check_names(kernel)
     known = macro_values(kernel.text)
     scalars: dict[str, int | float] = {}
     for given in form.arguments:
         if not isinstance(given, NumberArgument):
             continue
         ctype = types.get(given.name)
+        if ctype is not None and not isinstance(ctype, Scalar | Pointer):
+            raise LaunchError(
+                f"{given.name} is {ctype}, for which a form has no value: take its parts as "
+                "parameters."
+            )
         if not isinstance(ctype, Scalar):
             raise LaunchError(f"{given.name} is no number among the parameters of {kernel.name}.")
         if given.name in numbers:

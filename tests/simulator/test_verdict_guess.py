@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
+
 import pytest
 
 from simulator import catalogue, compile_kernel, simulate
+from simulator.size_expression import evaluate
+from simulator.verdict import blocks
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument
 from simulator.verdict.guess import guess_form
 from simulator.verdict.launches import build_launch
@@ -247,3 +252,32 @@ def test_a_block_that_the_text_has_only_as_numbers() -> None:
     assert form.block == ("1024", "1", "1")
     assert form.grid == ("(M + 32 - 1) / 32", "(N + 32 - 1) / 32", "1")
     assert {NumberArgument("alpha", "1"), NumberArgument("beta", "0")} < set(form.arguments)
+
+
+@pytest.mark.parametrize("axes", ["threadIdx.x", "threadIdx.x + threadIdx.y"])
+def test_a_thousand_macros_are_no_thousand_thousand_blocks(
+    monkeypatch: pytest.MonkeyPatch, axes: str
+) -> None:
+    macros = "".join(f"#define D{i} {997 + i % 20}\n" for i in range(1000))
+    words = " ".join(f"D{i}" for i in range(1000))
+    kernel = compile_kernel(f"{macros}__global__ void k(float* x) {{ x[{axes}] = 1; // {words}\n}}")
+    evaluated = []
+    count = functools.partial(_evaluate_and_count, evaluated)
+    monkeypatch.setattr(blocks, "evaluate", count)
+    assert blocks.likely_blocks(kernel)
+    assert len(evaluated) < 20_000
+
+
+def _evaluate_and_count(evaluated: list[str], expression: str, values: Mapping[str, int]) -> int:
+    evaluated.append(expression)
+    return evaluate(expression, values)
+
+
+def test_a_quotient_that_a_grid_is_divided_by_is_in_parentheses() -> None:
+    form = guessed(
+        "#define TILE 8\n#define EACH 2\n"
+        + naive("const float* x, const float* y, float* z, int m, int n, int k", "m", "n", "k")
+        .replace("z[row", "if (false) z[row").replace("sum = 0", "sum = TILE + EACH")
+        + "int main() { k<<<1, dim3(TILE / EACH, TILE / EACH)>>>(a, b, c, 64, 64, 64); }"
+    )  # fmt: skip
+    assert form.grid[0] == "(n + TILE / EACH - 1) / (TILE / EACH)"
