@@ -46,7 +46,9 @@ from ui.view_url import DEFAULT, View
 from ui.what_if import without_faults
 from ui.workers import Lane
 
-SIMULATE_SECONDS = 10.0  # that a launch may take: a visitor waits no longer for its report
+SIMULATE_SECONDS = (
+    10.0  # that a launch may take: a visitor waits no longer for its report, or steps
+)
 OWN_FILE = "kernel.cu"  # what errors call a text of one's own
 RECORDINGS = 8  # that a process keeps, the largest of about 50 MB
 
@@ -258,10 +260,15 @@ def _cached_record(view: View) -> Recording | SourceError | LaunchError:
     say(f"Block {view.block} is recorded.")
     try:
         launch = load_launch(view)
-        return record(
+        recording = record(
             load_kernel(view), launch, _block_in_grid(view, launch), view.schedule,
-            on_progress=say_progress,
+            on_progress=say_progress, seconds=SIMULATE_SECONDS,
         )  # fmt: skip
+        if not recording.steps:
+            raise LaunchError(
+                f"{recording.kernel.name} does nothing: there is nothing to step through."
+            )
+        return recording
     except (SourceError, LaunchError) as error:
         return error.with_traceback(None)  # a traceback refers to all that was recorded
 

@@ -167,7 +167,8 @@ def _array_of(recording: Recording, access: StepAccess) -> Array:
             held = (step.registers.get(access.name) for step in recording.steps)
             return next((values[0] for values in held if values is not None), np.zeros(1))
         case _:
-            return np.asarray(recording.arguments[access.name])
+            # Of a null pointer there is none.
+            return np.asarray(recording.arguments.get(access.name, ()))
 
 
 def _is_written(recording: Recording, step: Step, access: StepAccess, cell: int) -> bool:

@@ -217,7 +217,7 @@ class _PartBuilder:
             if lvalue is expression or any(
                 through is pointer or through is strip_casts(pointer) for pointer in pointers
             ):
-                self.accesses.remove(access)
+                self.accesses = [one for one in self.accesses if one is not access]
                 yield self._build_access(access)
 
     def _build_access(self, access: StepAccess) -> Part:

@@ -22,7 +22,7 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import expressions_of, subexpressions, walk
 from simulator.launch import Dim3, Launch, ravel
-from simulator.machine.budget import Progress
+from simulator.machine.budget import DEFAULT_SECONDS, Progress
 from simulator.machine.buffers import Address, Buffer, clip_offsets
 from simulator.machine.group import Group, LoopState
 from simulator.machine.machine import Machine
@@ -43,13 +43,14 @@ def record(
     schedule: Schedule = Schedule.LOCKSTEP,
     seed: int = 0,
     on_progress: Callable[[Progress], None] | None = None,
+    seconds: float = DEFAULT_SECONDS,
 ) -> Recording:
     """Record every step of one block, in lockstep or with its warps in the order of a schedule.
 
     block is in x, y, z; seed is what Schedule.RANDOM draws from; on_progress, if given, is called
-    about once a second. Raises LaunchError for a block outside the grid, a launch that no GPU
-    takes, or too large snapshots; SourceError for what cannot be executed or takes more than
-    MAX_STEPS steps.
+    about once a second; seconds is the longest that it may take. Raises LaunchError for a block
+    outside the grid, a launch that no GPU takes, or too large snapshots; SourceError for what
+    cannot be executed or takes more than MAX_STEPS steps.
 
     >>> from simulator import Launch, compile_kernel, record
     >>> kernel = compile_kernel('''
@@ -64,14 +65,16 @@ def record(
     >>> store.outputs["x"].tolist()
     [0.0, 2.0, 4.0, 6.0]
     """
+    recorder = Recorder()
+    machine = Machine(
+        kernel, launch, [recorder], schedule, seed, seconds=seconds, on_progress=on_progress
+    )
     for axis, index, size in zip("xyz", block, launch.grid, strict=True):
         if not 0 <= index < size:
             raise LaunchError(
                 f"Block {index} in {axis} is not in the grid, which has {size} there "
                 f"(0 to {size - 1})."
             )
-    recorder = Recorder()
-    machine = Machine(kernel, launch, [recorder], schedule, seed, on_progress=on_progress)
     arguments = machine.arguments | {  # arrays as the steps have them: a struct's as its cells
         name: buffer.contents() for name, buffer in machine.buffers.items()
     }

@@ -78,7 +78,7 @@ def _with_right_block(kernel: Kernel, form: LaunchForm) -> tuple[LaunchForm, Blo
 
     Without any, the likeliest of all.
     """
-    end = time.perf_counter() + PROBING_SECONDS
+    end = time.process_time() + PROBING_SECONDS
     for block in likely_blocks(kernel):
         tried = replace(form, block=block)
         if form.shared_bytes != "0":
@@ -88,7 +88,7 @@ def _with_right_block(kernel: Kernel, form: LaunchForm) -> tuple[LaunchForm, Blo
             tile = probe.tile()
             if tile is None or not tile.has_gaps:
                 return tried, tile
-        if time.perf_counter() > end:
+        if time.process_time() > end:
             return form, None
     return form, Probe(kernel, form).tile()
 

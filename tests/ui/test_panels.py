@@ -393,3 +393,10 @@ def test_a_cell_read_before_it_is_written_is_told():
     recording = run("tiled", 4, 4, 4, defines={"TILE": 4}, text=text)
     found = [wrong for wrong in find_unordered_cells(recording) if wrong]
     assert [{n: c.tolist() for n, c in wrong.items()} for wrong in found] == [{"As": [0, 4, 8, 12]}]
+
+
+def test_a_line_that_takes_pygments_a_minute_has_no_colours() -> None:
+    line = "# " + "/* */ " * 9000
+    assert highlight(["int x;", line, "int y;"])[1:] == [
+        [("plain", line)], [("keyword", "int"), ("plain", " y;")]
+    ]  # fmt: skip

@@ -241,7 +241,9 @@ class ArrayReader:
             distinct = np.unique(np.concatenate(numbers))
             if distinct.size > 4096:  # enough to find the longest: the ends, and some between
                 distinct = distinct[:: distinct.size // 4096]
-            self._longest[array] = max(len(number(value)) for value in distinct.tolist())
+            self._longest[array] = max(
+                (len(number(value)) for value in distinct.tolist()), default=1
+            )
         return self._longest[array]
 
     def _snapshots(self, array: ArrayName) -> Iterable[Array]:

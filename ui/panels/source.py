@@ -29,6 +29,7 @@ COUNTED, BEYOND = 586, 612  # as far as a line may reach, and one that has no co
 LETTER = 0.605  # of a letter's height is its width
 LEAST_NUMBER = 10.2  # the size of a line's number, beside the smallest letters
 WIDEST = 84  # letters of a line; more are cut
+LONGEST_LINE = 1000  # letters of a line that is coloured: Pygments may take minutes on a long one
 WIDEST_MOVING = 76  # of one whose text moves: its letters would be too small
 HOVER = (
     "The kernel's own text: what the simulator runs is what you read. Marked is the line of this "
@@ -217,14 +218,18 @@ def highlight(lines: list[str]) -> list[list[tuple[str, str]]]:
     [[('keyword', 'int'), ('plain', ' x = '), ('number', '4'), ('plain', ';')]]
     """
     highlighted: list[list[tuple[str, str]]] = [[]]
-    for token, text in _tokens("\n".join(lines)):
+    short = [line if len(line) <= LONGEST_LINE else "" for line in lines]
+    for token, text in _tokens("\n".join(short)):
         colour = next((colour for kind, colour in COLOURED if _is_within(token, kind)), "plain")
         first, *others = text.split("\n")
         _append(highlighted[-1], colour, first)
         for line in others:
             highlighted.append([])
             _append(highlighted[-1], colour, line)
-    return highlighted
+    return [
+        [("plain", line)] if len(line) > LONGEST_LINE else pieces
+        for line, pieces in zip(lines, highlighted, strict=False)
+    ]
 
 
 def _tokens(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
