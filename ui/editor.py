@@ -106,5 +106,6 @@ def draw_editor(
     found = None
     if result.text is not None:
         number, version, text = result.text
-        found = Edited(int(number), int(version), str(text))
+        whole = str(text).encode(errors="replace").decode()  # half of a letter is none
+        found = Edited(int(number), int(version), whole)
     return Heard(found, bool(result.asked), result.remembered)
