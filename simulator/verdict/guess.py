@@ -30,7 +30,7 @@ LARGEST_SIZE = 64  # that a guess gives a matrix
 LARGE_TILE = 32  # above it a block takes so long that its sums get few terms
 MANY_THREADS = 2**16  # of a launch in the text: with more of them its sizes are made smaller
 SMALLER = (1000, 40, 10)  # the sizes that it then has, by how many they are
-PROBING_SECONDS = 3.0  # for all blocks that are tried
+PROBING_SECONDS = 2.0  # of a processor, for all blocks that are tried
 
 
 def guess_form(

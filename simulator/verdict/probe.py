@@ -13,6 +13,7 @@ from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.launch import Launch
+from simulator.machine.budget import Progress
 from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.machine.schedule import Schedule
@@ -22,8 +23,9 @@ from simulator.verdict.launches import build_launch, known_values
 from simulator.verdict.tasks import LARGEST_WORK, TASKS, wrong_cells
 
 GRID = 64  # blocks in x and in y of a launch of which single blocks run
-SECONDS = 4.0  # for one block; it takes a tenth of one on a processor of its own
-ALL_SECONDS = 8.0  # for all blocks of a probe
+SECONDS = 4.0  # for one block, on a machine however busy
+PROCESSOR_SECONDS = 0.8  # for one block; most take a tenth of one
+ALL_SECONDS = 2.0  # of a processor, for all blocks of a probe
 INNER = 8  # terms of a product's sums
 SIZES = (37, 131, 523)  # of the result, each larger than a block's part in more kernels
 
@@ -68,7 +70,7 @@ class Probe:
         self._roles = dict(form.roles)
         self._result = self._roles[self._task.results[0]]
         given = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
-        self._end = time.perf_counter() + ALL_SECONDS
+        self._end = time.process_time() + ALL_SECONDS
         self._free = [self._roles[role] for role in self._task.sizes if self._roles[role] in given]
 
     def block_is_right(self) -> bool:
@@ -118,8 +120,16 @@ class Probe:
     def _run(self, launch: Launch, block: int) -> tuple[Machine, Array]:
         """Run one block; the machine, and the numbers of the result's cells that it stored."""
         observer = _StoredCells(self._result)
-        seconds = max(0.0, min(SECONDS, self._end - time.perf_counter()))
-        machine = Machine(self._kernel, launch, [observer], Schedule.LOCKSTEP, seconds=seconds)
+        end = min(self._end, time.process_time() + PROCESSOR_SECONDS)
+
+        def check(_: Progress) -> None:
+            if time.process_time() > end:
+                raise LaunchError("A block of this kernel takes too long to be tried.")
+
+        seconds = SECONDS if time.process_time() < end else 0.0
+        machine = Machine(
+            self._kernel, launch, [observer], Schedule.LOCKSTEP, seconds=seconds, on_progress=check
+        )
         machine.run(np.array([block]))
         return machine, np.array(sorted(observer.cells), dtype=np.int64)
 
