@@ -14,7 +14,7 @@ from simulator.language.errors import LaunchError, SourceError
 from simulator.language.functions import ATOMIC_FUNCTIONS
 from simulator.language.tree import Kernel
 from simulator.language.visit import calls
-from simulator.launch import Launch
+from simulator.launch import Launch, check
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.number_format import format_number
@@ -59,6 +59,7 @@ class Runs:
         try:
             launch = build_launch(self.kernel, self.form, trial.numbers)
             self._check_sizes(launch, trial.sizes)
+            check(self.kernel, launch)
             self.launch = launch if is_own else self.launch
             report = simulate(self.kernel, launch, seconds=seconds)
         except LaunchError as error:  # the time is over, or the form is for other sizes
@@ -172,6 +173,9 @@ class Runs:
         if self.task is None:
             return
         names = dict(self.form.roles)
+        for role, size in sizes.items():
+            if size < 1:
+                raise LaunchError(f"{role}, {names[role]!r}, is {size:,}; give 1 or more.")
         for role, shape in self.task.arrays.items():
             needed = math.prod(int(one) if one.isdigit() else sizes[one] for one in shape)
             given = np.size(launch.arguments[names[role]])

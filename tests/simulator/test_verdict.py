@@ -249,3 +249,18 @@ def test_a_task_needs_its_roles() -> None:
     form = replace(own.form, roles=own.form.roles[:-1])
     with pytest.raises(LaunchError, match="needs to know what K is"):
         judge(replace(own, form=form), compile_kernel(TILED))
+
+
+@pytest.mark.parametrize(
+    ("block", "M", "sentence"),
+    [("0", "M", "The block has 0 in x"), ("-1", "M", "The block has -1 in x"),
+     ("4", "0", "M, '0', is 0; give 1 or more."), ("4", "-3", "M, '-3', is -3; give 1 or more.")],
+)  # fmt: skip
+def test_a_form_that_no_gpu_takes_is_told(block: str, M: str, sentence: str) -> None:
+    own = own_kernel(TILED)
+    roles = tuple((role, M if role == "M" else what) for role, what in own.form.roles)
+    form = replace(own.form, block=(block, "4", "1"), roles=roles)
+    verdict = judge(replace(own, form=form), compile_kernel(TILED))
+    assert verdict.state is State.STOPPED
+    assert sentence in verdict.next_step
+    assert verdict.occupancy is None
