@@ -215,6 +215,13 @@ def test_clicks_move_the_focus_and_the_step() -> None:
     assert any(access.name == "x" for access in step.accesses)
 
 
+def test_an_element_that_is_no_part_of_its_array_stands_beside_its_name() -> None:
+    drawn = load_drawing(View(own=OWN["outside"], block=(1, 0), thread=(20, 0)), Look())
+    panel = arrays_panel(drawn)
+    names = panel.changing(drawn.steps[-1])[1]["text"]
+    assert names[0] == "<b>⚠ x</b>[52] is outside: it has 50"
+
+
 def test_a_click_focuses_a_thread_of_any_plane() -> None:
     look = Look(sheet=Sheet.OVERVIEW)
     drawn = load_drawing(View(own=OWN["three loops"]), look)

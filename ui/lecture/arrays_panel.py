@@ -19,6 +19,7 @@ from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.scene_model import SceneModel
 from ui.sheet import Rectangle
+from ui.wrong_access import Fault
 
 
 class ArraysPanel:
@@ -72,7 +73,7 @@ class ArraysPanel:
             for place in self._places
         ]
         names = [
-            self._name(place, content)
+            self._name(step, place, content)
             for place, content in zip(self._places, contents, strict=True)
         ]
         traces.append(words(points, names, letters.name, palette.ink, "middle right", SANS))
@@ -237,8 +238,11 @@ class ArraysPanel:
         flat = flat if members is None else members.of_cells(flat)
         return _padded(flat, place.shape[0] * place.shape[1], 0)
 
-    def _name(self, place: Place, content: Content) -> str:
-        """The array's name, its size or what of it is in view, and its memory; what has room."""
+    def _name(self, step: Step, place: Place, content: Content) -> str:
+        """The array's name, its size or what of it is in view, and its memory; what has room.
+
+        Where the focused thread accesses an element that is no part of it, that in their place.
+        """
         name, kind = place.array.name, SPACE_NAMES[place.array.space]
         rows, columns = place.shape
         is_row = (place.is_wrapped or rows == 1) and not place.members
@@ -256,7 +260,14 @@ class ArraysPanel:
                 end = min(last[1] * columns + last[0], place.size - 1)
                 part = f"[{first}–{end}] of {size}"
         room, height = place.right - place.cells.left, self._letters.name
-        for rest in (f"{part} {kind}", part, ""):
+        wordings = [f"{part} {kind}", part, ""]
+        wrong = self._reader.wrong_access(step)
+        if wrong is not None and array_of(wrong.access) == place.array and (
+            wrong.fault is Fault.OUTSIDE
+        ):  # fmt: skip
+            wordings = [f"[{wrong.cell}] is outside: it has {wrong.size}", f"[{wrong.cell}]"]
+            name = f"⚠ {name}"
+        for rest in wordings:
             if text_width(name, height, True) + text_width(rest, height) <= room:
                 return f"<b>{name}</b>{rest}"
         return _cut(name, height, room)

@@ -284,8 +284,8 @@ def draw_beside(previous: View, view: View) -> View:
 
 
 def draw_edit_link(view: View) -> None:
-    """Draw a link to the page where a kernel of one's own is written, if there is that page."""
-    if view.own is not None and WRITE_PAGE.exists():
+    """Draw a link to the page where a kernel of one's own is written."""
+    if view.own is not None:
         query = {own_link.PARAMETER: own_link.encode(view.own) or own_link.IN_SESSION}
         st.page_link(WRITE_PAGE, label="Edit it", icon=":material/edit_square:", query_params=query)
 
