@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Contexts, Open, load
 from tests.browser.scene import ready
+from tests.browser.test_write import PROBLEMS, RACE, VERDICT, write
 
 pytestmark = pytest.mark.browser
 
@@ -56,12 +57,35 @@ def gpu_page(page: Page) -> None:
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
 
 
+def errors_marked(page: Page) -> None:
+    write(page, "__global__ void f(float* x) { x[0] = y; }")
+    expect(page.locator(PROBLEMS).first).to_be_visible()
+
+
+def verdict_drawn(page: Page) -> None:
+    write(page, RACE).keyboard.press("Control+Enter")
+    expect(page.locator(VERDICT)).to_be_visible()
+
+
+def launch_open(page: Page) -> None:
+    page.get_by_role("button", name="Launch").click()
+    expect(page.get_by_label("It computes")).to_be_visible()
+
+
+def exercise_open(page: Page) -> None:
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Start from").click()
+    page.get_by_role("button", name="Place the barriers").click()
+    expect(page.get_by_role("heading", name="Place the barriers")).to_be_visible()
+
+
 PAGES = {  # an address, and what is done there, one after another
     "step": ("", (lecture, presenting, presets_open)),
     "overview": ("", (lecture, overview)),
     "edit": ("/?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", (an_edit,)),
     "two scenes": ("/?kernel=naive&with=tiled&step=20", (lecture, beside_open)),
     "gpu": ("/compare", (gpu_page,)),
+    "write": ("/write", (errors_marked, verdict_drawn, launch_open, exercise_open)),
 }
 
 
@@ -92,11 +116,12 @@ def is_excluded(page: Page, rule: str, target: str) -> bool:
     [
         ("step", "light"),
         ("gpu", "dark"),
+        ("write", "dark"),
         *(
             pytest.param(name, scheme, marks=pytest.mark.deep)
             for name in PAGES
             for scheme in ("light", "dark")
-            if (name, scheme) not in (("step", "light"), ("gpu", "dark"))
+            if (name, scheme) not in (("step", "light"), ("gpu", "dark"), ("write", "dark"))
         ),
     ],
 )

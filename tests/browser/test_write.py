@@ -31,6 +31,13 @@ __global__ void product(const float* x, const float* y, float* z, int m, int n, 
 RIGHT = TILED.replace("wait", "__syncthreads();")
 RACE = TILED.replace("        wait\n", "")
 
+# Texts that are too small for a room.
+SMALL = """() => [...document.querySelectorAll(".stApp *")].filter((one) =>
+  parseFloat(getComputedStyle(one).fontSize) < 14 && one.checkVisibility()
+  && one.getBoundingClientRect().width > 1 && !one.closest(".for-screen-readers, input")
+  && [...one.childNodes].some((child) => child.nodeType === 3 && child.data.trim()))
+  .map((one) => one.textContent)"""
+
 Visit = Callable[..., Page]
 
 
@@ -77,6 +84,7 @@ def test_a_kernel_with_names_of_its_own_is_judged_by_a_key(visit: Visit) -> None
     page.keyboard.press("Control+Enter")
     expect(page.locator(VERDICT)).to_have_class("next right")
     assert page.locator(".checks .right").count() > 4
+    assert page.evaluate(SMALL) == []
     assert "own=" in page.url
     page.reload()
     expect(page.locator(".cm-line").first).to_have_text("#define T 4")
@@ -95,6 +103,8 @@ def test_another_address_in_the_same_tab_opens_its_own_text(visit: Visit) -> Non
     expect(page.locator(PROBLEMS).first).to_be_visible()
     page.goto(f"{page.url}?exercise=barriers")
     expect(page.locator(".cm-line").first).to_have_text("#define TILE 16")
+    expect(page.get_by_role("button", name="Hint 1")).to_be_visible()
+    assert page.evaluate(SMALL) == []
 
 
 def test_hints_that_are_open_stay_so_over_a_reload(visit: Visit) -> None:

@@ -79,6 +79,7 @@ function mount(parent) {
           code.lintGutter(),
           code.EditorView.contentAttributes.of({
             "aria-label": name,
+            tabindex: "0",
             "aria-description": "Escape, then Tab, leaves the editor.",
           }),
           code.EditorView.updateListener.of((update) => {
