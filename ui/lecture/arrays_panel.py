@@ -265,7 +265,8 @@ class ArraysPanel:
         if wrong is not None and array_of(wrong.access) == place.array and (
             wrong.fault is Fault.OUTSIDE
         ):  # fmt: skip
-            wordings = [f"[{wrong.cell}] is outside: it has {wrong.size}", f"[{wrong.cell}]"]
+            text = f"[{wrong.cell}] is outside"
+            wordings = [f"{text}: it has {wrong.size}", text, f"[{wrong.cell}]"]
             name = f"⚠ {name}"
         for rest in wordings:
             if text_width(name, height, True) + text_width(rest, height) <= room:

@@ -279,10 +279,8 @@ def _wrap_letters(letters: list[tuple[str, str]], columns: int) -> list[list[tup
             columns,
         )  # fmt: skip
         rows.append(rest[:cut])
-        after = rest[cut:]
-        while after and after[0][0] == " ":
-            after = after[1:]
-        rest = hanging + after
+        following = (i for i in range(cut, len(rest)) if rest[i][0] != " ")
+        rest = hanging + rest[next(following, len(rest)) :]
     return [*rows, rest]
 
 
