@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,22 @@ def test_another_signature_is_launched_as_its_file_does_it() -> None:
     page = press(page, "write_check")
     assert draft(page).checked is not None
     assert "next unchecked" in told(page)
+
+
+def test_a_kernel_that_is_too_long_for_a_link_goes_along_to_other_pages() -> None:
+    chosen = random.Random(5)  # noqa: S311  # no secret
+    noise = "".join(chosen.choice("abcdefghijklmnop") for _ in range(20_000))
+    text = f"// {noise}\n{SCALE}"
+    own = OwnKernel(text, "scale", guess_form(text, compile_kernel(text, "scale")))
+    page = AppTest.from_file(PAGE, default_timeout=60)
+    page.query_params["own"] = own_link.IN_SESSION
+    page.session_state[own_link.SESSION_KEY] = own  # as the Step page leaves it
+    checked(page.run())
+    assert draft(page).text == text
+    del page.session_state[own_link.SESSION_KEY]
+    press(page, "write_check")
+    assert page.query_params["own"] == own_link.IN_SESSION
+    assert page.session_state[own_link.SESSION_KEY].text == text
 
 
 def test_a_link_brings_its_launch() -> None:

@@ -100,8 +100,11 @@ def asked(query: Mapping[str, str]) -> tuple[str | None, ...]:
 
 def linked_kernel(text: str) -> OwnKernel | None:
     """The kernel of an address; None without one that can be read."""
-    if not text or text == own_link.IN_SESSION:
+    if not text:
         return None
+    if text == own_link.IN_SESSION:
+        kept: OwnKernel | None = st.session_state.get(own_link.SESSION_KEY)
+        return kept
     try:
         return own_link.decode(text)
     except own_link.LinkError as error:
@@ -347,6 +350,7 @@ def set_address(draft: Draft, own: OwnKernel | None) -> None:
     """Put a kernel, and the exercise that is open, into the address; without one the view stays."""
     if own is not None:
         query = {own_link.PARAMETER: own_link.encode(own) or own_link.IN_SESSION}
+        st.session_state[own_link.SESSION_KEY] = own  # for an address that cannot hold it
     else:
         query = st.query_params.to_dict()
         query.pop(own_link.PARAMETER, None)
