@@ -15,6 +15,7 @@ import streamlit as st
 
 from gpu.predict import NotPredictedError
 from simulator import LaunchError, SourceError
+from simulator.verdict.form import OwnKernel
 from ui.compute import (
     Opened,
     Picture,
@@ -132,6 +133,7 @@ class Answers:
                 del self._answers[key]
                 return
             answer.size = OTHERS if done.exception() else _size(done.result())
+            answer.size += _letters(key)
             total = sum(one.size for one in self._answers.values())
             for old, one in list(self._answers.items()):
                 if total <= LARGEST:
@@ -139,6 +141,13 @@ class Answers:
                 if one.size:
                     total -= one.size
                     del self._answers[old]
+
+
+def _letters(key: Hashable) -> int:
+    """The letters of the texts of one's own among a key's arguments, which it keeps."""
+    arguments = key[1] if isinstance(key, tuple) else ()
+    texts = (one.text if isinstance(one, OwnKernel) else one for one in arguments)
+    return sum(len(text) for text in texts if isinstance(text, str))
 
 
 def _size(result: object) -> int:

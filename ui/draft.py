@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from simulator.exercises.check import ExerciseResult
-from simulator.exercises.exercise import Exercise
+from simulator.exercises.exercise import Exercise, exercises
 from simulator.verdict.form import (
     ArrayArgument,
     Contents,
@@ -57,7 +57,8 @@ class Draft:
     checks: int = 0  # that have ended
     wants_check: bool = False  # whether one is asked for that has not ended
     problem: str = ""  # why the last check has none, as a sentence
-    seen: set[str] = field(default_factory=set)  # texts that were in the editor
+    form_problem: str = ""  # why the text that compiles has no launch, likewise
+    seen: set[str] = field(default_factory=set)  # texts that were opened, checked or drawn
     progress: Progress = field(default_factory=Progress)  # with the exercises
     opened_file: str = ""  # the upload that the progress was read from
     result: ExerciseResult | None = None  # of the last check, in an exercise
@@ -80,6 +81,13 @@ class Draft:
         own = text or self.progress.attempt(exercise.name).text
         self.open(own or exercise.start, exercise.title, exercise.name)
 
+    def open_progress(self, saved: Progress) -> None:
+        """Go on with a progress that was saved; nothing of this visit is lost."""
+        is_begun = self.progress.attempt(self.exercise).text is not None
+        self.progress = saved.with_visit(self.progress)
+        if self.exercise and not is_begun:
+            self.open_exercise(exercises()[self.exercise])
+
     def open_hint(self) -> None:
         """Open the exercise's next hint."""
         self.progress = self.progress.with_hint(self.exercise)
@@ -87,7 +95,6 @@ class Draft:
     def edit(self, edited: Edited) -> None:
         """Keep what stands in the editor now."""
         self.edited, self.problem = edited, ""
-        self.seen.add(edited.text)
         if self.exercise:
             with suppress(ValueError):  # a text that no kernel has
                 self.progress = self.progress.with_text(self.exercise, edited.text)

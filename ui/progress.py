@@ -73,6 +73,18 @@ class Progress:
         hints = min(attempt.hints + 1, len(exercises()[name].hints))
         return self._with(name, replace(attempt, hints=hints))
 
+    def with_visit(self, visit: Progress) -> Progress:
+        """After a visit: its texts in place of these, what was solved or opened in either."""
+        attempts = dict(self.attempts)
+        for name, attempt in visit.attempts.items():
+            before = self.attempt(name)
+            attempts[name] = Attempt(
+                before.text if attempt.text is None else attempt.text,
+                before.solved or attempt.solved,
+                max(before.hints, attempt.hints),
+            )
+        return Progress(attempts)
+
     def _with(self, name: str, attempt: Attempt) -> Progress:
         return Progress({**self.attempts, name: attempt})
 

@@ -75,3 +75,13 @@ def test_a_hostile_file_is_a_sentence(case: str) -> None:
     with pytest.raises(ValueError, match=sentence) as caught:
         read(data)
     assert len(str(caught.value)) < 200
+
+
+def test_a_saved_progress_loses_nothing_of_the_visit() -> None:
+    saved = Progress().with_text(NAME, "// saved").with_hint(NAME).with_solved("barriers")
+    saved = saved.with_text("swizzle", "// saved")
+    visit = Progress().with_text(NAME, "// new").with_solved(NAME).with_hint("barriers")
+    both = saved.with_visit(visit)
+    assert both.attempt(NAME) == Attempt("// new", True, 1)
+    assert both.attempt("barriers") == Attempt(None, True, 1)
+    assert both.attempt("swizzle") == Attempt("// saved")

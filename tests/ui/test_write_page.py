@@ -19,6 +19,7 @@ from tests.until import until
 from ui import own_link
 from ui.draft import Draft, with_fields
 from ui.editor import Edited
+from ui.progress import Progress
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "write.py")
 SCALE = """\
@@ -177,3 +178,49 @@ def test_what_has_a_hazard_gets_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     page = press(opened(own=linked(text, "tiled")), "write_check")
     assert "next hazard" in told(page)
     assert not [one for one in page.button if one.key == "write_gpu_start"]
+
+
+def test_back_to_an_exercise_shows_what_was_written_last() -> None:
+    page = press(opened(exercise="barriers"), "write_check")
+    address = dict(page.query_params)
+    draft(page).edit(Edited(1, 2, "// not checked"))
+    page = press(checked(page.run()), "exercise_one_element")
+    page.query_params.clear()
+    page.query_params.update(address)
+    page = checked(page.run())
+    assert draft(page).exercise == "barriers"
+    assert draft(page).text == "// not checked"
+
+
+def test_a_saved_progress_opens_its_text_where_nothing_is_written_yet() -> None:
+    written = draft(opened(exercise="barriers"))
+    saved = Progress().with_text("barriers", "// saved")
+    written.open_progress(saved)
+    assert written.text == "// saved"
+    written.edit(Edited(2, 1, "// new"))
+    written.open_progress(saved)
+    assert written.text == written.progress.attempt("barriers").text == "// new"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("__global__ void f(float*, int n) {}", "Parameter 1 of f has no name"),
+        ("__global__ void f(float* x) {}" + " " * 2**17, "does not compile"),
+    ],
+)
+def test_a_text_without_a_launch_says_why_until_it_is_mended(text: str, sentence: str) -> None:
+    page = opened(own=linked(SCALE, "scale"))
+    draft(page).edit(Edited(1, 2, text))
+    page = press(checked(page.run()), "write_check")
+    assert sentence in page.error[0].value.replace("\\", "")
+    draft(page).edit(Edited(1, 3, SCALE))
+    assert not checked(page.run()).error
+
+
+def test_a_draft_keeps_no_text_of_every_pause_in_typing() -> None:
+    written = draft(opened())
+    before = len(written.seen)
+    for version in range(99):
+        written.edit(Edited(1, version, "/" * version))
+    assert len(written.seen) == before

@@ -12,7 +12,7 @@ import streamlit as st
 
 from simulator import LaunchError, SourceError, catalogue
 from simulator.exercises.exercise import Exercise, exercises
-from simulator.frontend.directives import MAX_TEXT_BYTES
+from simulator.frontend.directives import MAX_TEXT_BYTES, check_length
 from simulator.verdict.form import LaunchForm, OwnKernel
 from simulator.verdict.verdict import State
 from ui import own_link, presets, progress
@@ -41,7 +41,7 @@ from ui.settings import WRITE_IS_OFF, may_write
 from ui.told_hazard import Told
 from ui.verdict_section import draw_first_button, draw_verdict
 from ui.view_url import View, from_query, to_query
-from ui.workers import WorkerLostError
+from ui.workers import StoppedError, WorkerLostError
 from ui.write_style import write_style
 
 STEP_PAGE = "ui/pages/step.py"
@@ -83,7 +83,8 @@ def restore_draft() -> Draft:
         own = linked_kernel(query.get(own_link.PARAMETER, ""))
         exercise = exercises().get(query.get(EXERCISE, ""))
         if exercise is not None and exercise.name != draft.exercise:
-            draft.open_exercise(exercise, own.text if own is not None else None)
+            is_foreign = own is not None and own.text not in draft.seen
+            draft.open_exercise(exercise, own.text if own is not None and is_foreign else None)
         elif own is not None and own.text not in draft.seen:
             open_own(draft, own)
         elif is_new:
@@ -124,6 +125,7 @@ def open_own(draft: Draft, own: OwnKernel) -> None:
 def look_at(draft: Draft) -> Examined:
     """What the draft's text is. Whatever it is, the page goes on."""
     try:
+        check_length(draft.text)  # before it is kept with the answers
         return answers().ask(examine, draft.text, draft.wanted, is_quiet=True)
     except Exception as error:  # else the visitor could not mend the text
         return Examined((), "", (mark_line(draft.text, 1, explain(error), "error"),))
@@ -140,13 +142,13 @@ def suggest(draft: Draft, text: str, kernel: str) -> LaunchForm | None:
     try:
         return answers().ask(suggest_form, text, kernel, is_quiet=True)
     except Exception as error:  # as above
-        draft.problem = explain(error)
+        draft.form_problem = explain(error)
         return None
 
 
 def explain(error: Exception) -> str:
     """An error as a sentence; one that is none of ours was not foreseen, and goes to the log."""
-    if isinstance(error, SourceError | LaunchError | WorkerLostError):
+    if isinstance(error, SourceError | LaunchError | StoppedError | WorkerLostError):
         return str(error)
     LOGGER.error("The Write page failed on a text.", exc_info=error)
     return (
@@ -168,6 +170,7 @@ def draw_draft(draft: Draft) -> None:
         draw_text(draft, examined)
     suggested, own = None, None
     code = "<span class='none'>A launch is made as soon as the kernel compiles.</span>"
+    draft.form_problem = ""
     if examined.compiles:
         suggested = suggest(draft, draft.text, examined.kernel)
     if suggested is not None:
@@ -257,7 +260,7 @@ def draw_progress_file(draft: Draft) -> None:
         return
     draft.opened_file = uploaded.file_id
     try:
-        draft.progress = progress.read(uploaded.getvalue())
+        draft.open_progress(progress.read(uploaded.getvalue()))
     except ValueError as error:
         st.error(plain_text(str(error)))
     else:
@@ -325,7 +328,9 @@ def check(draft: Draft, own: OwnKernel | None) -> None:
     """Judge the kernel, and put it into the address."""
     draft.problem = ""
     if own is None:
-        draft.problem = "It does not compile yet: mend what is marked below the text first."
+        draft.problem = draft.form_problem or (
+            "It does not compile yet: mend what is marked below the text first."
+        )
         draft.wants_check = False
         draft.checks += 1
         return
@@ -365,8 +370,9 @@ def set_address(draft: Draft, own: OwnKernel | None) -> None:
 def draw_result(draft: Draft, own: OwnKernel | None) -> None:
     """Draw the exercise, the verdict, or what to do until there is one."""
     exercise = exercises().get(draft.exercise)
-    if draft.problem:
-        st.error(plain_text(draft.problem), icon=":material/error:")
+    problem = draft.problem or draft.form_problem
+    if problem:
+        st.error(plain_text(problem), icon=":material/error:")
     checked, result = draft.checked, draft.result
     scene = functools.partial(open_scene, draft)
     if checked is not None:
@@ -385,7 +391,7 @@ def draw_result(draft: Draft, own: OwnKernel | None) -> None:
                 draw_verdict(checked.own, checked.verdict, scene)
     elif checked is not None:
         draw_verdict(checked.own, checked.verdict, scene)
-    elif not draft.problem:
+    elif not problem:
         st.markdown(INTRODUCTION)
 
 
