@@ -75,7 +75,7 @@ def costs(verdict: Verdict) -> str:
     if verdict.occupancy is not None and verdict.occupancy.sentence not in told:
         said.append(f"<p class='said'>{html.escape(verdict.occupancy.sentence)}</p>")
     said += [f"<p class='said note'>{html.escape(note)}</p>" for note in verdict.notes]
-    return "".join(said)
+    return f"<div class='measured'>{''.join(said)}</div>" if said else ""
 
 
 def requirements(result: ExerciseResult, told: str = "") -> str:

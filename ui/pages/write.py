@@ -177,6 +177,10 @@ def draw_draft(draft: Draft) -> None:
         form = draft.form(examined.kernel, suggested)
         own = OwnKernel(draft.text, examined.kernel, form)
         code = f"<code>{html.escape(summarize_launch(own.kernel, own.form))}</code>"
+        if len(examined.kernels) > 1:
+            number = examined.kernels.index(own.kernel) + 1
+            place = f"Kernel {number} of {len(examined.kernels)}, see Launch: "
+            code = f"<span class='none'>{place}</span>{code}"
     launched.html(f"<p class='launched'>{code}</p>")
     with controls:
         draft.wants_check |= draw_controls(draft, examined, suggested, own)
