@@ -9,16 +9,16 @@ from xdist.scheduler import LoadScopeScheduling
 
 # How a test's name begins, and what it shares: a browser and a server, a Dask cluster, or the one
 # GPU, on which a kernel is timed while no other runs. The browser's tests wait more than they
-# compute: there are groups of them, so that two processes wait at a time.
+# compute: two processes have half of them each, beside one that only computes.
 SHARED = {
-    "tests/browser/test_stepper.py": "browser, first group",
-    "tests/ui/test_export.py": "browser, first group",
-    "tests/ui/test_notebook.py": "browser, first group",
-    "tests/browser/test_legibility.py": "browser, without a server",
-    "tests/browser/test_publish.py": "browser, without a server",
-    "tests/browser/test_hasty_clicks.py": "browser, third group",
-    "tests/browser/test_views.py": "browser, third group",
-    "tests/browser/": "browser, second group",
+    "tests/browser/test_hasty_clicks.py": "browser, first half",
+    "tests/browser/test_legibility.py": "browser, first half",
+    "tests/browser/test_publish.py": "browser, first half",
+    "tests/browser/test_stepper.py": "browser, first half",
+    "tests/browser/test_views.py": "browser, first half",
+    "tests/ui/test_export.py": "browser, first half",
+    "tests/ui/test_notebook.py": "browser, first half",
+    "tests/browser/": "browser, second half",
     "tests/ui/test_cluster.py": "cluster",
     "tests/ui/test_gpu_cluster.py": "cluster",
     "tests/gpu/test_bits.py": "gpu",

@@ -124,6 +124,8 @@ def test_a_click_on_a_line_runs_to_its_next_execution(visit: Open) -> None:
 
 def test_a_link_reopens_the_same_picture(visit: Open) -> None:
     page = ready(visit("?kernel=padded&M=16&N=12&K=16&TILE=8&bx=1&tx=3&ty=2"))
+    page.get_by_test_id("stStatusWidget").wait_for(state="detached")  # its first run has ended
+    settled(page)
     for key in ("PageDown", "ArrowRight", "Shift+ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
     number = where(page)[0]
