@@ -48,18 +48,20 @@ def checks(found: Sequence[SizeCheck], told: str = "") -> str:
         for one in found
     ]
     told_of = [one for one in found if one.state not in QUIET and one.sentence not in told]
-    return f"<ul class='checks'>{''.join(items)}</ul>{_sentences(told_of)}"
+    is_rest = len(told_of) < sum(one.state not in QUIET for one in found)
+    return f"<ul class='checks'>{''.join(items)}</ul>{_sentences(told_of, is_rest)}"
 
 
-def _sentences(found: Sequence[SizeCheck]) -> str:
-    """What is wrong at some sizes; of more than one, once a reader asks for it."""
+def _sentences(found: Sequence[SizeCheck], is_rest: bool) -> str:
+    """What is wrong at some sizes, or at the rest of them; once a reader asks, if it is much."""
     said = "".join(
         f"<p class='found'><b>{_sizes(one.sizes)}</b>: {html.escape(one.sentence)}</p>"
         for one in found
     )
     if len(found) < 2:
         return said
-    return f"<details><summary>What is wrong at {len(found)} sizes</summary>{said}</details>"
+    sizes = f"{len(found)} {'more ' if is_rest else ''}sizes"
+    return f"<details><summary>What is wrong at {sizes}</summary>{said}</details>"
 
 
 def costs(verdict: Verdict) -> str:
