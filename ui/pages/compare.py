@@ -86,6 +86,7 @@ def colours() -> dict[str, str]:
     return {
         "ink": palette.ink, "faint": palette.faint, "keyword": palette.keyword,
         "number": palette.number, "line": palette.line, "cell": palette.cell,
+        "paper": palette.paper,
     }  # fmt: skip
 
 
