@@ -130,6 +130,8 @@ class Visitor:
                 case "new_session":
                     self.page_hash = message.new_session.page_script_hash
                     self.session = message.new_session.initialize.session_id
+                case "navigation":
+                    self.page_hash = message.navigation.page_script_hash
                 case "page_info_changed":
                     self.query = message.page_info_changed.query_string
                 case "ref_hash":

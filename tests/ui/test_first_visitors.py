@@ -12,7 +12,10 @@ from urllib.parse import urlencode
 
 from simulator import catalogue
 from tests.browser.app import running_app
+from tests.hostile.texts import BOMBS
 from tests.protocol_client import ServerError, run, visitor
+from tests.ui.own_kernels import OWN
+from ui import own_link
 from ui.presets import presets
 from ui.view_url import to_query
 
@@ -37,10 +40,17 @@ for page in sys.argv[2:]:
 
 def links() -> list[tuple[str, str]]:
     """Thirty different links, each as its page's path and its query."""
+    own = [
+        (page, urlencode({own_link.PARAMETER: own_link.encode(OWN[name])}))
+        for page in ("", "write")
+        for name in ("saxpy", "race", "transpose", "scan", "histogram")
+    ]
+    others = ("own=oh&exercise=oh", "own=file", "exercise=barriers")
+    written = [("write", query) for query in others]
     views = [("", urlencode(to_query(preset.view))) for preset in presets()]
     kernels = [("", urlencode({"kernel": name})) for name in catalogue()]
     sizes = [("", urlencode({"M": M})) for M in range(1, VISITORS)]
-    return [("compare", ""), *views, *kernels, *sizes][:VISITORS]
+    return [("compare", ""), *own, *written, *views, *kernels, *sizes][:VISITORS]
 
 
 async def opened(address: str, page: str, query: str, together: asyncio.Barrier) -> str:
@@ -65,12 +75,30 @@ def test_a_class_may_come_together_right_after_a_start() -> None:
     assert len(set(links())) == VISITORS
     with running_app() as address:
         assert run(visited(links(), address)) == {}
+        assert run(stepped_meanwhile(address))
+
+
+async def stepped_meanwhile(address: str) -> bool:
+    """Whether a visitor can step while the compiler is busy with the text of another."""
+    async with visitor(address) as student, visitor(address, "", "write") as attacker:
+        await student.rerun()
+        await attacker.rerun()
+        document = json.loads(attacker.find("editor").json)["document"]["number"]
+        text = BOMBS["a tree of templates"][0]
+        attack = asyncio.create_task(attacker.report("editor", text=[document, 2, text]))
+        for step in range(5):
+            await student.report("scene", step=step)
+        is_first = not attack.done()
+        await attack
+        [problem] = json.loads(attacker.find("editor").json)["checked"]["problems"]
+        assert "more than 2 seconds" in problem["message"]
+        return is_first
 
 
 def test_no_page_imports_what_was_not_imported_before_it() -> None:
     found = subprocess.run(
-        [sys.executable, "-c", IMPORTED, str(ROOT), "step.py", "compare.py"],
+        [sys.executable, "-c", IMPORTED, str(ROOT), "step.py", "write.py", "compare.py"],
         cwd=ROOT, check=True, capture_output=True, text=True,
     )  # fmt: skip
     pages = [json.loads(line) for line in found.stdout.splitlines()]
-    assert pages == [["step.py", []], ["compare.py", []]]
+    assert pages == [["step.py", []], ["write.py", []], ["compare.py", []]]
