@@ -73,7 +73,11 @@ def _hazard(found: FoundHazard) -> str:
     if found.hazard.kind is HazardKind.OUT_OF_BOUNDS and found.only_ragged:
         advice = "Guard the edge, where the tile does not divide the size"
     if found.hazard.kind in RACES and found.hazard.space == "shared":
-        advice = "Put a __syncthreads() between these accesses"
+        first, second = found.hazard.lines[0], found.hazard.lines[-1]
+        where = (
+            f"lines {first} and {second}" if first != second else f"the accesses of line {first}"
+        )
+        advice = f"Put a __syncthreads() between {where}"
     return f"{advice}: {message}{_at(found.sizes)}"
 
 

@@ -82,10 +82,10 @@ GUARD = "    if (row < M && col < N)\n"
     ("old", "new", "state", "sentences"),
     [
         (BARRIER, "\n        for", State.HAZARD,
-         ["Put a __syncthreads() between these accesses: line 21", "line 25",
+         ["Put a __syncthreads() between lines 21 and 25: line 21", "line 25",
           "Seen at M = 8, N = 8, K = 8."]),
         ("        __syncthreads();\n    }", "    }", State.HAZARD,
-         ["Put a __syncthreads() between these accesses: line 26", "line 21"]),
+         ["Put a __syncthreads() between lines 26 and 21: line 26", "line 21"]),
         (GUARD, "", State.HAZARD,
          ["Guard the edge, where the tile does not divide the size: line 30", "of C"]),
         ("a_col < K ?", "true ?", State.HAZARD, ["Guard the edge", "line 21", "of A"]),
