@@ -320,8 +320,8 @@ def draw_text(draft: Draft, examined: Examined) -> None:
         problems = (*problems, *mark_hazards(draft.text, checked.verdict))
     heard = draw_editor(draft.document, draft.edited, problems, draft.progress.marks())
     draft.wants_check |= heard.is_asked
-    if not draft.progress.attempts and heard.remembered:
-        draft.progress = progress.from_marks(heard.remembered)
+    if heard.remembered:
+        draft.progress = progress.from_marks(heard.remembered).with_visit(draft.progress)
     edited = heard.edited
     if edited is not None and edited.number == draft.document.number and edited != draft.edited:
         draft.edit(edited)
