@@ -25,11 +25,12 @@ from ui.compute import (
     open_scene,
     open_view,
 )
-from ui.executor import executor
+from ui.executor import executor, lane_count
+from ui.lanes import Lanes
 from ui.look import Look
 from ui.view_url import View
 from ui.waiting import wait, wait_quietly
-from ui.workers import Running
+from ui.workers import Lane, Running
 
 LARGEST = 96 * 2**20  # bytes of the results that are kept
 OTHERS = 2**15  # bytes that a result without a picture is taken for
@@ -56,8 +57,8 @@ class Answers:
     more is not begun.
     """
 
-    def __init__(self, workers: Executor) -> None:
-        self._workers = workers
+    def __init__(self, workers: Executor | Lanes) -> None:
+        self._workers: Any = workers  # lanes give a function its lane as its first argument
         self._lock = threading.RLock()
         self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
 
@@ -159,6 +160,26 @@ def _size(result: object) -> int:
 def answers() -> Answers:
     """What the class has asked this app for."""
     return Answers(executor())
+
+
+@st.cache_resource(show_spinner=False)
+def verdicts() -> Answers:
+    """Verdicts that the class has asked for: fewer at once than there are workers.
+
+    They may take seconds, and the marks and steps of others must not wait for them.
+    """
+    return Answers(Lanes(executor(), lane_count()))
+
+
+def ask_verdict(
+    function: Callable[[Lane, *Arguments], Result],
+    *arguments: *Arguments,
+    on_stop: Callable[[], None] | None = None,
+) -> Result:
+    """The result of a function of its lane and some arguments, as Answers.ask."""
+    return verdicts().ask(
+        cast(Callable[[*Arguments], Result], function), *arguments, on_stop=on_stop
+    )
 
 
 def compute(

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from simulator import LaunchError
+from tests.ui import jobs
 from ui import cache
 from ui.cache import Answers
-from ui.workers import Running
+from ui.compute import place
+from ui.lanes import Lanes
+from ui.workers import Running, Workers
 
 VISITORS = 30
 
@@ -182,3 +185,12 @@ def test_what_nobody_waits_for_any_more_is_not_begun(
     workers.run()
     assert counting.calls == []
     assert not answers.knows(counting.double, 1)
+
+
+def test_verdicts_that_take_long_leave_a_worker_to_others() -> None:
+    with Workers(2, place) as workers, ThreadPoolExecutor(2) as visitors:
+        verdicts = Answers(Lanes(workers, 1))
+        slow = [visitors.submit(verdicts.ask, jobs.process_after, 3.0 + i) for i in range(2)]
+        assert Answers(workers).ask(jobs.process, "short") > 0
+        assert not any(one.done() for one in slow)
+        assert slow[0].result() == slow[1].result()
