@@ -163,7 +163,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, cluster: Cluster, command: str) -> A
     """The GPU page of an app on the cluster; the command is this machine's GPU process."""
     st.cache_resource.clear()
     st.cache_data.clear()
-    monkeypatch.setattr("ui.executor.executor", lambda: cluster)
+    monkeypatch.setattr("ui.gpu_jobs.executor", lambda: cluster)
     monkeypatch.setattr("gpu.worker.COMMAND", (sys.executable, "-c", command))
     page = AppTest.from_file(PAGE, default_timeout=SECONDS).run()
     assert not page.exception
@@ -193,7 +193,7 @@ def test_where_no_worker_has_a_gpu_the_page_says_how_one_joins(
     command = f"python -m dask worker {scheduler} --resources GPU=1 --nthreads 1"
     assert page.code[-1].value == command
     monkeypatch.undo()
-    monkeypatch.setattr("ui.executor.executor", lambda: clusters[0])
+    monkeypatch.setattr("ui.gpu_jobs.executor", lambda: clusters[0])
     next(button for button in page.button if button.label == "Look again").click()
     page.run()
     assert page.header[0].value == "On the cluster"
