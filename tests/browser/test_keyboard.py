@@ -217,3 +217,28 @@ def test_keys_during_a_load_are_for_the_scene_that_comes(visit: Open) -> None:
     page.keyboard.press("o")
     settled(page, view="overview")
     assert where(page)[0] == last - 1, "a key is done again in another scene alone"
+
+
+def test_a_scene_that_is_put_there_anew_goes_on_at_its_step(visit: Open) -> None:
+    page = ready(visit("?kernel=padded&M=16&N=12&K=16&bx=1&tx=3&ty=2"))
+    settled(page)
+    for key in ("PageDown", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    number, last = where(page)
+    assert number > 3
+    page.evaluate(  # as Streamlit does under load, and before Python has heard of the step
+        """() => {
+          let at = document.querySelector('.stepper');
+          while (!at.__tilewise) at = at.parentNode;
+          at.__tilewise.close();
+          delete at.__tilewise;
+          document.querySelector('.stepper .picture').replaceChildren();
+        }"""
+    )
+    field = setting(page, "Thread y")
+    field.fill("5")
+    field.press("Enter")
+    settled(page, ty="5", step=str(number))
+    assert where(page) == (number, last)
+    page.keyboard.press("ArrowRight")
+    until(page, f"Step {number + 1} of")

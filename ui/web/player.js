@@ -52,6 +52,7 @@ function createPlayer(root, hooks) {
   let fitted = { scale: 1, left: 0 };
   let held = null; // the timer of a picture that waits for the one for another room
   let repeated = []; // what was asked for since the visitor last chose something else, and when
+  let inherited = null; // what the player before this one had: its order, step and repeated
 
   const last = () => scene.stops.steps - 1;
   const pageAt = (n) => scene.pages.find((page) => page.first <= n && n < page.end);
@@ -79,6 +80,7 @@ function createPlayer(root, hooks) {
     if (before?.order !== order) {
       step = next.start;
       if (before) pause();
+      inherit(order);
     }
     part = null;
     step = Math.min(step, last());
@@ -100,17 +102,32 @@ function createPlayer(root, hooks) {
     if (before?.order !== order) repeat();
   }
 
-  // Keys that were pressed while a scene was on its way are for that one.
-  function perform(action) {
-    repeated.push([performance.now(), action]);
-    if (scene) action();
+  // Keys that were pressed while a scene was on its way are for that one: each is an action's name,
+  // or the number of a step.
+  function perform(key) {
+    repeated.push([performance.now(), key]);
+    if (scene) press(key);
+  }
+
+  function press(key) {
+    if (typeof key === "number") return show(key - 1);
+    if (!KEEP_PLAYING.includes(key)) pause();
+    actions[key]();
   }
 
   function repeat() {
     const since = performance.now() - LATE_MS;
-    const actions = repeated.filter(([at]) => at > since);
+    const pressed = repeated.filter(([at]) => at > since);
     repeated = [];
-    for (const [, action] of actions) action();
+    for (const [, key] of pressed) press(key);
+  }
+
+  // A player that takes the place of another in the middle of a visit goes on at its step. In a scene
+  // that the other did not get to draw, the keys for it are done again.
+  function inherit(order) {
+    if (inherited?.order === order) step = inherited.step;
+    else if (inherited) repeated.unshift(...inherited.repeated);
+    inherited = null;
   }
 
   // Something else was chosen, perhaps another scene.
@@ -270,15 +287,11 @@ function createPlayer(root, hooks) {
     ...hooks.actions,
   };
   const keys = { ...STEP_KEYS, "?": "keys", ...hooks.keys };
-  const typed = numbers((number) => perform(() => show(number - 1)));
+  const typed = numbers(perform);
 
   function act(name) {
-    const action = () => {
-      if (!KEEP_PLAYING.includes(name)) pause();
-      actions[name]();
-    };
-    if (REPEATED.includes(name)) perform(action);
-    else if (scene) action();
+    if (REPEATED.includes(name)) perform(name);
+    else if (scene) press(name);
   }
 
   // Whether a key is for the control with the focus. Who clicked it goes on in the scene; who came to
@@ -460,6 +473,9 @@ function createPlayer(root, hooks) {
       repeat();
     },
     get loading() { return coming; },
+    // What a player that takes this one's place goes on with.
+    get legacy() { return scene ? { order: scene.order, step, repeated } : inherited ?? { repeated }; },
+    follow(legacy) { inherited = legacy; },
     close() {
       pause();
       clearTimeout(idle);

@@ -10,6 +10,8 @@ const COOKIE = "tilewise_room";
 const BANNER = ".st-key-sentence:has(.hazard)";
 const DRAWN = "tilewise:frames"; // the event that brings frames of another page
 
+let latest = null; // the player that was made last
+
 function mount(parent) {
   const root = parent.querySelector(".stepper");
   const app = {
@@ -180,6 +182,9 @@ function mount(parent) {
     keys: { p: "present", P: "present", Escape: "leave", o: "sheet", O: "sheet", s: "stage",
       S: "stage", w: "hazard", W: "hazard" },
   });
+  // Under load Streamlit may put the component there anew.
+  if (latest) player.follow(latest.legacy);
+  latest = player;
   player.picture.id = "scene";
   select.onchange = () => {
     choose("stage", select.value);
