@@ -14,7 +14,9 @@ import html
 import itertools
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -69,10 +71,13 @@ def main(arguments: list[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     written, pages = 0, list[Page]()
+    stopped = _note_interrupts()
     try:
         pages = list_pages([parse_address(address) for address in options.views])
         for written, page in enumerate(publish(options.folder, pages), 1):
             print(f"{written} of {len(pages)}: {page.name}", file=sys.stderr)
+            if stopped.is_set():
+                raise KeyboardInterrupt
     except (PublishError, ValueError, SourceError, LaunchError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -85,6 +90,19 @@ def main(arguments: list[str] | None = None) -> int:
         return STOPPED
     print(f"{options.folder / INDEX}: {len(pages)} scenes")
     return 0
+
+
+def _note_interrupts() -> threading.Event:
+    """What is set once Ctrl-C was pressed: Python loses its exception in a callback of libclang."""
+    pressed = threading.Event()
+
+    def note(*_: object) -> None:
+        pressed.set()
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():  # only it may set a handler
+        signal.signal(signal.SIGINT, note)
+    return pressed
 
 
 def list_pages(views: Iterable[View]) -> list[Page]:

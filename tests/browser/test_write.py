@@ -121,7 +121,7 @@ def test_a_hazard_opens_the_scene_and_the_text_is_still_there_afterwards(visit: 
     page = write(visit("/write"), RACE)
     page.keyboard.press("Control+Enter")
     expect(page.locator(VERDICT)).to_have_class("next hazard")
-    assert page.locator(".cm-lintRange-warning").count() > 0
+    expect(page.locator(".cm-lintRange-warning")).not_to_have_count(0)
     page.get_by_role("button", name="Show it").first.click()
     ready(page)
     title = page.locator(".st-key-scene .gtitle").text_content() or ""

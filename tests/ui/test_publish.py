@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 import signal
@@ -229,6 +230,25 @@ def test_control_c_leaves_whole_pages_alone(
     old.write_text(f"<!-- {MADE} --> the last one")
     assert publish.main([str(tmp_path)]) == 130
     assert old.read_text().endswith("the last one")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_control_c_in_a_callback_of_a_library_stops_after_the_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = publish.run_view
+
+    def run_and_press(view: View) -> publish.Run:
+        ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))()
+        return run(view)
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(publish, "run_view", run_and_press)
+    try:
+        assert publish.main([str(tmp_path)]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert "Stopped after 1 of" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has another way to stop a program.")
