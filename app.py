@@ -38,6 +38,7 @@ def draw() -> None:
     st.navigation(
         [
             st.Page(PAGES / "step.py", title="Step", icon=":material/steps:", default=True),
+            st.Page(PAGES / "learn.py", title="Learn", icon=":material/school:"),
             st.Page(PAGES / "write.py", title="Write", icon=":material/edit_note:"),
             st.Page(PAGES / "compare.py", title="GPU", icon=":material/speed:"),
         ],
@@ -62,4 +63,6 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
     except ClusterError as error:
         sys.exit(f"error: {error}")
     preload()
-    app = st.App(Path(__file__), routes=[*routes(["", "write", "compare"]), editor.route()])
+    app = st.App(
+        Path(__file__), routes=[*routes(["", "learn", "write", "compare"]), editor.route()]
+    )

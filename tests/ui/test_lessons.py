@@ -1,0 +1,157 @@
+"""Lessons: every directive is right, every stop draws, every question has one answer."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Mapping
+
+import pytest
+
+from ui.lessons.judge import Answer, check_texts, judge, right_answer, value, words
+from ui.lessons.lesson import Kind, Lesson, Question, QuestionPart, Stops
+from ui.lessons.parse import LessonError, lessons, parse_lesson
+from ui.lessons.picture import draw_stop
+from ui.lessons.quantities import find
+from ui.look import Look
+from ui.room import PHONE, USUAL
+
+HEAD = '```lesson\ntitle = "T"\nminutes = 1\nidea = "I."\n```\n'
+VIEW = "kernel=tiled&M=4&N=4&K=4&TILE=2"
+QUESTIONS = [part for lesson in lessons().values() for part in lesson.questions]
+VARIANTS = [question for part in QUESTIONS for question in part.variants]
+SEQUENCES = [
+    part for lesson in lessons().values() for part in lesson.parts if isinstance(part, Stops)
+]
+
+
+@functools.cache
+def numbers_of(index: int) -> Mapping[str, float]:
+    return {name: find(quantity) for name, quantity in VARIANTS[index].quantities.items()}
+
+
+def name_of(question: Question) -> str:
+    drawn = "-".join(f"{name}{number}" for name, number in question.fresh.items())
+    return f"{question.name}-{drawn}"
+
+
+def others(question: Question, numbers: Mapping[str, float], right: Answer) -> list[Answer]:
+    """Answers that are wrong."""
+    match question.kind:
+        case Kind.CHOICE:
+            return [i for i in range(len(question.options)) if i != right]
+        case Kind.ORDER:
+            assert isinstance(right, tuple)
+            return [one for one in itertools.permutations(right) if one != right]
+        case Kind.CELL:
+            assert isinstance(right, tuple)
+            return [(right[0], right[1] + 1), (right[0] + 1, right[1])]
+        case _:
+            assert isinstance(right, int)
+            return [right - 1, right + 1, 2 * right + 1]
+
+
+@pytest.mark.parametrize("index", range(len(VARIANTS)), ids=map(name_of, VARIANTS))
+def test_a_question_has_one_answer_and_a_reason_for_every_other(index: int) -> None:
+    question, numbers = VARIANTS[index], numbers_of(index)
+    right = right_answer(question, numbers)
+    found = judge(question, numbers, right)
+    assert found.is_right
+    assert found.because
+    assert words(question, numbers, right)
+    for answer in others(question, numbers, right):
+        found = judge(question, numbers, answer)
+        assert not found.is_right
+        assert found.because
+    for text in check_texts(question, numbers):
+        assert "{" not in text
+
+
+@pytest.mark.parametrize("index", range(len(VARIANTS)), ids=map(name_of, VARIANTS))
+def test_what_students_say_is_wrong(index: int) -> None:
+    question, numbers = VARIANTS[index], numbers_of(index)
+    right = right_answer(question, numbers)
+    for reason in question.wrong:
+        parts = tuple(value(question, part, numbers) for part in reason.answer.split(","))
+        said = parts if isinstance(right, tuple) else parts[0]
+        assert said != right, reason.because
+
+
+@pytest.mark.parametrize("part", SEQUENCES, ids=lambda part: part.stops[0].text[:30])
+def test_every_stop_shows_its_place_in_both_rooms(part: Stops) -> None:
+    for stop, room in itertools.product(part.stops, (USUAL, PHONE)):
+        look = Look(stage=stop.view.stage, width=room.width, height=room.height)
+        picture = draw_stop(stop.view, look, stop.mark)
+        assert picture.startswith("<svg")
+        assert 'class="mark"' in picture
+        assert stop.text.endswith((".", "?", "!", ":")), stop.text
+
+
+def test_names_of_questions_are_unique() -> None:
+    names = [part.name for part in QUESTIONS]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("lesson", lessons().values(), ids=lambda lesson: lesson.name)
+def test_a_lesson_asks_before_it_tells(lesson: Lesson) -> None:
+    assert len(lesson.questions) >= 1
+    assert any(isinstance(part, Stops) for part in lesson.parts)
+    assert lesson.idea.endswith(".")
+
+
+def stops(count: int, mark: str = "stage", view: str = VIEW) -> str:
+    stop = f'[[stop]]\nstep = 2\nmark = "{mark}"\ntext = "Look."\n'
+    return f'{HEAD}```stops\nview = "{view}"\n{stop * count}```\n'
+
+
+def question(**changed: str) -> str:
+    lines = {
+        "name": '"n"', "kind": '"number"', "ask": '"How many?"', "answer": '"t"',
+        "because": '"{t}."', "numbers.t": f'{{ measure = "threads", view = "{VIEW}" }}',
+    } | changed  # fmt: skip
+    body = "\n".join(f"{name} = {text}" for name, text in lines.items())
+    return f"{HEAD}```question\n{body}\n```\n"
+
+
+BROKEN = {
+    "no lesson": ("Prose.\n", 1, "begins with a block"),
+    "no end": (f"{HEAD}\n```stops\n", 7, "has no end"),
+    "unknown block": (f"{HEAD}```scenery\n```\n", 6, "no block 'scenery'"),
+    "no TOML": (f'{HEAD}```chart\nchart = "ladder"\ntext = no\n```\n', 8, "no TOML"),
+    "unknown key": (f'{HEAD}```chart\nchart = "ladder"\ntexts = "a"\n```\n', 7, "texts"),
+    "unknown chart": (f'{HEAD}```chart\nchart = "pie"\ntext = "a"\n```\n', 7, "pie"),
+    "unknown exercise": (f'{HEAD}```exercise\nname = "none"\ntext = "a"\n```\n', 7, "no exercise"),
+    "too few stops": (stops(3), 7, "3 stops"),
+    "too many stops": (stops(9), 7, "9 stops"),
+    "no such view": (stops(4, view="kernel=tyled"), 7, "is no view"),
+    "no such mark": (stops(4, "ceiling"), 7, "ceiling"),
+    "a mark of two scenes": (stops(4, "left"), 7, "no place of one scene"),
+    "an unknown measure": (question(**{"numbers.t": '{ measure = "luck" }'}), 7, "luck"),
+    "a measure without its view": (
+        question(**{"numbers.t": '{ measure = "threads" }'}), 7, "needs a view",
+    ),
+    "a choice without options": (question(kind='"choice"'), 7, "two or more options"),
+    "a cell without rows": (question(kind='"cell"'), 7, "rows and columns"),
+    "a line without its source": (question(kind='"line"'), 7, "has a view"),
+    "a number that is not drawn": (
+        question(**{"numbers.t": '{ measure = "threads", view = "kernel=tiled&M={M}" }'}),
+        7, "not drawn",
+    ),
+    "one name twice": (question() + question()[len(HEAD):], 1, "Two questions"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_directive_is_an_error_with_file_and_line(case: str) -> None:
+    text, line, said = BROKEN[case]
+    with pytest.raises(LessonError) as caught:
+        parse_lesson(text, "01_test.md")
+    assert str(caught.value).startswith(f"01_test.md, line {line}: ")
+    assert said in str(caught.value)
+
+
+def test_the_examples_that_are_broken_above_are_right_before() -> None:
+    assert parse_lesson(stops(4) + question()[len(HEAD) :], "01_test.md").questions
+    [part] = parse_lesson(question(fresh="{ K = [4, 8] }"), "01_test.md").parts
+    assert isinstance(part, QuestionPart)
+    assert [one.fresh for one in part.variants] == [{"K": 4}, {"K": 8}]

@@ -1,0 +1,1 @@
+"""Lessons, questions and claims: data of assets/lessons, and what the simulator says of them."""

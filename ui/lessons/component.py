@@ -1,0 +1,66 @@
+"""The components of a lesson: stops to walk, and what is picked from cells, lines or sentences."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from ui.lessons.lesson import Kind
+from ui.web_files import read_web
+
+
+@functools.cache
+def _register_components() -> tuple[Any, Any]:
+    """Register both, once in a process."""
+    stops = st.components.v2.component(
+        "tilewise_stops", html=read_web("stops.html"), css=read_web("lesson.css"),
+        js=read_web("stops.js", "stops_page.js"), isolate_styles=False,
+    )  # fmt: skip
+    picker = st.components.v2.component(
+        "tilewise_picker",
+        html=read_web("picker.html"),
+        css=read_web("picker.css"),
+        js=read_web("picker.js"),
+        isolate_styles=False,
+    )
+    return stops, picker
+
+
+def draw_stops(content: str, key: str) -> int | None:
+    """Draw stops, as markup.stops_html has them; return the one whose scene is to be opened."""
+    stops, _ = _register_components()
+    drawn = hashlib.sha256(content.encode()).hexdigest()[:16]
+    result = stops(key=key, data={"html": content, "drawn": drawn}, on_opened_change=lambda: None)
+    return None if result.opened is None else int(result.opened)
+
+
+def draw_picker(
+    kind: Kind,
+    items: Sequence[str],
+    labels: Sequence[str] | None,
+    columns: int,
+    right: Sequence[int] | None,
+    picked: Sequence[int],
+    key: str,
+) -> list[int]:
+    """Draw buttons to pick from; return the numbers of those that are picked, in their order.
+
+    With `right`, which are marked, nothing can be picked any more.
+    """
+    _, picker = _register_components()
+    result = picker(
+        key=key,
+        data={
+            "kind": kind, "items": list(items), "labels": labels and list(labels),
+            "columns": columns, "right": right and list(right), "locked": right is not None,
+            "picked": list(picked),
+        },
+        default={"picked": list(picked)},
+        on_picked_change=lambda: None,
+    )  # fmt: skip
+    count = len(items)
+    return [int(i) for i in result.picked or () if 0 <= int(i) < count]

@@ -1,0 +1,188 @@
+"""A lesson: prose, stops in scenes, charts, questions, exercises, and notes for a teacher."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from simulator.exercises.exercise import Exercise
+from ui.view_url import View
+
+
+class Mark(StrEnum):
+    """A place of a scene that stands out at a stop."""
+
+    SOURCE = "source"
+    STAGE = "stage"
+    SENTENCE = "sentence"
+    LEDGER = "ledger"
+    TIMELINE = "timeline"
+    LEFT = "left"  # of two scenes beside each other
+    RIGHT = "right"
+    COUNTS = "counts"  # of both
+
+
+class Chart(StrEnum):
+    """A chart of a recorded run on a GPU."""
+
+    LATENCIES = "latencies"
+    LADDER = "ladder"
+    AGAINST_SIZE = "against-size"
+    ROOFLINE = "roofline"
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """Markdown, with formulas between dollar signs."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A step of a scene, what to see there, and where."""
+
+    view: View
+    text: str  # a sentence
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Stops:
+    """Stops that the arrow keys walk; a single one is a picture."""
+
+    stops: tuple[Stop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPart:
+    """A chart with what it shows."""
+
+    chart: Chart
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExercisePart:
+    """An exercise of the Write page, and why now."""
+
+    exercise: Exercise
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What a teacher is told here: Markdown."""
+
+    text: str
+
+
+class Measure(StrEnum):
+    """What the simulator says of a view: of its whole launch, of its block, or at its step."""
+
+    THREADS = "threads"  # of a block
+    BLOCKS = "blocks"
+    WARPS = "warps"  # of a block
+    STEPS = "steps"  # of the recorded block
+    BARRIERS = "barriers"  # that the block passes
+    TILES = "tiles"  # of A that the block goes along
+    SHARED_BYTES = "shared-bytes"  # of a block
+    HAZARDS = "hazards"
+    WRONG_CELLS = "wrong-cells"  # of C, in the view's order of warps
+    THREAD_LOADS = "thread-loads"  # from global memory, of the focused thread, in all steps
+    MULTIPLY_ADDS = "multiply-adds"  # of the block, in all steps, as the next three
+    SECTORS = "sectors"
+    WAVEFRONTS = "wavefronts"
+    WAITS = "waits"  # of warps at barriers
+    STEP_SECTORS = "step-sectors"  # at the view's step
+    STEP_WAVEFRONTS = "step-wavefronts"
+    STEP_THREADS = "step-threads"  # that run the statement
+    LINE = "line"  # of the text, of the view's step
+    VARIABLE = "variable"  # a number of the focused thread, after the view's step
+    SHARED_CELL = "shared-cell"  # of a shared array, after the view's step
+    COUNTER = "counter"  # of the whole launch: simulator.observers.counters
+    RECORDED = "recorded"  # of a run on a GPU: a path, such as latency.dram
+    KERNEL_TIME = "kernel-time"  # of a recorded comparison, in milliseconds
+    KERNEL_SHARE = "kernel-share"  # of cuBLAS's speed there
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number that a program found, never typed."""
+
+    measure: Measure
+    view: View | None  # None for what is recorded
+    of: str  # which variable, cell, counter, path or kernel; else ""
+    digits: int  # behind the decimal point
+
+
+class Kind(StrEnum):
+    """How a question is answered."""
+
+    NUMBER = "number"
+    CHOICE = "choice"  # one of some sentences
+    CELL = "cell"  # a cell to click
+    LINE = "line"  # a line of the source to click
+    ORDER = "order"  # sentences to arrange
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why an answer is wrong: a template over the question's numbers, and when it is given."""
+
+    answer: str  # an expression over the numbers, as the answer's
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A sentence to choose or to arrange, and its number: of a choice the largest one is right."""
+
+    text: str
+    value: str  # an expression over the numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with fixed numbers; its answer is an expression over what programs found."""
+
+    name: str  # of all lessons' questions
+    kind: Kind
+    ask: str  # Markdown, a template over the numbers
+    quantities: Mapping[str, Quantity]
+    fresh: Mapping[str, int]  # the numbers drawn for this visit
+    answer: str  # of a number or a line; of a cell "row, column"
+    because: str  # a template: the reason, once it is answered
+    wrong: tuple[Reason, ...]
+    options: tuple[Option, ...]  # of a choice and an order
+    rows: str  # of the cells, an expression; else ""
+    columns: str
+    view: View | None  # the scene that shows it
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPart:
+    """A question; `variants` has one for each drawing of its fresh numbers, at least one."""
+
+    name: str
+    variants: tuple[Question, ...]
+
+
+Part = Prose | Stops | ChartPart | ExercisePart | Notes | QuestionPart
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One lesson."""
+
+    name: str  # its file's, without number and ending
+    title: str
+    minutes: int  # in class
+    idea: str  # a sentence
+    parts: tuple[Part, ...]
+
+    @property
+    def questions(self) -> tuple[QuestionPart, ...]:
+        """The lesson's questions, in order."""
+        return tuple(part for part in self.parts if isinstance(part, QuestionPart))

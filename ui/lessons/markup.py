@@ -1,0 +1,40 @@
+"""The HTML of stops and of pickers, on a page and in a file of its own."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+from ui.lessons.lesson import Stop
+
+CODE = re.compile(r"`([^`]+)`")
+WALK = (
+    '<button data-walk="-1" aria-label="Stop back">◀</button>'
+    '<span class="place" aria-live="polite"></span>'
+    '<button data-walk="1" aria-label="Next stop">▶</button>'
+)
+OPEN = "<button data-open>Step through it</button>"
+EMPHASIS = re.compile(r"\*\*([^*]+)\*\*")
+
+
+def inline(text: str) -> str:
+    """A sentence with `code` and **emphasis** as HTML."""
+    escaped = html.escape(text)
+    return EMPHASIS.sub(r"<b>\1</b>", CODE.sub(r"<code>\1</code>", escaped))
+
+
+def stops_html(stops: Sequence[Stop], pictures: Sequence[str], opens: bool) -> str:
+    """All stops one under another, of which a script shows one at a time; on paper all are there.
+
+    With opens there is a button that opens a stop's scene.
+    """
+    figures = "".join(
+        f'<figure class="stop"><figcaption>{inline(stop.text)}</figcaption><div class="shot" '
+        f'role="img" aria-label="{html.escape(stop.text)}">{picture}</div></figure>\n'
+        for stop, picture in zip(stops, pictures, strict=True)
+    )
+    buttons = OPEN if opens else ""
+    if len(stops) > 1:
+        buttons = WALK + buttons
+    return f'<div class="walked"><div class="walk">{buttons}</div>{figures}</div>'

@@ -1,0 +1,308 @@
+"""Reads lessons: Markdown whose fenced blocks named below are directives, written as TOML.
+
+    ```stops
+    view = "kernel=tiled&M=4&N=4&K=4&TILE=2"
+    [[stop]]
+    step = 3
+    mark = "source"
+    text = "Each thread copies one value of A."
+    ```
+
+A file begins with a block named lesson. Every mistake is a LessonError with the file and the line.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from simulator.exercises.exercise import exercises
+from ui.lessons.lesson import (
+    Chart,
+    ChartPart,
+    ExercisePart,
+    Kind,
+    Lesson,
+    Mark,
+    Measure,
+    Notes,
+    Option,
+    Part,
+    Prose,
+    Quantity,
+    Question,
+    QuestionPart,
+    Reason,
+    Stop,
+    Stops,
+)
+from ui.standalone import parse_address
+from ui.view_url import View
+
+FOLDER = Path(__file__).resolve().parent.parent.parent / "assets" / "lessons"
+FILE_NAME = re.compile(r"\d\d_(?P<name>[a-z_]+)")
+FENCE = re.compile(r"^```(?P<name>\w*)\s*$")
+TOML_LINE = re.compile(r"\(at line (?P<line>\d+), column \d+\)$")
+OF_VIEW = (Measure.RECORDED, Measure.KERNEL_TIME, Measure.KERNEL_SHARE)  # those without a view
+FEWEST_STOPS, MOST_STOPS = 4, 8  # of a sequence; a single one is a picture
+WHOLE = {Mark.LEFT, Mark.RIGHT, Mark.COUNTS}  # marks of two scenes, beside the timeline's
+
+Data = TypeVar("Data")
+
+
+class LessonError(ValueError):
+    """What is wrong in a lesson's file, and where."""
+
+    def __init__(self, file: str, line: int, sentence: str) -> None:
+        super().__init__(f"{file}, line {line}: {sentence}")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block, or the Markdown between two."""
+
+    name: str  # "" for Markdown
+    text: str
+    line: int  # of its first line of text, from 1
+
+
+class _Lesson(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    title: str
+    minutes: int
+    idea: str
+
+
+class _Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    text: str
+    mark: Mark
+    step: int = 0
+    view: str = ""
+
+
+class _Stops(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    stop: list[_Stop]
+    view: str = ""
+
+
+class _Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    chart: Chart
+    text: str
+
+
+class _Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    text: str
+
+
+class _Quantity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    measure: Measure
+    view: str = ""
+    of: str = ""
+    digits: int = 0
+
+
+class _Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    answer: str | int
+    because: str
+
+
+class _Option(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    text: str
+    value: str | int
+
+
+class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    kind: Kind
+    ask: str
+    because: str
+    answer: str | int = ""
+    view: str = ""
+    rows: str | int = ""
+    columns: str | int = ""
+    numbers: dict[str, _Quantity] = {}
+    fresh: dict[str, list[int]] = {}
+    wrong: list[_Reason] = []
+    option: list[_Option] = []
+
+
+@functools.cache
+def lessons() -> Mapping[str, Lesson]:
+    """All lessons by name, in the order of their files. Raises LessonError."""
+    found: dict[str, Lesson] = {}
+    for file in sorted(FOLDER.glob("*.md")):
+        lesson = parse_lesson(file.read_text(encoding="utf-8"), file.name)
+        found[lesson.name] = lesson
+    return found
+
+
+def parse_lesson(text: str, file: str) -> Lesson:
+    """A lesson from a file's text. Raises LessonError."""
+    name = FILE_NAME.fullmatch(Path(file).stem)
+    if name is None:
+        raise LessonError(file, 1, "A lesson's file is named as 01_memory.md.")
+    blocks = list(split_blocks(text, file))
+    if not blocks or blocks[0].name != "lesson":
+        raise LessonError(file, 1, "A lesson begins with a block ```lesson.")
+    head = _decode(_Lesson, blocks[0], file)
+    parts = tuple(_Reader(file, block).part() for block in blocks[1:])
+    names = [part.name for part in parts if isinstance(part, QuestionPart)]
+    for one in names:
+        if names.count(one) > 1:
+            raise LessonError(file, 1, f"Two questions are named {one}.")
+    return Lesson(name["name"], head.title, head.minutes, head.idea, parts)
+
+
+def split_blocks(text: str, file: str) -> Iterator[Block]:
+    """The directives of a lesson, and the Markdown between them. Raises LessonError."""
+    lines = text.split("\n")
+    prose: list[str] = []
+    start, number = 1, 0
+    while number < len(lines):
+        fence = FENCE.match(lines[number])
+        if fence is None:
+            prose.append(lines[number])
+            number += 1
+            continue
+        end = next((n for n in range(number + 1, len(lines)) if lines[n].rstrip() == "```"), None)
+        if end is None:
+            raise LessonError(file, number + 1, "This block has no end: a line ``` is missing.")
+        if fence["name"] in DIRECTIVES:
+            if "".join(prose).strip():
+                yield Block("", "\n".join(prose).strip("\n"), start)
+            yield Block(fence["name"], "\n".join(lines[number + 1 : end]), number + 2)
+            prose, start = [], end + 2
+        elif fence["name"] in CODE:
+            prose += lines[number : end + 1]
+        else:
+            known = ", ".join((*DIRECTIVES, *CODE))
+            raise LessonError(
+                file, number + 1, f"There is no block {fence['name']!r}, only {known}."
+            )
+        number = end + 1
+    if "".join(prose).strip():
+        yield Block("", "\n".join(prose).strip("\n"), start)
+
+
+def _decode(kind: type[Data], block: Block, file: str) -> Data:
+    """The data of a directive."""
+    try:
+        return msgspec.convert(tomllib.loads(block.text), kind)
+    except tomllib.TOMLDecodeError as error:
+        place = TOML_LINE.search(str(error))
+        line = block.line + int(place["line"]) - 1 if place else block.line
+        sentence = TOML_LINE.sub("", str(error)).strip()
+        raise LessonError(file, line, f"This is no TOML: {sentence}.") from None
+    except msgspec.ValidationError as error:
+        raise LessonError(file, block.line, f"{block.name}: {error}.") from None
+
+
+class _Reader:
+    """Makes a part of a block."""
+
+    def __init__(self, file: str, block: Block) -> None:
+        self._file, self._block = file, block
+
+    def part(self) -> Part:
+        """The block's part."""
+        match self._block.name:
+            case "":
+                return Prose(self._block.text)
+            case "notes":
+                return Notes(self._block.text)
+            case "stops":
+                return self._stops(_decode(_Stops, self._block, self._file))
+            case "chart":
+                chart = _decode(_Chart, self._block, self._file)
+                return ChartPart(chart.chart, chart.text)
+            case "exercise":
+                named = _decode(_Exercise, self._block, self._file)
+                if named.name not in exercises():
+                    known = ", ".join(exercises())
+                    raise self._error(f"There is no exercise {named.name}, only {known}.")
+                return ExercisePart(exercises()[named.name], named.text)
+            case "question":
+                return self._question(_decode(_Question, self._block, self._file))
+            case _:
+                raise self._error("A lesson has one block ```lesson, at its start.")
+
+    def _error(self, sentence: str) -> LessonError:
+        return LessonError(self._file, self._block.line, sentence)
+
+    def _view(self, address: str, step: int = 0) -> View:
+        query = address + (f"&step={step}" if step else "")
+        try:
+            return parse_address(query)
+        except ValueError as error:
+            raise self._error(f"{query!r} is no view: {error}") from None
+
+    def _stops(self, found: _Stops) -> Stops:
+        count = len(found.stop)
+        if count != 1 and not FEWEST_STOPS <= count <= MOST_STOPS:
+            raise self._error(
+                f"Here are {count} stops; a sequence has {FEWEST_STOPS} to {MOST_STOPS}, and a "
+                "picture is a single one."
+            )
+        stops = []
+        for one in found.stop:
+            view = self._view(one.view or found.view, one.step)
+            if one.mark is not Mark.TIMELINE and (view.partner is not None) != (one.mark in WHOLE):
+                scenes = "two scenes" if view.partner else "one scene"
+                raise self._error(f"{one.mark} is no place of {scenes}.")
+            stops.append(Stop(view, one.text, one.mark))
+        return Stops(tuple(stops))
+
+    def _question(self, found: _Question) -> QuestionPart:
+        drawn = list(itertools.product(*found.fresh.values()))
+        variants = [
+            self._variant(found, dict(zip(found.fresh, values, strict=True))) for values in drawn
+        ]
+        return QuestionPart(found.name, tuple(variants))
+
+    def _variant(self, found: _Question, fresh: Mapping[str, int]) -> Question:
+        """The question with its fresh numbers, which stand in views as {name}."""
+        quantities = {}
+        for name, one in found.numbers.items():
+            if name in fresh:
+                raise self._error(f"The number {name} is both drawn and measured.")
+            view = self._view(self._filled(one.view, fresh)) if one.view else None
+            if (view is None) != (one.measure in OF_VIEW):
+                is_missing = "needs a view" if view is None else "takes no view"
+                raise self._error(f"The number {name}, {one.measure}, {is_missing}.")
+            quantities[name] = Quantity(one.measure, view, self._filled(one.of, fresh), one.digits)
+        has_options = found.kind in (Kind.CHOICE, Kind.ORDER)
+        if has_options != (len(found.option) > 1) or has_options == bool(str(found.answer)):
+            raise self._error(
+                f"A question of the kind {found.kind} has "
+                + ("two or more options and no answer." if has_options else "an answer, no option.")
+            )
+        if (found.kind is Kind.CELL) != bool(str(found.rows) and str(found.columns)):
+            raise self._error("A cell has rows and columns, and nothing else has.")
+        if found.kind is Kind.LINE and not found.view:
+            raise self._error("A question for a line has a view, whose source it shows.")
+        return Question(
+            found.name, found.kind, found.ask, quantities, fresh, str(found.answer),
+            found.because,
+            tuple(Reason(str(one.answer), one.because) for one in found.wrong),
+            tuple(Option(one.text, str(one.value)) for one in found.option),
+            str(found.rows), str(found.columns),
+            self._view(self._filled(found.view, fresh)) if found.view else None,
+        )  # fmt: skip
+
+    def _filled(self, text: str, fresh: Mapping[str, int]) -> str:
+        try:
+            return text.format(**fresh)
+        except (KeyError, IndexError, ValueError):
+            raise self._error(f"{text!r} names a number that is not drawn in [fresh].") from None
+
+
+DIRECTIVES = ("lesson", "stops", "chart", "exercise", "question", "notes")
+CODE = ("cpp", "text")  # fenced blocks that are shown as they are

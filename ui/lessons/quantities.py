@@ -1,0 +1,141 @@
+"""Numbers that programs found: of a view by the simulator, or from a recorded run on a GPU."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, assert_never
+
+import numpy as np
+
+from gpu.recorded import recordings
+from simulator import LaunchError, simulate
+from simulator.launch import WARP_SIZE, ravel
+from simulator.observers.counters import FIELDS
+from ui import presets
+from ui.compute import load_kernel, load_launch, load_recording, load_report, recording_key
+from ui.costs import add_up_costs
+from ui.lessons.lesson import Measure, Quantity
+from ui.panels.threads import global_loads
+from ui.scene_model import build_scene_model
+from ui.view_url import View
+
+CELL = "cell"  # how the cell of a shared array is named: "Bs 0 1"
+
+
+def measure(view: View, kind: Measure, of: str = "") -> float:
+    """A number of a view, which a worker process may find: the first argument names its place.
+
+    Raises SourceError or LaunchError for a view that cannot be run, and ValueError, a sentence,
+    where it has no such number.
+    """
+    recording = load_recording(recording_key(view))
+    launch, steps = recording.launch, recording.steps
+    at = min(view.step, len(steps) - 1)
+    step = steps[at]
+    thread = ravel(view.thread_index, launch.block)
+    match kind:
+        case Measure.THREADS:
+            return launch.threads
+        case Measure.BLOCKS:
+            return int(np.prod(launch.grid))
+        case Measure.WARPS:
+            return -(-launch.threads // WARP_SIZE)
+        case Measure.STEPS:
+            return len(steps)
+        case Measure.BARRIERS:
+            return steps[-1].interval
+        case Measure.TILES:
+            return build_scene_model(recording, thread).iterations
+        case Measure.SHARED_BYTES:
+            return sum(array.nbytes for array in steps[-1].shared.values())
+        case Measure.HAZARDS:
+            return len(load_report(view).hazards)
+        case Measure.WRONG_CELLS:
+            return _wrong_cells(view)
+        case Measure.THREAD_LOADS:
+            return global_loads(build_scene_model(recording, thread), thread)[-1]
+        case Measure.MULTIPLY_ADDS:
+            return int(add_up_costs(recording).multiply_adds[-1])
+        case Measure.SECTORS:
+            return int(add_up_costs(recording).sectors[-1])
+        case Measure.WAVEFRONTS:
+            return int(add_up_costs(recording).wavefronts[-1])
+        case Measure.WAITS:
+            return int(add_up_costs(recording).waits[-1])
+        case Measure.STEP_SECTORS:
+            return _at_step(add_up_costs(recording).sectors, at)
+        case Measure.STEP_WAVEFRONTS:
+            return _at_step(add_up_costs(recording).wavefronts, at)
+        case Measure.STEP_THREADS:
+            return int(step.active.sum())
+        case Measure.LINE:
+            return step.line
+        case Measure.VARIABLE:
+            if of not in step.registers:
+                raise ValueError(f"No variable {of} here, only {', '.join(step.registers)}.")
+            return float(step.registers[of][thread])
+        case Measure.SHARED_CELL:
+            name, *index = of.split()
+            if name not in step.shared:
+                raise ValueError(f"No shared array {name} here, only {', '.join(step.shared)}.")
+            return float(step.shared[name][tuple(map(int, index))])
+        case Measure.COUNTER:
+            if of not in FIELDS:
+                raise ValueError(f"No counter {of}, only {', '.join(FIELDS)}.")
+            return load_report(view).counters[of]
+        case Measure.RECORDED | Measure.KERNEL_TIME | Measure.KERNEL_SHARE:
+            raise ValueError(f"{kind} is of no view.")
+        case _:
+            assert_never(kind)
+
+
+def recorded(kind: Measure, of: str) -> float:
+    """A number of the newest recorded run.
+
+    of is a path, such as "latency.dram"; of a kernel's time or share "tiled 4096", or
+    "tiled 8192 6144 4096". Raises ValueError, a sentence, where nothing of that name was recorded.
+    """
+    run = recordings().runs[0]
+    if kind is Measure.RECORDED:
+        found: Any = run
+        for name in of.split("."):
+            names = {field.name for field in dataclasses.fields(found)}
+            if name not in names:
+                raise ValueError(f"No {name} was recorded, only {', '.join(sorted(names))}.")
+            found = getattr(found, name)
+        return float(found)
+    name, *sides = of.split()
+    size = tuple(map(int, sides)) * (3 if len(sides) == 1 else 1)
+    for comparison in run.comparisons:
+        for kernel in comparison.kernels if comparison.size == size else ():
+            if kernel.name == name and kernel.verified:
+                number = kernel.ms if kind is Measure.KERNEL_TIME else kernel.cublas_ratio
+                if number is not None:
+                    return number
+    raise ValueError(f"No {name} was recorded at {' x '.join(map(str, size))}.")
+
+
+def rounded(quantity: Quantity, number: float) -> float:
+    """A number with a quantity's digits; a whole one is an int."""
+    return round(number, quantity.digits) if quantity.digits else round(number)
+
+
+def _at_step(summed: np.ndarray[Any, Any], at: int) -> int:
+    return int(summed[at] - (summed[at - 1] if at else 0))
+
+
+def _wrong_cells(view: View) -> int:
+    """How many cells of C are wrong after the view's launch, in its order of warps."""
+    if view.own is not None:
+        raise LaunchError("A kernel of one's own has no product that is known.")
+    arguments = presets.inputs(view)
+    found = simulate(load_kernel(view), load_launch(view), view.schedule).arrays["C"]
+    product = arguments["A"].astype(float) @ arguments["B"].astype(float)
+    return int((found.reshape(product.shape).astype(float) != product).sum())
+
+
+def find(quantity: Quantity) -> float:
+    """A quantity's number with its digits, found in this process. Raises as measure, recorded."""
+    if quantity.view is None:
+        return rounded(quantity, recorded(quantity.measure, quantity.of))
+    return rounded(quantity, measure(quantity.view, quantity.measure, quantity.of))

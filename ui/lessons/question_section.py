@@ -1,0 +1,151 @@
+"""A question on a page: the reader commits to an answer before the run's is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from ui.cache import answers
+from ui.lessons.component import draw_picker
+from ui.lessons.judge import Answer, cells, fill, judge, right_answer, words
+from ui.lessons.lesson import Kind, Measure, Question, QuestionPart
+from ui.lessons.quantities import measure, recorded, rounded
+from ui.lessons.visit import Given, Visit
+from ui.view_url import View
+
+RIGHT, WRONG = ":material/check_circle:", ":material/cancel:"
+
+
+def find_numbers(question: Question) -> Mapping[str, float]:
+    """A question's numbers, which workers find."""
+    found = {}
+    for name, quantity in question.quantities.items():
+        if quantity.view is None:
+            number = recorded(quantity.measure, quantity.of)
+        else:
+            number = answers().ask(
+                measure, quantity.view, Measure(quantity.measure), quantity.of, is_quiet=True
+            )
+        found[name] = rounded(quantity, number)
+    return found
+
+
+def draw_question(
+    part: QuestionPart, visit: Visit, number: int, is_teacher: bool,
+    open_view: Callable[[View], None], read_source: Callable[[View], str],
+) -> None:  # fmt: skip
+    """Draw a question; once it is answered its reason, from the run, and the scene that shows it.
+
+    number is its place in the lesson, from 1.
+    """
+    question = visit.variant(part)
+    numbers = find_numbers(question)
+    given = visit.given.get(part.name)
+    key = f"{part.name} {visit.drawings.get(part.name, 0)}"
+    with st.container(border=True, key=f"question {part.name}"):
+        st.markdown(f"**Question {number}.** {fill(question, question.ask, numbers)}")
+        answer = _draw_answer(question, numbers, given, key, read_source)
+        if given is not None:
+            _draw_judgement(question, numbers, given)
+        _draw_buttons(part, visit, question, numbers, answer, given, key, open_view)
+        if is_teacher:
+            _draw_for_teacher(question, numbers)
+
+
+def _draw_buttons(
+    part: QuestionPart, visit: Visit, question: Question, numbers: Mapping[str, float],
+    answer: Answer | None, given: Given | None, key: str, open_view: Callable[[View], None],
+) -> None:  # fmt: skip
+    with st.container(horizontal=True):
+        if given is None:
+            if st.button("Answer", type="primary", disabled=answer is None, key=f"answer {key}"):
+                assert answer is not None
+                is_right = judge(question, numbers, answer).is_right
+                visit.answer(part, answer, is_right)
+                st.rerun()
+            return
+        label = "With other numbers" if len(part.variants) > 1 else "Answer again"
+        if len(part.variants) > 1 or not given.is_right:
+            st.button(
+                label, icon=":material/replay:", key=f"again {key}", on_click=visit.draw_anew,
+                args=(part,),
+            )  # fmt: skip
+        if question.view is not None and st.button(
+            "Show me", icon=":material/steps:", key=f"show {key}",
+            help="Open the scene that shows it.",
+        ):  # fmt: skip
+            open_view(question.view)
+
+
+def _draw_judgement(question: Question, numbers: Mapping[str, float], given: Given) -> None:
+    found = judge(question, numbers, given.answer)
+    if found.is_right:
+        st.success(f"**Right.** {found.because}", icon=RIGHT)
+        return
+    right = words(question, numbers, right_answer(question, numbers))
+    said = words(question, numbers, given.answer)
+    st.error(f"**You said {said}; it is {right}.** {found.because}", icon=WRONG)
+
+
+def _draw_for_teacher(question: Question, numbers: Mapping[str, float]) -> None:
+    right = right_answer(question, numbers)
+    st.info(f"**Answer: {words(question, numbers, right)}.** "
+            f"{judge(question, numbers, right).because}", icon=":material/school:")  # fmt: skip
+    for reason in question.wrong:
+        st.caption(f"What students often say: {fill(question, reason.because, numbers)}")
+
+
+def _draw_answer(
+    question: Question, numbers: Mapping[str, float], given: Given | None, key: str,
+    read_source: Callable[[View], str],
+) -> Answer | None:  # fmt: skip
+    """Draw what an answer is given by; return the answer that stands there."""
+    before = None if given is None else given.answer
+    is_locked = given is not None
+    if question.kind is Kind.NUMBER:
+        number = st.number_input(
+            "Your number", value=before if isinstance(before, int) else None, step=1,
+            disabled=is_locked, key=f"number {key} {is_locked}", width=220,
+        )  # fmt: skip
+        return None if number is None else int(number)
+    if question.kind is Kind.CHOICE:
+        texts = [fill(question, option.text, numbers) for option in question.options]
+        index = st.radio(
+            "Your choice", range(len(texts)), before if isinstance(before, int) else None,
+            format_func=texts.__getitem__, disabled=is_locked, key=f"choice {key} {is_locked}",
+            label_visibility="collapsed",
+        )  # fmt: skip
+        return None if index is None else int(index)
+    return _draw_picked(question, numbers, before, key, read_source)
+
+
+def _draw_picked(
+    question: Question, numbers: Mapping[str, float], before: Answer | None, key: str,
+    read_source: Callable[[View], str],
+) -> Answer | None:  # fmt: skip
+    """Draw a picker; return the cell, line or order that is picked, None where it is not whole."""
+    right = None if before is None else right_answer(question, numbers)
+    labels, columns = None, 1
+    if question.kind is Kind.CELL:
+        rows, columns = cells(question, numbers)
+        places = [(row, column) for row in range(rows) for column in range(columns)]
+        items = [f"{row}, {column}" for row, column in places]
+        labels = [f"row {row}, column {column}" for row, column in places]
+        picked = [places.index(before)] if isinstance(before, tuple) else []  # type: ignore[arg-type]
+        marked = None if right is None else [places.index(right)]  # type: ignore[arg-type]
+        found = draw_picker(question.kind, items, labels, columns, marked, picked, f"pick {key}")
+        return places[found[-1]] if found else None
+    if question.kind is Kind.LINE:
+        assert question.view is not None
+        items = [f"{n:>3}  {line}" for n, line in
+                 enumerate(read_source(question.view).rstrip().split("\n"), 1)]  # fmt: skip
+        picked = [before - 1] if isinstance(before, int) else []
+        marked = [right - 1] if isinstance(right, int) else None
+        found = draw_picker(question.kind, items, None, 1, marked, picked, f"pick {key}")
+        return found[-1] + 1 if found else None
+    items = [fill(question, option.text, numbers) for option in question.options]
+    picked = list(before) if isinstance(before, tuple) else []
+    marked = None if right is None else []
+    found = draw_picker(question.kind, items, None, 1, marked, picked, f"pick {key}")
+    return tuple(found) if len(found) == len(items) else None

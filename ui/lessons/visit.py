@@ -1,0 +1,50 @@
+"""What a visitor has answered in the lessons, and which numbers their questions have."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ui.lessons.judge import Answer
+from ui.lessons.lesson import Question, QuestionPart
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer that was given, for good: the next one is to other numbers."""
+
+    answer: Answer
+    is_right: bool
+
+
+@dataclass(slots=True)
+class Visit:
+    """One visitor's lessons, kept in the session state."""
+
+    lesson: str = ""  # the name of the one that is open
+    seed: int = field(default_factory=lambda: random.randrange(2**32))  # noqa: S311  # no secret
+    drawings: dict[str, int] = field(default_factory=dict)  # how often a question was drawn anew
+    given: dict[str, Given] = field(default_factory=dict)  # by the question's name
+    solved: set[str] = field(default_factory=set)  # questions that were answered right once
+
+    def variant(self, part: QuestionPart) -> Question:
+        """The question with the numbers of this visit."""
+        count = len(part.variants)
+        first = random.Random(f"{self.seed} {part.name}").randrange(count)  # noqa: S311  # likewise
+        return part.variants[(first + self.drawings.get(part.name, 0)) % count]
+
+    def answer(self, part: QuestionPart, answer: Answer, is_right: bool) -> None:
+        """Keep an answer."""
+        self.given[part.name] = Given(answer, is_right)
+        if is_right:
+            self.solved.add(part.name)
+
+    def draw_anew(self, part: QuestionPart) -> None:
+        """Ask a question again, with other numbers where it has some."""
+        self.drawings[part.name] = self.drawings.get(part.name, 0) + 1
+        self.given.pop(part.name, None)
+
+    def count(self, parts: tuple[QuestionPart, ...]) -> Mapping[str, int]:
+        """How many of some questions were answered right, and how many there are."""
+        return {"solved": sum(part.name in self.solved for part in parts), "of": len(parts)}

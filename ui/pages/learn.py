@@ -1,0 +1,199 @@
+"""The Learn page: lessons, with the scene, charts, questions and exercises as their blackboard."""
+
+from __future__ import annotations
+
+import functools
+import html
+
+import streamlit as st
+
+from gpu.recorded import recordings
+from simulator import LaunchError, SourceError
+from ui import presets
+from ui.cache import answers
+from ui.gpu_charts import latency, performance, roofline
+from ui.lessons import markup, picture
+from ui.lessons.component import draw_stops
+from ui.lessons.lesson import (
+    Chart,
+    ChartPart,
+    ExercisePart,
+    Lesson,
+    Notes,
+    Part,
+    Prose,
+    QuestionPart,
+    Stops,
+)
+from ui.lessons.parse import lessons
+from ui.lessons.question_section import draw_question
+from ui.lessons.visit import Visit
+from ui.look import Look
+from ui.mailbox import mailbox
+from ui.palette import PALETTES
+from ui.plain_text import plain_text
+from ui.room import PHONE, USUAL, guess_room
+from ui.view_url import View
+from ui.web_files import read_web
+from ui.workers import WorkerLostError
+
+STEP_PAGE, WRITE_PAGE = "ui/pages/step.py", "ui/pages/write.py"
+VISIT, LESSON = "learn_visit", "lesson"  # the session state's key, and the address's parameter
+
+
+def draw_page() -> None:
+    """Draw the page."""
+    st.html(f"<style>{read_web('page.css', 'lesson.css')}</style>")
+    visit = restore_visit()
+    lesson, is_teacher = draw_controls(visit)
+    place = list(lessons()).index(lesson.name) + 1
+    st.html(
+        f"<h1 class='lesson-title'>{place}. {html.escape(lesson.title)}</h1>"
+        f"<p class='lesson-idea'>{html.escape(lesson.idea)}</p>"
+    )
+    if is_teacher:
+        st.info(f"{lesson.minutes} minutes in class.", icon=":material/schedule:")
+    number = 0
+    for i, part in enumerate(lesson.parts):
+        number += isinstance(part, QuestionPart)
+        try:
+            draw_part(part, visit, f"{lesson.name} {i}", number, is_teacher)
+        except (SourceError, LaunchError, WorkerLostError) as error:
+            st.error(plain_text(f"This cannot be shown: {error}"), icon=":material/error:")
+    draw_next(visit, lesson)
+
+
+def restore_visit() -> Visit:
+    """The visitor's lessons; an address names the one to open."""
+    state = st.session_state
+    if VISIT not in state:
+        state[VISIT] = Visit()
+    visit: Visit = state[VISIT]
+    asked = st.query_params.get(LESSON, "")
+    if asked in lessons() and asked != state.get("learn_asked"):
+        visit.lesson = asked
+    if visit.lesson not in lessons():
+        visit.lesson = next(iter(lessons()))
+    return visit
+
+
+def store_address(visit: Visit) -> None:
+    """Write the lesson into the address; other pages keep theirs."""
+    state = st.session_state
+    state["learn_asked"] = visit.lesson
+    if st.query_params.to_dict() != {LESSON: visit.lesson}:
+        st.query_params.from_dict({LESSON: visit.lesson})
+    state["query"] = state.get("address") or {}
+
+
+def choose_lesson(visit: Visit, name: str) -> None:
+    """Open a lesson."""
+    visit.lesson = name
+    st.session_state["learn_controls"] = st.session_state.get("learn_controls", 0) + 1
+
+
+def draw_controls(visit: Visit) -> tuple[Lesson, bool]:
+    """Draw the choice of a lesson and the teacher's switch; return what they choose."""
+    names = list(lessons())
+    titles = {name: f"{i}. {one.title}" for i, (name, one) in enumerate(lessons().items(), 1)}
+    with st.container(key="controls", horizontal=True, vertical_alignment="center"):
+        name = st.selectbox(
+            "Lesson", names, names.index(visit.lesson), format_func=titles.__getitem__, width=520,
+            key=f"lesson {st.session_state.get('learn_controls', 0)}", label_visibility="collapsed",
+        )  # fmt: skip
+        visit.lesson = name
+        lesson = lessons()[name]
+        counted = visit.count(lesson.questions)
+        st.markdown(f"{counted['solved']} of {counted['of']} questions answered right")
+        is_teacher = st.toggle(
+            "For the teacher", key="learn_teacher",
+            help="Answers, notes, times, and what students often say.",
+        )  # fmt: skip
+    store_address(visit)
+    return lesson, is_teacher
+
+
+def draw_part(part: Part, visit: Visit, key: str, number: int, is_teacher: bool) -> None:
+    """Draw a part of a lesson."""
+    match part:
+        case Prose(text):
+            with st.container(key=f"prose {key}"):
+                st.markdown(text)
+        case Notes(text):
+            if is_teacher:
+                st.info(text, icon=":material/school:")
+        case Stops():
+            look = current_look()
+            pictures = answers().ask(
+                picture.draw_stops, part.stops[0].view, part.stops, look, is_quiet=True
+            )
+            opened = draw_stops(markup.stops_html(part.stops, pictures, opens=True), f"stops {key}")
+            if opened is not None:
+                open_view(part.stops[min(opened, len(part.stops) - 1)].view)
+        case ChartPart():
+            draw_chart(part, key)
+        case ExercisePart(exercise, text):
+            with st.container(border=True, key=f"exercise {key}"):
+                st.markdown(f"**Exercise: {exercise.title}.** {text}")
+                if st.button("Open it", icon=":material/edit_note:", key=f"open {key}"):
+                    st.switch_page(WRITE_PAGE, query_params={"exercise": exercise.name})
+        case QuestionPart():
+            draw_question(part, visit, number, is_teacher, open_view, read_source)
+
+
+def current_look() -> Look:
+    """How stops are drawn: for a phone or for a wide window, in the browser's theme."""
+    room = guess_room(str(st.context.headers.get("User-Agent")))
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    chosen = PHONE if room == PHONE else USUAL
+    return Look(theme=theme, width=chosen.width, height=chosen.height)
+
+
+def open_view(view: View) -> None:
+    """Open a scene on the Step page."""
+    mailbox().request(view)
+    st.switch_page(STEP_PAGE)
+
+
+def read_source(view: View) -> str:
+    """The source that a question for a line shows."""
+    return presets.source(view)
+
+
+def draw_chart(part: ChartPart, key: str) -> None:
+    """Draw a chart of the newest recorded run, and say which run that is."""
+    run = recordings().runs[0]
+    ink = PALETTES["dark" if st.context.theme.type == "dark" else "light"].ink
+    squares = [one for one in run.comparisons if len(set(one.size)) == 1]
+    comparison = max(squares, key=lambda one: one.size)
+    match part.chart:
+        case Chart.LATENCIES:
+            assert run.limits is not None  # a test holds that the newest recording has them
+            figure = latency.draw_latencies(run.limits.latency, ink)
+        case Chart.LADDER:
+            figure = performance.draw_throughput(comparison, ink)
+        case Chart.AGAINST_SIZE:
+            figure = performance.draw_against_size(run.comparisons, ink)
+        case Chart.ROOFLINE:
+            figure = roofline.draw_roofline(comparison, run.limits, ink)
+    st.markdown(part.text)
+    st.plotly_chart(
+        figure, theme=None, key=f"chart {key}",
+        config={"displayModeBar": False, "staticPlot": False},
+    )  # fmt: skip
+    st.caption(f"Recorded on {run.device.name}, {run.when:%d %B %Y}.")
+
+
+def draw_next(visit: Visit, lesson: Lesson) -> None:
+    """Draw the way to the next lesson."""
+    names = list(lessons())
+    place = names.index(lesson.name) + 1
+    if place < len(names):
+        following = lessons()[names[place]]
+        st.button(
+            f"Next: {following.title}", type="primary", icon=":material/arrow_forward:",
+            key="next_lesson", on_click=functools.partial(choose_lesson, visit, following.name),
+        )  # fmt: skip
+
+
+draw_page()
