@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from ui.lessons.judge import Answer, check_texts, judge, right_answer, value, words
-from ui.lessons.lesson import Kind, Lesson, Question, QuestionPart, Stops
+from ui.lessons.judge import Answer, check_texts, fill, judge, right_answer, value, words
+from ui.lessons.lesson import Claim, Kind, Lesson, Question, QuestionPart, Stops
 from ui.lessons.parse import LessonError, lessons, parse_lesson
 from ui.lessons.picture import draw_stop
 from ui.lessons.quantities import find
@@ -87,15 +87,29 @@ def test_every_stop_shows_its_place_in_both_rooms(part: Stops) -> None:
         assert stop.text.endswith((".", "?", "!", ":")), stop.text
 
 
+CLAIMS = [part for lesson in lessons().values() for part in lesson.parts if isinstance(part, Claim)]
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
+def test_a_claims_verdict_follows_from_runs(claim: Claim) -> None:
+    numbers = {name: find(quantity) for name, quantity in claim.quantities.items()}
+    assert numbers
+    assert value(claim, claim.holds, numbers) > 0
+    found = fill(claim, claim.found, numbers)
+    assert "{" not in found
+    assert found != claim.found, "it has numbers of the run"
+
+
 def test_names_of_questions_are_unique() -> None:
     names = [part.name for part in QUESTIONS]
     assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("lesson", lessons().values(), ids=lambda lesson: lesson.name)
-def test_a_lesson_asks_before_it_tells(lesson: Lesson) -> None:
-    assert len(lesson.questions) >= 1
-    assert any(isinstance(part, Stops) for part in lesson.parts)
+def test_a_lesson_shows_and_asks_or_holds_claims_against_runs(lesson: Lesson) -> None:
+    claims = [part for part in lesson.parts if isinstance(part, Claim)]
+    shows = any(isinstance(part, Stops) for part in lesson.parts)
+    assert (shows and len(lesson.questions) >= 2) or len(claims) >= 12
     assert lesson.idea.endswith(".")
 
 

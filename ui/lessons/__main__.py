@@ -1,25 +1,42 @@
-"""Checks lessons and prints what their questions' answers are: `python -m ui.lessons [FILE …]`."""
+"""Checks lessons, and prints what their questions' answers are: `python -m ui.lessons [FILE …]`.
+
+With `--export FOLDER` it writes each lesson as an HTML file that needs no network, the teacher's
+notes in it with `--notes`.
+"""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from simulator import LaunchError, SourceError
-from ui.lessons.judge import QuestionError, check_texts, right_answer, words
-from ui.lessons.lesson import Lesson, QuestionPart, Stops
-from ui.lessons.parse import FOLDER, LessonError, parse_lesson
+from ui.lessons.export import build_lesson
+from ui.lessons.judge import QuestionError, check_texts, fill, right_answer, value, words
+from ui.lessons.lesson import Claim, Lesson, QuestionPart, Stops
+from ui.lessons.parse import FOLDER, LessonError, lessons, parse_lesson
 from ui.lessons.picture import draw_stop
 from ui.lessons.quantities import find
 from ui.room import USUAL
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Check the lessons of some files, or all; 0, or 2 where one is wrong."""
-    files = [Path(name) for name in arguments] or sorted(FOLDER.glob("*.md"))
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check or write lessons; 0, or 2 where one is wrong or cannot be written."""
+    parser = argparse.ArgumentParser(
+        prog="python -m ui.lessons",
+        description="Check lessons and print the answers, or write them as HTML files.",
+    )
+    parser.add_argument(
+        "files", nargs="*", type=Path, help="lessons to check; all if none is named"
+    )
+    parser.add_argument("--export", type=Path, metavar="FOLDER", help="write all lessons into it")
+    parser.add_argument("--notes", action="store_true", help="with the notes for the teacher")
+    options = parser.parse_args(arguments)
+    if options.export is not None:
+        return export(options.export, options.notes)
     problems = 0
-    for file in files:
+    for file in options.files or sorted(FOLDER.glob("*.md")):
         try:
             lesson = parse_lesson(file.read_text(encoding="utf-8"), file.name)
         except (LessonError, OSError) as error:
@@ -29,6 +46,20 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{file.name}: {lesson.title}")
         problems += check(lesson)
     return 2 if problems else 0
+
+
+def export(folder: Path, with_notes: bool) -> int:
+    """Write all lessons into a folder; 0, or 2 where that is not possible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for place, name in enumerate(lessons(), 1):
+            file = folder / f"{place:02}-{name}.html"
+            file.write_bytes(build_lesson(name, with_notes))
+            print(file)
+    except OSError as error:
+        print(f"error: {folder} cannot be written: {error.strerror}.", file=sys.stderr)
+        return 2
+    return 0
 
 
 def check(lesson: Lesson) -> int:
@@ -42,6 +73,11 @@ def check(lesson: Lesson) -> int:
                 print(f"  {len(part.stops)} stops, from {part.stops[0].text!r}")
             elif isinstance(part, QuestionPart):
                 _print_question(part)
+            elif isinstance(part, Claim):
+                numbers = {name: find(quantity) for name, quantity in part.quantities.items()}
+                if value(part, part.holds, numbers) <= 0:
+                    raise QuestionError(f"{part.name} is not {part.verdict}: {numbers}.")
+                print(f"  {part.name}: {part.verdict}\n    {fill(part, part.found, numbers)}")
         except (QuestionError, LaunchError, SourceError, ValueError) as error:
             print(f"error: {lesson.name}: {error}", file=sys.stderr)
             problems += 1
@@ -57,4 +93,4 @@ def _print_question(part: QuestionPart) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

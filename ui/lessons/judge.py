@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from simulator import LaunchError
 from simulator.size_expression import evaluate
-from ui.lessons.lesson import Kind, Question
+from ui.lessons.lesson import Claim, Kind, Question
 
 Numbers = Mapping[str, float]
 Answer = int | tuple[int, ...]  # a number, an option or a line; a cell, or options in an order
@@ -75,8 +75,8 @@ def words(question: Question, numbers: Numbers, answer: Answer) -> str:
             return "; then ".join(texts)
 
 
-def value(question: Question, expression: str, numbers: Numbers) -> int:
-    """The value of an expression over a question's numbers. Raises QuestionError."""
+def value(question: Question | Claim, expression: str, numbers: Numbers) -> int:
+    """The value of an expression over a question's or claim's numbers. Raises QuestionError."""
     whole = {name: number for name, number in numbers.items() if isinstance(number, int)}
     try:
         return evaluate(expression, {**whole, **question.fresh})
@@ -84,10 +84,10 @@ def value(question: Question, expression: str, numbers: Numbers) -> int:
         raise QuestionError(f"{question.name}: {error}") from None
 
 
-def fill(question: Question, template: str, numbers: Numbers) -> str:
-    """A template with the question's numbers: {loads}, {naive / tiled}. Raises QuestionError.
+def fill(question: Question | Claim, template: str, numbers: Numbers) -> str:
+    """A template with the numbers of a question or claim: {loads}, {naive / tiled}.
 
-    Braces that are meant as such, as in formulas, are written twice.
+    Raises QuestionError. Braces that are meant as such, as in formulas, are written twice.
     """
     known = {**numbers, **question.fresh}
     pieces, rest = list[str](), template

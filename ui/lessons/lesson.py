@@ -169,7 +169,29 @@ class QuestionPart:
     variants: tuple[Question, ...]
 
 
-Part = Prose | Stops | ChartPart | ExercisePart | Notes | QuestionPart
+class Verdict(StrEnum):
+    """What runs say of a claim."""
+
+    CONFIRMED = "confirmed"
+    REFINED = "refined"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What notes on tiling claim, and what the simulator and a GPU say."""
+
+    name: str  # of all claims
+    says: str  # Markdown, in our words
+    verdict: Verdict
+    found: str  # Markdown, a template over the numbers
+    holds: str  # an expression over the numbers: above 0 where the verdict holds
+    quantities: Mapping[str, Quantity]
+    fresh: Mapping[str, int]  # none
+    view: View | None  # the evidence
+
+
+Part = Claim | Prose | Stops | ChartPart | ExercisePart | Notes | QuestionPart
 
 
 @dataclass(frozen=True, slots=True)

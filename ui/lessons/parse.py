@@ -28,6 +28,7 @@ from simulator.exercises.exercise import exercises
 from ui.lessons.lesson import (
     Chart,
     ChartPart,
+    Claim,
     ExercisePart,
     Kind,
     Lesson,
@@ -43,6 +44,7 @@ from ui.lessons.lesson import (
     Reason,
     Stop,
     Stops,
+    Verdict,
 )
 from ui.standalone import parse_address
 from ui.view_url import View
@@ -51,7 +53,7 @@ FOLDER = Path(__file__).resolve().parent.parent.parent / "assets" / "lessons"
 FILE_NAME = re.compile(r"\d\d_(?P<name>[a-z_]+)")
 FENCE = re.compile(r"^```(?P<name>\w*)\s*$")
 TOML_LINE = re.compile(r"\(at line (?P<line>\d+), column \d+\)$")
-OF_VIEW = (Measure.RECORDED, Measure.KERNEL_TIME, Measure.KERNEL_SHARE)  # those without a view
+WITHOUT_VIEW = (Measure.RECORDED, Measure.KERNEL_TIME, Measure.KERNEL_SHARE)
 FEWEST_STOPS, MOST_STOPS = 4, 8  # of a sequence; a single one is a picture
 WHOLE = {Mark.LEFT, Mark.RIGHT, Mark.COUNTS}  # marks of two scenes, beside the timeline's
 
@@ -134,6 +136,16 @@ class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     option: list[_Option] = []
 
 
+class _Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    says: str
+    verdict: Verdict
+    found: str
+    holds: str
+    view: str = ""
+    numbers: dict[str, _Quantity] = {}
+
+
 @functools.cache
 def lessons() -> Mapping[str, Lesson]:
     """All lessons by name, in the order of their files. Raises LessonError."""
@@ -154,10 +166,10 @@ def parse_lesson(text: str, file: str) -> Lesson:
         raise LessonError(file, 1, "A lesson begins with a block ```lesson.")
     head = _decode(_Lesson, blocks[0], file)
     parts = tuple(_Reader(file, block).part() for block in blocks[1:])
-    names = [part.name for part in parts if isinstance(part, QuestionPart)]
+    names = [part.name for part in parts if isinstance(part, QuestionPart | Claim)]
     for one in names:
         if names.count(one) > 1:
-            raise LessonError(file, 1, f"Two questions are named {one}.")
+            raise LessonError(file, 1, f"Two questions or claims are named {one}.")
     return Lesson(name["name"], head.title, head.minutes, head.idea, parts)
 
 
@@ -231,6 +243,8 @@ class _Reader:
                 return ExercisePart(exercises()[named.name], named.text)
             case "question":
                 return self._question(_decode(_Question, self._block, self._file))
+            case "claim":
+                return self._claim(_decode(_Claim, self._block, self._file))
             case _:
                 raise self._error("A lesson has one block ```lesson, at its start.")
 
@@ -269,15 +283,7 @@ class _Reader:
 
     def _variant(self, found: _Question, fresh: Mapping[str, int]) -> Question:
         """The question with its fresh numbers, which stand in views as {name}."""
-        quantities = {}
-        for name, one in found.numbers.items():
-            if name in fresh:
-                raise self._error(f"The number {name} is both drawn and measured.")
-            view = self._view(self._filled(one.view, fresh)) if one.view else None
-            if (view is None) != (one.measure in OF_VIEW):
-                is_missing = "needs a view" if view is None else "takes no view"
-                raise self._error(f"The number {name}, {one.measure}, {is_missing}.")
-            quantities[name] = Quantity(one.measure, view, self._filled(one.of, fresh), one.digits)
+        quantities = self._quantities(found.numbers, fresh)
         has_options = found.kind in (Kind.CHOICE, Kind.ORDER)
         if has_options != (len(found.option) > 1) or has_options == bool(str(found.answer)):
             raise self._error(
@@ -297,6 +303,27 @@ class _Reader:
             self._view(self._filled(found.view, fresh)) if found.view else None,
         )  # fmt: skip
 
+    def _quantities(
+        self, numbers: Mapping[str, _Quantity], fresh: Mapping[str, int]
+    ) -> dict[str, Quantity]:
+        quantities = {}
+        for name, one in numbers.items():
+            if name in fresh:
+                raise self._error(f"The number {name} is both drawn and measured.")
+            view = self._view(self._filled(one.view, fresh)) if one.view else None
+            if (view is None) != (one.measure in WITHOUT_VIEW):
+                is_missing = "needs a view" if view is None else "takes no view"
+                raise self._error(f"The number {name}, {one.measure}, {is_missing}.")
+            quantities[name] = Quantity(one.measure, view, self._filled(one.of, fresh), one.digits)
+        return quantities
+
+    def _claim(self, found: _Claim) -> Claim:
+        return Claim(
+            found.name, found.says, found.verdict, found.found, found.holds,
+            self._quantities(found.numbers, {}), {},
+            self._view(found.view) if found.view else None,
+        )  # fmt: skip
+
     def _filled(self, text: str, fresh: Mapping[str, int]) -> str:
         try:
             return text.format(**fresh)
@@ -304,5 +331,5 @@ class _Reader:
             raise self._error(f"{text!r} names a number that is not drawn in [fresh].") from None
 
 
-DIRECTIVES = ("lesson", "stops", "chart", "exercise", "question", "notes")
+DIRECTIVES = ("lesson", "stops", "chart", "exercise", "question", "claim", "notes")
 CODE = ("cpp", "text")  # fenced blocks that are shown as they are

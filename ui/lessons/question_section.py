@@ -9,16 +9,21 @@ import streamlit as st
 from ui.cache import answers
 from ui.lessons.component import draw_picker
 from ui.lessons.judge import Answer, cells, fill, judge, right_answer, words
-from ui.lessons.lesson import Kind, Measure, Question, QuestionPart
+from ui.lessons.lesson import Claim, Kind, Measure, Question, QuestionPart, Verdict
 from ui.lessons.quantities import measure, recorded, rounded
 from ui.lessons.visit import Given, Visit
 from ui.view_url import View
 
+VERDICTS = {
+    Verdict.CONFIRMED: ("green", ":material/check:"),
+    Verdict.REFINED: ("orange", ":material/tune:"),
+    Verdict.WRONG: ("red", ":material/close:"),
+}
 RIGHT, WRONG = ":material/check_circle:", ":material/cancel:"
 
 
-def find_numbers(question: Question) -> Mapping[str, float]:
-    """A question's numbers, which workers find."""
+def find_numbers(question: Question | Claim) -> Mapping[str, float]:
+    """The numbers of a question or a claim, which workers find."""
     found = {}
     for name, quantity in question.quantities.items():
         if quantity.view is None:
@@ -51,6 +56,19 @@ def draw_question(
         _draw_buttons(part, visit, question, numbers, answer, given, key, open_view)
         if is_teacher:
             _draw_for_teacher(question, numbers)
+
+
+def draw_claim(claim: Claim, open_view: Callable[[View], None]) -> None:
+    """Draw what notes claim, what runs say of it, and a button that opens the evidence."""
+    colour, icon = VERDICTS[claim.verdict]
+    with st.container(border=True, key=f"question {claim.name}"):
+        st.markdown(f"{claim.says} :{colour}-badge[{icon} {claim.verdict}]")
+        st.markdown(fill(claim, claim.found, find_numbers(claim)))
+        if claim.view is not None and st.button(
+            "Show me", icon=":material/steps:", key=f"show {claim.name}",
+            help="Open the scene that shows it.",
+        ):  # fmt: skip
+            open_view(claim.view)
 
 
 def _draw_buttons(

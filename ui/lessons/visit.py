@@ -27,6 +27,7 @@ class Visit:
     drawings: dict[str, int] = field(default_factory=dict)  # how often a question was drawn anew
     given: dict[str, Given] = field(default_factory=dict)  # by the question's name
     solved: set[str] = field(default_factory=set)  # questions that were answered right once
+    opened_file: str = ""  # the identifier of the progress that was opened last
 
     def variant(self, part: QuestionPart) -> Question:
         """The question with the numbers of this visit."""

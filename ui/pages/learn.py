@@ -7,16 +7,17 @@ import html
 
 import streamlit as st
 
-from gpu.recorded import recordings
 from simulator import LaunchError, SourceError
 from ui import presets
 from ui.cache import answers
-from ui.gpu_charts import latency, performance, roofline
-from ui.lessons import markup, picture
+from ui.downloads import download_button
+from ui.gpu_results import CHART_CONFIG, text_colour
+from ui.lessons import charts, markup, picture, progress_file
 from ui.lessons.component import draw_stops
+from ui.lessons.export import build_lesson
 from ui.lessons.lesson import (
-    Chart,
     ChartPart,
+    Claim,
     ExercisePart,
     Lesson,
     Notes,
@@ -26,12 +27,12 @@ from ui.lessons.lesson import (
     Stops,
 )
 from ui.lessons.parse import lessons
-from ui.lessons.question_section import draw_question
+from ui.lessons.question_section import draw_claim, draw_question
 from ui.lessons.visit import Visit
 from ui.look import Look
 from ui.mailbox import mailbox
-from ui.palette import PALETTES
 from ui.plain_text import plain_text
+from ui.popover import draw_popover
 from ui.room import PHONE, USUAL, guess_room
 from ui.view_url import View
 from ui.web_files import read_web
@@ -104,13 +105,43 @@ def draw_controls(visit: Visit) -> tuple[Lesson, bool]:
         visit.lesson = name
         lesson = lessons()[name]
         counted = visit.count(lesson.questions)
-        st.markdown(f"{counted['solved']} of {counted['of']} questions answered right")
+        solved = f"{counted['solved']} of {counted['of']} right"
+        st.html(f"<p class='lesson-count' title='Questions of this lesson'>{solved}</p>")
         is_teacher = st.toggle(
             "For the teacher", key="learn_teacher",
             help="Answers, notes, times, and what students often say.",
         )  # fmt: skip
+        files = draw_popover("Files", ":material/download:", "learn_files")
+        if files.is_drawn:
+            with files.container:
+                draw_files(visit, lesson, is_teacher)
     store_address(visit)
     return lesson, is_teacher
+
+
+def draw_files(visit: Visit, lesson: Lesson, is_teacher: bool) -> None:
+    """Draw the lesson as a file, and how the progress is saved and opened again."""
+    notes = ", with the teacher's notes" if is_teacher else ""
+    download_button(
+        f"This lesson, one HTML file{notes}",
+        functools.partial(answers().ask, build_lesson, lesson.name, is_teacher, is_kept=False),
+        f"tilewise-{lesson.name}.html", "text/html", ":material/school:",
+    )  # fmt: skip
+    download_button(
+        "Save the progress", functools.partial(progress_file.write, frozenset(visit.solved)),
+        progress_file.FILE_NAME, "application/json", ":material/download:",
+    )  # fmt: skip
+    uploaded = st.file_uploader("Open a saved progress", ["json"], max_upload_size=1)
+    if uploaded is None or visit.opened_file == uploaded.file_id:
+        return
+    visit.opened_file = uploaded.file_id
+    known = {part.name for one in lessons().values() for part in one.questions}
+    try:
+        visit.solved |= progress_file.read(uploaded.getvalue(), known)
+    except ValueError as error:
+        st.error(plain_text(str(error)))
+    else:
+        st.rerun()
 
 
 def draw_part(part: Part, visit: Visit, key: str, number: int, is_teacher: bool) -> None:
@@ -137,6 +168,8 @@ def draw_part(part: Part, visit: Visit, key: str, number: int, is_teacher: bool)
                 st.markdown(f"**Exercise: {exercise.title}.** {text}")
                 if st.button("Open it", icon=":material/edit_note:", key=f"open {key}"):
                     st.switch_page(WRITE_PAGE, query_params={"exercise": exercise.name})
+        case Claim():
+            draw_claim(part, open_view)
         case QuestionPart():
             draw_question(part, visit, number, is_teacher, open_view, read_source)
 
@@ -162,26 +195,13 @@ def read_source(view: View) -> str:
 
 def draw_chart(part: ChartPart, key: str) -> None:
     """Draw a chart of the newest recorded run, and say which run that is."""
-    run = recordings().runs[0]
-    ink = PALETTES["dark" if st.context.theme.type == "dark" else "light"].ink
-    squares = [one for one in run.comparisons if len(set(one.size)) == 1]
-    comparison = max(squares, key=lambda one: one.size)
-    match part.chart:
-        case Chart.LATENCIES:
-            assert run.limits is not None  # a test holds that the newest recording has them
-            figure = latency.draw_latencies(run.limits.latency, ink)
-        case Chart.LADDER:
-            figure = performance.draw_throughput(comparison, ink)
-        case Chart.AGAINST_SIZE:
-            figure = performance.draw_against_size(run.comparisons, ink)
-        case Chart.ROOFLINE:
-            figure = roofline.draw_roofline(comparison, run.limits, ink)
-    st.markdown(part.text)
+    with st.container(key=f"prose of {key}"):
+        st.markdown(part.text)
     st.plotly_chart(
-        figure, theme=None, key=f"chart {key}",
-        config={"displayModeBar": False, "staticPlot": False},
+        charts.draw_chart(part.chart, text_colour()), key=f"chart {key}", config=CHART_CONFIG,
+        alt=charts.describe(part.chart),
     )  # fmt: skip
-    st.caption(f"Recorded on {run.device.name}, {run.when:%d %B %Y}.")
+    st.caption(charts.source(part.chart))
 
 
 def draw_next(visit: Visit, lesson: Lesson) -> None:

@@ -1,0 +1,177 @@
+"""A lesson as one HTML file that needs no network: its scenes, charts, questions and exercises."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import html
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from string import Template
+from typing import assert_never
+
+from latex2mathml.converter import convert
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+from ui.lessons import charts
+from ui.lessons.judge import cells, fill, judge, right_answer, words
+from ui.lessons.lesson import (
+    ChartPart,
+    Claim,
+    ExercisePart,
+    Kind,
+    Notes,
+    Part,
+    Prose,
+    Question,
+    QuestionPart,
+    Stops,
+)
+from ui.lessons.markup import inline, stops_html
+from ui.lessons.parse import lessons
+from ui.lessons.picture import draw_stops
+from ui.lessons.quantities import find
+from ui.look import Look
+from ui.palette import DARK, LIGHT
+from ui.presets import source
+from ui.room import PHONE, USUAL
+from ui.web_files import read_web
+
+# Which picture a browser takes: the first whose condition holds, else, and on paper, USUAL's.
+PICTURES: tuple[tuple[str, Look], ...] = (
+    (
+        "screen and (max-width: 640px) and (prefers-color-scheme: dark)",
+        replace(PHONE, theme="dark"),
+    ),
+    ("screen and (max-width: 640px)", PHONE),
+    ("screen and (prefers-color-scheme: dark)", replace(USUAL, theme="dark")),
+)
+
+
+def build_lesson(name: str, with_notes: bool = False) -> bytes:
+    """Build the file of a lesson, in UTF-8; a job of a worker process.
+
+    with_notes adds what a teacher is told. Raises what draw_stops and find raise.
+    """
+    return "".join(write_lesson(name, with_notes)).encode()
+
+
+def write_lesson(name: str, with_notes: bool) -> Iterator[str]:
+    """Write the file of a lesson, in pieces."""
+    lesson = lessons()[name]
+    yield Template(read_web("lesson_file.html")).substitute(
+        title=html.escape(lesson.title), style=read_web("lesson.css", "lesson_file.css"),
+        paper=LIGHT.paper, ink=LIGHT.ink, dark_paper=DARK.paper, dark_ink=DARK.ink,
+        line=LIGHT.line, script=read_web("stops.js"),
+    )  # fmt: skip
+    place = list(lessons()).index(name) + 1
+    yield f"<h1 class='lesson-title'>{place}. {html.escape(lesson.title)}</h1>\n"
+    yield f"<p class='lesson-idea'>{inline(lesson.idea)}</p>\n"
+    asked, has_plotly = 0, False
+    for part in lesson.parts:
+        if isinstance(part, Notes) and not with_notes:
+            continue
+        asked += isinstance(part, QuestionPart)
+        yield f"<section>{_part(part, asked, has_plotly)}</section>\n"
+        has_plotly |= isinstance(part, ChartPart)
+    yield (
+        "<script>document.querySelectorAll('.stops').forEach(startStops);"
+        "document.addEventListener('keydown', walkByKey);</script>\n</body>\n</html>\n"
+    )
+
+
+def _part(part: Part, asked: int, has_plotly: bool) -> str:
+    match part:
+        case Prose(text):
+            return markdown(text)
+        case Notes(text):
+            return f"<aside><b>For the teacher.</b> {markdown(text)}</aside>"
+        case Stops():
+            return (
+                f"<div class='stops'>{stops_html(part.stops, _pictures(part), opens=False)}</div>"
+            )
+        case ChartPart(chart, text):
+            drawn = charts.draw_chart(chart, LIGHT.ink).to_html(
+                full_html=False, include_plotlyjs=not has_plotly,
+                config={"displayModeBar": False, "responsive": True},
+            )  # fmt: skip
+            said = f"<p class='source'>{html.escape(charts.source(chart))}</p>"
+            return f"{markdown(text)}<div class='chart'>{drawn}</div>{said}"
+        case ExercisePart(exercise, text):
+            return (
+                f"<aside><b>Exercise: {html.escape(exercise.title)}.</b> {markdown(text)}"
+                f"{markdown(exercise.text)}<pre>{html.escape(exercise.start)}</pre></aside>"
+            )
+        case Claim():
+            numbers = {name: find(quantity) for name, quantity in part.quantities.items()}
+            said = markdown(fill(part, part.found, numbers))
+            return f"<aside>{markdown(part.says)}<b>{part.verdict}.</b> {said}</aside>"
+        case QuestionPart():
+            return _question(part.variants[0], asked)
+        case _:
+            assert_never(part)
+
+
+def _pictures(part: Stops) -> list[str]:
+    """Of each stop a picture for every window, and one for paper."""
+    drawn: Mapping[Look, tuple[str, ...]] = {
+        look: draw_stops(part.stops[0].view, part.stops, look)
+        for look in (USUAL, *(look for _, look in PICTURES))
+    }
+    return [
+        "<picture>"
+        + "".join(
+            f'<source media="{condition}" srcset="{_data(drawn[look][i])}">'
+            for condition, look in PICTURES
+        )
+        + f'<img src="{_data(drawn[USUAL][i])}" alt=""></picture>'
+        for i in range(len(part.stops))
+    ]
+
+
+def _data(svg: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+def _question(question: Question, number: int) -> str:
+    """A question whose answer is unfolded."""
+    numbers = {name: find(quantity) for name, quantity in question.quantities.items()}
+    text: Callable[[str], str] = functools.partial(fill, question, numbers=numbers)
+    asked = ""
+    if question.options:
+        asked = "".join(f"<li>{inline(text(one.text))}</li>" for one in question.options)
+        asked = f"<ul>{asked}</ul>"
+    elif question.kind is Kind.CELL:
+        rows, columns = cells(question, numbers)
+        asked = f"<p>There are {rows} rows and {columns} columns, both counted from 0.</p>"
+    elif question.kind is Kind.LINE and question.view is not None:
+        lines = enumerate(source(question.view).rstrip().split("\n"), 1)
+        asked = "".join(f"{n:>3}  {html.escape(line)}\n" for n, line in lines)
+        asked = f"<pre>{asked}</pre>"
+    right = right_answer(question, numbers)
+    answer = html.escape(words(question, numbers, right))
+    because = markdown(judge(question, numbers, right).because)
+    return (
+        f"<aside><b>Question {number}.</b> {markdown(text(question.ask))}{asked}<details>"
+        f"<summary>The answer</summary><p><b>{answer}</b></p>{because}</details></aside>"
+    )
+
+
+@functools.cache
+def _reader() -> MarkdownIt:
+    def formula(content: str, options: Mapping[str, bool]) -> str:
+        is_block = options.get("display_mode", False)
+        return str(convert(content, display="block" if is_block else "inline"))
+
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    return reader.use(dollarmath_plugin, renderer=formula)
+
+
+def markdown(text: str) -> str:
+    """Markdown with formulas as HTML, the formulas as MathML.
+
+    >>> markdown("**Two** < three")
+    '<p><strong>Two</strong> &lt; three</p>\\n'
+    """
+    return str(_reader().render(text))
