@@ -39,7 +39,8 @@ from ui.web_files import read_web
 from ui.workers import WorkerLostError
 
 STEP_PAGE, WRITE_PAGE = "ui/pages/step.py", "ui/pages/write.py"
-VISIT, LESSON = "learn_visit", "lesson"  # the session state's key, and the address's parameter
+VISIT = "learn_visit"  # the session state's key
+LESSON, NUMBERS = "lesson", "numbers"  # of the address; the latter gives a class the same numbers
 
 
 def draw_page() -> None:
@@ -65,14 +66,17 @@ def draw_page() -> None:
 
 
 def restore_visit() -> Visit:
-    """The visitor's lessons; an address names the one to open."""
+    """The visitor's lessons; an address names the one to open, and may choose the numbers."""
     state = st.session_state
     if VISIT not in state:
         state[VISIT] = Visit()
     visit: Visit = state[VISIT]
-    asked = st.query_params.get(LESSON, "")
+    asked, numbers = st.query_params.get(LESSON, ""), st.query_params.get(NUMBERS, "")
     if asked in lessons() and asked != state.get("learn_asked"):
         visit.lesson = asked
+    if numbers.isascii() and numbers.isdigit() and len(numbers) < 10:
+        visit.seed = int(numbers)
+        visit.is_seeded = True
     if visit.lesson not in lessons():
         visit.lesson = next(iter(lessons()))
     return visit
@@ -82,8 +86,11 @@ def store_address(visit: Visit) -> None:
     """Write the lesson into the address; other pages keep theirs."""
     state = st.session_state
     state["learn_asked"] = visit.lesson
-    if st.query_params.to_dict() != {LESSON: visit.lesson}:
-        st.query_params.from_dict({LESSON: visit.lesson})
+    address = {LESSON: visit.lesson}
+    if visit.is_seeded:
+        address[NUMBERS] = str(visit.seed)
+    if st.query_params.to_dict() != address:
+        st.query_params.from_dict(address)
     state["query"] = state.get("address") or {}
 
 

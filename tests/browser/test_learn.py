@@ -1,0 +1,154 @@
+"""The Learn page in a browser: each lesson's stops are walked, its questions answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import Contexts, Open, load
+from tests.browser.scene import ready, where
+from ui.lessons.judge import Answer, fill, right_answer
+from ui.lessons.lesson import Kind, Lesson, Question, Stops
+from ui.lessons.parse import lessons
+from ui.lessons.quantities import find
+from ui.lessons.visit import Visit
+from ui.view_url import from_query
+
+pytestmark = pytest.mark.browser
+
+SEED = 1
+WALK = ".stops.walking:has([data-walk])"
+FIRST = next(iter(lessons().values()))
+
+
+def sequences(lesson: Lesson) -> list[Stops]:
+    return [one for one in lesson.parts if isinstance(one, Stops) and len(one.stops) > 1]
+
+
+def drawn(page: Page, lesson: Lesson) -> Page:
+    """Wait until all of a lesson is there."""
+    expect(page.locator(WALK)).to_have_count(len(sequences(lesson)))
+    if lesson.questions:
+        expect(page.get_by_text(f"Question {len(lesson.questions)}.")).to_be_attached()
+    return page
+
+
+@pytest.mark.parametrize("name", [FIRST.name, *(pytest.param(name, marks=pytest.mark.deep)
+                         for name in list(lessons())[1:])])  # fmt: skip
+def test_each_stop_is_walked_by_keys(visit: Open, name: str) -> None:
+    lesson = lessons()[name]
+    page = drawn(visit(f"/learn?lesson={name}"), lesson)
+    for number, part in enumerate(sequences(lesson)):
+        root = page.locator(WALK).nth(number)
+        root.evaluate("root => root.scrollIntoView({ block: 'center' })")
+        for i, stop in enumerate(part.stops):
+            expect(root.locator(".place")).to_have_text(f"{i + 1} of {len(part.stops)}")
+            shown = root.locator(".stop.shown")
+            expect(shown).to_have_count(1)
+            expect(shown.locator("figcaption")).to_have_text(stop.text.replace("`", ""))
+            expect(shown.locator("svg .mark").first).to_be_visible()
+            page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowLeft")
+        expect(root.locator(".place")).to_have_text(f"{len(part.stops) - 1} of {len(part.stops)}")
+
+
+def answer(box: Locator, question: Question, numbers: Mapping[str, float], said: Answer) -> None:
+    """Give an answer as a reader does."""
+    match question.kind:
+        case Kind.NUMBER:
+            field = box.get_by_label("Your number")
+            field.fill(str(said))
+            field.press("Enter")
+        case Kind.CHOICE:
+            box.get_by_role("radio").nth(int(str(said))).check(force=True)
+        case Kind.CELL:
+            assert isinstance(said, tuple)
+            box.get_by_role("button", name=f"row {said[0]}, column {said[1]}", exact=True).click()
+        case Kind.LINE:
+            box.locator(".picker button").nth(int(str(said)) - 1).click()
+        case Kind.ORDER:
+            assert isinstance(said, tuple)
+            for i in said:
+                box.locator(".picker button").nth(i).click()
+    box.get_by_role("button", name="Answer", exact=True).click()
+
+
+def wrong_answer(question: Question, right: Answer) -> Answer:
+    match right:
+        case tuple() if question.kind is Kind.ORDER:
+            return right[::-1]
+        case tuple():
+            return right[0], 0 if right[1] else 1
+        case int() if question.kind is Kind.CHOICE:
+            return (right + 1) % len(question.options)
+        case _:
+            assert isinstance(right, int)
+            return right - 1 if right > 1 else right + 1
+
+
+@pytest.mark.parametrize("name", [FIRST.name, *(pytest.param(name, marks=pytest.mark.deep)
+                         for name in list(lessons())[1:])])  # fmt: skip
+def test_each_question_is_answered_wrong_and_right(visit: Open, name: str) -> None:
+    lesson = lessons()[name]
+    page = drawn(visit(f"/learn?lesson={name}&numbers={SEED}"), lesson)
+    mine = Visit(seed=SEED)
+    for number, part in enumerate(lesson.questions, 1):
+        box = page.locator(f".st-key-question-{part.name.replace('_', '_')}")
+        for is_right in (False, True):
+            question = mine.variant(part)
+            numbers = {name: find(quantity) for name, quantity in question.quantities.items()}
+            right = right_answer(question, numbers)
+            expect(box).to_contain_text(f"Question {number}.")
+            answer(box, question, numbers, right if is_right else wrong_answer(question, right))
+            if is_right:
+                expect(box.get_by_text("Right.", exact=True)).to_be_visible()
+                break
+            expect(box.get_by_text("You said", exact=False).first).to_be_visible()
+            box.get_by_role("button", name="With other numbers" if len(part.variants) > 1
+                            else "Answer again").click()  # fmt: skip
+            mine.draw_anew(part)
+            expect(box.get_by_text("You said", exact=False)).to_have_count(0)
+        assert fill(question, question.ask, numbers)
+    count = len(lesson.questions)
+    expect(page.locator(".lesson-count")).to_have_text(f"{count} of {count} right")
+
+
+def test_a_stop_opens_its_scene_and_the_lesson_is_there_afterwards(visit: Open) -> None:
+    page = drawn(visit(f"/learn?lesson={FIRST.name}&numbers={SEED}"), FIRST)
+    stop = sequences(FIRST)[0].stops[1]
+    root = page.locator(WALK).first
+    root.get_by_role("button", name="Next stop").click()
+    root.get_by_role("button", name="Step through it").click()
+    ready(page)
+    assert where(page)[0] == stop.view.step + 1
+    view, notices = from_query(dict(parse_qsl(urlsplit(page.url).query)))
+    assert (view.kernel, view.M, notices) == (stop.view.kernel, stop.view.M, ())
+    page.get_by_role("link", name="Learn").click()
+    drawn(page, FIRST)
+    page.get_by_role("link", name="Step").click()
+    ready(page)
+    assert where(page)[0] == stop.view.step + 1
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+
+
+def test_a_key_in_a_field_walks_no_stops(visit: Open) -> None:
+    page = drawn(visit(f"/learn?lesson={FIRST.name}"), FIRST)
+    places = page.locator(f"{WALK} .place")
+    before = places.all_inner_texts()
+    page.get_by_label("Your number").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert places.all_inner_texts() == before
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1280, 720)])
+def test_nothing_is_wider_than_its_window(
+    chromium: Browser, contexts: Contexts, address: str, size: tuple[int, int]
+) -> None:
+    page = load(chromium, contexts, f"{address}/learn?lesson={FIRST.name}", *size).page
+    drawn(page, FIRST)
+    wide = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
+    assert wide <= size[0]
+    page.close()

@@ -1,0 +1,128 @@
+"""The Learn page without a browser: lessons, questions, the teacher's view, files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.lessons import progress_file
+from ui.lessons.export import build_lesson
+from ui.lessons.judge import right_answer
+from ui.lessons.lesson import ExercisePart, Kind, Notes, QuestionPart, Stops
+from ui.lessons.parse import lessons
+from ui.lessons.quantities import find
+from ui.lessons.visit import Visit
+
+PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "learn.py")
+SEED = 1
+FIRST = next(iter(lessons().values()))
+
+
+def opened(**query: str) -> AppTest:
+    page = AppTest.from_file(PAGE, default_timeout=120)
+    for name, value in query.items():
+        page.query_params[name] = value
+    return checked(page.run())
+
+
+def checked(page: AppTest) -> AppTest:
+    assert not page.exception, page.exception
+    assert not [error for error in page.error if "cannot be shown" in error.value]
+    return page
+
+
+def texts(page: AppTest) -> str:
+    return "\n".join(str(one.value) for one in [*page.markdown, *page.success, *page.error])
+
+
+@pytest.mark.parametrize("name", lessons())
+def test_a_lesson_opens_by_its_address(name: str) -> None:
+    page = opened(lesson=name, numbers=str(SEED))
+    assert page.query_params["lesson"] in (name, [name])
+    shown = texts(page)
+    for number, part in enumerate(lessons()[name].questions, 1):
+        assert f"**Question {number}.**" in shown, part.name
+    exercises = [one for one in lessons()[name].parts if isinstance(one, ExercisePart)]
+    assert sum(button.label == "Open it" for button in page.button) == len(exercises)
+
+
+def numbered() -> tuple[str, QuestionPart]:
+    """The first question for a number."""
+    for lesson in lessons().values():
+        for part in lesson.questions:
+            if part.variants[0].kind is Kind.NUMBER:
+                return lesson.name, part
+    raise AssertionError
+
+
+def test_an_answer_is_kept_before_the_right_one_is_shown() -> None:
+    name, part = numbered()
+    page = opened(lesson=name, numbers=str(SEED))
+    question = Visit(seed=SEED).variant(part)
+    numbers = {name: find(quantity) for name, quantity in question.quantities.items()}
+    right = right_answer(question, numbers)
+    assert isinstance(right, int)
+    field, answer = f"number {part.name} 0 False", f"answer {part.name} 0"
+    assert page.button(key=answer).disabled
+    assert not page.success
+    page.number_input(key=field).set_value(right + 1).run()
+    page.button(key=answer).click().run()
+    assert f"You said {right + 1:,}; it is {right:,}." in checked(page).error[0].value
+    assert not page.session_state["learn_visit"].solved
+    page.button(key=f"again {part.name} 0").click().run()
+    question = Visit(seed=SEED, drawings={part.name: 1}).variant(part)
+    numbers = {name: find(quantity) for name, quantity in question.quantities.items()}
+    page.number_input(key=f"number {part.name} 1 False").set_value(
+        right_answer(question, numbers)
+    ).run()
+    page.button(key=f"answer {part.name} 1").click().run()
+    assert checked(page).success[0].value.startswith("**Right.**")
+    assert page.session_state["learn_visit"].solved == {part.name}
+
+
+def test_a_teacher_sees_answers_and_notes() -> None:
+    page = opened(lesson=FIRST.name, numbers=str(SEED))
+    assert not [one for one in page.info if one.value.startswith("**Answer:")]
+    page.toggle(key="learn_teacher").set_value(True).run()
+    told = [one.value for one in checked(page).info]
+    assert sum(one.startswith("**Answer:") for one in told) == len(FIRST.questions)
+    for part in FIRST.parts:
+        if isinstance(part, Notes):
+            assert part.text in told
+
+
+def test_the_next_lesson_is_a_click_away() -> None:
+    page = opened(lesson=FIRST.name)
+    following = list(lessons())[1]
+    page.button(key="next_lesson").click().run()
+    assert checked(page).session_state["learn_visit"].lesson == following
+
+
+@pytest.mark.parametrize("address", ["none", "", "../x", "<b>"])
+def test_an_unknown_lesson_is_the_first(address: str) -> None:
+    page = opened(lesson=address, numbers="x" * 50)
+    assert page.session_state["learn_visit"].lesson == FIRST.name
+
+
+def test_a_lesson_is_one_file_that_asks_nothing_of_the_network() -> None:
+    text = build_lesson(FIRST.name, with_notes=True).decode()
+    for part in FIRST.parts:
+        if isinstance(part, Stops):
+            assert all(f'aria-label="{stop.text[:20]}' in text for stop in part.stops)
+    without_plotly = re.sub(r"(?s)<script.*?</script>", "", text)
+    assert not re.findall(r"""(?:src|href)=["'](?!data:)""", without_plotly)
+    assert without_plotly.count("<summary>The answer</summary>") == len(FIRST.questions)
+    assert "For the teacher." in text
+    assert "For the teacher." not in build_lesson(FIRST.name).decode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{}", b"[]", b"\xff", b'{"format":2,"questions":[]}', b"[" * 60_000, b" " * 70_000],
+)
+def test_a_file_that_is_no_progress_is_a_sentence(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"[A-Z].*\.$"):
+        progress_file.read(data, set())
