@@ -10,10 +10,15 @@ import pytest
 from simulator.language.tree import MemorySpace
 from simulator.observers.counters import FIELDS
 from simulator.observers.findings import HazardKind
+from ui.glossary import glossary
 
 TEXT = (Path(__file__).resolve().parent.parent / "GLOSSARY.md").read_text(encoding="utf-8")
 ENTRY = re.compile(r"^\*\*(?P<term>[^*\n]+)\*\*: (?P<definition>.+?)$(?=\n\n|\n?\Z)", re.M | re.S)
 DEFINITIONS = {found["term"]: found["definition"] for found in ENTRY.finditer(TEXT)}
+
+
+def test_pages_have_the_same_words() -> None:
+    assert glossary() == {term: " ".join(text.split()) for term, text in DEFINITIONS.items()}
 
 
 def test_every_paragraph_after_the_first_is_an_entry() -> None:

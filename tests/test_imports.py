@@ -29,6 +29,7 @@ STREAMLIT = {
     "downloads.py",
     "editor.py",
     "exercise_section.py",
+    "glossary.py",
     "gpu_jobs.py",
     "gpu_results.py",
     "index_page.py",

@@ -79,11 +79,31 @@ def exercise_open(page: Page) -> None:
     expect(page.get_by_role("heading", name="Place the barriers")).to_be_visible()
 
 
+def lesson(page: Page) -> None:
+    page.wait_for_selector(".stops.walking svg")
+    expect(page.get_by_role("button", name="Next:")).to_be_visible()
+
+
+def answered(page: Page) -> None:
+    page.get_by_label("Your number").first.fill("1")
+    page.keyboard.press("Enter")
+    box = page.locator("[class*=st-key-question]", has=page.get_by_label("Your number")).first
+    box.get_by_role("button", name="Answer", exact=True).click()
+    expect(page.get_by_test_id("stAlert").first).to_be_visible()
+
+
+def words_open(page: Page) -> None:
+    page.get_by_text("For the teacher").click()
+    page.get_by_role("button", name="Words").click()
+    expect(page.get_by_text("arithmetic intensity").first).to_be_visible()
+
+
 PAGES = {  # an address, and what is done there, one after another
     "step": ("", (lecture, presenting, presets_open)),
     "overview": ("", (lecture, overview)),
     "edit": ("/?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", (an_edit,)),
     "two scenes": ("/?kernel=naive&with=tiled&step=20", (lecture, beside_open)),
+    "learn": ("/learn?lesson=barriers", (lesson, answered, words_open)),
     "gpu": ("/compare", (gpu_page,)),
     "write": ("/write", (errors_marked, verdict_drawn, launch_open, exercise_open)),
 }

@@ -56,10 +56,12 @@ def test_each_stop_is_walked_by_keys(visit: Open, name: str) -> None:
 
 
 def answer(box: Locator, question: Question, numbers: Mapping[str, float], said: Answer) -> None:
-    """Give an answer as a reader does."""
+    """Give an answer as a reader does, once what was there before is gone."""
+    expect(box.get_by_role("button", name="Answer", exact=True)).to_have_count(1)
     match question.kind:
         case Kind.NUMBER:
             field = box.get_by_label("Your number")
+            expect(field).to_have_count(1)
             field.fill(str(said))
             field.press("Enter")
         case Kind.CHOICE:

@@ -84,7 +84,7 @@ def test_every_stop_shows_its_place_in_both_rooms(part: Stops) -> None:
         picture = draw_stop(stop.view, look, stop.mark)
         assert picture.startswith("<svg")
         assert 'class="mark"' in picture
-        assert stop.text.endswith((".", "?", "!", ":")), stop.text
+        assert stop.text.endswith((".", "?", "!", ":", "…")), stop.text
 
 
 CLAIMS = [part for lesson in lessons().values() for part in lesson.parts if isinstance(part, Claim)]

@@ -14,6 +14,7 @@ from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from ui.gpu_charts import rows
 from ui.lessons import charts
 from ui.lessons.judge import cells, fill, judge, right_answer, words
 from ui.lessons.lesson import (
@@ -77,7 +78,11 @@ def write_lesson(name: str, with_notes: bool) -> Iterator[str]:
         has_plotly |= isinstance(part, ChartPart)
     yield (
         "<script>document.querySelectorAll('.stops').forEach(startStops);"
-        "document.addEventListener('keydown', walkByKey);</script>\n</body>\n</html>\n"
+        "document.addEventListener('keydown', walkByKey);"
+        "for (const name of ['beforeprint', 'afterprint']) addEventListener(name, () => "
+        "document.querySelectorAll('source').forEach((one) => {"
+        "const media = one.dataset.media ?? 'not all';"
+        "one.dataset.media = one.media; one.media = media; }));</script>\n</body>\n</html>\n"
     )
 
 
@@ -92,7 +97,7 @@ def _part(part: Part, asked: int, has_plotly: bool) -> str:
                 f"<div class='stops'>{stops_html(part.stops, _pictures(part), opens=False)}</div>"
             )
         case ChartPart(chart, text):
-            drawn = charts.draw_chart(chart, LIGHT.ink).to_html(
+            drawn = charts.draw_chart(chart, rows.INK).to_html(
                 full_html=False, include_plotlyjs=not has_plotly,
                 config={"displayModeBar": False, "responsive": True},
             )  # fmt: skip

@@ -102,7 +102,7 @@ class Measure(StrEnum):
     VARIABLE = "variable"  # a number of the focused thread, after the view's step
     SHARED_CELL = "shared-cell"  # of a shared array, after the view's step
     COUNTER = "counter"  # of the whole launch: simulator.observers.counters
-    RECORDED = "recorded"  # of a run on a GPU: a path, such as latency.dram
+    RECORDED = "recorded"  # of a run on a GPU: a path, such as limits.latency.dram
     KERNEL_TIME = "kernel-time"  # of a recorded comparison, in milliseconds
     KERNEL_SHARE = "kernel-share"  # of cuBLAS's speed there
 

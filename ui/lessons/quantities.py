@@ -92,7 +92,7 @@ def measure(view: View, kind: Measure, of: str = "") -> float:
 def recorded(kind: Measure, of: str) -> float:
     """A number of the newest recorded run.
 
-    of is a path, such as "latency.dram"; of a kernel's time or share "tiled 4096", or
+    of is a path, such as "limits.latency.dram"; of a kernel's time or share "tiled 4096", or
     "tiled 8192 6144 4096". Raises ValueError, a sentence, where nothing of that name was recorded.
     """
     run = recordings().runs[0]

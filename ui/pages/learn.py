@@ -11,6 +11,7 @@ from simulator import LaunchError, SourceError
 from ui import presets
 from ui.cache import answers
 from ui.downloads import download_button
+from ui.glossary import draw_glossary, explain_words
 from ui.gpu_results import CHART_CONFIG, text_colour
 from ui.lessons import charts, markup, picture, progress_file
 from ui.lessons.component import draw_stops
@@ -63,6 +64,7 @@ def draw_page() -> None:
         except (SourceError, LaunchError, WorkerLostError) as error:
             st.error(plain_text(f"This cannot be shown: {error}"), icon=":material/error:")
     draw_next(visit, lesson)
+    explain_words()
 
 
 def restore_visit() -> Visit:
@@ -118,6 +120,10 @@ def draw_controls(visit: Visit) -> tuple[Lesson, bool]:
             "For the teacher", key="learn_teacher",
             help="Answers, notes, times, and what students often say.",
         )  # fmt: skip
+        words = draw_popover("Words", ":material/dictionary:", "learn_words")
+        if words.is_drawn:
+            with words.container:
+                draw_glossary()
         files = draw_popover("Files", ":material/download:", "learn_files")
         if files.is_drawn:
             with files.container:

@@ -46,4 +46,5 @@ function walkByKey(event) {
   if (!root) return;
   event.preventDefault();
   root.walk(by);
+  root.scrollIntoView({ block: "nearest" });
 }
