@@ -39,5 +39,9 @@ def explain_words() -> None:
 
 def draw_glossary() -> None:
     """Draw all words with their definitions, for those who come to them by the keyboard."""
-    for term, text in glossary().items():
+    wanted = st.text_input("Find a word", key="glossary_wanted").strip().lower()
+    found = [one for one in glossary().items() if wanted in one[0].lower()]
+    for term, text in found:
         st.markdown(f"**{term}**: {text}")
+    if not found:
+        st.markdown("There is no such word.")
