@@ -105,6 +105,9 @@ class Measure(StrEnum):
     RECORDED = "recorded"  # of a run on a GPU: a path, such as limits.latency.dram
     KERNEL_TIME = "kernel-time"  # of a recorded comparison, in milliseconds
     KERNEL_SHARE = "kernel-share"  # of cuBLAS's speed there
+    KERNEL_REGISTERS = "kernel-registers"  # of a thread there
+    KERNEL_OCCUPANCY = "kernel-occupancy"  # resident threads there, in percent of the most
+    KERNEL_COUNTER = "kernel-counter"  # of the hardware there: simulator.observers.counters
 
 
 @dataclass(frozen=True, slots=True)

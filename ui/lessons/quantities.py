@@ -8,6 +8,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from gpu.recorded import recordings
+from gpu.result import KernelResult
 from simulator import LaunchError, simulate
 from simulator.launch import WARP_SIZE, ravel
 from simulator.observers.counters import FIELDS
@@ -83,7 +84,10 @@ def measure(view: View, kind: Measure, of: str = "") -> float:
             if of not in FIELDS:
                 raise ValueError(f"No counter {of}, only {', '.join(FIELDS)}.")
             return load_report(view).counters[of]
-        case Measure.RECORDED | Measure.KERNEL_TIME | Measure.KERNEL_SHARE:
+        case (
+            Measure.RECORDED | Measure.KERNEL_TIME | Measure.KERNEL_SHARE | Measure.KERNEL_REGISTERS
+            | Measure.KERNEL_OCCUPANCY | Measure.KERNEL_COUNTER
+        ):  # fmt: skip
             raise ValueError(f"{kind} is of no view.")
         case _:
             assert_never(kind)
@@ -92,8 +96,9 @@ def measure(view: View, kind: Measure, of: str = "") -> float:
 def recorded(kind: Measure, of: str) -> float:
     """A number of the newest recorded run.
 
-    of is a path, such as "limits.latency.dram"; of a kernel's time or share "tiled 4096", or
-    "tiled 8192 6144 4096". Raises ValueError, a sentence, where nothing of that name was recorded.
+    of is a path, such as "limits.latency.dram"; of a kernel "tiled 4096" or "tiled:TILE=32 8192
+    6144 4096", and behind it a counter's name. Raises ValueError, a sentence, where nothing of that
+    name was recorded.
     """
     run = recordings().runs[0]
     if kind is Measure.RECORDED:
@@ -104,15 +109,30 @@ def recorded(kind: Measure, of: str) -> float:
                 raise ValueError(f"No {name} was recorded, only {', '.join(sorted(names))}.")
             found = getattr(found, name)
         return float(found)
-    name, *sides = of.split()
-    size = tuple(map(int, sides)) * (3 if len(sides) == 1 else 1)
+    name, *rest = of.split()
+    sides = [int(word) for word in rest if word.isdigit()]
+    size = tuple(sides) * (3 if len(sides) == 1 else 1)
+    counter = next((word for word in rest if not word.isdigit()), "")
     for comparison in run.comparisons:
         for kernel in comparison.kernels if comparison.size == size else ():
             if kernel.name == name and kernel.verified:
-                number = kernel.ms if kind is Measure.KERNEL_TIME else kernel.cublas_ratio
+                number = _of_kernel(kind, kernel, counter)
                 if number is not None:
                     return number
-    raise ValueError(f"No {name} was recorded at {' x '.join(map(str, size))}.")
+    raise ValueError(f"No {kind} of {name} was recorded at {' x '.join(map(str, size))}.")
+
+
+def _of_kernel(kind: Measure, kernel: KernelResult, counter: str) -> float | None:
+    """A number of a recorded kernel; None where it was not measured."""
+    if kind is Measure.KERNEL_TIME:
+        return kernel.ms
+    if kind is Measure.KERNEL_SHARE:
+        return kernel.cublas_ratio
+    if kind is Measure.KERNEL_REGISTERS:
+        return kernel.registers
+    if kind is Measure.KERNEL_OCCUPANCY:
+        return None if kernel.occupancy is None else 100 * kernel.occupancy
+    return None if kernel.counters is None else kernel.counters.get(counter)
 
 
 def rounded(quantity: Quantity, number: float) -> float:
