@@ -43,7 +43,7 @@ class CostsStage:
         self._sums = _sums(costs, palette)
         is_measured = not model.is_own and not model.changes
         name = model.recording.kernel.name
-        self._took = describe_recorded_time(name) if is_measured else ()
+        self._took = describe_recorded_time(name, model.tile) if is_measured else ()
         stage, maps = areas.stage, areas.maps
         self._words = Rectangle(
             maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom

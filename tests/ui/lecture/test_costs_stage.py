@@ -80,9 +80,14 @@ def test_what_a_gpu_took_is_the_recordings_and_not_said_of_a_changed_kernel() ->
     size = max(one.size for one in run.comparisons if len(set(one.size)) == 1)
     [comparison] = [one for one in run.comparisons if one.size == size]
     [kernel] = [one for one in comparison.kernels if one.name == "tiled"]
-    lecture = of_query(PINNED, kernel="tiled")
+    lecture = of_query(PINNED, kernel="tiled", M=16, N=16, K=16, TILE=16)
     described = texts(lecture, 0)[0]
     assert f"On an {run.device.name} tiled took {kernel.ms:,.0f} ms at {size[0]:,}³" in described
     assert f"{kernel.cublas_ratio:.2f} × cuBLAS" in described
+    smaller = texts(of_query(PINNED, kernel="tiled", TILE=4), 0)[0]
+    assert f"tiled in tiles of 16 × 16 took {kernel.ms:,.0f} ms" in smaller
+    [larger] = [one for one in comparison.kernels if one.name == "tiled:TILE=32"]
+    described = texts(of_query(PINNED, kernel="tiled", M=32, N=32, K=32, TILE=32), 0)[0]
+    assert f"tiled with TILE 32 took {larger.ms:,.0f} ms" in described
     edited = of_query(PINNED, kernel="tiled", edits="second-barrier")
     assert "took" not in texts(edited, 0)[0]
