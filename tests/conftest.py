@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import Scheduling
 
+IN_EACH_SHARE = ("tests/test_style.py", "tests/hostile/")  # of the deep tests
 TOGETHER = ("browser", "gpu")  # marks of tests that one process runs, one after another
 
 
@@ -19,6 +21,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--deep", action="store_true", help="run the tests marked deep too (-m deep: them alone)"
     )
+    parser.addoption(
+        "--deep-share", default="0/1", metavar="I/N",
+        help="of the deep tests only the share number I, from 0, of N shares",
+    )  # fmt: skip
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -29,11 +35,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         apart = [name for name in names if not (scheduling.shared(name) or "").startswith(mark)]
         if apart:
             raise pytest.UsageError(f"{apart[0]} is marked {mark}: name its file in scheduling.py.")
-    if not config.getoption("--deep"):
-        deep = [item for item in items if item.get_closest_marker("deep")]
-        if deep:
-            config.hook.pytest_deselected(items=deep)
-            items[:] = [item for item in items if not item.get_closest_marker("deep")]
+    left_out = [item for item in items if not _is_run(item, config)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if _is_run(item, config)]
+
+
+def _is_run(item: pytest.Item, config: pytest.Config) -> bool:
+    if not item.get_closest_marker("deep"):
+        return True
+    number, shares = map(int, config.getoption("--deep-share").split("/"))
+    is_in_share = zlib.crc32(item.nodeid.encode()) % shares == number
+    return config.getoption("--deep") and (is_in_share or item.nodeid.startswith(IN_EACH_SHARE))
 
 
 @pytest.hookimpl(optionalhook=True)
