@@ -35,7 +35,8 @@ def draw_stops(content: str, key: str) -> int | None:
     stops, _ = _register_components()
     drawn = hashlib.sha256(content.encode()).hexdigest()[:16]
     result = stops(key=key, data={"html": content, "drawn": drawn}, on_opened_change=lambda: None)
-    return None if result.opened is None else int(result.opened)
+    opened = result.get("opened")
+    return None if opened is None else int(opened)
 
 
 def draw_picker(
@@ -63,4 +64,4 @@ def draw_picker(
         on_picked_change=lambda: None,
     )  # fmt: skip
     count = len(items)
-    return [int(i) for i in result.picked or () if 0 <= int(i) < count]
+    return [int(i) for i in result.get("picked") or () if 0 <= int(i) < count]

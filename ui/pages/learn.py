@@ -229,4 +229,5 @@ def draw_next(visit: Visit, lesson: Lesson) -> None:
         )  # fmt: skip
 
 
-draw_page()
+if __name__ == "__main__":  # run by Streamlit; not by a test's workers, which import it
+    draw_page()
