@@ -106,7 +106,13 @@ def focus(page: Page) -> tuple[int, ...]:
 
 
 def picture(page: Page) -> bytes:
-    return page.locator(".st-key-scene .stage").screenshot(animations="disabled")
+    """The scene as it is seen; once more where Streamlit puts it there anew meanwhile."""
+    stage = page.locator(".st-key-scene .stage")
+    for _ in range(3):
+        with suppress(Error):
+            return stage.screenshot(animations="disabled")
+        ready(page)
+    return stage.screenshot(animations="disabled")
 
 
 def alike(one: bytes, other: bytes) -> bool:

@@ -11,9 +11,7 @@ from streamlit.testing.v1 import AppTest
 APP = Path(__file__).resolve().parents[2] / "app.py"
 FILES = sorted((APP.parent / "ui" / "pages").glob("*.py"))
 # Others hold what a page draws.
-PAGES = [
-    path.name for path in FILES if path.read_text(encoding="utf-8").endswith("\ndraw_page()\n")
-]
+PAGES = [path.name for path in FILES if path.read_text(encoding="utf-8").endswith("draw_page()\n")]
 
 
 @pytest.fixture
