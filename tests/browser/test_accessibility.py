@@ -96,6 +96,7 @@ def words_open(page: Page) -> None:
     page.get_by_text("For the teacher").click()
     page.get_by_role("button", name="Words").click()
     expect(page.get_by_text("arithmetic intensity").first).to_be_visible()
+    expect(page.get_by_label("Find a word")).to_be_visible()  # Streamlit loads its module later
 
 
 PAGES = {  # an address, and what is done there, one after another
