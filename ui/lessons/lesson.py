@@ -14,7 +14,9 @@ class Mark(StrEnum):
     """A place of a scene that stands out at a stop."""
 
     SOURCE = "source"
+    LINE = "line"  # the current one, with its values
     STAGE = "stage"
+    MAPS = "maps"  # of A, B and C, in the stage's corner
     SENTENCE = "sentence"
     LEDGER = "ledger"
     TIMELINE = "timeline"

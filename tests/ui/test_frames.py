@@ -1,0 +1,65 @@
+"""The frames of a lesson's stops: around what is drawn at their place, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ui.compute import load_drawing
+from ui.lecture.layout import areas_for
+from ui.lessons.frame import EDGE, find_frames
+from ui.lessons.lesson import Mark
+from ui.look import Look
+from ui.palette import LIGHT
+from ui.room import PHONE, USUAL
+from ui.sheet import Rectangle
+from ui.standalone import parse_address
+
+ONE = "kernel=tiled&M=4&N=4&K=4&TILE=2&step=18"
+TWO = "kernel=naive&M=8&N=8&K=16&with=tiled,TILE:8&step=30"
+OF_TWO = {Mark.LEFT, Mark.RIGHT, Mark.COUNTS}
+
+
+def frames(query: str, mark: Mark, room: Look = USUAL) -> list[Rectangle]:
+    view = parse_address(query)
+    look = replace(room, stage=view.stage)
+    figure = load_drawing(view, look).plain(range(view.step, view.step + 1))
+    return find_frames(figure, look, mark, is_pair=view.partner is not None)
+
+
+@pytest.mark.parametrize("room", [USUAL, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("mark", Mark)
+def test_a_frame_is_on_the_sheet(mark: Mark, room: Look) -> None:
+    found = frames(TWO if mark in OF_TWO else ONE, mark, room)
+    assert len(found) == (2 if mark is Mark.COUNTS else 1)
+    for frame in found:
+        assert frame.left >= EDGE
+        assert frame.top >= EDGE
+        assert frame.width > 20
+        assert frame.height > 10
+
+
+def test_a_frame_is_as_small_as_what_stands_in_its_place() -> None:
+    areas = areas_for(USUAL)
+    [stage] = frames(ONE, Mark.STAGE)
+    assert stage.right < areas.stage.right - 50, "a tile of 2 x 2 does not fill the stage"
+    [ledger] = frames(ONE, Mark.LEDGER)
+    assert ledger.bottom < areas.ledger.bottom - 10, "of five lines three are there"
+    [larger] = frames(ONE.replace("=4", "=16").replace("TILE=2", "TILE=8"), Mark.STAGE)
+    assert larger.width > stage.width
+
+
+def test_the_current_line_is_framed_with_its_values_and_no_other() -> None:
+    view = parse_address(ONE)
+    figure = load_drawing(view, USUAL).plain(range(view.step, view.step + 1))
+    [path] = [
+        shape["path"]
+        for shape in figure["layout"]["shapes"]
+        if shape["fillcolor"] == LIGHT.current_line
+    ]
+    top = float(path[1:].split(",")[1].split("H")[0])
+    row = USUAL.height / 28  # a row of the source, about
+    [frame] = frames(ONE, Mark.LINE)
+    assert frame.top < top < frame.top + row
+    assert row < frame.height < 3 * row
