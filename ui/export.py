@@ -58,18 +58,18 @@ def figure_json(figure: go.Figure) -> Iterator[str]:
     """Write a figure as JSON that may stand within a script, frame by frame, its frames packed."""
     plain = figure.to_dict()
     data, layout = (
-        _within_script(to_json_plotly(plain[part], engine="json")) for part in ("data", "layout")
+        within_script(to_json_plotly(plain[part], engine="json")) for part in ("data", "layout")
     )
     yield f'{{"data": {data}, "layout": {layout}, "frames": {{"steps": ['
     packer = FramePacker()
     for number, frame in enumerate(plain["frames"]):
-        yield f"{',' if number else ''}{_within_script(json.dumps(packer.pack(frame)))}"
-    texts, shapes = map(_within_script, packer.tables())
+        yield f"{',' if number else ''}{within_script(json.dumps(packer.pack(frame)))}"
+    texts, shapes = map(within_script, packer.tables())
     yield f'], "texts": {texts}, "shapes": {shapes}}}}}'
 
 
-def _within_script(text: str) -> str:
-    """JSON whose texts cannot end the script that it stands in."""
+def within_script(text: str) -> str:
+    """JSON as it may stand within a script, whose end no text of it can be."""
     return text.replace("<", "\\u003c")
 
 

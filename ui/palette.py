@@ -96,3 +96,17 @@ COMPARED_COLOUR, BASE_COLOUR = "#D55E00", "#0072B2"
 REFERENCE_COLOUR = "#8a8f98"  # other kernels, limits and claims
 CHART_INKS = {"light": "#1d2330", "dark": "#f2f3f5"}  # text, by the page's theme
 CHART_PAPERS = {CHART_INKS["light"]: LIGHT.paper, CHART_INKS["dark"]: DARK.paper}  # by the ink
+
+
+def css_colours() -> str:
+    """The palettes as the names that stepper.css takes colours from, for a file of its own."""
+    light, dark = (
+        f"--st-background-color: {one.paper}; --st-text-color: {one.ink}; "
+        f"--st-secondary-background-color: {one.cell}; --st-border-color: {one.line}; "
+        f"--st-primary-color: {one.focus}; --faint: {one.faint};"
+        for one in (LIGHT, DARK)
+    )
+    return (
+        f":root {{ color-scheme: light dark; {light} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+    )

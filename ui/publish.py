@@ -26,16 +26,15 @@ from plotly.offline import get_plotlyjs
 
 from simulator import LaunchError, SourceError
 from ui import export
-from ui.palette import DARK, LIGHT, PALETTES
+from ui.palette import PALETTES, css_colours
 from ui.presets import presets
-from ui.room import PHONE, USUAL
+from ui.room import ROOMS, USUAL
 from ui.shown_kernel import idea, short_name, title
 from ui.standalone import Run, parse_address, run_view
 from ui.svg import draw_svg
 from ui.view_url import View, to_query
 from ui.web_files import PLAYER, read_web
 
-ROOMS = {"phone": PHONE, "wide": USUAL}  # by their names in ui/web/published.js
 MADE = "Made by Tilewise: python -m ui.publish"  # stands at the start of each file
 HEAD = 200  # bytes of a file that have it
 INDEX = "index.html"
@@ -150,10 +149,11 @@ def publish(folder: Path, pages: Sequence[Page]) -> Iterator[Page]:
     stay as they are: raises PublishError, a sentence, where one is in the way, and where the folder
     cannot be written. Raises SourceError or LaunchError for a view that cannot be run.
     """
+    scripts = read_web(*PLAYER, "animation.js", "reader.js", "published.js")
     shared = {
         "plotly.js": f"/* {MADE} */\n{get_plotlyjs()}",
-        "player.js": f"/* {MADE} */\n{read_web(*PLAYER, 'animation.js', 'published.js')}",
-        "style.css": f"/* {MADE} */\n{_colours()}{read_web('stepper.css', 'published.css')}",
+        "player.js": f"/* {MADE} */\n{scripts}",
+        "style.css": f"/* {MADE} */\n{css_colours()}{read_web('stepper.css', 'published.css')}",
     }
     links = {name: _link(name, text) for name, text in shared.items()}
     try:
@@ -275,20 +275,6 @@ def _item_html(page: Page, steps: int) -> str:
         f"</picture>\n<div><strong>{html.escape(page.name)}</strong>\n"
         f"<p>{html.escape(page.text)}</p>\n"
         f"<small>M = {view.M}, N = {view.N}, K = {view.K}; {steps:,} steps</small></div></a></li>\n"
-    )
-
-
-def _colours() -> str:
-    """The palettes as the names that stepper.css takes colours from."""
-    light, dark = (
-        f"--st-background-color: {one.paper}; --st-text-color: {one.ink}; "
-        f"--st-secondary-background-color: {one.cell}; --st-border-color: {one.line}; "
-        f"--st-primary-color: {one.focus}; --faint: {one.faint};"
-        for one in (LIGHT, DARK)
-    )
-    return (
-        f":root {{ color-scheme: light dark; {light} }}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
     )
 
 

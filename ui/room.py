@@ -12,6 +12,7 @@ COOKIE = re.compile(r"(\d{1,5})x(\d{1,5})")
 SMALLEST, LARGEST = 200, 8000  # pixels of either side; what is beyond is no screen
 USUAL = Look(width=1240, height=600)  # of a window of 1280 x 720
 PHONE = Look(width=370, height=840)  # of a phone held upright
+ROOMS = {"phone": PHONE, "wide": USUAL}  # by their names in ui/web/reader.js
 PHONE_AGENT = re.compile(r"Mobi", re.IGNORECASE)  # in the User-Agent of every phone's browser
 
 

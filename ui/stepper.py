@@ -68,9 +68,15 @@ def _register_components() -> tuple[Any, Any]:
 
 
 @functools.cache
-def smallest_chart() -> go.Figure:
-    """A chart that brings Plotly's script to the page, with no template to be sent."""
+def _smallest_chart() -> go.Figure:
+    """A chart with no template to be sent."""
     return go.Figure({"data": [{"x": [0], "y": [0]}], "layout": {"template": "none"}})
+
+
+def bring_plotly(key: str) -> None:
+    """Bring Plotly's script to the page, which a player draws with: by a chart that nobody sees."""
+    with st.container(key=f"plotly {key}"):
+        st.plotly_chart(_smallest_chart(), theme=None, key=f"plotly_script {key}", height=10)
 
 
 def draw_stepper(

@@ -14,10 +14,11 @@ from pathlib import Path
 from simulator import LaunchError, SourceError
 from ui.lessons.export import build_lesson
 from ui.lessons.judge import QuestionError, check_texts, fill, right_answer, value, words
-from ui.lessons.lesson import Claim, Lesson, QuestionPart, Stops
+from ui.lessons.lesson import Claim, Lesson, QuestionPart, ScenePart, Stops
 from ui.lessons.parse import FOLDER, LessonError, lessons, parse_lesson
 from ui.lessons.picture import draw_stop
 from ui.lessons.quantities import find
+from ui.lessons.scene import count_steps
 from ui.room import USUAL
 
 
@@ -71,6 +72,8 @@ def check(lesson: Lesson) -> int:
                 for stop in part.stops:
                     draw_stop(stop.view, USUAL, stop.mark)
                 print(f"  {len(part.stops)} stops, from {part.stops[0].text!r}")
+            elif isinstance(part, ScenePart):
+                print(f"  a scene of {count_steps(part)} steps: {part.text!r}")
             elif isinstance(part, QuestionPart):
                 _print_question(part)
             elif isinstance(part, Claim):

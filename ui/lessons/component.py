@@ -1,4 +1,4 @@
-"""The components of a lesson: stops to walk, and what is picked from cells, lines or sentences."""
+"""The components of a lesson: stops to walk, scenes to step through, and buttons to pick from."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import streamlit as st
 
 from ui.lessons.lesson import Kind
-from ui.web_files import read_web
+from ui.web_files import PLAYER, read_web
 
 
 @functools.cache
-def _register_components() -> tuple[Any, Any]:
-    """Register both, once in a process."""
+def _register_components() -> tuple[Any, Any, Any]:
+    """Register all three, once in a process."""
     stops = st.components.v2.component(
         "tilewise_stops", html=read_web("stops.html"), css=read_web("lesson.css"),
         js=read_web("stops.js", "stops_page.js"), isolate_styles=False,
@@ -27,15 +27,29 @@ def _register_components() -> tuple[Any, Any]:
         js=read_web("picker.js"),
         isolate_styles=False,
     )
-    return stops, picker
+    scene = st.components.v2.component(
+        "tilewise_lesson_scene",
+        html=read_web("lesson_scene.html"),
+        css=read_web("stepper.css", "lesson.css"),
+        js=read_web("stops.js", *PLAYER, "lesson_scene.js", "lesson_scene_page.js"),
+        isolate_styles=False,
+    )
+    return stops, picker, scene
 
 
 def draw_stops(content: str, key: str) -> int | None:
     """Draw stops, as markup.stops_html has them; return the one whose scene is to be opened."""
-    stops, _ = _register_components()
+    stops, _, _ = _register_components()
     drawn = hashlib.sha256(content.encode()).hexdigest()[:16]
     result = stops(key=key, data={"html": content, "drawn": drawn}, on_opened_change=lambda: None)
     opened = result.get("opened")
+    return None if opened is None else int(opened)
+
+
+def play_scene(content: bytes, key: str) -> int | None:
+    """Draw a scene, as scene.draw_scene has it; return the step, from 0, that is to be opened."""
+    _, _, scene = _register_components()
+    opened = scene(key=key, data=content, on_opened_change=lambda: None).get("opened")
     return None if opened is None else int(opened)
 
 
@@ -52,7 +66,7 @@ def draw_picker(
 
     With `right`, which are marked, nothing can be picked any more.
     """
-    _, picker = _register_components()
+    _, picker, _ = _register_components()
     result = picker(
         key=key,
         data={

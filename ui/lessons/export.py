@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import functools
 import html
+import itertools
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from string import Template
@@ -13,7 +15,9 @@ from typing import assert_never
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from plotly.offline import get_plotlyjs
 
+from ui.export import within_script
 from ui.gpu_charts import rows
 from ui.lessons import charts
 from ui.lessons.judge import cells, fill, judge, right_answer, words
@@ -27,18 +31,23 @@ from ui.lessons.lesson import (
     Prose,
     Question,
     QuestionPart,
+    ScenePart,
     Stops,
 )
-from ui.lessons.markup import inline, stops_html
+from ui.lessons.markup import inline, scene_html, stops_html
 from ui.lessons.parse import lessons
 from ui.lessons.picture import draw_stops
 from ui.lessons.quantities import find
+from ui.lessons.scene import describe, draw_figure, print_picture
 from ui.look import Look
-from ui.palette import DARK, LIGHT
+from ui.palette import PALETTES, css_colours
 from ui.presets import source
-from ui.room import PHONE, USUAL
-from ui.web_files import read_web
+from ui.room import PHONE, ROOMS, USUAL
+from ui.view_url import View
+from ui.web_files import PLAYER, read_web
 
+STYLES = ("stepper.css", "lesson.css", "lesson_file.css")
+SCRIPTS = ("stops.js", *PLAYER, "lesson_scene.js", "reader.js", "lesson_file.js")
 # Which picture a browser takes: the first whose condition holds, else, and on paper, USUAL's.
 PICTURES: tuple[tuple[str, Look], ...] = (
     (
@@ -62,10 +71,8 @@ def write_lesson(name: str, with_notes: bool) -> Iterator[str]:
     """Write the file of a lesson, in pieces."""
     lesson = lessons()[name]
     yield Template(read_web("lesson_file.html")).substitute(
-        title=html.escape(lesson.title), style=read_web("lesson.css", "lesson_file.css"),
-        paper=LIGHT.paper, ink=LIGHT.ink, dark_paper=DARK.paper, dark_ink=DARK.ink,
-        line=LIGHT.line, script=read_web("stops.js"),
-    )  # fmt: skip
+        title=html.escape(lesson.title), style=css_colours() + read_web(*STYLES)
+    )
     place = list(lessons()).index(name) + 1
     yield f"<h1 class='lesson-title'>{place}. {html.escape(lesson.title)}</h1>\n"
     yield f"<p class='lesson-idea'>{inline(lesson.idea)}</p>\n"
@@ -74,19 +81,14 @@ def write_lesson(name: str, with_notes: bool) -> Iterator[str]:
         if isinstance(part, Notes) and not with_notes:
             continue
         asked += isinstance(part, QuestionPart)
-        yield f"<section>{_part(part, asked, has_plotly)}</section>\n"
-        has_plotly |= isinstance(part, ChartPart)
-    yield (
-        "<script>document.querySelectorAll('.stops').forEach(startStops);"
-        "document.addEventListener('keydown', walkByKey);"
-        "for (const name of ['beforeprint', 'afterprint']) addEventListener(name, () => "
-        "document.querySelectorAll('source').forEach((one) => {"
-        "const media = one.dataset.media ?? 'not all';"
-        "one.dataset.media = one.media; one.media = media; }));</script>\n</body>\n</html>\n"
-    )
+        if isinstance(part, ChartPart | ScenePart) and not has_plotly:
+            yield f"<script>{get_plotlyjs()}</script>\n"
+            has_plotly = True
+        yield f"<section>{_part(part, asked)}</section>\n"
+    yield f"<script>\n{read_web(*SCRIPTS)}</script>\n</body>\n</html>\n"
 
 
-def _part(part: Part, asked: int, has_plotly: bool) -> str:
+def _part(part: Part, asked: int) -> str:
     match part:
         case Prose(text):
             return markdown(text)
@@ -96,9 +98,11 @@ def _part(part: Part, asked: int, has_plotly: bool) -> str:
             return (
                 f"<div class='stops'>{stops_html(part.stops, _pictures(part), opens=False)}</div>"
             )
+        case ScenePart(view, text):
+            return f"<figure class='played'>{_scene(view, text)}</figure>"
         case ChartPart(chart, text):
             drawn = charts.draw_chart(chart, rows.INK).to_html(
-                full_html=False, include_plotlyjs=not has_plotly,
+                full_html=False, include_plotlyjs=False,
                 config={"displayModeBar": False, "responsive": True},
             )  # fmt: skip
             said = f"<p class='source'>{html.escape(charts.source(chart))}</p>"
@@ -116,6 +120,18 @@ def _part(part: Part, asked: int, has_plotly: bool) -> str:
             return _question(part.variants[0], asked)
         case _:
             assert_never(part)
+
+
+def _scene(view: View, text: str) -> str:
+    """A scene with its figures for every window."""
+    figures = {"scene": json.dumps(describe(view))} | {
+        f"{room}-{theme}": draw_figure(view, replace(look, theme=theme)).decode()
+        for (room, look), theme in itertools.product(ROOMS.items(), PALETTES)
+    }
+    return scene_html(text, print_picture(view), opens=False) + "".join(
+        f'<script type="application/json" data-of="{name}">{within_script(content)}</script>'
+        for name, content in figures.items()
+    )
 
 
 def _pictures(part: Stops) -> list[str]:

@@ -58,6 +58,16 @@ class Stops:
 
 
 @dataclass(frozen=True, slots=True)
+class ScenePart:
+    """A scene that the reader steps through, from its view's step on."""
+
+    view: View
+    text: str  # what to do there
+    file: str  # where it stands, for what is found wrong once it has run
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class ChartPart:
     """A chart with what it shows."""
 
@@ -196,7 +206,7 @@ class Claim:
     view: View | None  # the evidence
 
 
-Part = Claim | Prose | Stops | ChartPart | ExercisePart | Notes | QuestionPart
+Part = Claim | Prose | Stops | ScenePart | ChartPart | ExercisePart | Notes | QuestionPart
 
 
 @dataclass(frozen=True, slots=True)

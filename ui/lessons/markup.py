@@ -1,4 +1,4 @@
-"""The HTML of stops and of pickers, on a page and in a file of its own."""
+"""The HTML of stops and of scenes, on a page and in a file of its own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from ui.lessons.lesson import Stop
+from ui.web_files import read_web
 
 CODE = re.compile(r"`([^`]+)`")
 WALK = (
@@ -15,6 +16,7 @@ WALK = (
     '<button data-walk="1" aria-label="Next stop">▶</button>'
 )
 OPEN = "<button data-open>Step through it</button>"
+OPEN_SCENE = "<button data-open>Open it on the Step page</button>"
 EMPHASIS = re.compile(r"\*\*([^*]+)\*\*")
 
 
@@ -38,3 +40,15 @@ def stops_html(stops: Sequence[Stop], pictures: Sequence[str], opens: bool) -> s
     if len(stops) > 1:
         buttons = WALK + buttons
     return f'<div class="walked"><div class="walk">{buttons}</div>{figures}</div>'
+
+
+def scene_html(text: str, printed: str, opens: bool) -> str:
+    """A scene's task and its player; on paper the picture that is printed stands there.
+
+    With opens there is a button that opens the scene on the Step page.
+    """
+    return (
+        f"<figcaption>{inline(text)}</figcaption>{OPEN_SCENE if opens else ''}"
+        f"{read_web('stepper.html')}"
+        f'<div class="printed" role="img" aria-label="{html.escape(text)}">{printed}</div>'
+    )

@@ -42,6 +42,7 @@ from ui.lessons.lesson import (
     Question,
     QuestionPart,
     Reason,
+    ScenePart,
     Stop,
     Stops,
     Verdict,
@@ -95,6 +96,11 @@ class _Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Stops(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stop: list[_Stop]
     view: str = ""
+
+
+class _Scene(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    view: str
+    text: str
 
 
 class _Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -235,6 +241,10 @@ class _Reader:
                 return Notes(self._block.text)
             case "stops":
                 return self._stops(_decode(_Stops, self._block, self._file))
+            case "scene":
+                scene = _decode(_Scene, self._block, self._file)
+                view = self._view(scene.view)
+                return ScenePart(view, scene.text, self._file, self._block.line)
             case "chart":
                 chart = _decode(_Chart, self._block, self._file)
                 return ChartPart(chart.chart, chart.text)
@@ -334,5 +344,5 @@ class _Reader:
             raise self._error(f"{text!r} names a number that is not drawn in [fresh].") from None
 
 
-DIRECTIVES = ("lesson", "stops", "chart", "exercise", "question", "claim", "notes")
+DIRECTIVES = ("lesson", "stops", "scene", "chart", "exercise", "question", "claim", "notes")
 CODE = ("cpp", "text")  # fenced blocks that are shown as they are

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from ui.compute import load_drawing, load_navigation
 from ui.lessons.frame import find_frames
@@ -29,12 +30,17 @@ def draw_stop(view: View, look: Look, mark: Mark) -> str:
 
     The look has the view's stage. Raises SourceError or LaunchError.
     """
-    step = min(view.step, load_navigation(view)["steps"] - 1)
-    figure = load_drawing(view, look).plain(range(step, step + 1))
+    figure = figure_at_step(view, look)
     colour = PALETTES[look.theme].focus
     places = find_frames(figure, look, mark, is_pair=view.partner is not None)
     frames = "".join(_frame(place, colour) for place in places)
     return draw_svg(figure).replace("</svg>", f"{frames}</svg>")
+
+
+def figure_at_step(view: View, look: Look) -> dict[str, Any]:
+    """The figure of a view at its step alone; the look has the view's sheet and stage."""
+    step = min(view.step, load_navigation(view)["steps"] - 1)
+    return load_drawing(view, look).plain(range(step, step + 1))
 
 
 def _frame(place: Rectangle, colour: str) -> str:

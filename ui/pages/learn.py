@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import html
+from dataclasses import replace
 
 import streamlit as st
 
@@ -14,7 +15,7 @@ from ui.downloads import download_button
 from ui.glossary import draw_glossary, explain_words
 from ui.gpu_results import CHART_CONFIG, text_colour
 from ui.lessons import charts, markup, picture, progress_file
-from ui.lessons.component import draw_stops
+from ui.lessons.component import draw_stops, play_scene
 from ui.lessons.export import build_lesson
 from ui.lessons.lesson import (
     ChartPart,
@@ -25,16 +26,19 @@ from ui.lessons.lesson import (
     Part,
     Prose,
     QuestionPart,
+    ScenePart,
     Stops,
 )
 from ui.lessons.parse import lessons
 from ui.lessons.question_section import draw_claim, draw_question
+from ui.lessons.scene import draw_scene
 from ui.lessons.visit import Visit
 from ui.look import Look
 from ui.mailbox import mailbox
 from ui.plain_text import plain_text
 from ui.popover import draw_popover
 from ui.room import PHONE, USUAL, guess_room
+from ui.stepper import bring_plotly
 from ui.view_url import View
 from ui.web_files import read_web
 from ui.workers import WorkerLostError
@@ -174,6 +178,12 @@ def draw_part(part: Part, visit: Visit, key: str, number: int, is_teacher: bool)
             opened = draw_stops(markup.stops_html(part.stops, pictures, opens=True), f"stops {key}")
             if opened is not None:
                 open_view(part.stops[min(opened, len(part.stops) - 1)].view)
+        case ScenePart():
+            bring_plotly(key)
+            content = answers().ask(draw_scene, part.view, part.text, current_look(), is_quiet=True)
+            step = play_scene(content, f"scene {key}")
+            if step is not None:
+                open_view(replace(part.view, step=step))
         case ChartPart():
             draw_chart(part, key)
         case ExercisePart(exercise, text):

@@ -35,7 +35,7 @@ from ui.mailbox import Requested, mailbox
 from ui.plain_text import plain_text
 from ui.popover import Popover, close_popovers, draw_popover, is_popover
 from ui.room import guess_room, parse_cookie, parse_room
-from ui.stepper import TOGGLED, Drawn, Shown, draw_stepper, send_frames, smallest_chart
+from ui.stepper import TOGGLED, Drawn, Shown, bring_plotly, draw_stepper, send_frames
 from ui.told_hazard import Told, hazardous_view, told_hazard, view_at_line
 from ui.view_url import (
     INPUTS,
@@ -479,8 +479,7 @@ def draw_page() -> None:
     """Draw the page."""
     st.html(STYLE)
     st.html("<h1 class='for-screen-readers'>Tilewise: step through a kernel</h1>")
-    with st.container(key="plotly"):  # brings Plotly's script, which the stepper draws with
-        st.plotly_chart(smallest_chart(), theme=None, key="plotly_script", height=10)
+    bring_plotly("step")
     try:
         draw_view()
     except WorkerLostError as error:

@@ -1,6 +1,6 @@
 // Explains words of the glossary. Streamlit's own elements stay as they are: the browser underlines
 // ranges of their text, and a card beside the pointer says what a word means.
-const TEXTS = ".stMarkdown p, .stMarkdown li, .stops figcaption, .lesson-idea";
+const TEXTS = ".stMarkdown p, .stMarkdown li, figcaption, .lesson-idea";
 const SKIPPED = "code, pre, .katex, button, [data-testid=stPopoverBody], h1, h2, h3";
 const SETTLED_MS = 400;
 

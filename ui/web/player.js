@@ -35,7 +35,8 @@ function plotly() {
 // The player of a scene within root, whose markup is stepper.html's. hooks says what else is to be
 // done: moved(step) after each step, ask(step) for the frames of another page, clicked(x, y) for a
 // click at a pixel of the figure, drawn(scene) for a figure that is on the screen, and further
-// actions and keys.
+// actions and keys. Among others on its page, owns(event) says whether a key is for this one, and
+// room() what room it has; else it has every key, and the rest of the window.
 function createPlayer(root, hooks) {
   const find = (selector) => root.querySelector(selector);
   const [stage, picture, timeline, live] = [".stage", ".picture", ".timeline", ".live"].map(find);
@@ -307,6 +308,7 @@ function createPlayer(root, hooks) {
     const at = event.composedPath()[0];
     if (event.key === "Tab") byPointer = false;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (hooks.owns && !hooks.owns(event)) return;
     if (list.open) { // Escape closes it
       if (event.key === "?") act("keys");
       return;
@@ -382,6 +384,7 @@ function createPlayer(root, hooks) {
 
   // The room that the page leaves the figure, in CSS pixels.
   function room() {
+    if (hooks.room) return hooks.room();
     const scroller = root.closest(".stMain");
     const top = stage.getBoundingClientRect().top + (scroller?.scrollTop ?? 0);
     const margin = root.classList.contains("presenting") ? 0 : MARGIN;

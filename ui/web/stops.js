@@ -1,5 +1,6 @@
-// Stops of a lesson: one is shown, the arrow keys walk those that are nearest to the window's middle.
-const TYPED_INTO = "input, textarea, select, [contenteditable=true], [role=combobox], [role=listbox], .picker";
+// Stops of a lesson: one is shown. The arrow keys walk the stops, or step the scene, that are nearest
+// to the window's middle.
+const TYPED_INTO = "input, textarea, select, [contenteditable=true], [role=combobox], [role=listbox], .picker, dialog";
 
 // Walk the stops within root; root keeps its place when it is filled anew.
 function startStops(root) {
@@ -27,23 +28,29 @@ function startStops(root) {
   show();
 }
 
-// The walked stops whose middle is nearest to the window's, of those that can be seen.
-function nearestStops() {
+// The walked stops or the scene whose middle is nearest to the window's, of those that can be seen.
+function nearestWalked() {
   const middle = window.innerHeight / 2;
   const seen = [...document.querySelectorAll(".walking")].flatMap((root) => {
     const { top, bottom, height } = root.getBoundingClientRect();
-    if (!height || !root.querySelector("[data-walk]") || bottom < 0 || top > window.innerHeight) return [];
+    if (!height || !root.querySelector("[data-walk], .stepper") || bottom < 0 || top > window.innerHeight) return [];
     return [[Math.abs((top + bottom) / 2 - middle), root]];
   });
   return seen.sort(([one], [other]) => one - other)[0]?.[1];
 }
 
+// Where a key walks to: -1 back, 1 on; nowhere for another key.
+function walkOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+  if (ctrlKey || metaKey || altKey || shiftKey) return undefined;
+  return { ArrowLeft: -1, ArrowRight: 1 }[key];
+}
+
 function walkByKey(event) {
-  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (!by || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const by = walkOf(event);
+  if (!by || event.defaultPrevented) return;
   if (event.composedPath()[0].closest?.(TYPED_INTO)) return;
-  const root = nearestStops();
-  if (!root) return;
+  const root = nearestWalked();
+  if (!root?.walk) return; // a scene's player has keys of its own
   event.preventDefault();
   root.walk(by);
   root.scrollIntoView({ block: "nearest" });
