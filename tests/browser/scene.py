@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from contextlib import suppress
+from functools import partial
 
 from PIL import Image, ImageChops
 from playwright.sync_api import Error, Locator, Page
@@ -18,6 +19,26 @@ def ready(page: Page) -> Page:
     page.wait_for_selector(STEPPER)
     page.evaluate("document.fonts.ready.then(() => true)")
     return page
+
+
+def step_of(root: Locator) -> int:
+    """The step that the one scene within an element is at."""
+    title = root.locator(".gtitle").text_content() or ""
+    found = re.match(r"Step (\d+) of \d+", title)
+    assert found, title
+    return int(found[1])
+
+
+def swipe(page: Page, across: int) -> None:
+    """Move a finger over the scene, as the screen reports it."""
+    session = page.context.new_cdp_session(page)
+    x, y = 200, 500
+    send = partial(session.send, "Input.dispatchTouchEvent")
+    send({"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    for part in range(1, 5):
+        send({"type": "touchMove", "touchPoints": [{"x": x + across * part / 4, "y": y}]})
+    send({"type": "touchEnd", "touchPoints": []})
+    session.detach()
 
 
 def where(page: Page) -> tuple[int, int]:

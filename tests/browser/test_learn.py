@@ -1,4 +1,4 @@
-"""The Learn page in a browser: each lesson's stops are walked, its questions answered."""
+"""The Learn page in a browser: stops are walked, scenes stepped through, questions answered."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import Contexts, Open, load
-from tests.browser.scene import ready, where
+from tests.browser.scene import ready, step_of, swipe, where
 from ui.lessons.judge import Answer, fill, right_answer
-from ui.lessons.lesson import Kind, Lesson, Question, Stops
+from ui.lessons.lesson import Kind, Lesson, Question, ScenePart, Stops
 from ui.lessons.parse import lessons
 from ui.lessons.quantities import find
 from ui.lessons.visit import Visit
+from ui.palette import DARK
+from ui.room import PHONE
 from ui.view_url import from_query
 
 pytestmark = pytest.mark.browser
 
 SEED = 1
 WALK = ".stops.walking:has([data-walk])"
+ON_A_PHONE = "Mozilla/5.0 (Linux; Android 14) Chrome/126.0.0.0 Mobile Safari/537.36"
 FIRST = next(iter(lessons().values()))
 
 
@@ -28,9 +31,14 @@ def sequences(lesson: Lesson) -> list[Stops]:
     return [one for one in lesson.parts if isinstance(one, Stops) and len(one.stops) > 1]
 
 
+def scenes(lesson: Lesson) -> list[ScenePart]:
+    return [one for one in lesson.parts if isinstance(one, ScenePart)]
+
+
 def drawn(page: Page, lesson: Lesson) -> Page:
     """Wait until all of a lesson is there."""
     expect(page.locator(WALK)).to_have_count(len(sequences(lesson)))
+    expect(page.locator(".played .plot[data-ready]")).to_have_count(len(scenes(lesson)))
     if lesson.questions:
         expect(page.get_by_text(f"Question {len(lesson.questions)}.")).to_be_attached()
     return page
@@ -38,7 +46,7 @@ def drawn(page: Page, lesson: Lesson) -> Page:
 
 @pytest.mark.parametrize("name", [FIRST.name, *(pytest.param(name, marks=pytest.mark.deep)
                          for name in list(lessons())[1:])])  # fmt: skip
-def test_each_stop_is_walked_by_keys(visit: Open, name: str) -> None:
+def test_each_stop_is_walked_and_each_scene_stepped_by_keys(visit: Open, name: str) -> None:
     lesson = lessons()[name]
     page = drawn(visit(f"/learn?lesson={name}"), lesson)
     for number, part in enumerate(sequences(lesson)):
@@ -53,6 +61,14 @@ def test_each_stop_is_walked_by_keys(visit: Open, name: str) -> None:
             page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowLeft")
         expect(root.locator(".place")).to_have_text(f"{len(part.stops) - 1} of {len(part.stops)}")
+    places = page.locator(f"{WALK} .place").all_inner_texts()
+    for number, scene in enumerate(scenes(lesson)):
+        root = page.locator(".played").nth(number)
+        root.evaluate("root => root.scrollIntoView({ block: 'center' })")
+        assert step_of(root) == scene.view.step + 1
+        page.keyboard.press("ArrowRight")
+        assert step_of(root) == scene.view.step + 2
+    assert page.locator(f"{WALK} .place").all_inner_texts() == places
 
 
 def answer(box: Locator, question: Question, numbers: Mapping[str, float], said: Answer) -> None:
@@ -136,13 +152,63 @@ def test_a_stop_opens_its_scene_and_the_lesson_is_there_afterwards(visit: Open) 
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
 
 
-def test_a_key_in_a_field_walks_no_stops(visit: Open) -> None:
+def test_a_scene_keeps_its_step_through_a_run_and_is_opened_there(visit: Open) -> None:
+    page = drawn(visit(f"/learn?lesson={FIRST.name}&numbers={SEED}"), FIRST)
+    begins = scenes(FIRST)[0].view.step + 1
+    root = page.locator(".played").first
+    root.evaluate("root => root.scrollIntoView({ block: 'center' })")
+    page.keyboard.press("ArrowRight")
+    root.get_by_role("button", name="Statement forward").click()
+    root.locator(".plot").evaluate("plot => { plot.isTheSame = true; }")
+    part = next(one for one in FIRST.questions if one.variants[0].kind is Kind.NUMBER)
+    box = page.locator(f".st-key-question-{part.name.replace('_', '_')}")
+    field = box.get_by_label("Your number")
+    field.fill("5")
+    field.press("Enter")  # which is the question's, as the digit is
+    box.get_by_role("button", name="Answer", exact=True).click()
+    expect(box.get_by_text("You said", exact=False).first).to_be_visible()
+    assert step_of(root) == begins + 2
+    assert root.locator(".plot").evaluate("plot => plot.isTheSame")
+    root.get_by_role("button", name="Open it on the Step page").click()
+    ready(page)
+    assert where(page)[0] == begins + 2
+    page.get_by_role("link", name="Learn").click()
+    drawn(page, FIRST)
+    assert step_of(root) == begins + 2, "where the visitor was"
+
+
+def test_a_phone_in_the_dark_steps_by_a_swipe(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True,
+        is_mobile=True, user_agent=ON_A_PHONE,
+    )  # fmt: skip
+    page = context.new_page()
+    page.goto(f"{address}/learn?lesson={FIRST.name}")
+    root = drawn(page, FIRST).locator(".played").first
+    layout = root.locator(".plot").evaluate("plot => plot.layout")
+    assert (layout["width"], layout["paper_bgcolor"]) == (PHONE.width, DARK.paper)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    before = step_of(root)
+    root.locator(".stage").evaluate("stage => stage.scrollIntoView({ block: 'center' })")
+    swipe(page, -90)
+    page.wait_for_function(
+        "title => document.querySelector('.played .gtitle').textContent.startsWith(title)",
+        arg=f"Step {before + 1} of",
+    )
+    context.close()
+
+
+def test_a_key_in_a_field_walks_no_stops_and_steps_no_scene(visit: Open) -> None:
     page = drawn(visit(f"/learn?lesson={FIRST.name}"), FIRST)
     places = page.locator(f"{WALK} .place")
-    before = places.all_inner_texts()
+    before = places.all_inner_texts(), step_of(page.locator(".played").first)
+    page.locator(".played").first.get_by_role("button", name="Statement back").click()
+    page.locator(".played").first.get_by_role("button", name="Statement forward").click()
     page.get_by_label("Your number").first.focus()
-    page.keyboard.press("ArrowRight")
-    assert places.all_inner_texts() == before
+    for key in ("ArrowRight", "1", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_timeout(1000)  # after which a number would have been taken
+    assert (places.all_inner_texts(), step_of(page.locator(".played").first)) == before
 
 
 @pytest.mark.parametrize("size", [(390, 844), (1280, 720)])

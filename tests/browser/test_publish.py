@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import app, legibility
 from tests.browser.legibility import READ, FigurePage, figure_page
-from tests.browser.scene import SHADE
+from tests.browser.scene import SHADE, swipe
 from tests.browser.test_accessibility import violations
 from tests.ui.test_publish import LARGEST
 from ui.look import Look
@@ -84,18 +84,6 @@ def step(page: Page) -> int:
 def layout(page: Page) -> dict[str, Any]:
     found: dict[str, Any] = page.evaluate("document.querySelector('.plot').layout")
     return found
-
-
-def swipe(page: Page, across: int) -> None:
-    """Move a finger over the scene, as the screen reports it."""
-    session = page.context.new_cdp_session(page)
-    x, y = 200, 500
-    send = partial(session.send, "Input.dispatchTouchEvent")
-    send({"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
-    for part in range(1, 5):
-        send({"type": "touchMove", "touchPoints": [{"x": x + across * part / 4, "y": y}]})
-    send({"type": "touchEnd", "touchPoints": []})
-    session.detach()
 
 
 @pytest.mark.deep

@@ -6,15 +6,19 @@ import re
 from pathlib import Path
 
 import pytest
+from plotly.offline import get_plotlyjs
 from streamlit.testing.v1 import AppTest
 
-from ui.lessons import progress_file
+from tests.ui.test_lessons import HEAD, scene, stops
+from ui.lessons import export, progress_file
 from ui.lessons.export import build_lesson
 from ui.lessons.judge import right_answer
-from ui.lessons.lesson import ExercisePart, Kind, Notes, QuestionPart, Stops
-from ui.lessons.parse import lessons
+from ui.lessons.lesson import ExercisePart, Kind, Notes, QuestionPart, ScenePart, Stops
+from ui.lessons.parse import lessons, parse_lesson
 from ui.lessons.quantities import find
+from ui.lessons.scene import draw_scene
 from ui.lessons.visit import Visit
+from ui.room import USUAL
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "learn.py")
 SEED = 1
@@ -47,6 +51,19 @@ def test_a_lesson_opens_by_its_address(name: str) -> None:
         assert f"**Question {number}.**" in shown, part.name
     exercises = [one for one in lessons()[name].parts if isinstance(one, ExercisePart)]
     assert sum(button.label == "Open it" for button in page.button) == len(exercises)
+
+
+def played(page: AppTest) -> list[bytes]:
+    """What the players of a page's scenes were given."""
+    drawn = [one.proto for one in page.get("bidi_component")]
+    return [one.bytes for one in drawn if one.component_name == "tilewise_lesson_scene"]
+
+
+def test_a_scene_is_on_the_page_and_a_rerun_sends_the_same() -> None:
+    [part] = [one for one in FIRST.parts if isinstance(one, ScenePart)]
+    page = opened(lesson=FIRST.name)
+    assert played(page) == [draw_scene(part.view, part.text, USUAL)]
+    assert played(checked(page.run())) == played(page)
 
 
 def numbered() -> tuple[str, QuestionPart]:
@@ -117,6 +134,27 @@ def test_a_lesson_is_one_file_that_asks_nothing_of_the_network() -> None:
     assert without_plotly.count("<summary>The answer</summary>") == len(FIRST.questions)
     assert "For the teacher." in text
     assert "For the teacher." not in build_lesson(FIRST.name).decode()
+
+
+CHART = '```chart\nchart = "latencies"\ntext = "Look."\n```\n'
+
+
+@pytest.mark.parametrize(
+    ("parts", "scripts"),
+    [("", 0), (CHART, 1), (scene(), 1), (CHART + scene(), 1), (scene() + scene() + CHART, 1)],
+)
+def test_a_file_has_plotly_once_before_what_draws_with_it(
+    monkeypatch: pytest.MonkeyPatch, parts: str, scripts: int
+) -> None:
+    text = HEAD + (stops(4) + parts).replace(HEAD, "")
+    monkeypatch.setattr(export, "lessons", lambda: {"test": parse_lesson(text, "01_test.md")})
+    written = "".join(export.write_lesson("test", False))
+    assert written.count(get_plotlyjs()) == scripts
+    assert written.count('class="plotly-graph-div"') == parts.count("chart = ")
+    if scripts:
+        first = min(at for sign in ('class="plotly-graph-div"', "<figure class='played'")
+                    if (at := written.find(sign)) > 0)  # fmt: skip
+        assert written.index(get_plotlyjs()) < first
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import functools
 import itertools
+import json
 from collections.abc import Mapping
 
 import pytest
 
 from ui.lessons.judge import Answer, check_texts, fill, judge, right_answer, value, words
-from ui.lessons.lesson import Claim, Kind, Lesson, Question, QuestionPart, Stops
+from ui.lessons.lesson import Claim, Kind, Lesson, Question, QuestionPart, ScenePart, Stops
 from ui.lessons.parse import LessonError, lessons, parse_lesson
 from ui.lessons.picture import draw_stop
 from ui.lessons.quantities import find
+from ui.lessons.scene import count_steps, draw_scene
 from ui.look import Look
 from ui.room import PHONE, USUAL
 
@@ -87,6 +89,34 @@ def test_every_stop_shows_its_place_in_both_rooms(part: Stops) -> None:
         assert stop.text.endswith((".", "?", "!", ":", "…")), stop.text
 
 
+SCENES = [
+    part for lesson in lessons().values() for part in lesson.parts if isinstance(part, ScenePart)
+]
+
+
+@pytest.mark.parametrize("part", SCENES, ids=lambda part: part.text[:30])
+def test_every_scene_is_sent_with_all_its_steps_and_a_picture_for_paper(part: ScenePart) -> None:
+    steps = count_steps(part)
+    assert part.text.endswith(("?", "."))
+    orders = set()
+    for room in (USUAL, PHONE):
+        content = draw_scene(part.view, part.text, room)
+        header, figure = (json.loads(one) for one in content.split(b"\n", 1))
+        assert header["stops"]["steps"] == header["end"] == steps
+        assert header["start"] == part.view.step
+        assert "<svg" in header["html"]
+        assert len(figure["frames"]["steps"]) == steps
+        assert figure["layout"]["width"] == room.width
+        orders.add(header["order"])
+    assert len(orders) == 1, "in another room it is the same scene"
+
+
+def test_each_lesson_of_a_class_has_a_scene_and_two_have_two_beside_each_other() -> None:
+    shows = [one for one in lessons().values() if any(isinstance(p, Stops) for p in one.parts)]
+    assert all(any(isinstance(part, ScenePart) for part in one.parts) for one in shows)
+    assert sum(part.view.partner is not None for part in SCENES) >= 2
+
+
 CLAIMS = [part for lesson in lessons().values() for part in lesson.parts if isinstance(part, Claim)]
 
 
@@ -118,6 +148,10 @@ def stops(count: int, mark: str = "stage", view: str = VIEW) -> str:
     return f'{HEAD}```stops\nview = "{view}"\n{stop * count}```\n'
 
 
+def scene(view: str = VIEW, more: str = "") -> str:
+    return f'{HEAD}```scene\nview = "{view}"\ntext = "How many?"\n{more}```\n'
+
+
 def question(**changed: str) -> str:
     lines = {
         "name": '"n"', "kind": '"number"', "ask": '"How many?"', "answer": '"t"',
@@ -140,6 +174,9 @@ BROKEN = {
     "no such view": (stops(4, view="kernel=tyled"), 7, "is no view"),
     "no such mark": (stops(4, "ceiling"), 7, "ceiling"),
     "a mark of two scenes": (stops(4, "left"), 7, "no place of one scene"),
+    "a scene without a task": (f'{HEAD}```scene\nview = "{VIEW}"\n```\n', 7, "text"),
+    "a scene of no view": (scene("kernel=tyled"), 7, "is no view"),
+    "a scene with a stop": (scene(more="step = 2\n"), 7, "step"),
     "an unknown measure": (question(**{"numbers.t": '{ measure = "luck" }'}), 7, "luck"),
     "a measure without its view": (
         question(**{"numbers.t": '{ measure = "threads" }'}), 7, "needs a view",
@@ -169,3 +206,17 @@ def test_the_examples_that_are_broken_above_are_right_before() -> None:
     [part] = parse_lesson(question(fresh="{ K = [4, 8] }"), "01_test.md").parts
     assert isinstance(part, QuestionPart)
     assert [one.fresh for one in part.variants] == [{"K": 4}, {"K": 8}]
+
+
+@pytest.mark.parametrize(
+    ("view", "said"),
+    [
+        (f"{VIEW}&step=42", "begins at step 42 and has only 41"),
+        ("kernel=pipelined&M=8&N=8&K=8&TILE=8&DEPTH=4&EACH=4", "862 steps, a lesson's at most 400"),
+    ],
+)
+def test_a_scene_that_cannot_be_played_is_an_error_with_file_and_line(view: str, said: str) -> None:
+    [part] = parse_lesson(scene(view), "01_test.md").parts
+    assert isinstance(part, ScenePart)
+    with pytest.raises(LessonError, match=f"01_test.md, line 7: .*{said}"):
+        count_steps(part)
