@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlsplit
 
@@ -86,7 +87,7 @@ def answer(box: Locator, question: Question, numbers: Mapping[str, float], said:
             assert isinstance(said, tuple)
             box.get_by_role("button", name=f"row {said[0]}, column {said[1]}", exact=True).click()
         case Kind.LINE:
-            box.locator(".picker button").nth(int(str(said)) - 1).click()
+            box.locator(".picker button", has_text=re.compile(rf"^\s*{said}\b")).click()
         case Kind.ORDER:
             assert isinstance(said, tuple)
             for i in said:
@@ -209,6 +210,30 @@ def test_a_key_in_a_field_walks_no_stops_and_steps_no_scene(visit: Open) -> None
         page.keyboard.press(key)
     page.wait_for_timeout(1000)  # after which a number would have been taken
     assert (places.all_inner_texts(), step_of(page.locator(".played").first)) == before
+
+
+def test_a_stop_is_seen_whole_with_its_sentence(visit: Open) -> None:
+    page = drawn(visit(f"/learn?lesson={FIRST.name}"), FIRST)
+    covered = page.locator(".stAppHeader").bounding_box()
+    assert covered
+    for root in page.locator(WALK).all():
+        box = root.bounding_box()
+        assert box
+        assert box["height"] <= 720 - covered["height"]
+
+
+def test_on_a_phone_the_next_stops_place_comes_into_sight(
+    chromium: Browser, contexts: Contexts, address: str
+) -> None:
+    page = load(chromium, contexts, f"{address}/learn?lesson={FIRST.name}", 390, 844).page
+    drawn(page, FIRST)
+    root = page.locator(WALK).first
+    for _ in sequences(FIRST)[0].stops[1:]:
+        root.get_by_role("button", name="Next stop").click()
+        mark = root.locator(".stop.shown .mark").first
+        expect(mark).to_be_in_viewport(ratio=0.5)
+        expect(root.locator(".stop.shown figcaption")).to_be_in_viewport()
+    page.close()
 
 
 @pytest.mark.parametrize("size", [(390, 844), (1280, 720)])

@@ -34,7 +34,7 @@ from ui.lessons.lesson import (
     ScenePart,
     Stops,
 )
-from ui.lessons.markup import inline, scene_html, stops_html
+from ui.lessons.markup import code_lines, inline, scene_html, stops_html
 from ui.lessons.parse import lessons
 from ui.lessons.picture import draw_stops
 from ui.lessons.quantities import find
@@ -167,7 +167,7 @@ def _question(question: Question, number: int) -> str:
         rows, columns = cells(question, numbers)
         asked = f"<p>There are {rows} rows and {columns} columns, both counted from 0.</p>"
     elif question.kind is Kind.LINE and question.view is not None:
-        lines = enumerate(source(question.view).rstrip().split("\n"), 1)
+        lines = code_lines(source(question.view))
         asked = "".join(f"{n:>3}  {html.escape(line)}\n" for n, line in lines)
         asked = f"<pre>{asked}</pre>"
     right = right_answer(question, numbers)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from simulator import LaunchError
 from simulator.size_expression import evaluate
-from ui.lessons.lesson import Claim, Kind, Question
+from ui.lessons.lesson import Claim, Kind, Question, Reason
 
 Numbers = Mapping[str, float]
 Answer = int | tuple[int, ...]  # a number, an option or a line; a cell, or options in an order
@@ -56,16 +56,16 @@ def judge(question: Question, numbers: Numbers, said: Answer) -> Judgement:
     if is_right:
         return Judgement(True, because)
     for reason in question.wrong:
-        if _wrong_answer(question, reason.answer, numbers) == said:
+        if wrong_answer(question, reason, numbers) == said:
             return Judgement(False, f"{fill(question, reason.because, numbers)} {because}")
     return Judgement(False, because)
 
 
 def words(question: Question, numbers: Numbers, answer: Answer) -> str:
-    """An answer as it is read."""
+    """An answer as it is read within a sentence."""
     match answer:
         case int() if question.kind is Kind.CHOICE:
-            return fill(question, question.options[answer].text, numbers)
+            return fill(question, question.options[answer].text, numbers).removesuffix(".")
         case int():
             return f"line {answer}" if question.kind is Kind.LINE else f"{answer:,}"
         case _ if question.kind is Kind.CELL:
@@ -112,10 +112,11 @@ def cells(question: Question, numbers: Numbers) -> tuple[int, int]:
     return value(question, question.rows, numbers), value(question, question.columns, numbers)
 
 
-def _wrong_answer(question: Question, expression: str, numbers: Numbers) -> Answer:
+def wrong_answer(question: Question, reason: Reason, numbers: Numbers) -> Answer:
+    """The wrong answer that a reason is for. Raises QuestionError."""
     if question.kind in (Kind.CELL, Kind.ORDER):
-        return tuple(value(question, part, numbers) for part in expression.split(","))
-    return value(question, expression, numbers)
+        return tuple(value(question, part, numbers) for part in reason.answer.split(","))
+    return value(question, reason.answer, numbers)
 
 
 def check_texts(question: Question, numbers: Numbers) -> Sequence[str]:

@@ -1,8 +1,9 @@
-"""The HTML of stops and of scenes, on a page and in a file of its own."""
+"""What a lesson shows as HTML or as lines, on a page and in a file of its own."""
 
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -24,6 +25,16 @@ def inline(text: str) -> str:
     """A sentence with `code` and **emphasis** as HTML."""
     escaped = html.escape(text)
     return EMPHASIS.sub(r"<b>\1</b>", CODE.sub(r"<code>\1</code>", escaped))
+
+
+def code_lines(source: str) -> list[tuple[int, str]]:
+    """The numbered lines of a source, from the first that is no comment.
+
+    >>> code_lines("// Adds.\\n\\nint a;\\n")
+    [(3, 'int a;')]
+    """
+    numbered = enumerate(source.rstrip().split("\n"), 1)
+    return list(itertools.dropwhile(lambda one: not one[1] or one[1].startswith("//"), numbered))
 
 
 def stops_html(stops: Sequence[Stop], pictures: Sequence[str], opens: bool) -> str:

@@ -8,8 +8,9 @@ import streamlit as st
 
 from ui.cache import answers
 from ui.lessons.component import draw_picker
-from ui.lessons.judge import Answer, cells, fill, judge, right_answer, words
+from ui.lessons.judge import Answer, cells, fill, judge, right_answer, words, wrong_answer
 from ui.lessons.lesson import Claim, Kind, Measure, Question, QuestionPart, Verdict
+from ui.lessons.markup import code_lines
 from ui.lessons.quantities import measure, recorded, rounded
 from ui.lessons.visit import Given, Visit
 from ui.view_url import View
@@ -50,10 +51,14 @@ def draw_question(
     key = f"{part.name} {visit.drawings.get(part.name, 0)}"
     with st.container(border=True, key=f"question {part.name}"):
         st.markdown(f"**Question {number}.** {fill(question, question.ask, numbers)}")
-        answer = _draw_answer(question, numbers, given, key, read_source)
+        is_row = question.kind is Kind.NUMBER  # its field and the button stand side by side
+        with st.container(horizontal=is_row, vertical_alignment="bottom"):
+            answer = _draw_answer(question, numbers, given, key, read_source)
+            if given is None:
+                _draw_answer_button(part, visit, question, numbers, answer, key)
         if given is not None:
             _draw_judgement(question, numbers, given)
-        _draw_buttons(part, visit, question, numbers, answer, given, key, open_view)
+            _draw_buttons(part, visit, question, given, key, open_view)
         if is_teacher:
             _draw_for_teacher(question, numbers)
 
@@ -71,18 +76,22 @@ def draw_claim(claim: Claim, open_view: Callable[[View], None]) -> None:
             open_view(claim.view)
 
 
-def _draw_buttons(
+def _draw_answer_button(
     part: QuestionPart, visit: Visit, question: Question, numbers: Mapping[str, float],
-    answer: Answer | None, given: Given | None, key: str, open_view: Callable[[View], None],
+    answer: Answer | None, key: str,
 ) -> None:  # fmt: skip
+    if st.button("Answer", type="primary", disabled=answer is None, key=f"answer {key}"):
+        assert answer is not None
+        visit.answer(part, answer, judge(question, numbers, answer).is_right)
+        st.rerun()
+
+
+def _draw_buttons(
+    part: QuestionPart, visit: Visit, question: Question, given: Given, key: str,
+    open_view: Callable[[View], None],
+) -> None:  # fmt: skip
+    """Draw what can be done once a question is answered."""
     with st.container(horizontal=True):
-        if given is None:
-            if st.button("Answer", type="primary", disabled=answer is None, key=f"answer {key}"):
-                assert answer is not None
-                is_right = judge(question, numbers, answer).is_right
-                visit.answer(part, answer, is_right)
-                st.rerun()
-            return
         label = "With other numbers" if len(part.variants) > 1 else "Answer again"
         if len(part.variants) > 1 or not given.is_right:
             st.button(
@@ -111,7 +120,8 @@ def _draw_for_teacher(question: Question, numbers: Mapping[str, float]) -> None:
     st.info(f"**Answer: {words(question, numbers, right)}.** "
             f"{judge(question, numbers, right).because}", icon=":material/school:")  # fmt: skip
     for reason in question.wrong:
-        st.caption(f"What students often say: {fill(question, reason.because, numbers)}")
+        said = words(question, numbers, wrong_answer(question, reason, numbers))
+        st.markdown(f"Often said: **{said}**. {fill(question, reason.because, numbers)}")
 
 
 def _draw_answer(
@@ -156,12 +166,13 @@ def _draw_picked(
         return places[found[-1]] if found else None
     if question.kind is Kind.LINE:
         assert question.view is not None
-        items = [f"{n:>3}  {line}" for n, line in
-                 enumerate(read_source(question.view).rstrip().split("\n"), 1)]  # fmt: skip
-        picked = [before - 1] if isinstance(before, int) else []
-        marked = [right - 1] if isinstance(right, int) else None
+        lines = code_lines(read_source(question.view))
+        first = lines[0][0]
+        items = [f"{n:>3}  {line}" for n, line in lines]
+        picked = [before - first] if isinstance(before, int) else []
+        marked = [right - first] if isinstance(right, int) else None
         found = draw_picker(question.kind, items, None, 1, marked, picked, f"pick {key}")
-        return found[-1] + 1 if found else None
+        return found[-1] + first if found else None
     items = [fill(question, option.text, numbers) for option in question.options]
     picked = list(before) if isinstance(before, tuple) else []
     marked = None if right is None else []

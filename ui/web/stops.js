@@ -21,6 +21,9 @@ function startStops(root) {
     if (!stops[at + by]) return false;
     at += by;
     show();
+    if (matchMedia("(max-width: 640px)").matches) {
+      stops[at].querySelector(".mark")?.scrollIntoView({ block: "nearest" });
+    }
     return true;
   };
   buttons.forEach((one) => (one.onclick = () => root.walk(Number(one.dataset.walk))));
