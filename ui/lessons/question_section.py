@@ -111,7 +111,8 @@ def _draw_judgement(question: Question, numbers: Mapping[str, float], given: Giv
         st.success(f"**Right.** {found.because}", icon=RIGHT)
         return
     right = words(question, numbers, right_answer(question, numbers))
-    said = words(question, numbers, given.answer)
+    is_order = question.kind is Kind.ORDER  # what was said stands above, with its numbers
+    said = "another order" if is_order else words(question, numbers, given.answer)
     st.error(f"**You said {said}; it is {right}.** {found.because}", icon=WRONG)
 
 
@@ -176,5 +177,7 @@ def _draw_picked(
     items = [fill(question, option.text, numbers) for option in question.options]
     picked = list(before) if isinstance(before, tuple) else []
     marked = None if right is None else []
+    if before is None:
+        st.caption("Click them one after another. A second click takes one back.")
     found = draw_picker(question.kind, items, None, 1, marked, picked, f"pick {key}")
     return tuple(found) if len(found) == len(items) else None
