@@ -90,6 +90,7 @@ def answer(box: Locator, question: Question, numbers: Mapping[str, float], said:
             box.locator(".picker button", has_text=re.compile(rf"^\s*{said}\b")).click()
         case Kind.ORDER:
             assert isinstance(said, tuple)
+            expect(box.locator(".picker").first).not_to_contain_text("`")
             for i in said:
                 box.locator(".picker button").nth(i).click()
     box.get_by_role("button", name="Answer", exact=True).click()
@@ -151,6 +152,13 @@ def test_a_stop_opens_its_scene_and_the_lesson_is_there_afterwards(visit: Open) 
     ready(page)
     assert where(page)[0] == stop.view.step + 1
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
+
+
+def test_a_measured_claim_opens_the_run_that_it_is_from(visit: Open) -> None:
+    page = visit("/learn?lesson=claims")
+    page.locator(".st-key-recorded-claim_54_ms").get_by_role("button").click()
+    expect(page.get_by_role("heading", name="Recorded on")).to_be_visible()
+    expect(page.get_by_label("M × N × K")).to_have_value("8,192 × 6,144 × 4,096")
 
 
 def test_a_scene_keeps_its_step_through_a_run_and_is_opened_there(visit: Open) -> None:

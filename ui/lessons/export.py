@@ -171,7 +171,7 @@ def _question(question: Question, number: int) -> str:
         asked = "".join(f"{n:>3}  {html.escape(line)}\n" for n, line in lines)
         asked = f"<pre>{asked}</pre>"
     right = right_answer(question, numbers)
-    answer = html.escape(words(question, numbers, right))
+    answer = inline(words(question, numbers, right))
     because = markdown(judge(question, numbers, right).because)
     return (
         f"<aside><b>Question {number}.</b> {markdown(text(question.ask))}{asked}<details>"

@@ -28,13 +28,13 @@ def inline(text: str) -> str:
 
 
 def code_lines(source: str) -> list[tuple[int, str]]:
-    """The numbered lines of a source, from the first that is no comment.
+    """The numbered lines of a source's kernel: comments above it tell what questions ask.
 
-    >>> code_lines("// Adds.\\n\\nint a;\\n")
-    [(3, 'int a;')]
+    >>> code_lines("// Stores.\\n#define ONE 1\\n__global__ void k(int* a) { a[0] = ONE; }\\n")
+    [(3, '__global__ void k(int* a) { a[0] = ONE; }')]
     """
     numbered = enumerate(source.rstrip().split("\n"), 1)
-    return list(itertools.dropwhile(lambda one: not one[1] or one[1].startswith("//"), numbered))
+    return list(itertools.dropwhile(lambda one: "__global__" not in one[1], numbered))
 
 
 def stops_html(stops: Sequence[Stop], pictures: Sequence[str], opens: bool) -> str:

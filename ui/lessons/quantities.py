@@ -110,8 +110,7 @@ def recorded(kind: Measure, of: str) -> float:
             found = getattr(found, name)
         return float(found)
     name, *rest = of.split()
-    sides = [int(word) for word in rest if word.isdigit()]
-    size = tuple(sides) * (3 if len(sides) == 1 else 1)
+    size = recorded_size(of)
     counter = next((word for word in rest if not word.isdigit()), "")
     for comparison in run.comparisons:
         for kernel in comparison.kernels if comparison.size == size else ():
@@ -119,7 +118,21 @@ def recorded(kind: Measure, of: str) -> float:
                 number = _of_kernel(kind, kernel, counter)
                 if number is not None:
                     return number
-    raise ValueError(f"No {kind} of {name} was recorded at {' x '.join(map(str, size))}.")
+    raise ValueError(f"No {kind} was recorded of {of}.")
+
+
+def recorded_size(of: str) -> tuple[int, int, int] | None:
+    """M, N and K in what a recorded number is of; None where it is of no kernel.
+
+    >>> recorded_size("tiled 4096"), recorded_size("limits.latency.dram")
+    ((4096, 4096, 4096), None)
+    """
+    match [int(word) for word in of.split()[1:] if word.isdigit()]:
+        case [side]:
+            return side, side, side
+        case [M, N, K]:
+            return M, N, K
+    return None
 
 
 def _of_kernel(kind: Measure, kernel: KernelResult, counter: str) -> float | None:

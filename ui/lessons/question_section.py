@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from ui.cache import answers
+from ui.gpu_charts.performance import size_name
 from ui.lessons.component import draw_picker
 from ui.lessons.judge import Answer, cells, fill, judge, right_answer, words, wrong_answer
 from ui.lessons.lesson import Claim, Kind, Measure, Question, QuestionPart, Verdict
 from ui.lessons.markup import code_lines
-from ui.lessons.quantities import measure, recorded, rounded
+from ui.lessons.quantities import measure, recorded, recorded_size, rounded
 from ui.lessons.visit import Given, Visit
 from ui.view_url import View
 
@@ -20,6 +21,7 @@ VERDICTS = {
     Verdict.REFINED: ("orange", ":material/tune:"),
     Verdict.WRONG: ("red", ":material/close:"),
 }
+GPU_PAGE, RECORDED_SIZE = "ui/pages/compare.py", "recorded_size"  # the latter chooses M, N, K there
 RIGHT, WRONG = ":material/check_circle:", ":material/cancel:"
 
 
@@ -66,14 +68,35 @@ def draw_question(
 def draw_claim(claim: Claim, open_view: Callable[[View], None]) -> None:
     """Draw what notes claim, what runs say of it, and a button that opens the evidence."""
     colour, icon = VERDICTS[claim.verdict]
-    with st.container(border=True, key=f"question {claim.name}"):
-        st.markdown(f"{claim.says} :{colour}-badge[{icon} {claim.verdict}]")
-        st.markdown(fill(claim, claim.found, find_numbers(claim)))
-        if claim.view is not None and st.button(
-            "Show me", icon=":material/steps:", key=f"show {claim.name}",
-            help="Open the scene that shows it.",
-        ):  # fmt: skip
-            open_view(claim.view)
+    with (
+        st.container(border=True, key=f"question {claim.name}"),
+        st.container(
+            horizontal=True, vertical_alignment="center", gap="medium", key=f"beside {claim.name}"
+        ),
+    ):
+        with st.container(width="stretch"):
+            st.markdown(f"{claim.says} :{colour}-badge[{icon} {claim.verdict}]")
+            st.markdown(fill(claim, claim.found, find_numbers(claim)))
+        with st.container(width="content"):
+            _draw_evidence(claim, claim.name, open_view)
+
+
+def _draw_evidence(one: Question | Claim, key: str, open_view: Callable[[View], None]) -> None:
+    """Draw the buttons that open the scene and the recorded run that an answer comes from."""
+    if one.view is not None and st.button(
+        "Show me", icon=":material/steps:", key=f"show {key}",
+        help="Open the scene that shows it.",
+    ):  # fmt: skip
+        open_view(one.view)
+    measured = [quantity.of for quantity in one.quantities.values() if quantity.view is None]
+    if measured and st.button(
+        "Recorded run", icon=":material/speed:", key=f"recorded {key}",
+        help="Open the GPU page, which has the run that the measured numbers are from.",
+    ):  # fmt: skip
+        size = next(filter(None, map(recorded_size, measured)), None)
+        if size:
+            st.session_state[RECORDED_SIZE] = size_name(size)
+        st.switch_page(GPU_PAGE)
 
 
 def _draw_answer_button(
@@ -98,11 +121,7 @@ def _draw_buttons(
                 label, icon=":material/replay:", key=f"again {key}", on_click=visit.draw_anew,
                 args=(part,),
             )  # fmt: skip
-        if question.view is not None and st.button(
-            "Show me", icon=":material/steps:", key=f"show {key}",
-            help="Open the scene that shows it.",
-        ):  # fmt: skip
-            open_view(question.view)
+        _draw_evidence(question, key, open_view)
 
 
 def _draw_judgement(question: Question, numbers: Mapping[str, float], given: Given) -> None:
@@ -174,7 +193,9 @@ def _draw_picked(
         marked = [right - first] if isinstance(right, int) else None
         found = draw_picker(question.kind, items, None, 1, marked, picked, f"pick {key}")
         return found[-1] + first if found else None
-    items = [fill(question, option.text, numbers) for option in question.options]
+    if before is None:
+        st.caption("Click them one after another; a second click takes one out again.")
+    items = [fill(question, option.text, numbers).replace("`", "") for option in question.options]
     picked = list(before) if isinstance(before, tuple) else []
     marked = None if right is None else []
     if before is None:

@@ -15,6 +15,7 @@ export default function (component) {
   }
 
   function draw() {
+    const scrolled = root.scrollTop;
     const focused = [...root.querySelectorAll("button")].indexOf(document.activeElement);
     root.className = `picker ${data.kind}`;
     root.style.setProperty("--columns", data.columns ?? 1);
@@ -31,6 +32,7 @@ export default function (component) {
       button.onclick = () => choose(i);
       return button;
     }));
+    root.scrollTop = scrolled;
     if (focused >= 0) root.querySelectorAll("button")[focused]?.focus();
   }
   draw();
