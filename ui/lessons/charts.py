@@ -12,6 +12,12 @@ from gpu.result import Comparison
 from ui.gpu_charts import latency, performance, roofline
 from ui.lessons.lesson import Chart
 
+# The bars of the ladder, one window high: each rung once, in tiles of 16 where it has a choice.
+RUNGS = (
+    "naive", "tiled", "transposed", "rows", "registers", "vectors", "pipelined", "warptiles",
+    "cublas",
+)  # fmt: skip
+
 
 def newest() -> RecordedRun:
     """The newest recorded run, which every copy of this repository has."""
@@ -24,6 +30,11 @@ def largest_square(run: RecordedRun) -> Comparison:
     return max(squares, key=lambda one: one.size)
 
 
+def ladder(run: RecordedRun) -> Comparison:
+    """The rungs of the ladder at the largest square matrices."""
+    return performance.choose_kernels(largest_square(run), RUNGS)
+
+
 def draw_chart(chart: Chart, ink: str) -> go.Figure:
     """Draw a chart, its text in a colour."""
     run = newest()
@@ -31,7 +42,7 @@ def draw_chart(chart: Chart, ink: str) -> go.Figure:
         case Chart.LATENCIES:
             return latency.draw_latencies(_limits(run).latency, ink)
         case Chart.LADDER:
-            return performance.draw_throughput(largest_square(run), ink)
+            return performance.draw_throughput(ladder(run), ink)
         case Chart.AGAINST_SIZE:
             return performance.draw_against_size(run.comparisons, ink)
         case Chart.ROOFLINE:
@@ -47,7 +58,7 @@ def describe(chart: Chart) -> str:
         case Chart.LATENCIES:
             return latency.describe(_limits(run).latency)
         case Chart.LADDER:
-            return performance.describe(largest_square(run))
+            return performance.describe(ladder(run))
         case Chart.AGAINST_SIZE:
             return "TFLOP/s of each kernel over the size of square matrices."
         case Chart.ROOFLINE:
