@@ -9,8 +9,19 @@ from collections.abc import Mapping
 
 import pytest
 
+from ui.gpu_charts.rows import INK
+from ui.lessons.charts import draw_chart
 from ui.lessons.judge import Answer, check_texts, fill, judge, right_answer, value, words
-from ui.lessons.lesson import Claim, Kind, Lesson, Question, QuestionPart, ScenePart, Stops
+from ui.lessons.lesson import (
+    Chart,
+    Claim,
+    Kind,
+    Lesson,
+    Question,
+    QuestionPart,
+    ScenePart,
+    Stops,
+)
 from ui.lessons.parse import LessonError, lessons, parse_lesson
 from ui.lessons.picture import draw_stop
 from ui.lessons.quantities import find
@@ -136,11 +147,17 @@ def test_names_of_questions_are_unique() -> None:
 
 
 @pytest.mark.parametrize("lesson", lessons().values(), ids=lambda lesson: lesson.name)
-def test_a_lesson_shows_and_asks_or_holds_claims_against_runs(lesson: Lesson) -> None:
+def test_a_lesson_asks_and_shows_or_holds_claims_against_runs(lesson: Lesson) -> None:
     claims = [part for part in lesson.parts if isinstance(part, Claim)]
-    shows = any(isinstance(part, Stops) for part in lesson.parts)
-    assert (shows and len(lesson.questions) >= 2) or len(claims) >= 12
+    assert any(isinstance(part, Stops) for part in lesson.parts) or len(claims) >= 12
+    assert len(lesson.questions) >= 2
+    assert len({question.variants[0].kind for question in lesson.questions}) >= 2
+    assert any(len(question.variants) > 1 for question in lesson.questions)
     assert lesson.idea.endswith(".")
+
+
+def test_the_ladder_is_no_higher_than_a_window() -> None:
+    assert draw_chart(Chart.LADDER, INK).layout.height <= 620
 
 
 def stops(count: int, mark: str = "stage", view: str = VIEW) -> str:
