@@ -55,6 +55,7 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
     from ui import editor
     from ui.cluster import ClusterError
     from ui.executor import executor
+    from ui.glossary import route as glossary_route
     from ui.index_page import routes
     from ui.preload import preload
 
@@ -64,5 +65,10 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
         sys.exit(f"error: {error}")
     preload()
     app = st.App(
-        Path(__file__), routes=[*routes(["", "learn", "write", "compare"]), editor.route()]
+        Path(__file__),
+        routes=[
+            *routes(["", "learn", "write", "compare"]),
+            editor.route(),
+            *glossary_route.routes(),
+        ],
     )

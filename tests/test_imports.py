@@ -29,7 +29,6 @@ STREAMLIT = {
     "downloads.py",
     "editor.py",
     "exercise_section.py",
-    "glossary.py",
     "gpu_jobs.py",
     "gpu_results.py",
     "index_page.py",

@@ -10,6 +10,8 @@ from ui.presets import Preset
 from ui.told_hazard import Told
 from ui.view_url import View
 
+STEP_PAGE = "ui/pages/step.py"
+
 
 @dataclass(frozen=True, slots=True)
 class Requested:
@@ -38,6 +40,12 @@ class Mailbox:
     ) -> None:  # fmt: skip
         """Show a view, as a preset's, from the next script run on."""
         self.requested = Requested(view, notices, preset, told, line)
+
+
+def open_view(view: View) -> None:
+    """Go from another page to the Step page, to a view's scene."""
+    mailbox().request(view)
+    st.switch_page(STEP_PAGE)
 
 
 def mailbox() -> Mailbox:

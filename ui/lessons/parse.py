@@ -213,6 +213,11 @@ def split_blocks(text: str, file: str) -> Iterator[Block]:
         yield Block("", "\n".join(prose).strip("\n"), start)
 
 
+def is_place(mark: Mark, view: View) -> bool:
+    """Whether a view's scene, or its two scenes beside each other, have a place."""
+    return mark is Mark.TIMELINE or (view.partner is not None) == (mark in WHOLE)
+
+
 def _decode(kind: type[Data], block: Block, file: str) -> Data:
     """The data of a directive."""
     try:
@@ -281,7 +286,7 @@ class _Reader:
         stops = []
         for one in found.stop:
             view = self._view(one.view or found.view, one.step)
-            if one.mark is not Mark.TIMELINE and (view.partner is not None) != (one.mark in WHOLE):
+            if not is_place(one.mark, view):
                 scenes = "two scenes" if view.partner else "one scene"
                 raise self._error(f"{one.mark} is no place of {scenes}.")
             stops.append(Stop(view, one.text, one.mark))

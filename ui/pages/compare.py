@@ -23,6 +23,7 @@ from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
 from ui.cache import compute
 from ui.compute import judge_bits
+from ui.glossary.component import draw_glossary, explain_words
 from ui.gpu_charts import performance
 from ui.gpu_jobs import (
     cluster_workers,
@@ -36,8 +37,10 @@ from ui.gpu_jobs import (
 )
 from ui.gpu_results import show_bits, show_comparison, show_limits, show_scaling
 from ui.grid_section import draw_grid
+from ui.mailbox import open_view
 from ui.palette import PALETTES
 from ui.plain_text import plain_text
+from ui.popover import draw_popover
 from ui.settings import GPU_IS_OFF, may_use_gpu
 from ui.workers import WorkerLostError
 
@@ -59,7 +62,13 @@ MARKS: Mapping[bool | None, str] = {
 def draw_page() -> None:
     """Draw the page."""
     st.html(f"<style>{Template(GPU_CSS.read_text(encoding='utf-8')).substitute(colours())}</style>")
-    st.title("On the GPU", anchor=False)
+    explain_words(open_view)
+    with st.container(key="title", horizontal=True, vertical_alignment="center"):
+        st.title("On the GPU", anchor=False)
+        words = draw_popover("Words", ":material/dictionary:", "gpu_words")
+        if words.is_drawn:
+            with words.container:
+                draw_glossary(open_view)
     st.markdown(
         "The text that the simulator steps through, compiled for a real GPU, checked against a "
         "float64 product on fresh random inputs, and timed beside cuBLAS in true FP32."

@@ -12,7 +12,7 @@ from simulator import LaunchError, SourceError
 from ui import presets
 from ui.cache import answers
 from ui.downloads import download_button
-from ui.glossary import draw_glossary, explain_words
+from ui.glossary.component import draw_glossary, explain_words
 from ui.gpu_results import CHART_CONFIG, text_colour
 from ui.lessons import charts, markup, picture, progress_file
 from ui.lessons.component import draw_stops, play_scene
@@ -34,7 +34,7 @@ from ui.lessons.question_section import draw_claim, draw_question
 from ui.lessons.scene import draw_scene
 from ui.lessons.visit import Visit
 from ui.look import Look
-from ui.mailbox import mailbox
+from ui.mailbox import open_view
 from ui.plain_text import plain_text
 from ui.popover import draw_popover
 from ui.room import PHONE, USUAL, guess_room
@@ -43,7 +43,7 @@ from ui.view_url import View
 from ui.web_files import read_web
 from ui.workers import WorkerLostError
 
-STEP_PAGE, WRITE_PAGE = "ui/pages/step.py", "ui/pages/write.py"
+WRITE_PAGE = "ui/pages/write.py"
 VISIT = "learn_visit"  # the session state's key
 LESSON, NUMBERS = "lesson", "numbers"  # of the address; the latter gives a class the same numbers
 
@@ -68,7 +68,7 @@ def draw_page() -> None:
         except (SourceError, LaunchError, WorkerLostError) as error:
             st.error(plain_text(f"This cannot be shown: {error}"), icon=":material/error:")
     draw_next(visit, lesson)
-    explain_words()
+    explain_words(open_view)
 
 
 def restore_visit() -> Visit:
@@ -127,7 +127,7 @@ def draw_controls(visit: Visit) -> tuple[Lesson, bool]:
         words = draw_popover("Words", ":material/dictionary:", "learn_words")
         if words.is_drawn:
             with words.container:
-                draw_glossary()
+                draw_glossary(open_view)
         files = draw_popover("Files", ":material/download:", "learn_files")
         if files.is_drawn:
             with files.container:
@@ -203,12 +203,6 @@ def current_look() -> Look:
     theme = "dark" if st.context.theme.type == "dark" else "light"
     chosen = PHONE if room == PHONE else USUAL
     return Look(theme=theme, width=chosen.width, height=chosen.height)
-
-
-def open_view(view: View) -> None:
-    """Open a scene on the Step page."""
-    mailbox().request(view)
-    st.switch_page(STEP_PAGE)
 
 
 def read_source(view: View) -> str:

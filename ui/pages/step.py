@@ -30,6 +30,7 @@ from ui.compute import (
 )
 from ui.downloads import download_button
 from ui.follow_click import follow_click
+from ui.glossary.component import draw_glossary, explain_words
 from ui.look import Look, Sheet, Stage
 from ui.mailbox import Requested, mailbox
 from ui.plain_text import plain_text
@@ -253,6 +254,7 @@ def draw_controls(previous: View) -> tuple[View, Places]:
         if settings.is_drawn:
             with settings.container:
                 view = draw_settings(previous)
+                draw_glossary(request_view, lists_all=False)
         if what_if.is_drawn:
             with what_if.container:
                 view = draw_what_if(previous, view)
@@ -480,6 +482,7 @@ def draw_page() -> None:
     st.html(STYLE)
     st.html("<h1 class='for-screen-readers'>Tilewise: step through a kernel</h1>")
     bring_plotly("step")
+    explain_words(request_view)  # first, for a scene that it asks for is drawn in this run
     try:
         draw_view()
     except WorkerLostError as error:

@@ -28,10 +28,11 @@ from ui.exercise_section import (
     draw_exercise_result,
     headline,
 )
+from ui.glossary.component import explain_words
 from ui.judged import check_exercise, judge_own
 from ui.launch_section import draw_launch
 from ui.launch_text import summarize_launch
-from ui.mailbox import mailbox
+from ui.mailbox import STEP_PAGE, mailbox, open_view
 from ui.own_gpu import draw_own_gpu
 from ui.palette import PALETTES
 from ui.plain_text import plain_text
@@ -44,7 +45,6 @@ from ui.view_url import View, from_query, to_query
 from ui.workers import StoppedError, WorkerLostError
 from ui.write_style import write_style
 
-STEP_PAGE = "ui/pages/step.py"
 INTRODUCTION = """\
 **Write a kernel, or paste a file.** Errors are marked while you type. **Check** runs it at several
 sizes in the simulator, and says what to do next; no GPU is needed.
@@ -66,6 +66,7 @@ def draw_page() -> None:
     if not may_write():
         st.info(WRITE_IS_OFF, icon=":material/info:")
         return
+    explain_words(open_view)
     draw_draft(restore_draft())
 
 

@@ -1,77 +1,263 @@
-// Explains words of the glossary. Streamlit's own elements stay as they are: the browser underlines
-// ranges of their text, and a card beside the pointer says what a word means.
-const TEXTS = ".stMarkdown p, .stMarkdown li, figcaption, .lesson-idea";
-const SKIPPED = "code, pre, .katex, button, [data-testid=stPopoverBody], h1, h2, h3";
-const SETTLED_MS = 400;
+// Explains words of the glossary where they stand. Streamlit's own elements stay as they are: the
+// browser underlines ranges of their text. A word is found from the place that a pointer rests on,
+// in a text of the page or of a scene, and a card beside it says what it means.
+const TEXTS = ".stMarkdown p, .stMarkdown li, .stMarkdown td, .stMarkdown th, .stCaption p, "
+  + "[data-testid=stCaptionContainer] p, .stTable td, .stTable th, .stHtml p, .stHtml li, .stHtml th, "
+  + "figcaption, .lesson-idea";
+const SCENES = ".stepper .stage, .stops .shot, .stPlotlyChart";
+const SKIPPED = "code, pre, .katex, button, .timeline, .stCode, .st-key-glossary_list, .term-card, "
+  + ".for-screen-readers, .lesson-title, h1, h2, h3";
+const SETTLED_MS = 400; // after the page's last change, before its words are underlined
+const RESTED_MS = 300; // that a pointer rests on a word before its card comes
+const CLOSING_MS = 350; // on the way from a word to its card
+const GAP = 6; // pixels between the two
+const MODIFIERS = ["Shift", "Control", "Alt", "Meta"];
+const LEAST_PICTURE = 90; // pixels of height
 
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const whenIdle = window.requestIdleCallback?.bind(window) ?? setTimeout;
+const contains = (box, x, y) => box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
 
-function findTerms(terms) {
-  const names = Object.keys(terms).sort((one, other) => other.length - one.length);
-  const pattern = new RegExp(`(?<![\\w-])(${names.map(escaped).join("|")})s?(?![\\w-])`, "gi");
+// The words of a text, each [term, start, end].
+function createFinder(terms) {
+  const names = terms.toSorted((one, other) => other.length - one.length);
+  const forms = names.map((name) => escaped(name).replace(/y$/, "(?:y|ie)"));
+  const pattern = new RegExp(`(?<![\\w-])(${forms.join("|")})(?:e?s)?(?![\\w-])`, "gi");
   const keys = new Map(names.map((name) => [name.toLowerCase(), name]));
+  return (text) => [...text.matchAll(pattern)].map((match) => (
+    [keys.get(match[1].toLowerCase().replace(/ie$/, "y")), match.index, match.index + match[0].length]
+  ));
+}
+
+// The ranges of the first use of each word on the page.
+function firstUses(findWords) {
   const found = new Map();
   for (const element of document.querySelectorAll(TEXTS)) {
+    if (!element.checkVisibility()) continue; // as in a tab that is not open
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       if (node.parentElement.closest(SKIPPED)) continue;
-      for (const match of node.data.matchAll(pattern)) {
-        const name = keys.get(match[1].toLowerCase());
-        if (found.has(name)) continue;
-        const range = new Range();
-        range.setStart(node, match.index);
-        range.setEnd(node, match.index + match[0].length);
-        found.set(name, range);
+      for (const [term, start, end] of findWords(node.data)) {
+        if (!found.has(term)) found.set(term, rangeOf(node, start, end));
       }
     }
   }
   return found;
 }
 
-function createGlossary() {
+function rangeOf(node, start, end) {
+  const range = new Range();
+  range.setStart(node, start);
+  range.setEnd(node, end);
+  return range;
+}
+
+function caretAt(x, y) {
+  const caret = document.caretPositionFromPoint?.(x, y);
+  if (caret) return [caret.offsetNode, caret.offset];
+  const range = document.caretRangeFromPoint?.(x, y);
+  return range ? [range.startContainer, range.startOffset] : [null, 0];
+}
+
+// The word of an element's text at a place of the window: its term, its box, and where it stands.
+function wordInText(findWords, x, y) {
+  const [node, offset] = caretAt(x, y);
+  if (node?.nodeType !== Node.TEXT_NODE || node.parentElement.closest(SKIPPED)) return null;
+  for (const [term, start, end] of findWords(node.data)) {
+    if (offset < start || offset > end) continue;
+    const box = [...rangeOf(node, start, end).getClientRects()].find((one) => contains(one, x, y));
+    if (box) return { term, box, element: node.parentElement };
+  }
+  return null;
+}
+
+// The same in a scene, whose texts SVG has; the program's own text is in letters of one width.
+function wordInScene(scene, findWords, x, y) {
+  for (const text of scene.querySelectorAll("text")) {
+    const drawn = text.getBoundingClientRect();
+    if (!contains(drawn, x, y)) continue;
+    const style = getComputedStyle(text);
+    if (style.fontFamily.includes("monospace") || style.fillOpacity === "0" || style.visibility === "hidden") {
+      continue;
+    }
+    const local = text.getBBox();
+    const scale = drawn.width / local.width;
+    if (Math.abs(drawn.height / local.height - scale) > 0.1 * scale) continue; // it is turned
+    for (const [term, start, end] of findWords(text.textContent)) {
+      const [first, last] = [text.getExtentOfChar(start), text.getExtentOfChar(end - 1)];
+      const left = drawn.left + (first.x - local.x) * scale;
+      const right = drawn.left + (last.x + last.width - local.x) * scale;
+      const box = { left, right, top: drawn.top, bottom: drawn.bottom };
+      if (contains(box, x, y)) return { term, box, element: text };
+    }
+  }
+  return null;
+}
+
+function createCard() {
   const card = document.createElement("div");
   card.className = "term-card";
   card.hidden = true;
-  card.role = "tooltip";
+  card.setAttribute("role", "dialog");
+  card.innerHTML = "<p><b></b>: <span></span></p><img alt=''><button type='button'>Step through it</button>";
   document.body.append(card);
-  let terms = {};
-  let found = new Map();
-  let timer = null;
+  return card;
+}
+
+// Below its word, else above it; a picture that has no room there is drawn smaller, or not at all.
+function placeCard(card, image, { left, top, bottom }) {
+  image.style.maxHeight = "";
+  const below = window.innerHeight - bottom - 2 * GAP;
+  const above = top - 2 * GAP;
+  const isBelow = below >= card.offsetHeight || below >= above;
+  const excess = card.offsetHeight - (isBelow ? below : above);
+  if (!image.hidden && excess > 0) {
+    const height = image.offsetHeight - excess;
+    if (height < LEAST_PICTURE) image.hidden = true;
+    else image.style.maxHeight = `${height}px`;
+  }
+  const { offsetWidth: width, offsetHeight: height } = card;
+  card.style.left = `${Math.max(GAP, Math.min(left, window.innerWidth - width - GAP))}px`;
+  card.style.top = `${isBelow ? bottom + GAP : top - height - GAP}px`;
+}
+
+function createGlossary() {
+  const card = createCard();
+  const [image, button] = [card.querySelector("img"), card.querySelector("button")];
+  const line = document.createElement("div"); // under a word of a scene
+  line.className = "term-line";
+  line.hidden = true;
+  document.body.append(line);
+  let component = null;
+  let words = {};
+  let findWords = () => [];
+  let loaded = null; // the folder of the words
+  let shown = null; // the word whose card is open
+  const timers = { look: null, rest: null, close: null };
 
   function look() {
-    found = findTerms(terms);
-    CSS.highlights.set("tilewise-terms", new Highlight(...found.values()));
+    if (shown && !shown.element.isConnected) hide();
+    const found = firstUses(findWords);
+    if (window.Highlight) CSS.highlights.set("tilewise-terms", new Highlight(...found.values()));
   }
 
-  function point({ clientX: x, clientY: y, target }) {
-    const isText = target.closest?.(TEXTS);
-    const hit = isText && [...found].find(([, range]) =>
-      [...range.getClientRects()].some((box) =>
-        box.left <= x && x <= box.right && box.top <= y && y <= box.bottom));
-    card.hidden = !hit;
-    if (!hit) return;
-    card.textContent = terms[hit[0]].replaceAll("`", "");
-    const { width, height } = card.getBoundingClientRect();
-    card.style.left = `${Math.max(8, Math.min(x, window.innerWidth - width - 8))}px`;
-    card.style.top = `${y + 24 + height < window.innerHeight ? y + 20 : y - height - 12}px`;
+  function wordAt({ clientX: x, clientY: y, target }) {
+    if (!target.closest || target.closest(SKIPPED)) return null;
+    const scene = target.closest(SCENES);
+    if (scene) return wordInScene(scene, findWords, x, y);
+    return target.closest(TEXTS) ? wordInText(findWords, x, y) : null;
   }
+
+  function show(word) {
+    clearTimeout(timers.close);
+    timers.close = null;
+    if (shown?.term === word.term && shown.element === word.element) return;
+    hide();
+    shown = word;
+    const { text, picture } = words[word.term];
+    const [name, definition] = [card.querySelector("b"), card.querySelector("span")];
+    name.textContent = word.term;
+    definition.innerHTML = text;
+    card.setAttribute("aria-label", word.term);
+    button.hidden = !picture;
+    image.hidden = true;
+    if (picture) image.src = addressOf(`${component.data.theme}/${picture}.svg`);
+    else image.removeAttribute("src");
+    card.hidden = false;
+    placeCard(card, image, word.box);
+    if (!(word.element instanceof SVGElement)) return;
+    line.hidden = false;
+    const { left, right, bottom } = word.box;
+    Object.assign(line.style, { left: `${left}px`, width: `${right - left}px`, top: `${bottom - 2}px` });
+    changes.observe(word.element, { childList: true, characterData: true, subtree: true });
+  }
+
+  function hide() {
+    clearTimeout(timers.close);
+    timers.close = null;
+    if (!shown) return;
+    changes.disconnect();
+    shown = null;
+    card.hidden = true;
+    line.hidden = true;
+  }
+  const changes = new MutationObserver(hide); // a step writes another text into the same element
+
+  // A pointer that has left the word may be on its way into the card.
+  function moved(event) {
+    clearTimeout(timers.rest);
+    if (event.pointerType === "touch" || event.buttons) return;
+    if (card.contains(event.target)) {
+      clearTimeout(timers.close);
+      timers.close = null;
+      return;
+    }
+    if (shown && contains(shown.box, event.clientX, event.clientY)) return;
+    if (shown) timers.close ??= setTimeout(hide, CLOSING_MS);
+    timers.rest = setTimeout(() => whenIdle(() => {
+      const word = wordAt(event);
+      if (word) show(word);
+    }), RESTED_MS);
+  }
+
+  function pressed({ target }) {
+    clearTimeout(timers.rest);
+    if (!card.contains(target)) hide();
+  }
+
+  function clicked(event) {
+    if (card.contains(event.target)) return;
+    const word = wordAt(event);
+    if (word) show(word);
+  }
+
+  // Escape closes the card and nothing else; all other keys are the page's.
+  function typed(event) {
+    if (!shown) return;
+    const isEscape = event.key === "Escape";
+    if (isEscape) event.stopImmediatePropagation();
+    if (isEscape || !card.contains(document.activeElement) && !MODIFIERS.includes(event.key)) hide();
+  }
+
+  image.onload = () => {
+    if (!shown || !words[shown.term].picture) return;
+    image.hidden = false;
+    placeCard(card, image, shown.box);
+  };
+  button.onclick = () => {
+    const { term } = shown;
+    hide();
+    component.setTriggerValue("opened", term);
+  };
 
   const later = () => {
-    clearTimeout(timer);
-    timer = setTimeout(look, SETTLED_MS);
+    clearTimeout(timers.look);
+    timers.look = setTimeout(() => whenIdle(look), SETTLED_MS);
   };
-  const watcher = new MutationObserver(later);
-  document.addEventListener("pointermove", point);
-  document.addEventListener("pointerdown", point);
-  document.addEventListener("scroll", () => (card.hidden = true), true);
-  watcher.observe(document.body, { childList: true, subtree: true, characterData: true });
-  return (given) => {
-    terms = given;
+  document.addEventListener("pointermove", moved);
+  document.addEventListener("pointerdown", pressed, true);
+  document.addEventListener("click", clicked, true);
+  window.addEventListener("keydown", typed, true);
+  document.addEventListener("scroll", hide, true);
+  new MutationObserver(later).observe(document.body, { childList: true, subtree: true, characterData: true });
+
+  const server = () => window.__streamlit?.BACKEND_BASE_URL ?? new URL(".", location.href).href;
+  const addressOf = (path) => new URL(`${component.data.folder}/${path}`, server()).href;
+
+  return async (given) => {
+    component = given;
+    const { folder } = component.data;
+    if (loaded !== folder) {
+      loaded = folder;
+      const answer = await fetch(addressOf("words.json"));
+      if (!answer.ok) return;
+      words = await answer.json();
+      findWords = createFinder(Object.keys(words).filter((term) => words[term].linked));
+    }
     later();
   };
 }
 
 export default function (component) {
-  if (!window.Highlight || !CSS.highlights) return;
-  (window.tilewiseGlossary ??= createGlossary())(component.data);
+  (window.tilewiseGlossary ??= createGlossary())(component);
 }

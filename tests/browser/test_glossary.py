@@ -1,0 +1,191 @@
+"""Words are explained where they stand, on the Learn, the Step and the GPU page."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.scene import point, ready, until
+from tests.browser.test_accessibility import violations
+from ui.glossary.entry import glossary
+from ui.view_url import from_query
+
+pytestmark = pytest.mark.browser
+
+SCENE = "?kernel=tiled&M=8&N=8&K=8&TILE=4&step=10"
+LINKED = "() => (CSS.highlights?.get('tilewise-terms')?.size ?? 0) > 0"
+# The middle of a word in a text of the page, and in one of the scene.
+ON_PAGE = """([selector, word]) => {
+  const within = document.querySelector(selector);
+  const walker = document.createTreeWalker(within, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const start = node.data.indexOf(word);
+    if (start < 0) continue;
+    const range = new Range();
+    range.setStart(node, start);
+    range.setEnd(node, start + word.length);
+    node.parentElement.scrollIntoView({ block: "center" });
+    const { left, right, top, bottom } = range.getBoundingClientRect();
+    return { x: (left + right) / 2, y: (top + bottom) / 2, left, right, top, bottom };
+  }
+}"""
+IN_SCENE = """([begins, word]) => {
+  const text = [...document.querySelectorAll(".stepper .plot text")]
+    .find((one) => one.textContent.startsWith(begins) && one.getBoundingClientRect().width);
+  const start = text.textContent.indexOf(word);
+  const [first, last] = [start, start + word.length - 1].map((i) => text.getExtentOfChar(i));
+  const [box, drawn] = [text.getBBox(), text.getBoundingClientRect()];
+  const across = (x) => drawn.left + ((x - box.x) * drawn.width) / box.width;
+  const [left, right] = [across(first.x), across(last.x + last.width)];
+  const { top, bottom } = drawn;
+  return { x: (left + right) / 2, y: (top + bottom) / 2, left, right, top, bottom };
+}"""
+
+Place = dict[str, float]
+
+
+def card(page: Page) -> Locator:
+    return page.locator(".term-card")
+
+
+def linked(page: Page) -> Page:
+    """Wait until the words of a page are known and underlined."""
+    page.wait_for_function(LINKED)
+    return page
+
+
+def explained(page: Page, place: Place, term: str) -> None:
+    """Rest the pointer on a word; its card must come, beside the word, with what it means."""
+    page.mouse.move(place["x"] - 2, place["y"])
+    page.mouse.move(place["x"], place["y"])
+    is_explained(page, place, term)
+
+
+def is_explained(page: Page, place: Place, term: str) -> None:
+    expect(card(page)).to_contain_text(f"{term}: {glossary()[term].text[:20].replace('`', '')}")
+    expect(card(page).locator("img")).to_be_visible()
+    box = card(page).bounding_box()
+    assert box is not None
+    assert box["y"] >= place["bottom"] or box["y"] + box["height"] <= place["top"]
+    assert box["x"] >= 0
+    assert box["y"] >= 0
+
+
+def goes_away(page: Page) -> None:
+    page.mouse.move(3, 300)
+    expect(card(page)).to_be_hidden()
+
+
+def shows_scene(page: Page, term: str) -> None:
+    """The Step page is there with a word's scene."""
+    scene = glossary()[term].scene
+    assert scene is not None
+    until(ready(page), f"Step {scene.view.step + 1} of")
+    view, notices = from_query(dict(parse_qsl(urlsplit(page.url).query)))
+    assert (view.kernel, view.M, view.stage, notices) == (
+        scene.view.kernel, scene.view.M, scene.view.stage, (),
+    )  # fmt: skip
+
+
+def test_a_word_of_a_lesson_shows_a_small_scene_that_opens(visit: Open) -> None:
+    page = linked(visit("/learn?lesson=memory"))
+    place = page.evaluate(ON_PAGE, [".lesson-idea", "threads"])
+    explained(page, place, "thread")
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(card(page)).to_be_hidden()
+    explained(page, place, "thread")
+    goes_away(page)
+    explained(page, place, "thread")
+    box = card(page).locator("button").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 9, box["y"] + 9, steps=4)  # over the picture
+    page.wait_for_timeout(800)
+    card(page).get_by_role("button", name="Step through it").click()
+    shows_scene(page, "thread")
+    expect(card(page)).to_be_hidden()
+    page.get_by_role("link", name="Learn").click()
+    expect(page.locator(".lesson-idea")).to_be_visible()
+
+
+def test_a_word_of_the_scene_is_explained_and_keys_are_the_scenes(visit: Open) -> None:
+    page = linked(ready(visit(f"/{SCENE}")))
+    place = page.evaluate(IN_SCENE, ["Thread", "Thread"])
+    explained(page, place, "thread")
+    page.keyboard.press("ArrowRight")
+    until(page, "Step 11 of")
+    expect(card(page)).to_be_hidden()
+    goes_away(page)
+    explained(page, page.evaluate(IN_SCENE, ["Warp 0, ", "wavefront"]), "wavefront")
+    page.mouse.move(3, 300)
+    page.keyboard.press("p")
+    expect(page.locator(".stepper.presenting")).to_be_visible()
+    page.wait_for_selector(
+        ".stepper .stage:not(.held)"
+    )  # the picture for the whole screen is there
+    explained(page, page.evaluate(IN_SCENE, ["Thread", "Thread"]), "thread")
+    page.keyboard.press("Escape")
+    expect(card(page)).to_be_hidden()
+    expect(page.locator(".stepper.presenting")).to_be_visible()
+
+
+def test_the_programs_text_in_the_scene_is_no_word(visit: Open) -> None:
+    page = linked(ready(visit(f"/{SCENE}")))
+    place = page.evaluate(IN_SCENE, ["            a_col", "TILE"])
+    page.mouse.move(place["x"] - 2, place["y"])
+    page.mouse.move(place["x"], place["y"])
+    page.wait_for_timeout(900)
+    expect(card(page)).to_be_hidden()
+
+
+def test_a_tap_explains_a_word_and_elsewhere_follows_what_is_there(
+    chromium: Browser, address: str
+) -> None:
+    context = chromium.new_context(viewport={"width": 1280, "height": 720}, has_touch=True)
+    page = context.new_page()
+    page.goto(f"{address}/{SCENE}&stage=threads")
+    linked(ready(page))
+    place = page.evaluate(IN_SCENE, ["Thread", "Thread"])
+    before = page.url
+    page.touchscreen.tap(place["x"], place["y"])
+    is_explained(page, place, "thread")
+    assert page.url == before
+    page.touchscreen.tap(*point(page, 6, 300))
+    expect(card(page)).to_be_hidden()
+    row = page.evaluate(IN_SCENE, ["warp 0", "warp 0"])
+    page.touchscreen.tap(row["right"] + 60, row["y"])
+    page.wait_for_url(lambda url: "tx=" in url)
+    context.close()
+
+
+def test_words_of_the_gpu_page_are_explained_and_listed(visit: Open) -> None:
+    page = linked(visit("/compare"))
+    place = page.evaluate(ON_PAGE, [".stMain", "steps"])
+    explained(page, place, "step")
+    goes_away(page)
+    page.get_by_role("button", name="Words").click()
+    page.get_by_label("Find a word").fill("wavefront")
+    page.keyboard.press("Enter")
+    found = page.locator(".st-key-glossary_list")
+    expect(found.locator(".stMarkdown")).to_have_count(1)
+    picture = found.locator("img")
+    expect(picture).to_have_js_property("complete", True)
+    assert picture.evaluate("image => image.naturalWidth") > 100
+    found.get_by_role("button", name="Step through it").click()
+    shows_scene(page, "wavefront")
+
+
+def test_words_are_found_on_the_step_page_by_the_keyboard(visit: Open) -> None:
+    page = ready(visit(f"/{SCENE}"))
+    page.get_by_role("button", name="Settings").click()
+    field = page.get_by_label("Find a word")
+    field.fill("padding")
+    field.press("Enter")
+    button = page.locator(".st-key-glossary_list").get_by_role("button", name="Step through it")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "padded" in url)
+    shows_scene(page, "padding")

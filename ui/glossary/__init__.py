@@ -1,0 +1,1 @@
+"""The glossary: words with their definitions and small scenes, explained where they stand."""

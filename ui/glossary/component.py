@@ -1,0 +1,68 @@
+"""The words on a page: explained where they stand, and in a list."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from ui.glossary.entry import Word, glossary
+from ui.glossary.route import folder, picture_path
+from ui.view_url import View
+from ui.web_files import read_web
+
+MOST_PICTURES = 3  # of the words that a search finds
+
+OpenView = Callable[[View], object]  # shows a scene on the Step page
+
+
+@functools.cache
+def _register_component() -> Any:
+    """Register the component, once in a process."""
+    return st.components.v2.component(
+        "tilewise_glossary", html="<span class='glossary'></span>", css=read_web("glossary.css"),
+        js=read_web("glossary.js"), isolate_styles=False,
+    )  # fmt: skip
+
+
+def explain_words(open_view: OpenView) -> None:
+    """Underline the first use of each word on the page; a pointer or a tap shows what it means."""
+    result = _register_component()(
+        key="glossary", data={"folder": folder(), "theme": _theme()}, on_opened_change=lambda: None
+    )
+    word = glossary().get(str(result.get("opened"))) if result.get("opened") else None
+    if word is not None and word.shown_scene is not None:
+        open_view(word.shown_scene.view)
+
+
+def draw_glossary(open_view: OpenView, lists_all: bool = True) -> None:
+    """Draw the words with their definitions, for those who come to them by the keyboard.
+
+    Without lists_all there are none until they are searched for.
+    """
+    with st.container(key="glossary_list"):
+        wanted = st.text_input("Find a word", key="glossary_wanted").strip().lower()
+        found = [word for word in glossary().values() if wanted in word.term.lower()]
+        for word in found if wanted or lists_all else ():
+            st.markdown(f"**{word.term}**: {word.text}")
+            if wanted and word.shown_scene is not None:
+                _draw_scene(word, open_view, has_picture=len(found) <= MOST_PICTURES)
+        if not found:
+            st.markdown("There is no such word.")
+
+
+def _draw_scene(word: Word, open_view: OpenView, has_picture: bool) -> None:
+    """Draw a word's picture, and the way to its scene."""
+    scene = word.shown_scene
+    assert scene is not None
+    if has_picture:
+        st.html(f"<img class='term-picture' src='{picture_path(word.name, _theme())}' alt=''>")
+    if st.button("Step through it", icon=":material/steps:", key=f"word {word.name}",
+                 help=f"A scene that shows {word.term}."):  # fmt: skip
+        open_view(scene.view)
+
+
+def _theme() -> str:
+    return "dark" if st.context.theme.type == "dark" else "light"

@@ -1,0 +1,52 @@
+"""The picture of a word: its scene as SVG, of which only the marked part is seen."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ui.compute import load_drawing, load_navigation
+from ui.glossary.entry import SmallScene
+from ui.lessons.frame import find_frames
+from ui.lessons.lesson import Mark
+from ui.look import Look
+from ui.svg import draw_svg
+from ui.view_url import View
+
+# For which room a scene is drawn, so that a part is about as wide as a card and nothing in it is
+# made smaller.
+STAGE = Look(width=840, height=520)
+LINES = Look(width=400, height=840)  # one area under another, each as wide as the room
+WHOLE = Look(width=900, height=560)
+MARGIN = 3  # pixels around the part
+LABELS = 18  # pixels above a timeline
+FRAME = re.compile(r' width="[\d.]+" height="[\d.]+"\s+viewBox="[^"]*"')
+
+
+def draw_word(view: View, mark: Mark | None, theme: str) -> str:
+    """Draw the part of a scene that shows a word, as SVG; a job of a worker process.
+
+    Raises SourceError or LaunchError.
+    """
+    look = replace(_room(SmallScene(view, mark)), theme=theme, sheet=view.sheet, stage=view.stage)
+    step = min(view.step, load_navigation(view)["steps"] - 1)
+    figure = load_drawing(view, look).plain(range(step, step + 1))
+    svg = draw_svg(figure)
+    if mark is None:
+        return svg
+    [place] = find_frames(figure, look, mark, is_pair=view.partner is not None)
+    left, top = max(0, place.left - MARGIN), max(0, place.top - MARGIN)
+    if mark is Mark.TIMELINE and view.partner is None:  # with the iterations' names
+        top -= LABELS
+    elif mark is Mark.TIMELINE:  # with the scenes' names
+        left = 0
+    width, height = place.right + MARGIN - left, place.bottom + MARGIN - top
+    size = f'width="{width:g}" height="{height:g}"'
+    frame = f' {size} viewBox="{left:g} {top:g} {width:g} {height:g}"'
+    return FRAME.sub(frame, svg, count=1)
+
+
+def _room(scene: SmallScene) -> Look:
+    if scene.mark is None:
+        return WHOLE
+    return STAGE if scene.mark in (Mark.STAGE, Mark.LEFT, Mark.RIGHT, Mark.COUNTS) else LINES

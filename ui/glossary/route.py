@@ -1,0 +1,71 @@
+"""How browsers get the words, and the picture of one when it is asked for."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from simulator import LaunchError, SourceError
+from ui.cache import answers
+from ui.glossary import entry, small_kernels
+from ui.glossary.entry import glossary
+from ui.glossary.picture import draw_word
+from ui.index_page import prefix
+from ui.lessons.markup import inline
+from ui.palette import PALETTES
+from ui.workers import WorkerLostError
+
+EVERYDAY = {"half", "look", "pair", "room"}  # words that texts mostly use in another sense
+FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+AN_HOUR = {"Cache-Control": "public, max-age=3600"}  # a newer Tilewise may draw it otherwise
+
+
+@functools.cache
+def folder() -> str:
+    """The folder of the words beneath the app's address; other words have another one."""
+    digest = hashlib.sha256(entry.FILE.read_bytes() + small_kernels.FILE.read_bytes())
+    return f"tilewise/glossary/{digest.hexdigest()[:12]}"
+
+
+def picture_path(name: str, theme: str) -> str:
+    """The address of a word's picture beneath the app's; theme is a key of palette.PALETTES."""
+    return f"{folder()}/{theme}/{name}.svg"
+
+
+def routes() -> list[Route]:
+    """The routes of the words and of their pictures."""
+    start = f"{prefix()}/tilewise/glossary/{{digest}}"
+    return [
+        Route(f"{start}/words.json", _send_words),
+        Route(f"{start}/{{theme}}/{{name}}.svg", _send_picture),
+    ]
+
+
+def _send_words(_: Request) -> JSONResponse:
+    """Each word's definition as HTML, whether texts link it, and its name if it has a picture."""
+    words = {
+        word.term: {
+            "text": inline(word.text),
+            "linked": word.term not in EVERYDAY,
+            "picture": word.shown_scene and word.name,
+        }
+        for word in glossary().values()
+    }
+    return JSONResponse(words, headers=FOREVER)
+
+
+def _send_picture(request: Request) -> Response:
+    """A word's picture; 404 for one that there is not, or that cannot be drawn."""
+    theme, name = request.path_params["theme"], request.path_params["name"]
+    scene = next((word.shown_scene for word in glossary().values() if word.name == name), None)
+    if scene is None or theme not in PALETTES:
+        return Response(status_code=404)
+    try:
+        svg = answers().ask(draw_word, scene.view, scene.mark, theme)
+    except (SourceError, LaunchError, WorkerLostError):
+        return Response(status_code=404)
+    return Response(svg, media_type="image/svg+xml", headers=AN_HOUR)
