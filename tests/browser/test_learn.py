@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.conftest import Contexts, Open, load
 from tests.browser.scene import ready, step_of, swipe, where
@@ -204,6 +204,27 @@ def test_a_phone_in_the_dark_steps_by_a_swipe(chromium: Browser, address: str) -
         "title => document.querySelector('.played .gtitle').textContent.startsWith(title)",
         arg=f"Step {before + 1} of",
     )
+    context.close()
+
+
+def test_a_font_that_comes_late_takes_no_step_back(chromium: Browser, address: str) -> None:
+    """Streamlit's Plotly draws anew then: what was drawn first, which is not the scene's step."""
+    context = chromium.new_context()
+    page = context.new_page()
+    held: list[Route] = []
+    page.route("**/late/font", lambda route: held.append(route))
+    page.add_init_script(
+        "const late = new FontFace('Late', 'url(/late/font)');"
+        "document.fonts.add(late); late.load().catch(() => {});"
+    )
+    page.goto(f"{address}/learn?lesson={FIRST.name}", wait_until="commit")
+    texts = drawn(page, FIRST).locator(".played .textpoint text")
+    shown = texts.all_text_contents()
+    assert held
+    for one in held:
+        one.abort()
+    page.evaluate("document.fonts.ready.then(() => new Promise((done) => setTimeout(done, 500)))")
+    assert texts.all_text_contents() == shown
     context.close()
 
 

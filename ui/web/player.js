@@ -69,6 +69,7 @@ function createPlayer(root, hooks) {
     plot.className = "plot coming";
     picture.append(plot);
     await Plotly.newPlot(plot, data, layout, CONFIG);
+    keepAsWritten(plot);
     if (coming !== next) {
       Plotly.purge(plot);
       return plot.remove();

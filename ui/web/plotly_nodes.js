@@ -53,6 +53,13 @@ function writeTitle(gd, text) {
   return Boolean(node);
 }
 
+// Once a font has come that was on its way when a plot was drawn, Plotly draws the plot again as it
+// was then, another step's texts and all. Not a plot whose texts are written here: they are in the new
+// font by themselves. The token says which of several such draws is the last; none is.
+function keepAsWritten(gd) {
+  gd._fontLoadToken = null;
+}
+
 const AT_ONCE = {
   mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: true },
 };
