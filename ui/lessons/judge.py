@@ -65,14 +65,14 @@ def words(question: Question, numbers: Numbers, answer: Answer) -> str:
     """An answer as it is read within a sentence."""
     match answer:
         case int() if question.kind is Kind.CHOICE:
-            return fill(question, question.options[answer].text, numbers).removesuffix(".")
+            return f"“{fill(question, question.options[answer].text, numbers).removesuffix('.')}”"
         case int():
             return f"line {answer}" if question.kind is Kind.LINE else f"{answer:,}"
         case _ if question.kind is Kind.CELL:
             return f"row {answer[0]}, column {answer[1]}"
         case _:
             texts = [fill(question, question.options[i].text, numbers) for i in answer]
-            return "; then ".join(texts)
+            return "; ".join(f"{i}. {text.removesuffix('.')}" for i, text in enumerate(texts, 1))
 
 
 def value(question: Question | Claim, expression: str, numbers: Numbers) -> int:

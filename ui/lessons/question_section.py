@@ -130,9 +130,11 @@ def _draw_judgement(question: Question, numbers: Mapping[str, float], given: Giv
         st.success(f"**Right.** {found.because}", icon=RIGHT)
         return
     right = words(question, numbers, right_answer(question, numbers))
-    is_order = question.kind is Kind.ORDER  # what was said stands above, with its numbers
-    said = "another order" if is_order else words(question, numbers, given.answer)
-    st.error(f"**You said {said}; it is {right}.** {found.because}", icon=WRONG)
+    if question.kind is Kind.ORDER:  # what was said stands above, with its numbers
+        said = f"You said another order. It is: {right}."
+    else:
+        said = f"You said {words(question, numbers, given.answer)}; it is {right}."
+    st.error(f"**{said}** {found.because}", icon=WRONG)
 
 
 def _draw_for_teacher(question: Question, numbers: Mapping[str, float]) -> None:
