@@ -115,7 +115,7 @@ def _part(part: Part, asked: int) -> str:
         case Claim():
             numbers = {name: find(quantity) for name, quantity in part.quantities.items()}
             said = markdown(fill(part, part.found, numbers))
-            return f"<aside>{markdown(part.says)}<b>{part.verdict}.</b> {said}</aside>"
+            return f"<aside>{markdown(part.says)}<b>{part.verdict.capitalize()}.</b> {said}</aside>"
         case QuestionPart():
             return _question(part.variants[0], asked)
         case _:

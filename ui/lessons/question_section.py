@@ -195,8 +195,6 @@ def _draw_picked(
         marked = [right - first] if isinstance(right, int) else None
         found = draw_picker(question.kind, items, None, 1, marked, picked, f"pick {key}")
         return found[-1] + first if found else None
-    if before is None:
-        st.caption("Click them one after another; a second click takes one out again.")
     items = [fill(question, option.text, numbers).replace("`", "") for option in question.options]
     picked = list(before) if isinstance(before, tuple) else []
     marked = None if right is None else []
