@@ -6,22 +6,27 @@ import sys
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # whatever folder Streamlit was started in
 
+from ui.web_files import read_web  # noqa: E402  # once it can be found
+
 PAGES = ROOT / "ui" / "pages"
 
 
-def keep_query() -> None:
-    """Give a page the query of the one before it: the navigation's links have none.
+def keep_query(first: StreamlitPage) -> None:
+    """Give a page but the first the query of the one before it: the navigation's links have none.
 
     The browser's Back and Forward have their own, and an empty one is the usual view's. This must
     come before st.navigation(), or the browser's history has the page once more without a query.
     """
     state, context = st.session_state, get_script_run_ctx()
+    if context and context.page_script_hash == first._script_hash:
+        return
     if st.query_params or (context and context.is_history_navigation):
         state["query"] = st.query_params.to_dict()
     elif state.get("query"):
@@ -34,16 +39,16 @@ def draw() -> None:
     st.set_page_config(
         page_title="Tilewise", page_icon=str(ROOT / "assets" / "icon.png"), layout="wide"
     )
-    keep_query()
-    st.navigation(
-        [
-            st.Page(PAGES / "step.py", title="Step", icon=":material/steps:", default=True),
-            st.Page(PAGES / "learn.py", title="Learn", icon=":material/school:"),
-            st.Page(PAGES / "write.py", title="Write", icon=":material/edit_note:"),
-            st.Page(PAGES / "compare.py", title="GPU", icon=":material/speed:"),
-        ],
-        position="top",
-    ).run()
+    pages = [
+        st.Page(PAGES / "door.py", title="Tilewise", icon=":material/home:", default=True),
+        st.Page(PAGES / "learn.py", title="Learn", icon=":material/school:"),
+        st.Page(PAGES / "step.py", title="Step", icon=":material/steps:"),
+        st.Page(PAGES / "write.py", title="Write", icon=":material/edit_note:"),
+        st.Page(PAGES / "compare.py", title="GPU", icon=":material/speed:"),
+    ]
+    keep_query(pages[0])
+    st.html(f"<style>{read_web('navigation.css')}</style>")
+    st.navigation(pages, position="top").run()
 
 
 if __name__ == "__main__":  # run by Streamlit, for each visitor
@@ -67,7 +72,7 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
     app = st.App(
         Path(__file__),
         routes=[
-            *routes(["", "learn", "write", "compare"]),
+            *routes(["", "learn", "step", "write", "compare"]),
             editor.route(),
             *glossary_route.routes(),
         ],

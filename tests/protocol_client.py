@@ -167,7 +167,7 @@ def run(visit: Coroutine[Any, Any, T]) -> T:
 
 @asynccontextmanager
 async def visitor(
-    address: str, query: str = "", page: str = "", cookie: str = ""
+    address: str, query: str = "", page: str = "step", cookie: str = ""
 ) -> AsyncIterator[Visitor]:
     """A visitor of the app at an address, who has not requested anything yet."""
     stream = address.replace("http", "ws", 1) + "/_stcore/stream"

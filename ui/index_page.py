@@ -20,7 +20,7 @@ from pathlib import Path
 
 import streamlit as st
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ui.web_files import read_web
@@ -43,13 +43,20 @@ def routes(pages: Iterable[str]) -> list[Route]:
     """
     if not INDEX.is_file():
         return []
-    return [Route(f"{prefix()}/{page}", send_index) for page in pages]
+    return [Route(f"{prefix()}/{page}", send_index if page else send_first) for page in pages]
 
 
 def prefix() -> str:
     """What stands before the app's paths in an address: "" or a folder, "/lectures"."""
     folder = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{folder}" if folder else ""
+
+
+def send_first(request: Request) -> Response:
+    """The first page's; an address with a view, as links had it before, is the Step page's."""
+    if request.url.query:
+        return RedirectResponse(f"step?{request.url.query}")
+    return send_index(request)
 
 
 def send_index(_: Request) -> HTMLResponse:

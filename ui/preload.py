@@ -18,11 +18,11 @@ import threading
 MODULES = (
     "pandas", "plotly.graph_objects", "gpu.recorded", "gpu.worker", "ui.announcer", "ui.export",
     "ui.stepper", "ui.cache", "ui.downloads", "ui.editor", "ui.exercise_section",
-    "ui.follow_click", "ui.glossary.component", "ui.gpu_jobs", "ui.gpu_results", "ui.grid_section",
-    "ui.index_page",
-    "ui.launch_section", "ui.launch_text", "ui.leaving", "ui.lessons.charts",
-    "ui.lessons.export", "ui.lessons.question_section", "ui.mailbox", "ui.own_gpu", "ui.popover",
-    "ui.room", "ui.verdict_section", "ui.write_style",
+    "ui.follow_click", "ui.glossary.component", "ui.gpu_jobs", "ui.gpu_results",
+    "ui.grid_section", "ui.index_page", "ui.launch_section", "ui.launch_text", "ui.leaving",
+    "ui.lessons.charts", "ui.lessons.export", "ui.lessons.progress_file",
+    "ui.lessons.question_section", "ui.mailbox", "ui.own_gpu", "ui.popover", "ui.room",
+    "ui.verdict_section", "ui.write_style",
 )  # fmt: skip
 # Imported by Streamlit at their first use; another release may not have them.
 LAZY_MODULES = ("streamlit.material_icon_names",)

@@ -73,7 +73,7 @@ def main(visitors: int) -> None:
 async def measure_bare_page(address: str, visitors: int) -> None:
     """Time the openings and one choice of a page that does nothing."""
     async with AsyncExitStack() as stack:
-        room = [await stack.enter_async_context(visitor(address)) for _ in range(visitors)]
+        room = [await stack.enter_async_context(visitor(address, page="")) for _ in range(visitors)]
         await room[0].rerun()
         await together("a bare page, opened", room, lambda one, _: one.rerun(), OPENED_SECONDS)
         await together("a bare page, a choice", room, lambda one, _: one.choose("check3", True))

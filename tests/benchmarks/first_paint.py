@@ -106,7 +106,7 @@ def main() -> None:
             page = chromium.new_page(viewport={"width": 1280, "height": 720})
             sent = [0]
             page.on("websocket", lambda socket: socket.on("framereceived", _adding(sent)))
-            page.goto(address)
+            page.goto(f"{address}/step")
             page.wait_for_selector(STEPPER)
             painted = time.perf_counter() - begun
             print(f"first paint, from `streamlit run`  {painted:7.2f} s   (goal 4)")
@@ -115,7 +115,7 @@ def main() -> None:
             beside_a_bare_page(chromium, address)
             page = chromium.new_page(viewport={"width": 1280, "height": 720})
             page.on("websocket", lambda socket: socket.on("framereceived", _adding(sent)))
-            page.goto(f"{address}?M=64&N=64&K=64")
+            page.goto(f"{address}/step?M=64&N=64&K=64")
             page.wait_for_selector(STEPPER)
             page.wait_for_timeout(3000)
             drawn(page, sent, "64x64, tile 16", "TILE", "16")
@@ -138,7 +138,7 @@ def beside_a_bare_page(chromium: Browser, address: str) -> None:
         script = Path(folder) / "bare.py"
         script.write_text(BARE, encoding="utf-8")
         with running_app(script) as bare:
-            times: dict[str, list[float]] = {bare: [], address: []}
+            times: dict[str, list[float]] = {bare: [], f"{address}/step": []}
             for _ in range(VISITS + 1):
                 for opened in times:
                     times[opened].append(opening(chromium, opened))
@@ -206,7 +206,7 @@ def beside_one_scene(chromium: Browser, address: str, query: str, second: str) -
     taken = []
     for asked in (query, f"{query}&with={second}"):
         page = chromium.new_page(viewport={"width": 1280, "height": 720})
-        page.goto(f"{address}?{asked}")
+        page.goto(f"{address}/step?{asked}")
         page.wait_for_selector(STEPPER)
         page.wait_for_timeout(3000)
         medians = []

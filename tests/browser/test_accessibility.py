@@ -20,6 +20,10 @@ SERIOUS = ("serious", "critical")
 EXCLUDED: tuple[tuple[str, str, str], ...] = ()
 
 
+def door(page: Page) -> None:
+    expect(page.get_by_role("img", name="A step of")).to_be_visible()
+
+
 def lecture(page: Page) -> None:
     ready(page)
 
@@ -100,10 +104,11 @@ def words_open(page: Page) -> None:
 
 
 PAGES = {  # an address, and what is done there, one after another
-    "step": ("", (lecture, presenting, presets_open)),
-    "overview": ("", (lecture, overview)),
-    "edit": ("/?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", (an_edit,)),
-    "two scenes": ("/?kernel=naive&with=tiled&step=20", (lecture, beside_open)),
+    "door": ("", (door,)),
+    "step": ("/step", (lecture, presenting, presets_open)),
+    "overview": ("/step", (lecture, overview)),
+    "edit": ("/step?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", (an_edit,)),
+    "two scenes": ("/step?kernel=naive&with=tiled&step=20", (lecture, beside_open)),
     "learn": ("/learn?lesson=barriers", (lesson, answered, words_open)),
     "gpu": ("/compare", (gpu_page,)),
     "write": ("/write", (errors_marked, verdict_drawn, launch_open, exercise_open)),
@@ -161,6 +166,6 @@ def test_a_page_has_no_serious_violation(
 
 
 def test_a_violation_is_found(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<button id=nameless></button>')")
     assert [one for one in violations(page) if "#nameless" in one]

@@ -143,6 +143,10 @@ def failures(page: Page, base: str) -> list[str]:
     return found
 
 
+def drawn_door(page: Page) -> None:
+    expect(page.get_by_role("link", name="Write").last).to_be_visible()
+
+
 def drawn_step(page: Page) -> None:
     page.locator(app.STEPPER).first.wait_for(timeout=app.PATIENCE)
 
@@ -154,8 +158,9 @@ def drawn_gpu(page: Page) -> None:
 @pytest.mark.parametrize(
     ("path", "drawn"),
     [
-        ("/", drawn_step),
-        ("/?kernel=padded&step=3", drawn_step),
+        ("/", drawn_door),
+        ("/step", drawn_step),
+        ("/step?kernel=padded&step=3", drawn_step),
         ("/compare", drawn_gpu),
         ("/compare/", drawn_gpu),
         ("/compare?kernel=padded&step=3", drawn_gpu),

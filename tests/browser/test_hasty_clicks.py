@@ -69,7 +69,7 @@ def test_after_hasty_choices_address_controls_and_picture_agree_and_keys_work(
 ) -> None:
     chance = random.Random(seed)  # noqa: S311  # no secret
     titles = {name: entry.title for name, entry in catalogue().items()}
-    page = visit()
+    page = visit("/step")
     ready(page)
     for _ in range(BURSTS):
         for _ in range(chance.randint(1, CHOICES)):

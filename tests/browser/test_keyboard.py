@@ -101,7 +101,7 @@ def shown(page: Page) -> dict[str, str]:
 def test_after_a_click_on_a_control_keys_are_the_scenes(
     visit: Open, use: Callable[[Page], None]
 ) -> None:
-    page = ready(visit("?edits=first-barrier"))
+    page = ready(visit("/step?edits=first-barrier"))
     use(page)
     ready(page)
     here, last = where(page)
@@ -120,7 +120,7 @@ def test_after_a_click_on_a_control_keys_are_the_scenes(
 
 
 def test_a_field_that_is_typed_into_has_its_keys(visit: Open) -> None:
-    page = ready(visit("?step=9"))
+    page = ready(visit("/step?step=9"))
     field = setting(page, "K")
     field.click()
     for key in ("End", "ArrowLeft", "Home", "1", "ArrowRight", "ArrowUp", "b"):
@@ -135,7 +135,7 @@ def test_a_field_that_is_typed_into_has_its_keys(visit: Open) -> None:
 
 
 def test_an_open_list_has_its_keys(visit: Open) -> None:
-    page = ready(visit("?step=9"))
+    page = ready(visit("/step?step=9"))
     box = page.get_by_role("combobox", name="Kernel")
     box.click()
     for key in ("ArrowDown", "ArrowRight", "Home", "ArrowDown"):
@@ -149,7 +149,7 @@ def test_an_open_list_has_its_keys(visit: Open) -> None:
 
 
 def test_a_control_that_was_tabbed_to_has_space_and_the_scene_the_arrows(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     switch = page.get_by_role("checkbox", name="Remove the first barrier")
     page.get_by_role("button", name="What if").click()
     switch.wait_for()
@@ -175,7 +175,7 @@ def test_a_control_that_was_tabbed_to_has_space_and_the_scene_the_arrows(visit: 
 
 
 def test_all_keys_are_listed_where_asked_for(visit: Open) -> None:
-    page = ready(visit("?step=9"))
+    page = ready(visit("/step?step=9"))
     keys = page.get_by_role("dialog", name="Keys")
     for close in ("Escape", "?"):
         page.keyboard.press("?")
@@ -199,7 +199,7 @@ def test_all_keys_are_listed_where_asked_for(visit: Open) -> None:
 
 
 def test_keys_during_a_load_are_for_the_scene_that_comes(visit: Open) -> None:
-    page = ready(visit("?kernel=naive&step=5"))
+    page = ready(visit("/step?kernel=naive&step=5"))
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Presets").click()
     page.get_by_role("button", name=PRESET.name, exact=True).click()
@@ -220,7 +220,7 @@ def test_keys_during_a_load_are_for_the_scene_that_comes(visit: Open) -> None:
 
 
 def test_a_scene_that_is_put_there_anew_goes_on_at_its_step(visit: Open) -> None:
-    page = ready(visit("?kernel=padded&M=16&N=12&K=16&bx=1&tx=3&ty=2"))
+    page = ready(visit("/step?kernel=padded&M=16&N=12&K=16&bx=1&tx=3&ty=2"))
     settled(page)
     for key in ("PageDown", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)

@@ -43,7 +43,7 @@ def play(page: Page, pace: str) -> None:
 
 
 def test_a_value_flies_where_it_is_copied_to_and_the_picture_is_then_the_steps(visit: Open) -> None:
-    page = ready(visit("?step=10"))
+    page = ready(visit("/step?step=10"))
     page.keyboard.press("ArrowRight")
     until(page, "Step 11 of")
     still = picture(page)
@@ -57,7 +57,7 @@ def test_a_value_flies_where_it_is_copied_to_and_the_picture_is_then_the_steps(v
 
 
 def test_a_key_takes_away_what_moves(visit: Open) -> None:
-    page = ready(visit("?step=10"))
+    page = ready(visit("/step?step=10"))
     play(page, "1")
     page.wait_for_selector(MOVING)
     page.keyboard.press("ArrowRight")
@@ -79,7 +79,7 @@ new Promise((resolve) => {
 
 
 def test_values_move_at_four_steps_a_second_and_not_at_ten(visit: Open) -> None:
-    page = ready(visit("?step=10"))
+    page = ready(visit("/step?step=10"))
     play(page, "4")
     page.wait_for_selector(MOVING)
     page.get_by_label("Steps a second").select_option("10")
@@ -88,7 +88,7 @@ def test_values_move_at_four_steps_a_second_and_not_at_ten(visit: Open) -> None:
 
 
 def test_nothing_moves_step_by_step(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     for _ in range(12):
         page.keyboard.press("ArrowRight")
     assert page.locator(".motions").count() == 0
@@ -97,7 +97,7 @@ def test_nothing_moves_step_by_step(visit: Open) -> None:
 def test_nothing_moves_where_a_visitor_wants_less_motion(address: str, chromium: Browser) -> None:
     context = chromium.new_context(reduced_motion="reduce")
     page = context.new_page()
-    page.goto(f"{address}?step=9")
+    page.goto(f"{address}/step?step=9")
     ready(page)
     play(page, "2")
     assert page.evaluate(COUNT) == 0

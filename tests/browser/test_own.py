@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 def test_a_reduction_is_stepped_clicked_and_opened_again(visit: Open) -> None:
     view = View(own=REDUCTION, sheet=Sheet.OVERVIEW)
     query = to_query(view)
-    page = ready(visit(f"?{urlencode(query)}"))
+    page = ready(visit(f"/step?{urlencode(query)}"))
     until(page, "Step 1 of 38")
     for step in range(2, 6):
         page.keyboard.press("ArrowRight")

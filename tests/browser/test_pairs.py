@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -21,7 +22,7 @@ from ui.partner import side_views
 from ui.view_url import from_query
 
 pytestmark = pytest.mark.browser
-ADDRESS = "?kernel=naive&M=8&N=8&K=16&with=tiled,TILE:8&step=30"
+ADDRESS = "/step?kernel=naive&M=8&N=8&K=16&with=tiled,TILE:8&step=30"
 QUERY = dict(part.split("=") for part in ADDRESS[1:].split("&"))
 SECOND = "A second scene, in lockstep"
 
@@ -76,7 +77,7 @@ def test_one_set_of_keys_steps_both(visit: Open) -> None:
 
 
 def test_the_control_switches_a_second_scene_on_and_off(visit: Open) -> None:
-    page = ready(visit("?step=18"))
+    page = ready(visit("/step?step=18"))
     single = picture(page)
     opened(page, "Beside", SECOND).click()
     page.get_by_role("option", name="Naive: a thread reads its row and its column").click()
@@ -92,7 +93,7 @@ def test_a_link_reopens_both(visit: Open) -> None:
     page = ready(visit(ADDRESS))
     page.keyboard.press("ArrowRight")
     settled(page, step="31")
-    again = ready(visit(page.url.partition("/?")[2].join(["?", ""])))
+    again = ready(visit(f"/step?{urlsplit(page.url).query}"))
     until(again, "Step 31 of")
     assert alike(picture(page), picture(again))
 

@@ -36,7 +36,7 @@ def figure(page: Page) -> tuple[int, int]:
     ("width", "height"), [(1280, 720), pytest.param(1920, 1080, marks=pytest.mark.deep)]
 )
 def test_the_figure_is_laid_out_for_its_room(visit: Open, width: int, height: int) -> None:
-    page = ready(visit("?step=18", width, height))
+    page = ready(visit("/step?step=18", width, height))
     page.wait_for_function(
         """() => {
           const stage = document.querySelector('.stepper .stage').getBoundingClientRect();
@@ -51,13 +51,13 @@ def test_the_figure_is_laid_out_for_its_room(visit: Open, width: int, height: in
     assert top <= 150
     [cookie] = [one for one in page.context.cookies() if one["name"] == "tilewise_room"]
     assert cookie["value"] == f"{drawn[0]}x{drawn[1]}"
-    again = ready(visit("?step=18", width, height))
+    again = ready(visit("/step?step=18", width, height))
     assert figure(again) == drawn, "the first figure of the next visit"
     assert where(again)[0] == 18
 
 
 def test_a_first_visit_is_laid_out_for_its_room_at_once(visit: Open) -> None:
-    page = ready(visit("?step=18", 1400, 860))  # a window that no other test opens
+    page = ready(visit("/step?step=18", 1400, 860))  # a window that no other test opens
     first = figure(page)
     page.wait_for_timeout(1500)
     assert figure(page) == first
@@ -65,7 +65,7 @@ def test_a_first_visit_is_laid_out_for_its_room_at_once(visit: Open) -> None:
 
 
 def test_another_window_is_another_room(visit: Open) -> None:
-    page = ready(visit("?step=18"))
+    page = ready(visit("/step?step=18"))
     page.wait_for_timeout(1000)
     before = figure(page)
     page.keyboard.press("ArrowRight")
@@ -79,7 +79,7 @@ def test_another_window_is_another_room(visit: Open) -> None:
 
 
 def test_a_finger_steps_and_the_page_scrolls(visit: Open) -> None:
-    page = ready(visit("?step=18", 390, 844))
+    page = ready(visit("/step?step=18", 390, 844))
     page.wait_for_timeout(1000)
     for dx, dy, step in ((-90, 5, 19), (-90, -20, 20), (90, 0, 19), (10, 200, 19), (-60, 50, 19)):
         page.evaluate(SWIPE, [dx, dy])
@@ -97,7 +97,7 @@ def test_a_finger_steps_and_the_page_scrolls(visit: Open) -> None:
 
 
 def test_a_phones_controls_leave_the_scene_its_room(visit: Open) -> None:
-    page = ready(visit("?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", 390, 844))
+    page = ready(visit("/step?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", 390, 844))
     rows = set()
     for name in ("Presets", "What if", "Settings", "Beside", "Files", "hazards"):
         box = page.get_by_role("button", name=name).bounding_box()
@@ -120,7 +120,7 @@ def test_a_phones_controls_leave_the_scene_its_room(visit: Open) -> None:
 
 
 def test_the_first_tab_leads_to_the_scene(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the scene")).to_be_focused()
     page.keyboard.press("Enter")
@@ -130,7 +130,7 @@ def test_the_first_tab_leads_to_the_scene(visit: Open) -> None:
 
 @pytest.mark.parametrize("name", ["Presets", "What if", "Settings", "Files"])
 def test_a_list_is_seen_whole_on_a_projector(visit: Open, name: str) -> None:
-    page = ready(visit("", 1280, 720))
+    page = ready(visit("/step", 1280, 720))
     page.get_by_role("button", name=name).click()
     body = page.locator("[data-testid=stPopoverBody]")
     body.locator("button, input").first.wait_for()
@@ -143,7 +143,7 @@ def test_a_list_is_seen_whole_on_a_projector(visit: Open, name: str) -> None:
 
 
 def test_the_sheet_and_the_stage_are_in_the_address(visit: Open) -> None:
-    page = ready(visit("?step=20"))
+    page = ready(visit("/step?step=20"))
     page.keyboard.press("o")
     settled(page, view="overview", step="20")
     page.keyboard.press("o")

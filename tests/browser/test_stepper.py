@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.mark.parametrize("last", [18, pytest.param(39, marks=pytest.mark.deep)])
 def test_arrow_keys_step_forward_and_back(visit: Open, last: int) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     settled(page, step="1")
     pictures = [picture(page)]
     for number in range(2, last + 1):
@@ -41,7 +41,7 @@ def test_arrow_keys_step_forward_and_back(visit: Open, last: int) -> None:
 
 def test_the_scene_goes_on_when_its_data_is_overtaken_by_newer_data(visit: Open) -> None:
     """Streamlit then cleans up after the call that had the older data, once that has returned."""
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     page.evaluate(
         """async (script) => {
           const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
@@ -58,7 +58,7 @@ def test_the_scene_goes_on_when_its_data_is_overtaken_by_newer_data(visit: Open)
 
 
 def test_a_first_visit_opens_where_there_is_something_to_see(visit: Open) -> None:
-    page = ready(visit())
+    page = ready(visit("/step"))
     opening = opening_view("tiled").step + 1
     assert where(page)[0] == opening > 1
     assert "?" not in page.url
@@ -70,12 +70,12 @@ def test_a_first_visit_opens_where_there_is_something_to_see(visit: Open) -> Non
     page.keyboard.press("Enter")
     until(page, f"Step {opening} of")
     page.wait_for_function("!location.search")
-    link = ready(visit("?M=8"))
+    link = ready(visit("/step?M=8"))
     assert where(link)[0] == 1, "as links were made before"
 
 
 def test_every_key_goes_where_its_name_says(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     last = where(page)[1]
     entry, view = catalogue()["tiled"], View()
     stops = scene.navigation(record(compile_kernel(source(view), entry.kernel), launch(view)))
@@ -99,7 +99,7 @@ def test_every_key_goes_where_its_name_says(visit: Open) -> None:
 
 
 def test_buttons_say_their_key_and_do_the_same(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     for name, key, step in (
         ("Statement forward", "Right", 2),
         ("Last step", "End", where(page)[1]),
@@ -113,7 +113,7 @@ def test_buttons_say_their_key_and_do_the_same(visit: Open) -> None:
 
 
 def test_space_plays_and_pauses(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     page.get_by_label("Steps a second").select_option("10")
     page.keyboard.press("Space")
     page.wait_for_function(
@@ -126,7 +126,7 @@ def test_space_plays_and_pauses(visit: Open) -> None:
 
 
 def test_a_number_jumps_and_nonsense_does_not(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     field = page.get_by_label("Go to step")
     for typed, expected in (("17", 17), ("100000", where(page)[1]), ("-5", 1), ("", 1)):
         field.fill(typed)
@@ -135,7 +135,7 @@ def test_a_number_jumps_and_nonsense_does_not(visit: Open) -> None:
 
 
 def test_digits_typed_anywhere_jump(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     page.keyboard.press("p")  # there is no field to type into
     page.keyboard.type("17")
     assert where(page)[0] == 1
@@ -159,7 +159,7 @@ def test_digits_typed_anywhere_jump(visit: Open) -> None:
 
 
 def test_the_timeline_is_clicked_and_dragged(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     slider = page.get_by_role("slider", name="Step")
     box = slider.bounding_box()
     assert box is not None
@@ -183,7 +183,7 @@ def test_the_timeline_is_clicked_and_dragged(visit: Open) -> None:
 
 
 def test_title_number_timeline_address_and_live_region_agree(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     for key in ("End", "ArrowLeft", "b", "PageUp", "Shift+ArrowRight", "Home", "ArrowRight"):
         page.keyboard.press(key)
         step = where(page)[0]
@@ -195,7 +195,7 @@ def test_title_number_timeline_address_and_live_region_agree(visit: Open) -> Non
 
 
 def test_there_is_one_play_and_no_control_of_plotlys(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     assert (
         page.locator(".st-key-scene").locator(".updatemenu-container, .slider-container").count()
         == 0
@@ -206,7 +206,7 @@ def test_there_is_one_play_and_no_control_of_plotlys(visit: Open) -> None:
 
 @pytest.mark.parametrize("missing", ["text", "title", "shape"])
 def test_steps_are_shown_without_plotlys_private_parts(visit: Open, missing: str) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     page.keyboard.press("End")
     shown = picture(page)
     page.keyboard.press("Home")
@@ -240,7 +240,7 @@ def test_steps_are_shown_without_plotlys_private_parts(visit: Open, missing: str
 
 
 def test_a_statement_is_stepped_through_its_parts(visit: Open) -> None:
-    page = ready(visit("?step=43"))  # acc += As[ty][k] * Bs[k][tx]
+    page = ready(visit("/step?step=43"))  # acc += As[ty][k] * Bs[k][tx]
     marked = (
         "[...document.querySelectorAll('.st-key-scene text')]"
         ".filter((one) => one.style.fontWeight === 'bold').map((one) => one.textContent)"
@@ -265,13 +265,13 @@ def test_a_statement_is_stepped_through_its_parts(visit: Open) -> None:
 
 
 def test_a_step_is_announced(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     page.keyboard.press("ArrowRight")
     expect(page.locator("[aria-live]").filter(has_text="Step 2 of")).to_contain_text("ty = 0")
 
 
 def test_another_size_begins_anew_and_a_focus_keeps_the_step(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     for _ in range(9):
         page.keyboard.press("ArrowRight")
     settled(page, step="10")
@@ -306,7 +306,7 @@ def test_another_size_begins_anew_and_a_focus_keeps_the_step(visit: Open) -> Non
     ],
 )
 def test_the_scene_fits_its_window(visit: Open, width: int, height: int, scheme: str) -> None:
-    page = ready(visit("", width, height, scheme))
+    page = ready(visit("/step", width, height, scheme))
     box = page.locator(".st-key-scene .js-plotly-plot").bounding_box()
     assert box is not None
     assert box["x"] >= 0
@@ -329,7 +329,7 @@ def test_the_scene_fits_its_window(visit: Open, width: int, height: int, scheme:
 
 
 def test_the_gpu_page_opens(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     page.get_by_role("link", name="GPU").click()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     page.wait_for_selector(".js-plotly-plot")

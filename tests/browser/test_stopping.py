@@ -11,7 +11,7 @@ from tests.browser.conftest import load
 from tests.browser.scene import ready, settled
 
 SCRIPT = Path(__file__).with_name("app_that_says_at_once.py")
-LONG = "?kernel=warptiles&M=64&N=64&K=64"
+LONG = "/step?kernel=warptiles&M=64&N=64&K=64"
 
 
 def test_a_run_is_stopped_and_run_after_all_and_another_stopped_for_a_smaller_one(
@@ -29,6 +29,6 @@ def test_a_run_is_stopped_and_run_after_all_and_another_stopped_for_a_smaller_on
         page.goto(address + LONG.replace("M=64", "M=60"))
         page.get_by_role("button", name="Stop").click()
         expect(page.get_by_text("This run was stopped")).to_be_visible()
-        page.goto(address + "?kernel=naive")
+        page.goto(address + "/step?kernel=naive")
         settled(ready(page), kernel="naive")
         assert loaded.errors == []

@@ -94,7 +94,7 @@ def grids(view: View) -> dict[str, Grid]:
 def test_a_click_moves_the_focus_and_keeps_the_step(
     visit: Open, name: str, row: int, column: int, place: tuple[int, ...], asked: dict[str, str]
 ) -> None:
-    page = ready(visit("?view=overview&step=11"))
+    page = ready(visit("/step?view=overview&step=11"))
     page.keyboard.press("ArrowRight")  # the server is not yet told
     click(page, *grids(View())[name].centre(row, column))
     settled(page, **asked)
@@ -108,7 +108,7 @@ def test_a_click_moves_the_focus_and_keeps_the_step(
 
 
 def test_a_click_on_a_line_runs_to_its_next_execution(visit: Open) -> None:
-    page = ready(visit("?view=overview"))
+    page = ready(visit("/step?view=overview"))
     steps = recorded(View()).steps
     line = next(step.line for step in steps if len(step.accesses) == 2 and step.loops[1:])
     panel = SourcePanel(build_scene_model(recorded(View()), 0), PALETTES["light"])
@@ -123,7 +123,7 @@ def test_a_click_on_a_line_runs_to_its_next_execution(visit: Open) -> None:
 
 
 def test_a_link_reopens_the_same_picture(visit: Open) -> None:
-    page = ready(visit("?kernel=padded&M=16&N=12&K=16&TILE=8&bx=1&tx=3&ty=2"))
+    page = ready(visit("/step?kernel=padded&M=16&N=12&K=16&TILE=8&bx=1&tx=3&ty=2"))
     page.get_by_test_id("stStatusWidget").wait_for(state="detached")  # its first run has ended
     settled(page)
     for key in ("PageDown", "ArrowRight", "Shift+ArrowRight", "ArrowRight"):
@@ -141,14 +141,14 @@ def test_a_link_reopens_the_same_picture(visit: Open) -> None:
     assert (view.kernel, view.block, view.thread) == ("padded", (1, 0), (3, 5))
     page.mouse.move(0, 0)
     shown = picture(page)  # while it is in front: a page behind another is painted late
-    other = ready(visit(f"?{link.query}"))
+    other = ready(visit(f"/step?{link.query}"))
     settled(other)
     assert where(other) == where(page) == (view.step + 1, where(page)[1])
     assert alike(picture(other), shown)
 
 
 def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
-    page = ready(visit("?M=64&N=64&K=64&TILE=2"))
+    page = ready(visit("/step?M=64&N=64&K=64&TILE=2"))
     assert where(page)[1] == 521
     view = View(M=64, N=64, K=64, defines=(("TILE", 2),))
     turn = scene.page(scene.navigation(recorded(view)), 0).stop
@@ -186,7 +186,7 @@ def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
 
 
 def test_at_rest_the_pages_beside_a_steps_own_come(visit: Open) -> None:
-    page = ready(visit("?M=64&N=64&K=64&TILE=2&step=250"))
+    page = ready(visit("/step?M=64&N=64&K=64&TILE=2&step=250"))
     view = View(M=64, N=64, K=64, defines=(("TILE", 2),))
     steps = scene.page(scene.navigation(recorded(view)), 249)
     assert 0 < steps.start < steps.stop < 521
@@ -199,7 +199,7 @@ def test_at_rest_the_pages_beside_a_steps_own_come(visit: Open) -> None:
 
 @pytest.mark.parametrize("some", [WALKED, pytest.param("the others", marks=pytest.mark.deep)])
 def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, some: str) -> None:
-    page = ready(visit("?kernel=naive"))
+    page = ready(visit("/step?kernel=naive"))
     changed = [one for one in presets() if one.view.edits or one.view.partner is not None]
     walked = [one for one in presets() if one.name == WALKED]
     for preset in walked if some == WALKED else [one for one in changed if one.name != WALKED]:
@@ -226,7 +226,7 @@ def open_preset(page: Page, preset: Preset) -> None:
 
 
 def test_an_edit_is_on_the_screen_and_its_hazard_said(visit: Open) -> None:
-    page = ready(visit("?M=16&N=16&K=16&TILE=8&step=20"))
+    page = ready(visit("/step?M=16&N=16&K=16&TILE=8&step=20"))
     drawn = page.locator(".st-key-scene")
     expect(drawn).not_to_contain_text("removed")
     page.get_by_role("button", name="What if").click()
@@ -281,7 +281,7 @@ def files(page: Page) -> None:
 
 
 def test_each_button_gives_a_file(visit: Open, tmp_path: Path) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     settled(page, step="3")
@@ -321,7 +321,7 @@ def at_the_view(page: Page, step: int) -> None:
 
 
 def test_the_view_is_there_again_after_the_gpu_page(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     setting(page, "Thread x").fill("1")
     page.keyboard.press("Enter")
     settled(page, tx="1")
@@ -344,7 +344,7 @@ def test_the_view_is_there_again_after_the_gpu_page(visit: Open) -> None:
 
 
 def test_back_undoes_one_choice_at_a_time(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     settled(page, step="4")
@@ -369,7 +369,7 @@ def test_back_undoes_one_choice_at_a_time(visit: Open) -> None:
 
 
 def test_a_what_if_keeps_the_place_in_the_story(visit: Open) -> None:
-    page = ready(visit("?M=16&N=16&K=16&TILE=8&step=60"))
+    page = ready(visit("/step?M=16&N=16&K=16&TILE=8&step=60"))
     title = page.locator(".st-key-scene .gtitle").text_content() or ""
     page.get_by_role("button", name="What if").click()
     page.get_by_text("Remove the second barrier").click()
@@ -382,7 +382,7 @@ def test_a_what_if_keeps_the_place_in_the_story(visit: Open) -> None:
 
 
 def test_a_preset_says_what_to_look_at(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     for preset in presets()[:2]:
         page.get_by_role("button", name="Presets").click()
         page.get_by_role("button", name=preset.name, exact=True).click()
@@ -395,7 +395,7 @@ def test_a_preset_says_what_to_look_at(visit: Open) -> None:
 
 
 def test_a_list_that_opens_after_other_runs_shows_the_view(visit: Open) -> None:
-    page = ready(visit("?schedule=ascending&inputs=counting&TILE=8&M=9&tx=3&edits=pad"))
+    page = ready(visit("/step?schedule=ascending&inputs=counting&TILE=8&M=9&tx=3&edits=pad"))
     page.get_by_role("button", name="Presets").click()
     expect(page.get_by_role("button", name="Both barriers", exact=True)).to_be_visible()
     page.wait_for_timeout(1000)  # until its run has ended
@@ -411,7 +411,7 @@ def test_a_list_that_opens_after_other_runs_shows_the_view(visit: Open) -> None:
 
 
 def test_a_what_if_closes_its_list_and_says_what_it_did(visit: Open) -> None:
-    page = ready(visit("?step=18&K=9"))
+    page = ready(visit("/step?step=18&K=9"))
     pad = next(switch.edit for switch in SWITCHES if switch.edit.key == "pad")
     usual = catalogue()["tiled"].teaches
     box = page.get_by_text(pad.label)
@@ -425,7 +425,7 @@ def test_a_what_if_closes_its_list_and_says_what_it_did(visit: Open) -> None:
 
 def test_a_click_is_kept_that_follows_a_step_at_once(visit: Open) -> None:
     """Nothing is between the press and the release, as where a pad is tapped."""
-    page = ready(visit("?M=16&N=16&K=16&TILE=8&edits=second-barrier&step=20"))
+    page = ready(visit("/step?M=16&N=16&K=16&TILE=8&edits=second-barrier&step=20"))
     settled(page, step="20")
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Show it").click()
@@ -433,13 +433,13 @@ def test_a_click_is_kept_that_follows_a_step_at_once(visit: Open) -> None:
 
 
 def test_a_step_is_kept_that_was_made_just_before_the_gpu_page(visit: Open) -> None:
-    page = ready(visit(LINK))
+    page = ready(visit(f"/step{LINK}"))
     at_the_view(page, 20)
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     other_page(page, "GPU", "/compare")
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
-    other_page(page, "Step", "/")
+    other_page(page, "Step", "/step")
     at_the_view(ready(page), 23)
 
 
@@ -448,13 +448,13 @@ def test_a_link_to_the_gpu_page_holds_a_view(address: str, chromium: Browser) ->
     page.goto(f"{address}/compare{LINK}")
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
     assert urlsplit(page.url).query == LINK[1:]
-    other_page(page, "Step", "/")
+    other_page(page, "Step", "/step")
     at_the_view(ready(page), 20)
     page.close()
 
 
 def test_presenting_leaves_only_the_scene(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     plot = page.locator(".st-key-scene .js-plotly-plot[data-ready]")
 
     def size() -> tuple[float, float] | None:
@@ -501,7 +501,7 @@ def test_presenting_leaves_only_the_scene(visit: Open) -> None:
 
 
 def test_a_presentation_tells_a_hazard_and_opens_it_by_key_and_by_mouse(visit: Open) -> None:
-    page = ready(visit("?M=16&N=16&K=16&TILE=8&edits=second-barrier&step=1"))
+    page = ready(visit("/step?M=16&N=16&K=16&TILE=8&edits=second-barrier&step=1"))
     page.keyboard.press("p")
     said = page.locator(".st-key-sentence .hazard")
     expect(said).to_be_in_viewport()
@@ -529,7 +529,7 @@ def test_a_presentation_tells_a_hazard_and_opens_it_by_key_and_by_mouse(visit: O
 
 
 def test_a_key_is_one_step_after_any_number_of_changes(visit: Open) -> None:
-    page = ready(visit("?step=1"))
+    page = ready(visit("/step?step=1"))
     for thread in ("1", "2"):
         setting(page, "Thread x").fill(thread)
         page.keyboard.press("Enter")
@@ -540,7 +540,7 @@ def test_a_key_is_one_step_after_any_number_of_changes(visit: Open) -> None:
 
 
 def test_garbage_in_a_link_gives_a_sentence_and_a_scene(visit: Open) -> None:
-    page = ready(visit("?kernel=tilde&M=900&step=zero&%F0%9F%92%A5=%3Cb%3E"))
+    page = ready(visit("/step?kernel=tilde&M=900&step=zero&%F0%9F%92%A5=%3Cb%3E"))
     expect(
         page.get_by_text("M = 900 is more than 64, the most that the scene shows")
     ).to_be_visible()
@@ -548,7 +548,7 @@ def test_garbage_in_a_link_gives_a_sentence_and_a_scene(visit: Open) -> None:
 
 
 def test_the_animation_of_a_long_recording_has_all_its_pages(visit: Open, tmp_path: Path) -> None:
-    page = ready(visit("?M=64&N=64&K=64&TILE=2&step=500"))
+    page = ready(visit("/step?M=64&N=64&K=64&TILE=2&step=500"))
     files(page)
     with page.expect_download() as given:
         page.get_by_role("button", name="Animation, one HTML file").click()

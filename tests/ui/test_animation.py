@@ -46,6 +46,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[View], Build]
     def shown(view: View) -> Build:
         monkeypatch.setattr(MediaFileManager, "add_deferred", add)
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        app.switch_page("ui/pages/step.py")
         app.query_params.update(to_query(view))
         app.run()
         assert not app.exception

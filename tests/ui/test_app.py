@@ -1,4 +1,4 @@
-"""The door: app.py opens, and so does every page behind it."""
+"""app.py: the door opens, and so does every page behind it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def test_every_page_has_its_entry() -> None:
     assert sorted(re.findall(r'st\.Page\(PAGES / "(\w+\.py)"', APP.read_text())) == PAGES
 
 
-def test_the_door_opens_on_the_stepper(app: AppTest) -> None:
+def test_the_door_says_what_this_is_and_offers_every_page(app: AppTest) -> None:
     app.run()
     assert not app.exception
-    assert app.selectbox[0].value == "tiled"
+    assert "<h1>Tilewise</h1>" in app.get("html")[0].proto.body
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -20,6 +20,7 @@ from ui.presets import presets
 from ui.view_url import to_query
 
 VISITORS = 30
+PAGES = ("step.py", "learn.py", "write.py", "compare.py")
 
 ROOT = Path(__file__).resolve().parents[2]
 # Prints the modules that the pages import after preload(), one list for each page.
@@ -42,15 +43,17 @@ def links() -> list[tuple[str, str]]:
     """Thirty different links, each as its page's path and its query."""
     own = [
         (page, urlencode({own_link.PARAMETER: own_link.encode(OWN[name])}))
-        for page in ("", "write")
+        for page in ("step", "write")
         for name in ("saxpy", "race", "transpose", "scan", "histogram")
     ]
     others = ("own=oh&exercise=oh", "own=file", "exercise=barriers")
     written = [("write", query) for query in others]
-    views = [("", urlencode(to_query(preset.view))) for preset in presets()]
-    kernels = [("", urlencode({"kernel": name})) for name in catalogue()]
-    sizes = [("", urlencode({"M": M})) for M in range(1, VISITORS)]
-    return [("compare", ""), *own, *written, *views, *kernels, *sizes][:VISITORS]
+    views = [("step", urlencode(to_query(preset.view))) for preset in presets()]
+    kernels = [("step", urlencode({"kernel": name})) for name in catalogue()]
+    sizes = [("step", urlencode({"M": M})) for M in range(1, VISITORS)]
+    return [("", ""), ("compare", ""), ("learn", ""), *own, *written, *views, *kernels, *sizes][
+        :VISITORS
+    ]
 
 
 async def opened(address: str, page: str, query: str, together: asyncio.Barrier) -> str:
@@ -61,7 +64,7 @@ async def opened(address: str, page: str, query: str, together: asyncio.Barrier)
             await one.rerun()
         except ServerError as error:
             return str(error)
-        return "" if page or "scene" in one.widgets else "no scene"
+        return "" if page != "step" or "scene" in one.widgets else "no scene"
 
 
 async def visited(links: Sequence[tuple[str, str]], address: str) -> dict[tuple[str, str], str]:
@@ -97,8 +100,8 @@ async def stepped_meanwhile(address: str) -> bool:
 
 def test_no_page_imports_what_was_not_imported_before_it() -> None:
     found = subprocess.run(
-        [sys.executable, "-c", IMPORTED, str(ROOT), "step.py", "write.py", "compare.py"],
+        [sys.executable, "-c", IMPORTED, str(ROOT), *PAGES],
         cwd=ROOT, check=True, capture_output=True, text=True,
     )  # fmt: skip
     pages = [json.loads(line) for line in found.stdout.splitlines()]
-    assert pages == [["step.py", []], ["write.py", []], ["compare.py", []]]
+    assert pages == [[page, []] for page in PAGES]

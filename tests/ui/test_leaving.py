@@ -48,9 +48,9 @@ async def waits(one: Visitor) -> bool:
 
 
 async def leave(address: str) -> None:
-    async with visitor(address) as next_one:
+    async with visitor(address, page="") as next_one:
         async with AsyncExitStack() as tab:
-            first = await tab.enter_async_context(visitor(address))
+            first = await tab.enter_async_context(visitor(address, page=""))
             await first.rerun()
             await first.press("compare_run")
             await next_one.rerun()

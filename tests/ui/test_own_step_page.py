@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def opened(query: dict[str, str]) -> AppTest:
     """The app at an address."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.switch_page("ui/pages/step.py")
     return visited(app, query)
 
 

@@ -22,6 +22,7 @@ def test_a_closed_popover_has_no_controls_and_keeps_its_values(
 ) -> None:
     monkeypatch.setattr("ui.popover.CLOSING_SECONDS", 0.0)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.switch_page("ui/pages/step.py")
     app.query_params["M"] = "16"
     app.run()
     assert not app.number_input
@@ -40,7 +41,8 @@ def test_a_control_that_changes_as_its_popover_closes_is_heard(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ui.popover.CLOSING_SECONDS", 60.0)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.switch_page("ui/pages/step.py").run()
     app.session_state[settings(app)] = True
     app.run()
     app.session_state[settings(app)] = False

@@ -78,6 +78,7 @@ def visited(app: AppTest, query: dict[str, str]) -> AppTest:
 
 def opened(query: dict[str, str] | None = None) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.switch_page("ui/pages/step.py")
     return visited(app, query or {})
 
 

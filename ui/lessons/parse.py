@@ -16,6 +16,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+import threading
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -60,6 +61,7 @@ WITHOUT_VIEW = (
 )  # fmt: skip
 FEWEST_STOPS, MOST_STOPS = 4, 8  # of a sequence; a single one is a picture
 WHOLE = {Mark.LEFT, Mark.RIGHT, Mark.COUNTS}  # marks of two scenes, beside the timeline's
+LOCK = threading.Lock()
 
 Data = TypeVar("Data")
 
@@ -155,9 +157,14 @@ class _Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     numbers: dict[str, _Quantity] = {}
 
 
-@functools.cache
 def lessons() -> Mapping[str, Lesson]:
     """All lessons by name, in the order of their files. Raises LessonError."""
+    with LOCK:  # a class that comes together has them read once
+        return _read_lessons()
+
+
+@functools.cache
+def _read_lessons() -> Mapping[str, Lesson]:
     found: dict[str, Lesson] = {}
     for file in sorted(FOLDER.glob("*.md")):
         lesson = parse_lesson(file.read_text(encoding="utf-8"), file.name)

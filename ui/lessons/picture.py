@@ -25,14 +25,15 @@ def draw_stops(first: View, stops: tuple[Stop, ...], look: Look) -> tuple[str, .
     )
 
 
-def draw_stop(view: View, look: Look, mark: Mark) -> str:
-    """Draw a view at its step as SVG, with a frame around a place.
+def draw_stop(view: View, look: Look, mark: Mark | None = None) -> str:
+    """Draw a view at its step as SVG, with a frame around a place if one is named.
 
     The look has the view's stage. Raises SourceError or LaunchError.
     """
     figure = figure_at_step(view, look)
     colour = PALETTES[look.theme].focus
-    places = find_frames(figure, look, mark, is_pair=view.partner is not None)
+    is_pair = view.partner is not None
+    places = find_frames(figure, look, mark, is_pair=is_pair) if mark else ()
     frames = "".join(_frame(place, colour) for place in places)
     return draw_svg(figure).replace("</svg>", f"{frames}</svg>")
 

@@ -1,0 +1,69 @@
+"""The first page: what is behind each of its links, and old links that begin there."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.scene import ready, settled, until, where
+
+pytestmark = pytest.mark.browser
+
+WAYS = {
+    "learn": ".stops.walking svg",
+    "step": ".stepper .js-plotly-plot[data-ready]",
+    "write": ".cm-content",
+    "compare": ".js-plotly-plot",
+}
+
+
+def door(page: Page) -> Page:
+    expect(page.get_by_role("heading", name="Tilewise")).to_be_visible()
+    return page
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_every_way_leads_to_its_page(visit: Open, name: str) -> None:
+    page = door(visit())
+    page.locator(f".st-key-way_{name}").click()  # anywhere on the card
+    expect(page.locator(WAYS[name]).first).to_be_visible()
+    assert urlsplit(page.url).path == f"/{name}"
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
+def test_one_click_leads_to_the_first_stop_of_the_first_lesson(
+    visit: Open, size: tuple[int, int]
+) -> None:
+    page = door(visit("", *size))
+    page.locator(".st-key-way_learn").click()
+    stop = page.locator(".stops .stop.shown figcaption").first
+    expect(stop).to_be_visible()
+    expect(stop).to_be_in_viewport()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".stops .place").first).to_have_text("2 of 5")
+
+
+def test_the_way_back_to_a_scene_keeps_it(visit: Open) -> None:
+    page = ready(visit("/step?kernel=naive&step=5"))
+    page.keyboard.press("ArrowRight")
+    settled(page, step="6")
+    page.get_by_role("link", name="Tilewise").click()
+    door(page)
+    assert urlsplit(page.url).query == ""
+    page.locator(".st-key-way_step").click()
+    until(ready(page), "Step 6 of")
+    page.go_back()
+    door(page)
+    page.go_forward()
+    until(ready(page), "Step 6 of")
+
+
+def test_a_link_of_before_that_begins_here_opens_its_scene(visit: Open) -> None:
+    page = ready(visit("/?kernel=naive&M=6&step=5"))
+    assert where(page)[0] == 5
+    address = urlsplit(page.url)
+    assert address.path == "/step"
+    assert dict(parse_qsl(address.query)) == {"kernel": "naive", "M": "6", "step": "5"}
