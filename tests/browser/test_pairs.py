@@ -22,7 +22,7 @@ from ui.partner import side_views
 from ui.view_url import from_query
 
 pytestmark = pytest.mark.browser
-ADDRESS = "/step?kernel=naive&M=8&N=8&K=16&with=tiled,TILE:8&step=30"
+ADDRESS = "?kernel=naive&M=8&N=8&K=16&with=tiled,TILE:8&step=30"
 QUERY = dict(part.split("=") for part in ADDRESS[1:].split("&"))
 SECOND = "A second scene, in lockstep"
 
@@ -54,7 +54,7 @@ def sentences(page: Page) -> list[str]:
 
 
 def test_one_set_of_keys_steps_both(visit: Open) -> None:
-    page = ready(visit(ADDRESS))
+    page = ready(visit(f"/step{ADDRESS}"))
     stops = pair_navigation(*recordings(), pairs())
     assert where(page) == (30, len(pairs()))
     assert sentences(page) == [
@@ -90,7 +90,7 @@ def test_the_control_switches_a_second_scene_on_and_off(visit: Open) -> None:
 
 
 def test_a_link_reopens_both(visit: Open) -> None:
-    page = ready(visit(ADDRESS))
+    page = ready(visit(f"/step{ADDRESS}"))
     page.keyboard.press("ArrowRight")
     settled(page, step="31")
     again = ready(visit(f"/step?{urlsplit(page.url).query}"))
@@ -99,7 +99,7 @@ def test_a_link_reopens_both(visit: Open) -> None:
 
 
 def test_a_click_on_either_side_moves_both_threads(visit: Open) -> None:
-    page = ready(visit(ADDRESS))
+    page = ready(visit(f"/step{ADDRESS}"))
     texts = page.locator(".st-key-scene text")
     number = texts.filter(has_text="153").last.bounding_box()  # a sum of the right scene
     assert number is not None
@@ -123,7 +123,7 @@ def next_of_line() -> int:
 
 
 def test_a_part_stands_out_on_both_sides(visit: Open) -> None:
-    page = ready(visit(ADDRESS))
+    page = ready(visit(f"/step{ADDRESS}"))
     page.keyboard.press(".")
     shown = page.evaluate(
         """() => {
@@ -139,7 +139,7 @@ def test_a_part_stands_out_on_both_sides(visit: Open) -> None:
 
 
 def test_the_sources_are_shown_when_they_are_asked_for(visit: Open) -> None:
-    page = ready(visit(ADDRESS))
+    page = ready(visit(f"/step{ADDRESS}"))
     texts = page.locator(".st-key-scene text")
     expect(texts.filter(has_text="shared memory")).not_to_have_count(0)
     expect(texts.filter(has_text="As[ty][tx] = row")).to_have_count(0)
@@ -152,7 +152,7 @@ def test_the_sources_are_shown_when_they_are_asked_for(visit: Open) -> None:
 def test_the_pair_is_one_file_with_the_same_keys(
     visit: Open, chromium: Browser, tmp_path: Path
 ) -> None:
-    page = ready(visit(ADDRESS))
+    page = ready(visit(f"/step{ADDRESS}"))
     with page.expect_download() as given:
         opened_files(page)
         page.get_by_role("button", name="Animation, one HTML file").click()
