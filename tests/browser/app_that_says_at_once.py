@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import runpy
+import streamlit as st
 
 from tests.browser.app import ROOT
 from ui import waiting
+from ui.index_page import routes
 
 waiting.SPINNER_SECONDS = 0.2
 
-if __name__ == "__main__":
-    runpy.run_path(str(ROOT / "app.py"), run_name="__main__")
+app = st.App(ROOT / "app.py", routes=routes(["step"]))

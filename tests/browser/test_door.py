@@ -22,6 +22,7 @@ WAYS = {
 
 def door(page: Page) -> Page:
     expect(page.get_by_role("heading", name="Tilewise")).to_be_visible()
+    page.locator("img.door").wait_for(state="attached")  # the last that is drawn
     return page
 
 
