@@ -24,9 +24,11 @@ function createFinder(terms) {
   const forms = names.map((name) => escaped(name).replace(/y$/, "(?:y|ie)"));
   const pattern = new RegExp(`(?<![\\w-])(${forms.join("|")})(?:e?s)?(?![\\w-])`, "gi");
   const keys = new Map(names.map((name) => [name.toLowerCase(), name]));
-  return (text) => [...text.matchAll(pattern)].map((match) => (
-    [keys.get(match[1].toLowerCase().replace(/ie$/, "y")), match.index, match.index + match[0].length]
-  ));
+  return (text) => [...text.matchAll(pattern)].flatMap(({ 0: whole, 1: word, index }) => {
+    const term = keys.get(word.toLowerCase().replace(/ie$/, "y"));
+    const isMacro = word === word.toUpperCase() && word !== term; // TILE, BLOCK
+    return isMacro ? [] : [[term, index, index + whole.length]];
+  });
 }
 
 // The ranges of the first use of each word on the page.
