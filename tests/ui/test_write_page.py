@@ -19,6 +19,7 @@ from tests.until import until
 from ui import own_link
 from ui.draft import Draft, with_fields
 from ui.editor import Edited
+from ui.glossary.small_kernels import small_kernels
 from ui.progress import Progress
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "write.py")
@@ -107,6 +108,16 @@ def test_a_link_brings_its_launch() -> None:
     assert "scale&lt;&lt;&lt;2, 64&gt;&gt;&gt;" in told(page)
     own = draft(press(page, "write_check")).checked.own  # type: ignore[union-attr]
     assert NumberArgument("n", "17") in own.form.arguments
+
+
+def test_a_kernel_of_the_glossary_takes_the_place_of_no_text() -> None:
+    page = opened(own=linked(SCALE, "scale"))
+    link = own_link.encode(small_kernels()["atomic"])
+    assert link is not None
+    page.query_params["own"] = link  # as the Step page's, when the visitor comes back from it
+    checked(page.run())
+    assert draft(page).text == SCALE
+    assert "atomicAdd" in draft(opened(own=link)).text
 
 
 @pytest.mark.parametrize("link", ["", "file", "x", "!!!", "A" * 9000])

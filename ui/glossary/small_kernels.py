@@ -29,6 +29,11 @@ def small_kernels() -> Mapping[str, OwnKernel]:
     return {name: _own_kernel(name, one) for name, one in found.items()}
 
 
+def is_small(own: OwnKernel) -> bool:
+    """Whether a kernel is one of the small kernels, and not a visitor's."""
+    return own in small_kernels().values()
+
+
 def _own_kernel(name: str, small: _SmallKernel) -> OwnKernel:
     arguments = tuple(
         ArrayArgument(array, rows, columns, Contents(contents))

@@ -31,6 +31,7 @@ from ui.compute import (
 from ui.downloads import download_button
 from ui.follow_click import follow_click
 from ui.glossary.component import draw_glossary, explain_words
+from ui.glossary.small_kernels import is_small
 from ui.look import Look, Sheet, Stage
 from ui.mailbox import Requested, mailbox
 from ui.plain_text import plain_text
@@ -287,7 +288,7 @@ def draw_beside(previous: View, view: View) -> View:
 
 def draw_edit_link(view: View) -> None:
     """Draw a link to the page where a kernel of one's own is written."""
-    if view.own is not None:
+    if view.own is not None and not is_small(view.own):
         query = {own_link.PARAMETER: own_link.encode(view.own) or own_link.IN_SESSION}
         st.page_link(WRITE_PAGE, label="Edit it", icon=":material/edit_square:", query_params=query)
 

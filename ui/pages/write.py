@@ -29,6 +29,7 @@ from ui.exercise_section import (
     headline,
 )
 from ui.glossary.component import explain_words
+from ui.glossary.small_kernels import is_small
 from ui.judged import check_exercise, judge_own
 from ui.launch_section import draw_launch
 from ui.launch_text import summarize_launch
@@ -73,7 +74,8 @@ def draw_page() -> None:
 def restore_draft() -> Draft:
     """The visitor's draft: that of a new address, else the one there is, else what they saw last.
 
-    An address with a text that this visitor has had in the editor changes nothing.
+    An address with a text that this visitor has had in the editor changes nothing, nor does
+    one with a kernel of the glossary, which they saw on the Step page: it replaces no text.
     """
     state, query = st.session_state, st.query_params.to_dict()
     draft: Draft | None = state.get(DRAFT)
@@ -86,7 +88,7 @@ def restore_draft() -> Draft:
         if exercise is not None and exercise.name != draft.exercise:
             is_foreign = own is not None and own.text not in draft.seen
             draft.open_exercise(exercise, own.text if own is not None and is_foreign else None)
-        elif own is not None and own.text not in draft.seen:
+        elif own is not None and own.text not in draft.seen and (is_new or not is_small(own)):
             open_own(draft, own)
         elif is_new:
             view = from_query(query)[0]
