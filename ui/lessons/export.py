@@ -93,7 +93,7 @@ def _part(part: Part, asked: int) -> str:
         case Prose(text):
             return markdown(text)
         case Notes(text):
-            return f"<aside><b>For the teacher.</b> {markdown(text)}</aside>"
+            return f"<aside>{markdown(f'**For the teacher.** {text}')}</aside>"
         case Stops():
             return (
                 f"<div class='stops'>{stops_html(part.stops, _pictures(part), opens=False)}</div>"
@@ -101,15 +101,19 @@ def _part(part: Part, asked: int) -> str:
         case ScenePart(view, text):
             return f"<figure class='played'>{_scene(view, text)}</figure>"
         case ChartPart(chart, text):
-            drawn = charts.draw_chart(chart, rows.INK).to_html(
-                full_html=False, include_plotlyjs=False,
-                config={"displayModeBar": False, "responsive": True},
+            drawn = (
+                charts.draw_chart(chart, rows.INK)
+                .update_layout(plot_bgcolor="white")
+                .to_html(
+                    full_html=False, include_plotlyjs=False,
+                    config={"displayModeBar": False, "responsive": True},
+                )
             )  # fmt: skip
             said = f"<p class='source'>{html.escape(charts.source(chart))}</p>"
             return f"{markdown(text)}<div class='chart'>{drawn}</div>{said}"
         case ExercisePart(exercise, text):
             return (
-                f"<aside><b>Exercise: {html.escape(exercise.title)}.</b> {markdown(text)}"
+                f"<aside>{markdown(f'**Exercise: {exercise.title}.** {text}')}"
                 f"{markdown(exercise.text)}<pre>{html.escape(exercise.start)}</pre></aside>"
             )
         case Claim():
@@ -174,7 +178,7 @@ def _question(question: Question, number: int) -> str:
     answer = inline(words(question, numbers, right))
     because = markdown(judge(question, numbers, right).because)
     return (
-        f"<aside><b>Question {number}.</b> {markdown(text(question.ask))}{asked}<details>"
+        f"<aside>{markdown(f'**Question {number}.** {text(question.ask)}')}{asked}<details>"
         f"<summary>The answer</summary><p><b>{answer}</b></p>{because}</details></aside>"
     )
 
