@@ -35,6 +35,8 @@ STREAMLIT = {
     "launch_section.py",
     "leaving.py",
     "mailbox.py",
+    "memory.py",
+    "progress_section.py",
     "own_gpu.py",
     "question_section.py",
     "stepper.py",

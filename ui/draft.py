@@ -19,7 +19,7 @@ from simulator.verdict.form import (
 from simulator.verdict.tasks import TASKS
 from simulator.verdict.verdict import Named, Verdict
 from ui.editor import Document, Edited
-from ui.progress import Progress
+from ui.progress import Book, Progress
 
 BLANK = """\
 // C = A * B: A has M rows and K columns, B has K rows and N columns, row by row.
@@ -59,9 +59,17 @@ class Draft:
     problem: str = ""  # why the last check has none, as a sentence
     form_problem: str = ""  # why the text that compiles has no launch, likewise
     seen: set[str] = field(default_factory=set)  # texts that were opened, checked or drawn
-    progress: Progress = field(default_factory=Progress)  # with the exercises
-    opened_file: str = ""  # the upload that the progress was read from
+    book: Book = field(default_factory=Book)  # with the progress in the exercises
     result: ExerciseResult | None = None  # of the last check, in an exercise
+
+    @property
+    def progress(self) -> Progress:
+        """What the visitor has done."""
+        return self.book.progress
+
+    @progress.setter
+    def progress(self, progress: Progress) -> None:
+        self.book.progress = progress
 
     @property
     def text(self) -> str:

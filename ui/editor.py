@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -72,20 +72,15 @@ class Heard:
 
     edited: Edited | None  # what stands in it now; None until the browser has told it
     is_asked: bool  # whether the visitor has pressed Ctrl+Enter
-    remembered: object  # what `remember` was before the browser loaded the page anew; else None
 
 
 def draw_editor(
     document: Document,
     edited: Edited | None,
     problems: Sequence[Problem],
-    remember: Mapping[str, object],
     key: str = "editor",
 ) -> Heard:
-    """Draw the editor with the problems of an edited text; return what it tells.
-
-    The browser's tab keeps `remember`, plain data, over a reload.
-    """
+    """Draw the editor with the problems of an edited text; return what it tells."""
     checked = None
     if edited is not None:
         checked = {
@@ -96,11 +91,9 @@ def draw_editor(
         key=key,
         data={
             "module": bundle_path(), "document": asdict(document), "checked": checked,
-            "remember": remember,
         },
-        default={"text": None, "remembered": None},
+        default={"text": None},
         on_text_change=lambda: None,
-        on_remembered_change=lambda: None,
         on_asked_change=lambda: None,
     )  # fmt: skip
     found = None
@@ -108,4 +101,4 @@ def draw_editor(
         number, version, text = result.text
         whole = str(text).encode(errors="replace").decode()  # half of a letter is none
         found = Edited(int(number), int(version), whole)
-    return Heard(found, bool(result.asked), result.remembered)
+    return Heard(found, bool(result.asked))

@@ -1,9 +1,9 @@
-"""A visitor's progress with the exercises, and the file that it is saved in.
+"""A visitor's progress with exercises and lessons, and the file that it is saved in.
 
 A page keeps one Progress and replaces it at each event:
 
 >>> progress = Progress().with_hint("one_element").with_text("one_element", "// mine")
->>> progress = progress.with_solved("one_element")
+>>> progress = progress.with_solved("one_element").with_question("memory_factor")
 >>> progress.attempt("one_element")
 Attempt(text='// mine', solved=True, hints=1)
 >>> read(write(progress)) == progress
@@ -13,16 +13,18 @@ True
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpu.json_data import decode
 from simulator.exercises.exercise import exercises
 from simulator.frontend.directives import MAX_TEXT_BYTES
+from ui.lessons.parse import lessons
 
 FILE_NAME = "tilewise-progress.json"  # that a page offers to download
 FORMAT = 1
+QUESTIONS = "questions"  # their key, which no exercise has as its name
 MAX_FILE_BYTES = 8 * 2**20  # more than a file with the largest text for each exercise has
 
 
@@ -37,9 +39,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a visitor has done with all exercises."""
+    """What a visitor has done with all exercises and lessons."""
 
     attempts: Mapping[str, Attempt] = field(default_factory=dict)  # by the exercise's name
+    questions: frozenset[str] = frozenset()  # of the lessons, that were answered right once
 
     def attempt(self, name: str) -> Attempt:
         """What was done with an exercise."""
@@ -50,13 +53,14 @@ class Progress:
         """How many exercises are solved."""
         return sum(attempt.solved for attempt in self.attempts.values())
 
-    def marks(self) -> dict[str, list[int]]:
-        """Which exercises are solved, and how many hints are open, as plain data; no texts."""
-        return {
+    def marks(self) -> dict[str, object]:
+        """What is solved, and how many hints are open, as plain data; no texts."""
+        marks: dict[str, object] = {
             name: [int(attempt.solved), attempt.hints]
             for name, attempt in self.attempts.items()
             if attempt.solved or attempt.hints
         }
+        return {**marks, QUESTIONS: sorted(self.questions)} if self.questions else marks
 
     def with_text(self, name: str, text: str) -> Progress:
         """After an exercise's text was changed. ValueError, a sentence, for one too long."""
@@ -73,6 +77,10 @@ class Progress:
         hints = min(attempt.hints + 1, len(exercises()[name].hints))
         return self._with(name, replace(attempt, hints=hints))
 
+    def with_question(self, name: str) -> Progress:
+        """After a question of a lesson was answered right."""
+        return replace(self, questions=self.questions | {name})
+
     def with_visit(self, visit: Progress) -> Progress:
         """After a visit: its texts in place of these, what was solved or opened in either."""
         attempts = dict(self.attempts)
@@ -83,10 +91,18 @@ class Progress:
                 before.solved or attempt.solved,
                 max(before.hints, attempt.hints),
             )
-        return Progress(attempts)
+        return Progress(attempts, self.questions | visit.questions)
 
     def _with(self, name: str, attempt: Attempt) -> Progress:
-        return Progress({**self.attempts, name: attempt})
+        return replace(self, attempts={**self.attempts, name: attempt})
+
+
+@dataclass(slots=True)
+class Book:
+    """Where one visit's progress stands, for all pages."""
+
+    progress: Progress = field(default_factory=Progress)
+    opened_file: str = ""  # the identifier of the upload that was opened last
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +111,7 @@ class _File:
 
     format: int
     exercises: dict[str, Attempt]
+    questions: list[str] = field(default_factory=list)
 
 
 def write(progress: Progress) -> bytes:
@@ -103,15 +120,17 @@ def write(progress: Progress) -> bytes:
         name: {"text": attempt.text, "solved": attempt.solved, "hints": attempt.hints}
         for name, attempt in progress.attempts.items()
     }
-    whole = {"format": FORMAT, "exercises": attempts}
+    whole = {
+        "format": FORMAT, "exercises": attempts, "questions": sorted(progress.questions),
+    }  # fmt: skip
     return (json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def read(data: bytes) -> Progress:
     """The progress of a file, which anybody may have written.
 
-    Exercises that are not known here are left out. Raises ValueError, a sentence, where it is no
-    such file, or larger than one can be.
+    Exercises and questions that are not known here are left out. Raises ValueError, a sentence,
+    where it is no such file, or larger than one can be.
     """
     if len(data) > MAX_FILE_BYTES:
         raise ValueError(
@@ -124,13 +143,16 @@ def read(data: bytes) -> Progress:
     file = decode(_File, found, "The file of progress")
     if file.format != FORMAT:
         raise ValueError(f"The file of progress has format {file.format}; this reads {FORMAT}.")
-    return Progress(
-        {
-            name: _checked(name, file.exercises[name])
-            for name in exercises()
-            if name in file.exercises
-        }
-    )
+    attempts = {
+        name: _checked(name, file.exercises[name]) for name in exercises() if name in file.exercises
+    }
+    return Progress(attempts, _known(file.questions))
+
+
+def _known(names: Iterable[object]) -> frozenset[str]:
+    """Those of some names that a question has."""
+    known = {part.name for lesson in lessons().values() for part in lesson.questions}
+    return frozenset(name for name in names if isinstance(name, str) and name in known)
 
 
 def from_marks(marks: object) -> Progress:
@@ -139,12 +161,14 @@ def from_marks(marks: object) -> Progress:
     >>> from_marks({"one_element": [1, 2], "no_such": [1, 0], "coalesce": "x"}).marks()
     {'one_element': [1, 2]}
     """
-    found = {}
+    found, questions = {}, frozenset[str]()
     for name, mark in marks.items() if isinstance(marks, dict) else ():
         match mark:
             case [int(solved), int(hints)] if name in exercises():
                 found[name] = _checked(name, Attempt(None, bool(solved), hints))
-    return Progress(found)
+            case list() if name == QUESTIONS:
+                questions = _known(mark)
+    return Progress(found, questions)
 
 
 def _checked(name: str, attempt: Attempt) -> Attempt:

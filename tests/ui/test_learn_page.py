@@ -10,7 +10,7 @@ from plotly.offline import get_plotlyjs
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.test_lessons import HEAD, scene, stops
-from ui.lessons import export, progress_file
+from ui.lessons import export
 from ui.lessons.export import build_lesson
 from ui.lessons.judge import right_answer
 from ui.lessons.lesson import ExercisePart, Kind, Notes, QuestionPart, ScenePart, Stops
@@ -88,7 +88,7 @@ def test_an_answer_is_kept_before_the_right_one_is_shown() -> None:
     page.number_input(key=field).set_value(right + 1).run()
     page.button(key=answer).click().run()
     assert f"You said {right + 1:,}; it is {right:,}." in checked(page).error[0].value
-    assert not page.session_state["learn_visit"].solved
+    assert not page.session_state["learn_visit"].book.progress.questions
     page.button(key=f"again {part.name} 0").click().run()
     question = Visit(seed=SEED, drawings={part.name: 1}).variant(part)
     numbers = {name: find(quantity) for name, quantity in question.quantities.items()}
@@ -97,7 +97,7 @@ def test_an_answer_is_kept_before_the_right_one_is_shown() -> None:
     ).run()
     page.button(key=f"answer {part.name} 1").click().run()
     assert checked(page).success[0].value.startswith("**Right.**")
-    assert page.session_state["learn_visit"].solved == {part.name}
+    assert page.session_state["learn_visit"].book.progress.questions == {part.name}
 
 
 def test_a_teacher_sees_answers_and_notes() -> None:
@@ -155,12 +155,3 @@ def test_a_file_has_plotly_once_before_what_draws_with_it(
         first = min(at for sign in ('class="plotly-graph-div"', "<figure class='played'")
                     if (at := written.find(sign)) > 0)  # fmt: skip
         assert written.index(get_plotlyjs()) < first
-
-
-@pytest.mark.parametrize(
-    "data",
-    [b"", b"{}", b"[]", b"\xff", b'{"format":2,"questions":[]}', b"[" * 60_000, b" " * 70_000],
-)
-def test_a_file_that_is_no_progress_is_a_sentence(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"[A-Z].*\.$"):
-        progress_file.read(data, set())

@@ -9,7 +9,7 @@ import pytest
 
 from simulator.exercises.exercise import exercises
 from simulator.frontend.directives import MAX_TEXT_BYTES
-from ui.progress import FORMAT, MAX_FILE_BYTES, Attempt, Progress, read, write
+from ui.progress import FORMAT, MAX_FILE_BYTES, Attempt, Progress, from_marks, read, write
 
 NAME = "transpose"
 
@@ -39,6 +39,16 @@ def test_letters_of_all_kinds_survive() -> None:
     assert read(write(progress)) == progress
 
 
+def test_questions_of_the_lessons_are_in_the_same_file() -> None:
+    progress = Progress().with_solved(NAME).with_question("memory_factor")
+    assert read(write(progress)) == from_marks(progress.marks()) == progress
+    other = Progress().with_question("banks_degree")
+    assert progress.with_visit(other).questions == {"memory_factor", "banks_degree"}
+    data = {"format": FORMAT, "exercises": {}, "questions": ["memory_factor", "no_such"]}
+    assert read(json.dumps(data).encode()).questions == {"memory_factor"}
+    assert from_marks({"questions": ["memory_factor", 7, [], "x"]}).questions == {"memory_factor"}
+
+
 def file(**attempt: Any) -> bytes:
     return json.dumps({"format": FORMAT, "exercises": {NAME: attempt}}).encode()
 
@@ -64,6 +74,10 @@ HOSTILE = {
     "a word as solved": (file(solved="yes"), r"solved is wrong: expected bool"),
     "a fraction of hints": (file(hints=1.5), r"hints is wrong: expected int"),
     "half of a letter": (file(text="\ud800"), f"The text for {NAME} has half of a letter"),
+    "a number as question": (
+        b'{"format": 1, "exercises": {}, "questions": [7]}',
+        "questions.* is wrong: expected str",
+    ),
     "too long a text": (file(text="a" * (MAX_TEXT_BYTES + 1)), "65,537 bytes; .*65,536"),
     "too long a file": (b" " * (MAX_FILE_BYTES + 1), "8,388,609 bytes; .*8,388,608"),
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ui.lessons.judge import Answer
 from ui.lessons.lesson import Question, QuestionPart
+from ui.progress import Book
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,7 @@ class Visit:
     is_seeded: bool = False  # whether an address chose it
     drawings: dict[str, int] = field(default_factory=dict)  # how often a question was drawn anew
     given: dict[str, Given] = field(default_factory=dict)  # by the question's name
-    solved: set[str] = field(default_factory=set)  # questions that were answered right once
-    opened_file: str = ""  # the identifier of the progress that was opened last
+    book: Book = field(default_factory=Book)  # with the questions that were answered right once
 
     def variant(self, part: QuestionPart) -> Question:
         """The question with the numbers of this visit."""
@@ -40,7 +40,7 @@ class Visit:
         """Keep an answer."""
         self.given[part.name] = Given(answer, is_right)
         if is_right:
-            self.solved.add(part.name)
+            self.book.progress = self.book.progress.with_question(part.name)
 
     def draw_anew(self, part: QuestionPart) -> None:
         """Ask a question again, with other numbers where it has some."""
@@ -49,4 +49,5 @@ class Visit:
 
     def count(self, parts: tuple[QuestionPart, ...]) -> Mapping[str, int]:
         """How many of some questions were answered right, and how many there are."""
-        return {"solved": sum(part.name in self.solved for part in parts), "of": len(parts)}
+        solved = self.book.progress.questions
+        return {"solved": sum(part.name in solved for part in parts), "of": len(parts)}

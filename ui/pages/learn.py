@@ -14,7 +14,7 @@ from ui.cache import answers
 from ui.downloads import download_button
 from ui.glossary.component import draw_glossary, explain_words
 from ui.gpu_results import CHART_CONFIG, text_colour
-from ui.lessons import charts, markup, picture, progress_file
+from ui.lessons import charts, markup, picture
 from ui.lessons.component import draw_stops, play_scene
 from ui.lessons.export import build_lesson
 from ui.lessons.lesson import (
@@ -37,6 +37,8 @@ from ui.look import Look
 from ui.mailbox import open_view
 from ui.plain_text import plain_text
 from ui.popover import draw_popover
+from ui.progress import Progress
+from ui.progress_section import draw_progress_file, remember_progress, restore_book
 from ui.room import PHONE, USUAL, guess_room
 from ui.stepper import bring_plotly
 from ui.view_url import View
@@ -69,13 +71,14 @@ def draw_page() -> None:
             st.error(plain_text(f"This cannot be shown: {error}"), icon=":material/error:")
     draw_next(visit, lesson)
     explain_words(open_view)
+    remember_progress(visit.book)
 
 
 def restore_visit() -> Visit:
     """The visitor's lessons; an address names the one to open, and may choose the numbers."""
     state = st.session_state
     if VISIT not in state:
-        state[VISIT] = Visit()
+        state[VISIT] = Visit(book=restore_book())
     visit: Visit = state[VISIT]
     asked, numbers = st.query_params.get(LESSON, ""), st.query_params.get(NUMBERS, "")
     if asked in lessons() and asked != state.get("learn_asked"):
@@ -144,21 +147,12 @@ def draw_files(visit: Visit, lesson: Lesson, is_teacher: bool) -> None:
         functools.partial(answers().ask, build_lesson, lesson.name, is_teacher, is_kept=False),
         f"tilewise-{lesson.name}.html", "text/html", ":material/school:",
     )  # fmt: skip
-    download_button(
-        "Save the progress", functools.partial(progress_file.write, frozenset(visit.solved)),
-        progress_file.FILE_NAME, "application/json", ":material/download:",
-    )  # fmt: skip
-    uploaded = st.file_uploader("Open a saved progress", ["json"], max_upload_size=1)
-    if uploaded is None or visit.opened_file == uploaded.file_id:
-        return
-    visit.opened_file = uploaded.file_id
-    known = {part.name for one in lessons().values() for part in one.questions}
-    try:
-        visit.solved |= progress_file.read(uploaded.getvalue(), known)
-    except ValueError as error:
-        st.error(plain_text(str(error)))
-    else:
-        st.rerun()
+    draw_progress_file(visit.book, functools.partial(open_progress, visit))
+
+
+def open_progress(visit: Visit, saved: Progress) -> None:
+    """Go on with a progress that was saved; nothing of this visit is lost."""
+    visit.book.progress = saved.with_visit(visit.book.progress)
 
 
 def draw_part(part: Part, visit: Visit, key: str, number: int, is_teacher: bool) -> None:

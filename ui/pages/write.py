@@ -15,7 +15,7 @@ from simulator.exercises.exercise import Exercise, exercises
 from simulator.frontend.directives import MAX_TEXT_BYTES, check_length
 from simulator.verdict.form import LaunchForm, OwnKernel
 from simulator.verdict.verdict import State
-from ui import own_link, presets, progress
+from ui import own_link, presets
 from ui.announcer import announce
 from ui.cache import answers, ask_verdict
 from ui.downloads import download_button
@@ -39,6 +39,7 @@ from ui.palette import PALETTES
 from ui.plain_text import plain_text
 from ui.popover import close_popovers, draw_popover
 from ui.problems import Problem, mark_hazards, mark_line
+from ui.progress_section import draw_progress_file, remember_progress, restore_book
 from ui.settings import WRITE_IS_OFF, may_write
 from ui.told_hazard import Told
 from ui.verdict_section import draw_first_button, draw_verdict
@@ -81,7 +82,7 @@ def restore_draft() -> Draft:
     draft: Draft | None = state.get(DRAFT)
     is_new = draft is None
     if draft is None:
-        draft = state[DRAFT] = Draft(Document(0, "", ""))
+        draft = state[DRAFT] = Draft(Document(0, "", ""), book=restore_book())
     if is_new or asked(query) != state.get(QUERY):
         own = linked_kernel(query.get(own_link.PARAMETER, ""))
         exercise = exercises().get(query.get(EXERCISE, ""))
@@ -236,7 +237,7 @@ def draw_starts(draft: Draft) -> None:
     first, second = st.tabs(["Exercises", "Kernels"])
     with first:
         draw_exercise_list(draft.progress, functools.partial(start_exercise, draft))
-        draw_progress_file(draft)
+        draw_progress_file(draft.book, draft.open_progress)
     with second:
         st.button(
             "A blank kernel", key="start_blank", width="stretch", on_click=start,
@@ -254,24 +255,6 @@ def start_exercise(draft: Draft, exercise: Exercise) -> None:
     draft.open_exercise(exercise)
     set_address(draft, None)
     close_popovers()
-
-
-def draw_progress_file(draft: Draft) -> None:
-    """Draw how the progress is saved and opened again."""
-    download_button(
-        "Save the progress", lambda: progress.write(draft.progress), progress.FILE_NAME,
-        "application/json", ":material/download:",
-    )  # fmt: skip
-    uploaded = st.file_uploader("Open a saved progress", ["json"], max_upload_size=8)
-    if uploaded is None or draft.opened_file == uploaded.file_id:
-        return
-    draft.opened_file = uploaded.file_id
-    try:
-        draft.open_progress(progress.read(uploaded.getvalue()))
-    except ValueError as error:
-        st.error(plain_text(str(error)))
-    else:
-        st.rerun()
 
 
 def start(draft: Draft, text: str, name: str) -> None:
@@ -321,10 +304,9 @@ def draw_text(draft: Draft, examined: Examined) -> None:
     checked = draft.checked
     if checked is not None and checked.own.text == draft.text:
         problems = (*problems, *mark_hazards(draft.text, checked.verdict))
-    heard = draw_editor(draft.document, draft.edited, problems, draft.progress.marks())
+    heard = draw_editor(draft.document, draft.edited, problems)
+    remember_progress(draft.book)
     draft.wants_check |= heard.is_asked
-    if heard.remembered:
-        draft.progress = progress.from_marks(heard.remembered).with_visit(draft.progress)
     edited = heard.edited
     if edited is not None and edited.number == draft.document.number and edited != draft.edited:
         draft.edit(edited)

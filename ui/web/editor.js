@@ -1,8 +1,6 @@
 // The component of the Write page: an editor that tells Python of its text, and shows what is wrong.
 const PAUSE_MS = 120; // after the last key, before Python hears of the text
-// In the tab's own storage: a reload loses nothing.
-const STORED = "tilewise_text";
-const REMEMBERED = "tilewise_progress";
+const STORED = "tilewise_text"; // in the tab's own storage: a reload loses nothing
 const CUDA = new RegExp(
   "\\b(?:__(?:global|device|shared|constant|host|restrict|forceinline|noinline|launch_bounds)__|" +
     "__sync(?:threads|warp)(?:_\\w+)?|(?:thread|block)Idx|(?:block|grid)Dim|warpSize)\\b",
@@ -154,18 +152,7 @@ function mount(parent) {
     });
   };
 
-  // What Python wants to know again after a reload.
-  function keep(remember) {
-    if (Object.keys(remember).length) {
-      sessionStorage.setItem(REMEMBERED, JSON.stringify(remember));
-    } else if (isReloaded && isFirst) {
-      const found = sessionStorage.getItem(REMEMBERED);
-      if (found) app.component.setStateValue("remembered", JSON.parse(found));
-    }
-  }
-
-  function show(code, { document: text, checked, remember }) {
-    keep(remember);
+  function show(code, { document: text, checked }) {
     if (app.view === null) {
       const kept = stored(text);
       root.replaceChildren();

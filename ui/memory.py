@@ -1,0 +1,32 @@
+"""What the browser's tab keeps over a reload, of which a visitor's session knows nothing."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from ui.web_files import read_web
+
+
+@functools.cache
+def _register_component() -> Any:
+    """Register the component, once in a process."""
+    return st.components.v2.component(
+        "tilewise_memory", html="<span></span>", js=read_web("memory.js"), isolate_styles=False,
+        css=read_web("memory.css"),
+    )  # fmt: skip
+
+
+def remember(marks: Mapping[str, object]) -> object:
+    """Let the tab keep plain data; return what it kept before the page was loaded anew, else None.
+
+    Empty data is not kept. Anybody may have written what comes back.
+    """
+    result = _register_component()(
+        key="memory", data=dict(marks), default={"remembered": None},
+        on_remembered_change=lambda: None,
+    )  # fmt: skip
+    return result.remembered
