@@ -132,8 +132,14 @@ def test_each_question_is_answered_wrong_and_right(visit: Open, name: str) -> No
             mine.draw_anew(part)
             expect(box.get_by_text("You said", exact=False)).to_have_count(0)
         assert fill(question, question.ask, numbers)
-    count = len(lesson.questions)
-    expect(page.locator(".lesson-count")).to_have_text(f"{count} of {count} right")
+    said = f"{len(lesson.questions)} of {len(lesson.questions)} right"
+    expect(page.locator(".lesson-count")).to_have_text(said)
+    page.wait_for_function(
+        "(name) => (sessionStorage.getItem('tilewise_progress') ?? '').includes(name)",
+        arg=lesson.questions[-1].name,
+    )
+    page.reload()
+    expect(page.locator(".lesson-count")).to_have_text(said)
 
 
 def test_a_stop_opens_its_scene_and_the_lesson_is_there_afterwards(visit: Open) -> None:
