@@ -20,6 +20,7 @@ class Fate(StrEnum):
 
     COMING = "has not written yet"
     LOST = "wrote and another has overwritten"
+    OTHER = "should have written"  # and wrote another value
     NEVER = "does not write"
 
 
@@ -76,7 +77,10 @@ class RightValues:
             mine = None
             if number is not None:
                 mine = stored_value(self._recording.steps[number], access, cell)
-            return stored[0], Fate.LOST if mine == stored else Fate.NEVER
+            if mine == stored:
+                return stored[0], Fate.LOST
+            is_other = mine is not None and mine[0] == stored[0]
+            return stored[0], Fate.OTHER if is_other else Fate.NEVER
         return None, Fate.NEVER
 
     def right_sums(self, step: Step, name: str) -> Array | None:

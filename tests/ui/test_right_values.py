@@ -70,7 +70,7 @@ CASES = [
     ("first-barrier", "descending", {}, {Fate.COMING}),
     ("second-barrier", "ascending", {}, {Fate.LOST}),
     ("zero-fill", "lockstep", {"M": 13, "N": 9, "K": 18}, {Fate.NEVER}),
-    ("bounds", "lockstep", {"M": 13, "N": 9, "K": 18}, {Fate.NEVER}),
+    ("bounds", "lockstep", {"M": 13, "N": 9, "K": 18}, {Fate.OTHER}),
 ]
 
 
@@ -100,7 +100,7 @@ def test_a_wrong_read_has_both_runs_values_and_says_why(
         ]  # fmt: skip
         if wrong.fate is Fate.COMING:
             assert max(stores) > number
-        elif wrong.fate is Fate.LOST:
+        elif wrong.fate in (Fate.LOST, Fate.OTHER):
             assert min(stores) < number
 
 
