@@ -19,13 +19,14 @@ pytestmark = pytest.mark.browser
 
 ONE = "kernel=tiled&M=4&N=4&K=4&TILE=2&step=10"
 TWO = "kernel=naive&M=4&N=4&K=4&step=5&with=tiled,TILE:2"
+WIDE = rf"$$\text{{{'a formula that is wider than a phone ' * 3}}}$$"
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lesson with a scene, stops, and two scenes beside each other."""
+    """A lesson with a scene, stops, two scenes beside each other, and a wide formula."""
     parts = scene(ONE) + stops(4) + scene(TWO)
-    lesson = parse_lesson(HEAD + parts.replace(HEAD, "Between.\n\n"), "01_test.md")
+    lesson = parse_lesson(HEAD + parts.replace(HEAD, f"Between.\n\n{WIDE}\n\n"), "01_test.md")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(export, "lessons", lambda: {"test": lesson})
         written = tmp_path_factory.mktemp("lesson") / "lesson.html"
