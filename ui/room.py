@@ -8,11 +8,13 @@ from typing import Any
 
 from ui.look import Look
 
-COOKIE = re.compile(r"(\d{1,5})x(\d{1,5})")
+COOKIE = "tilewise_room"  # its name
+COOKIE_TEXT = re.compile(r"(\d{1,5})x(\d{1,5})")
 SMALLEST, LARGEST = 200, 8000  # pixels of either side; what is beyond is no screen
 USUAL = Look(width=1240, height=600)  # of a window of 1280 x 720
 PHONE = Look(width=370, height=840)  # of a phone held upright
 ROOMS = {"phone": PHONE, "wide": USUAL}  # by their names in ui/web/reader.js
+PHONE_WIDTH = 640  # pixels; a narrower window is a phone's
 PHONE_AGENT = re.compile(r"Mobi", re.IGNORECASE)  # in the User-Agent of every phone's browser
 
 
@@ -34,8 +36,22 @@ def parse_cookie(text: str) -> Look | None:
     >>> (room.width, room.height)
     (1240, 560)
     """
-    match = COOKIE.fullmatch(text)
+    match = COOKIE_TEXT.fullmatch(text)
     return _checked(int(match[1]), int(match[2]), False) if match else None
+
+
+def known_room(cookie: object, user_agent: object) -> Look:
+    """The room that the cookie of a request remembers, else one guessed by its browser's name."""
+    return parse_cookie(str(cookie)) or guess_room(str(user_agent))
+
+
+def is_phone(room: Look) -> bool:
+    """Whether a room is as narrow as a phone's.
+
+    >>> is_phone(PHONE), is_phone(USUAL)
+    (True, False)
+    """
+    return room.width < PHONE_WIDTH
 
 
 def guess_room(user_agent: str) -> Look:

@@ -192,10 +192,13 @@ def test_a_scene_keeps_its_step_through_a_run_and_is_opened_there(visit: Open) -
     assert step_of(root) == begins + 2, "where the visitor was"
 
 
-def test_a_phone_in_the_dark_steps_by_a_swipe(chromium: Browser, address: str) -> None:
+@pytest.mark.parametrize("is_phone", [True, False], ids=["a phone", "a narrow window"])
+def test_a_phone_in_the_dark_steps_by_a_swipe(
+    chromium: Browser, address: str, is_phone: bool
+) -> None:
     context = chromium.new_context(
         viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True,
-        is_mobile=True, user_agent=ON_A_PHONE,
+        is_mobile=is_phone, user_agent=ON_A_PHONE if is_phone else None,
     )  # fmt: skip
     page = context.new_page()
     page.goto(f"{address}/learn?lesson={FIRST.name}")

@@ -117,6 +117,7 @@ def test_a_phones_controls_leave_the_scene_its_room(visit: Open) -> None:
     assert lines() > 2
     page.get_by_role("button", name="Expand sidebar").click()
     expect(page.get_by_role("link", name="GPU")).to_be_visible()
+    page.evaluate("localStorage.clear()")  # where Streamlit remembers that it is open
 
 
 def test_the_first_tab_leads_to_the_scene(visit: Open) -> None:

@@ -39,7 +39,7 @@ from ui.plain_text import plain_text
 from ui.popover import draw_popover
 from ui.progress import Progress
 from ui.progress_section import draw_progress_file, remember_progress, restore_book
-from ui.room import PHONE, USUAL, guess_room
+from ui.room import COOKIE, PHONE, USUAL, is_phone, known_room
 from ui.stepper import bring_plotly
 from ui.view_url import View
 from ui.web_files import read_web
@@ -193,9 +193,10 @@ def draw_part(part: Part, visit: Visit, key: str, number: int, is_teacher: bool)
 
 def current_look() -> Look:
     """How stops are drawn: for a phone or for a wide window, in the browser's theme."""
-    room = guess_room(str(st.context.headers.get("User-Agent")))
-    theme = "dark" if st.context.theme.type == "dark" else "light"
-    chosen = PHONE if room == PHONE else USUAL
+    context = st.context
+    room = known_room(context.cookies.get(COOKIE), context.headers.get("User-Agent"))
+    theme = "dark" if context.theme.type == "dark" else "light"
+    chosen = PHONE if is_phone(room) else USUAL
     return Look(theme=theme, width=chosen.width, height=chosen.height)
 
 

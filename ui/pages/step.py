@@ -36,7 +36,7 @@ from ui.look import Look, Sheet, Stage
 from ui.mailbox import Requested, mailbox
 from ui.plain_text import plain_text
 from ui.popover import Popover, close_popovers, draw_popover, is_popover
-from ui.room import guess_room, parse_cookie, parse_room
+from ui.room import COOKIE, known_room, parse_room
 from ui.stepper import TOGGLED, Drawn, Shown, bring_plotly, draw_stepper, send_frames
 from ui.told_hazard import Told, hazardous_view, told_hazard, view_at_line
 from ui.view_url import (
@@ -704,8 +704,8 @@ def current_look(view: View) -> Look:
     state = st.session_state
     room = state.get("room")
     if room is None:  # until the stepper has measured it: what it was at the last visit
-        cookie = parse_cookie(str(st.context.cookies.get("tilewise_room")))
-        room = cookie or guess_room(str(st.context.headers.get("User-Agent")))
+        context = st.context
+        room = known_room(context.cookies.get(COOKIE), context.headers.get("User-Agent"))
     return replace(room, theme=theme(), sheet=view.sheet, stage=view.stage)
 
 
