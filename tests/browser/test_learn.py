@@ -283,3 +283,20 @@ def test_nothing_is_wider_than_its_window(
     wide = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
     assert wide <= size[0]
     page.close()
+
+
+def test_a_chart_fits_the_paper_however_wide_the_window_is(
+    chromium: Browser, contexts: Contexts, address: str
+) -> None:
+    page = load(chromium, contexts, f"{address}/learn?lesson={FIRST.name}", 1920, 1080).page
+    drawn(page, FIRST)
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_attached()
+    page.emulate_media(media="print")
+    for chart in page.locator("[class*=st-key-chart]").all():
+        widths = chart.evaluate(
+            "one => [...one.querySelectorAll('.main-svg')]"
+            ".map((svg) => svg.getBoundingClientRect().width)"
+        )
+        assert widths
+        assert max(widths) <= 718, "what A4 has between margins of a centimetre"
+    page.close()

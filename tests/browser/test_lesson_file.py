@@ -17,15 +17,17 @@ from ui.lessons.parse import parse_lesson
 
 pytestmark = pytest.mark.browser
 
+PAPER = 718  # pixels of CSS that A4 has between margins of a centimetre
 ONE = "kernel=tiled&M=4&N=4&K=4&TILE=2&step=10"
 TWO = "kernel=naive&M=4&N=4&K=4&step=5&with=tiled,TILE:2"
+CHART = '\n```chart\nchart = "latencies"\ntext = "T."\n```\n'
 WIDE = rf"$$\text{{{'a formula that is wider than a phone ' * 3}}}$$"
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lesson with a scene, stops, two scenes beside each other, and a wide formula."""
-    parts = scene(ONE) + stops(4) + scene(TWO)
+    """A lesson with a scene, stops, two scenes beside each other, a wide formula and a chart."""
+    parts = scene(ONE) + stops(4) + scene(TWO) + CHART
     lesson = parse_lesson(HEAD + parts.replace(HEAD, f"Between.\n\n{WIDE}\n\n"), "01_test.md")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(export, "lessons", lambda: {"test": lesson})
@@ -132,3 +134,15 @@ def test_a_scene_fits_its_window_and_follows_the_colours_and_the_paper(
         for one in page.locator(".played").all():
             expect(one.locator(".stepper")).to_be_hidden()
             expect(one.locator(".printed svg")).to_be_visible()
+
+
+def test_a_chart_fits_the_paper_and_then_the_window_again(chromium: Browser, file: Path) -> None:
+    with opened(chromium, file, 1920, 1080, "light") as page:
+        drawn = page.locator(".chart .main-svg").first
+        width = "one => one.getBoundingClientRect().width"
+        before = drawn.evaluate(width)
+        assert before > PAPER
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert drawn.evaluate(width) <= PAPER
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert drawn.evaluate(width) == before

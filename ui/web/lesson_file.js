@@ -17,9 +17,13 @@ function playFromFile(root) {
 }
 document.querySelectorAll(".played").forEach(playFromFile);
 
-// A picture for paper is that of a wide window and of light colours.
+// A picture for paper is that of a wide window and of light colours; a chart fits the page.
+const PAPER = 690; // pixels of CSS within the margins of A4 and of US Letter
 for (const name of ["beforeprint", "afterprint"]) {
   addEventListener(name, () => {
+    for (const chart of document.querySelectorAll(".chart")) {
+      chart.style.zoom = name === "beforeprint" ? Math.min(1, PAPER / chart.clientWidth) : "";
+    }
     for (const one of document.querySelectorAll("source")) {
       const media = one.dataset.media ?? "not all";
       one.dataset.media = one.media;
