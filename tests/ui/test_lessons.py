@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -78,6 +79,13 @@ def test_a_question_has_one_answer_and_a_reason_for_every_other(index: int) -> N
         assert found.because
     for text in check_texts(question, numbers):
         assert "{" not in text
+
+
+@pytest.mark.parametrize("part", QUESTIONS, ids=lambda part: part.name)
+def test_an_answer_rests_on_a_run(part: QuestionPart) -> None:
+    question = part.variants[0]
+    asked = " ".join([question.answer, *(option.value for option in question.options)])
+    assert set(re.findall(r"\w+", asked)) & set(question.quantities)
 
 
 @pytest.mark.parametrize("index", range(len(VARIANTS)), ids=map(name_of, VARIANTS))
