@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,13 +21,18 @@ def _register_component() -> Any:
     )  # fmt: skip
 
 
-def remember(marks: Mapping[str, object]) -> object:
-    """Let the tab keep plain data; return what it kept before the page was loaded anew, else None.
+def remember(marks: Mapping[str, object], asks: bool) -> object:
+    """Let the tab keep plain data; with asks return what it kept of an earlier session, or None.
 
-    Empty data is not kept. Anybody may have written what comes back.
+    Empty data is not kept. Anybody may have written what comes back; what is no JSON is empty.
     """
     result = _register_component()(
-        key="memory", data=dict(marks), default={"remembered": None},
+        key="memory", data={"marks": dict(marks), "asks": asks}, default={"remembered": None},
         on_remembered_change=lambda: None,
     )  # fmt: skip
-    return result.remembered
+    if not asks or result.remembered is None:
+        return None
+    try:
+        return json.loads(result.remembered) or {}
+    except (TypeError, ValueError, RecursionError):
+        return {}

@@ -103,6 +103,7 @@ class Book:
 
     progress: Progress = field(default_factory=Progress)
     opened_file: str = ""  # the identifier of the upload that was opened last
+    is_restored: bool = False  # whether it has what the browser's tab kept of an earlier session
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,12 @@ def restore_book() -> Book:
 
 def remember_progress(book: Book) -> None:
     """Let the browser's tab keep what is solved over a reload; draw again what it brings back."""
-    kept = remember(book.progress.marks())
-    merged = progress.from_marks(kept).with_visit(book.progress) if kept else book.progress
-    if merged != book.progress:
-        book.progress = merged
-        st.rerun()
+    kept = remember(book.progress.marks(), asks=not book.is_restored)
+    if kept is None:
+        return
+    book.is_restored = True
+    book.progress = progress.from_marks(kept).with_visit(book.progress)
+    st.rerun()
 
 
 def draw_progress_file(book: Book, open_progress: Callable[[Progress], None]) -> None:

@@ -1,14 +1,15 @@
-// What Python wants to know again after a reload; the tab keeps it.
+// What Python wants to know again when a session begins; the tab keeps it. What the tab has may only
+// be replaced once Python has heard of it.
 const REMEMBERED = "tilewise_progress";
-const isReloaded = performance.getEntriesByType("navigation")[0]?.type === "reload";
-let isTold = false; // whether Python has heard of it since the page was loaded
 
 export default function ({ data, setStateValue }) {
-  if (Object.keys(data).length) {
-    sessionStorage.setItem(REMEMBERED, JSON.stringify(data));
-  } else if (isReloaded && !isTold) {
-    const found = sessionStorage.getItem(REMEMBERED);
-    if (found) setStateValue("remembered", JSON.parse(found));
+  try {
+    const found = data.asks ? sessionStorage.getItem(REMEMBERED) : null;
+    if (found) setStateValue("remembered", found);
+    else if (Object.keys(data.marks).length) {
+      sessionStorage.setItem(REMEMBERED, JSON.stringify(data.marks));
+    }
+  } catch (error) {
+    console.warn(error); // a browser that keeps nothing, or whose room is full
   }
-  isTold = true;
 }
