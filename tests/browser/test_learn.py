@@ -79,8 +79,7 @@ def answer(box: Locator, question: Question, numbers: Mapping[str, float], said:
         case Kind.NUMBER:
             field = box.get_by_label("Your number")
             expect(field).to_have_count(1)
-            field.fill(str(said))
-            field.press("Enter")
+            field.press_sequentially(str(said))  # which the page has not been told of yet
         case Kind.CHOICE:
             box.get_by_role("radio").nth(int(str(said))).check(force=True)
         case Kind.CELL:
@@ -142,6 +141,57 @@ def test_each_question_is_answered_wrong_and_right(visit: Open, name: str) -> No
     expect(page.locator(".lesson-count")).to_have_text(said)
 
 
+def test_the_browsers_back_opens_the_lesson_before(visit: Open) -> None:
+    page = visit(f"/learn?lesson={FIRST.name}")
+    chosen = page.get_by_role("combobox", name="Lesson")
+    shown = page.locator(".lesson-title")
+    others = list(enumerate(lessons().values(), 1))[1:3]
+    for number, lesson in others:
+        chosen.click()
+        page.get_by_role("option", name=lesson.title).click()
+        expect(shown).to_have_text(f"{number}. {lesson.title}")
+        page.wait_for_url(f"**/learn?lesson={lesson.name}")
+    page.go_back()
+    expect(shown).to_have_text(f"{others[0][0]}. {others[0][1].title}")
+    expect(chosen).to_have_count(1)  # the one of before has gone
+    expect(chosen).to_have_value(f"{others[0][0]}. {others[0][1].title}")
+    page.go_back()
+    expect(shown).to_have_text(f"1. {FIRST.title}")
+    page.go_forward()
+    expect(shown).to_have_text(f"{others[0][0]}. {others[0][1].title}")
+
+
+KEPT = [part.name for part in FIRST.questions[:2]]  # answered in an earlier session of the tab
+
+
+@pytest.mark.parametrize("kept", ["x", "null", "[]", '{"questions": 7}', "[" * 5000])
+def test_anything_that_the_tab_keeps_is_taken(visit: Open, kept: str) -> None:
+    page = visit("/compare")
+    page.evaluate("kept => sessionStorage.setItem('tilewise_progress', kept)", kept)
+    page.goto(page.url.replace("compare", f"learn?lesson={FIRST.name}"))
+    expect(page.locator(".lesson-count")).to_have_text(f"0 of {len(FIRST.questions)} right")
+    drawn(page, FIRST)
+
+
+def test_progress_is_kept_when_the_page_is_left_and_opened_in_haste(visit: Open) -> None:
+    page = visit("/compare")
+    page.evaluate(
+        "names => sessionStorage.setItem('tilewise_progress', JSON.stringify({questions: names}))",
+        KEPT,
+    )
+    part = FIRST.questions[2]
+    question = Visit(seed=SEED).variant(part)
+    numbers = {name: find(quantity) for name, quantity in question.quantities.items()}
+    page.goto(page.url.replace("compare", f"learn?lesson={FIRST.name}&numbers={SEED}"))
+    box = page.locator(f".st-key-question-{part.name}")
+    answer(box, question, numbers, right_answer(question, numbers))  # before all is drawn
+    said = f"{len(KEPT) + 1} of {len(FIRST.questions)} right"
+    expect(page.locator(".lesson-count")).to_have_text(said)
+    page.goto("about:blank")
+    page.go_back()
+    expect(page.locator(".lesson-count")).to_have_text(said)
+
+
 def test_a_stop_opens_its_scene_and_the_lesson_is_there_afterwards(visit: Open) -> None:
     page = drawn(visit(f"/learn?lesson={FIRST.name}&numbers={SEED}"), FIRST)
     stop = sequences(FIRST)[0].stops[1]
@@ -180,7 +230,7 @@ def test_a_scene_keeps_its_step_through_a_run_and_is_opened_there(visit: Open) -
     field = box.get_by_label("Your number")
     field.fill("5")
     field.press("Enter")  # which is the question's, as the digit is
-    box.get_by_role("button", name="Answer", exact=True).click()
+    field.press("Enter")
     expect(box.get_by_text("You said", exact=False).first).to_be_visible()
     assert step_of(root) == begins + 2
     assert root.locator(".plot").evaluate("plot => plot.isTheSame")

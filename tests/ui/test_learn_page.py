@@ -21,6 +21,7 @@ from ui.lessons.visit import Visit
 from ui.room import USUAL
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "learn.py")
+APP = str(Path(__file__).resolve().parents[2] / "app.py")
 SEED = 1
 FIRST = next(iter(lessons().values()))
 
@@ -83,18 +84,17 @@ def test_an_answer_is_kept_before_the_right_one_is_shown() -> None:
     right = right_answer(question, numbers)
     assert isinstance(right, int)
     field, answer = f"number {part.name} 0 False", f"answer {part.name} 0"
-    assert page.button(key=answer).disabled
+    page.button(key=answer).click().run()
+    assert "Write a number first." in [one.value for one in checked(page).caption]
     assert not page.success
-    page.number_input(key=field).set_value(right + 1).run()
+    page.number_input(key=field).set_value(right + 1)
     page.button(key=answer).click().run()
     assert f"You said {right + 1:,}; it is {right:,}." in checked(page).error[0].value
     assert not page.session_state["learn_visit"].book.progress.questions
     page.button(key=f"again {part.name} 0").click().run()
     question = Visit(seed=SEED, drawings={part.name: 1}).variant(part)
     numbers = {name: find(quantity) for name, quantity in question.quantities.items()}
-    page.number_input(key=f"number {part.name} 1 False").set_value(
-        right_answer(question, numbers)
-    ).run()
+    page.number_input(key=f"number {part.name} 1 False").set_value(right_answer(question, numbers))
     page.button(key=f"answer {part.name} 1").click().run()
     assert checked(page).success[0].value.startswith("**Right.**")
     assert page.session_state["learn_visit"].book.progress.questions == {part.name}
@@ -109,6 +109,17 @@ def test_a_teacher_sees_answers_and_notes() -> None:
     for part in FIRST.parts:
         if isinstance(part, Notes):
             assert part.text in told
+
+
+def test_the_teachers_view_stays_while_another_page_is_open() -> None:
+    page = AppTest.from_file(APP, default_timeout=120).run()
+    page.switch_page("ui/pages/learn.py").run()
+    page.toggle(key="learn_teacher").set_value(True).run()
+    page.switch_page("ui/pages/door.py").run()
+    page.switch_page("ui/pages/learn.py").run()
+    assert checked(page).toggle(key="learn_teacher").value
+    page.toggle(key="learn_teacher").set_value(False).run()
+    assert not checked(page.run()).toggle(key="learn_teacher").value
 
 
 def test_the_next_lesson_is_a_click_away() -> None:

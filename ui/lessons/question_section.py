@@ -54,7 +54,10 @@ def draw_question(
     with st.container(border=True, key=f"question {part.name}"):
         st.markdown(f"**Question {number}.** {fill(question, question.ask, numbers)}")
         is_row = question.kind is Kind.NUMBER  # its field and the button stand side by side
-        with st.container(horizontal=is_row, vertical_alignment="bottom"):
+        # A form sends what stands in the field with the click on the button, and with Enter.
+        is_form = is_row and given is None
+        place = st.form(f"form {key}", border=False) if is_form else st.container()
+        with place, st.container(horizontal=is_row, vertical_alignment="bottom"):
             answer = _draw_answer(question, numbers, given, key, read_source)
             if given is None:
                 _draw_answer_button(part, visit, question, numbers, answer, key)
@@ -103,8 +106,14 @@ def _draw_answer_button(
     part: QuestionPart, visit: Visit, question: Question, numbers: Mapping[str, float],
     answer: Answer | None, key: str,
 ) -> None:  # fmt: skip
-    if st.button("Answer", type="primary", disabled=answer is None, key=f"answer {key}"):
-        assert answer is not None
+    name = f"answer {key}"
+    if question.kind is Kind.NUMBER:
+        is_pressed = st.form_submit_button("Answer", type="primary", key=name)
+        if is_pressed and answer is None:
+            st.caption("Write a number first.")
+    else:
+        is_pressed = st.button("Answer", type="primary", disabled=answer is None, key=name)
+    if is_pressed and answer is not None:
         visit.answer(part, answer, judge(question, numbers, answer).is_right)
         st.rerun()
 

@@ -26,6 +26,7 @@ class Visit:
     lesson: str = ""  # the name of the one that is open
     seed: int = field(default_factory=lambda: random.randrange(2**32))  # noqa: S311  # no secret
     is_seeded: bool = False  # whether an address chose it
+    is_teacher: bool = False  # whether answers and notes are shown
     drawings: dict[str, int] = field(default_factory=dict)  # how often a question was drawn anew
     given: dict[str, Given] = field(default_factory=dict)  # by the question's name
     book: Book = field(default_factory=Book)  # with the questions that were answered right once

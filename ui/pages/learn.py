@@ -7,6 +7,7 @@ import html
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from simulator import LaunchError, SourceError
 from ui import presets
@@ -54,24 +55,24 @@ def draw_page() -> None:
     """Draw the page."""
     st.html(f"<style>{read_web('page.css', 'lesson.css')}</style>")
     visit = restore_visit()
-    lesson, is_teacher = draw_controls(visit)
+    lesson = draw_controls(visit)
+    remember_progress(visit.book)  # before what takes long: a reader may leave meanwhile
     place = list(lessons()).index(lesson.name) + 1
     st.html(
         f"<h1 class='lesson-title'>{place}. {html.escape(lesson.title)}</h1>"
         f"<p class='lesson-idea'>{html.escape(lesson.idea)}</p>"
     )
-    if is_teacher:
+    if visit.is_teacher:
         st.info(f"{lesson.minutes} minutes in class.", icon=":material/schedule:")
     number = 0
     for i, part in enumerate(lesson.parts):
         number += isinstance(part, QuestionPart)
         try:
-            draw_part(part, visit, f"{lesson.name} {i}", number, is_teacher)
+            draw_part(part, visit, f"{lesson.name} {i}", number)
         except (SourceError, LaunchError, WorkerLostError) as error:
             st.error(plain_text(f"This cannot be shown: {error}"), icon=":material/error:")
     draw_next(visit, lesson)
     explain_words(open_view)
-    remember_progress(visit.book)
 
 
 def restore_visit() -> Visit:
@@ -81,8 +82,11 @@ def restore_visit() -> Visit:
         state[VISIT] = Visit(book=restore_book())
     visit: Visit = state[VISIT]
     asked, numbers = st.query_params.get(LESSON, ""), st.query_params.get(NUMBERS, "")
-    if asked in lessons() and asked != state.get("learn_asked"):
-        visit.lesson = asked
+    context = get_script_run_ctx()
+    # By a link, or by the browser's Back. Else the address may be older than the last choice.
+    is_asked = "learn_asked" not in state or bool(context and context.is_history_navigation)
+    if is_asked and asked in lessons() and asked != visit.lesson:
+        choose_lesson(visit, asked)
     if numbers.isascii() and numbers.isdigit() and len(numbers) < 10:
         visit.seed = int(numbers)
         visit.is_seeded = True
@@ -94,7 +98,7 @@ def restore_visit() -> Visit:
 def store_address(visit: Visit) -> None:
     """Write the lesson into the address; other pages keep theirs."""
     state = st.session_state
-    state["learn_asked"] = visit.lesson
+    state["learn_asked"] = True
     address = {LESSON: visit.lesson}
     if visit.is_seeded:
         address[NUMBERS] = str(visit.seed)
@@ -109,8 +113,8 @@ def choose_lesson(visit: Visit, name: str) -> None:
     st.session_state["learn_controls"] = st.session_state.get("learn_controls", 0) + 1
 
 
-def draw_controls(visit: Visit) -> tuple[Lesson, bool]:
-    """Draw the choice of a lesson and the teacher's switch; return what they choose."""
+def draw_controls(visit: Visit) -> Lesson:
+    """Draw the choice of a lesson, which is returned, and the teacher's switch."""
     names = list(lessons())
     titles = {name: f"{i}. {one.title}" for i, (name, one) in enumerate(lessons().items(), 1)}
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
@@ -123,8 +127,8 @@ def draw_controls(visit: Visit) -> tuple[Lesson, bool]:
         counted = visit.count(lesson.questions)
         solved = f"{counted['solved']} of {counted['of']} right"
         st.html(f"<p class='lesson-count' title='Questions of this lesson'>{solved}</p>")
-        is_teacher = st.toggle(
-            "For the teacher", key="learn_teacher",
+        visit.is_teacher = st.toggle(
+            "For the teacher", visit.is_teacher, key="learn_teacher",
             help="Answers, notes, times, and what students often say.",
         )  # fmt: skip
         words = draw_popover("Words", ":material/dictionary:", "learn_words")
@@ -134,17 +138,18 @@ def draw_controls(visit: Visit) -> tuple[Lesson, bool]:
         files = draw_popover("Files", ":material/download:", "learn_files")
         if files.is_drawn:
             with files.container:
-                draw_files(visit, lesson, is_teacher)
+                draw_files(visit, lesson)
     store_address(visit)
-    return lesson, is_teacher
+    return lesson
 
 
-def draw_files(visit: Visit, lesson: Lesson, is_teacher: bool) -> None:
+def draw_files(visit: Visit, lesson: Lesson) -> None:
     """Draw the lesson as a file, and how the progress is saved and opened again."""
-    notes = ", with the teacher's notes" if is_teacher else ""
+    with_notes = visit.is_teacher
+    notes = ", with the teacher's notes" if with_notes else ""
     download_button(
         f"This lesson, one HTML file{notes}",
-        functools.partial(answers().ask, build_lesson, lesson.name, is_teacher, is_kept=False),
+        functools.partial(answers().ask, build_lesson, lesson.name, with_notes, is_kept=False),
         f"tilewise-{lesson.name}.html", "text/html", ":material/school:",
     )  # fmt: skip
     draw_progress_file(visit.book, functools.partial(open_progress, visit))
@@ -155,14 +160,14 @@ def open_progress(visit: Visit, saved: Progress) -> None:
     visit.book.progress = saved.with_visit(visit.book.progress)
 
 
-def draw_part(part: Part, visit: Visit, key: str, number: int, is_teacher: bool) -> None:
+def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
     """Draw a part of a lesson."""
     match part:
         case Prose(text):
             with st.container(key=f"prose {key}"):
                 st.markdown(text.replace("```cpp", "```text"))  # its colours have little contrast
         case Notes(text):
-            if is_teacher:
+            if visit.is_teacher:
                 st.info(text, icon=":material/school:")
         case Stops():
             look = current_look()
@@ -188,7 +193,7 @@ def draw_part(part: Part, visit: Visit, key: str, number: int, is_teacher: bool)
         case Claim():
             draw_claim(part, open_view)
         case QuestionPart():
-            draw_question(part, visit, number, is_teacher, open_view, read_source)
+            draw_question(part, visit, number, visit.is_teacher, open_view, read_source)
 
 
 def current_look() -> Look:
