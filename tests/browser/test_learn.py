@@ -335,6 +335,15 @@ def test_nothing_is_wider_than_its_window(
     page.close()
 
 
+def test_a_wide_array_of_cells_does_not_widen_a_phones_page(
+    chromium: Browser, contexts: Contexts, address: str
+) -> None:
+    page = load(chromium, contexts, f"{address}/learn?lesson=loading", 390, 844).page
+    expect(drawn(page, lessons()["loading"]).locator(".picker.cell button").last).to_be_attached()
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    page.close()
+
+
 def test_a_chart_fits_the_paper_however_wide_the_window_is(
     chromium: Browser, contexts: Contexts, address: str
 ) -> None:
