@@ -18,13 +18,18 @@ from ui.web_files import read_web  # noqa: E402  # once it can be found
 PAGES = ROOT / "ui" / "pages"
 
 
-def keep_query(first: StreamlitPage) -> None:
+def keep_query(first: StreamlitPage, learn: StreamlitPage) -> None:
     """Give a page but the first the query of the one before it: the navigation's links have none.
 
     The browser's Back and Forward have their own, and an empty one is the usual view's. This must
     come before st.navigation(), or the browser's history has the page once more without a query.
     """
     state, context = st.session_state, get_script_run_ctx()
+    is_other = context is not None and context.page_script_hash != learn._script_hash
+    if is_other and "lesson" in st.query_params:
+        # The browser's history has the Learn page's query once with the page before it.
+        st.query_params.clear()
+        return
     if context and context.page_script_hash == first._script_hash:
         return
     if st.query_params or (context and context.is_history_navigation):
@@ -46,7 +51,7 @@ def draw() -> None:
         st.Page(PAGES / "write.py", title="Write", icon=":material/edit_note:"),
         st.Page(PAGES / "compare.py", title="GPU", icon=":material/speed:"),
     ]
-    keep_query(pages[0])
+    keep_query(pages[0], pages[1])
     st.html(f"<style>{read_web('navigation.css')}</style>")
     st.navigation(pages, position="top").run()
 
