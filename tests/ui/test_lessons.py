@@ -7,10 +7,12 @@ import itertools
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from ui.gpu_charts.rows import INK
+from ui.lessons.__main__ import main
 from ui.lessons.charts import draw_chart
 from ui.lessons.judge import Answer, check_texts, fill, judge, right_answer, value, words
 from ui.lessons.lesson import (
@@ -23,7 +25,7 @@ from ui.lessons.lesson import (
     ScenePart,
     Stops,
 )
-from ui.lessons.parse import LessonError, lessons, parse_lesson
+from ui.lessons.parse import FOLDER, LessonError, lessons, parse_lesson
 from ui.lessons.picture import draw_stop
 from ui.lessons.quantities import find
 from ui.lessons.scene import count_steps, draw_scene
@@ -245,3 +247,12 @@ def test_a_scene_that_cannot_be_played_is_an_error_with_file_and_line(view: str,
     assert isinstance(part, ScenePart)
     with pytest.raises(LessonError, match=f"01_test.md, line 7: .*{said}"):
         count_steps(part)
+
+
+def test_a_file_beside_export_is_refused_for_all_are_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([str(FOLDER / "01_memory.md"), "--export", str(tmp_path)])
+    assert "writes all lessons: name no file" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

@@ -35,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--notes", action="store_true", help="with the notes for the teacher")
     options = parser.parse_args(arguments)
     if options.export is not None:
+        if options.files:
+            parser.error("--export writes all lessons: name no file beside it.")
         return export(options.export, options.notes)
     problems = 0
     for file in options.files or sorted(FOLDER.glob("*.md")):
