@@ -45,6 +45,8 @@ def test_one_click_leads_to_the_first_stop_of_the_first_lesson(
     expect(stop).to_be_in_viewport()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".stops .place").first).to_have_text("2 of 5")
+    page.go_back()
+    door(page)
 
 
 def test_the_way_back_to_a_scene_keeps_it(visit: Open) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from simulator import LaunchError, SourceError
 from ui.cache import answers
+from ui.lessons.parse import lessons
 from ui.lessons.picture import draw_stop
 from ui.room import USUAL
 from ui.view_url import opening_view
@@ -52,8 +53,13 @@ WAYS = (
 def draw_page() -> None:
     """Draw the page."""
     st.html(f"<style>{read_web('page.css', 'door.css')}</style>")
-    address = st.session_state.get("address") or {}  # of the Step page, if it was there
-    st.session_state["query"] = address  # of the navigation's links
+    state = st.session_state
+    address = state.get("address") or {}  # of the Step page, if it was there
+    state["query"] = address  # of the navigation's links
+    # With its query a link is one entry of the browser's history: the page adds none of its own.
+    lesson = {
+        "lesson": state["learn_visit"].lesson if "learn_visit" in state else next(iter(lessons()))
+    }
     lines = "".join(f"<p>{html.escape(line)}</p>" for line in IDEA)
     st.html(f"<h1>Tilewise</h1>{lines}", width="stretch")
     with st.container(key="ways", horizontal=True):
@@ -61,7 +67,7 @@ def draw_page() -> None:
             with st.container(border=True, key=f"way_{Path(way.page).stem}"):
                 st.page_link(
                     FOLDER / way.page, label=way.name, icon=f":material/{way.icon}:",
-                    query_params={} if way.page == "learn.py" else address,
+                    query_params=lesson if way.page == "learn.py" else address,
                 )  # fmt: skip
                 st.html(f"<p>{html.escape(way.text)}</p>")
     draw_picture()
