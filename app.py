@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -18,19 +19,20 @@ from ui.web_files import read_web  # noqa: E402  # once it can be found
 PAGES = ROOT / "ui" / "pages"
 
 
-def keep_query(first: StreamlitPage, learn: StreamlitPage) -> None:
+def keep_query(first: StreamlitPage, others: Sequence[StreamlitPage]) -> None:
     """Give a page but the first the query of the one before it: the navigation's links have none.
 
     The browser's Back and Forward have their own, and an empty one is the usual view's. This must
     come before st.navigation(), or the browser's history has the page once more without a query.
     """
     state, context = st.session_state, get_script_run_ctx()
-    is_other = context is not None and context.page_script_hash != learn._script_hash
-    if is_other and "lesson" in st.query_params:
-        # The browser's history has the Learn page's query once with the page before it.
-        st.query_params.clear()
+    page = context.page_script_hash if context else ""  # "" at first: the path names it
+    if "lesson" in st.query_params:  # the Learn page's, which no other page is given
+        if page in {one._script_hash for one in (first, *others)}:
+            # The browser's history has it once with the page before that one.
+            st.query_params.clear()
         return
-    if context and context.page_script_hash == first._script_hash:
+    if page == first._script_hash:
         return
     if st.query_params or (context and context.is_history_navigation):
         state["query"] = st.query_params.to_dict()
@@ -51,7 +53,7 @@ def draw() -> None:
         st.Page(PAGES / "write.py", title="Write", icon=":material/edit_note:"),
         st.Page(PAGES / "compare.py", title="GPU", icon=":material/speed:"),
     ]
-    keep_query(pages[0], pages[1])
+    keep_query(pages[0], pages[2:])
     st.html(f"<style>{read_web('navigation.css')}</style>")
     st.navigation(pages, position="top").run()
 

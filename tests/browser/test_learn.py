@@ -192,6 +192,13 @@ def test_progress_is_kept_when_the_page_is_left_and_opened_in_haste(visit: Open)
     expect(page.locator(".lesson-count")).to_have_text(said)
 
 
+def test_a_link_opens_its_lesson_with_its_numbers(visit: Open) -> None:
+    name = list(lessons())[-1]
+    page = drawn(visit(f"/learn?lesson={name}&numbers={SEED}"), lessons()[name])
+    expect(page.locator(".lesson-title")).to_contain_text(lessons()[name].title)
+    assert dict(parse_qsl(urlsplit(page.url).query)) == {"lesson": name, "numbers": str(SEED)}
+
+
 def test_a_stop_opens_its_scene_and_the_lesson_is_there_afterwards(visit: Open) -> None:
     page = drawn(visit(f"/learn?lesson={FIRST.name}&numbers={SEED}"), FIRST)
     stop = sequences(FIRST)[0].stops[1]
