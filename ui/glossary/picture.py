@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ui.compute import load_drawing, load_navigation
 from ui.glossary.entry import SmallScene
 from ui.lessons.frame import find_frames
 from ui.lessons.lesson import Mark
+from ui.lessons.picture import figure_at_step
 from ui.look import Look
 from ui.svg import draw_svg
 from ui.view_url import View
@@ -29,8 +29,7 @@ def draw_word(view: View, mark: Mark | None, theme: str) -> str:
     Raises SourceError or LaunchError.
     """
     look = replace(_room(SmallScene(view, mark)), theme=theme, sheet=view.sheet, stage=view.stage)
-    step = min(view.step, load_navigation(view)["steps"] - 1)
-    figure = load_drawing(view, look).plain(range(step, step + 1))
+    figure = figure_at_step(view, look)
     svg = draw_svg(figure)
     if mark is None:
         return svg
