@@ -22,6 +22,7 @@ LAYERS = {
 }
 STREAMLIT = {
     "announcer.py",
+    "browser.py",
     "grid_section.py",
     "popover.py",
     "cache.py",

@@ -8,8 +8,7 @@ from typing import Any
 
 from ui.look import Look
 
-COOKIE = "tilewise_room"  # its name
-COOKIE_TEXT = re.compile(r"(\d{1,5})x(\d{1,5})")
+COOKIE = re.compile(r"(\d{1,5})x(\d{1,5})")
 SMALLEST, LARGEST = 200, 8000  # pixels of either side; what is beyond is no screen
 USUAL = Look(width=1240, height=600)  # of a window of 1280 x 720
 PHONE = Look(width=370, height=840)  # of a phone held upright
@@ -36,13 +35,8 @@ def parse_cookie(text: str) -> Look | None:
     >>> (room.width, room.height)
     (1240, 560)
     """
-    match = COOKIE_TEXT.fullmatch(text)
+    match = COOKIE.fullmatch(text)
     return _checked(int(match[1]), int(match[2]), False) if match else None
-
-
-def known_room(cookie: object, user_agent: object) -> Look:
-    """The room that the cookie of a request remembers, else one guessed by its browser's name."""
-    return parse_cookie(str(cookie)) or guess_room(str(user_agent))
 
 
 def is_phone(room: Look) -> bool:

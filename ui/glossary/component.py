@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from ui.browser import browser_theme
 from ui.glossary.entry import Word, glossary
 from ui.glossary.route import folder, picture_path
 from ui.view_url import View
@@ -30,7 +31,9 @@ def _register_component() -> Any:
 def explain_words(open_view: OpenView) -> None:
     """Underline the first use of each word on the page; a pointer or a tap shows what it means."""
     result = _register_component()(
-        key="glossary", data={"folder": folder(), "theme": _theme()}, on_opened_change=lambda: None
+        key="glossary",
+        data={"folder": folder(), "theme": browser_theme()},
+        on_opened_change=lambda: None,
     )
     word = glossary().get(str(result.get("opened"))) if result.get("opened") else None
     if word is not None and word.shown_scene is not None:
@@ -58,11 +61,9 @@ def _draw_scene(word: Word, open_view: OpenView, has_picture: bool) -> None:
     scene = word.shown_scene
     assert scene is not None
     if has_picture:
-        st.html(f"<img class='term-picture' src='{picture_path(word.name, _theme())}' alt=''>")
+        st.html(
+            f"<img class='term-picture' src='{picture_path(word.name, browser_theme())}' alt=''>"
+        )
     if st.button("Step through it", icon=":material/steps:", key=f"word {word.name}",
                  help=f"A scene that shows {word.term}."):  # fmt: skip
         open_view(scene.view)
-
-
-def _theme() -> str:
-    return "dark" if st.context.theme.type == "dark" else "light"

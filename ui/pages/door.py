@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from simulator import LaunchError, SourceError
+from ui.browser import browser_theme
 from ui.cache import answers
 from ui.lessons.parse import lessons
 from ui.lessons.picture import draw_stop
@@ -75,8 +76,7 @@ def draw_page() -> None:
 
 def draw_picture() -> None:
     """Draw what the Step page opens with."""
-    theme = "dark" if st.context.theme.type == "dark" else "light"
-    look = replace(USUAL, theme=theme, stage=PICTURE.stage)
+    look = replace(USUAL, theme=browser_theme(), stage=PICTURE.stage)
     try:
         picture = answers().ask(draw_stop, PICTURE, look, is_quiet=True)
     except (SourceError, LaunchError, WorkerLostError):

@@ -11,6 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from simulator import LaunchError, SourceError
 from ui import presets
+from ui.browser import browser_theme, known_room
 from ui.cache import answers
 from ui.downloads import download_button
 from ui.glossary.component import draw_glossary, explain_words
@@ -40,7 +41,7 @@ from ui.plain_text import plain_text
 from ui.popover import draw_popover
 from ui.progress import Progress
 from ui.progress_section import draw_progress_file, remember_progress, restore_book
-from ui.room import COOKIE, PHONE, USUAL, is_phone, known_room
+from ui.room import PHONE, USUAL, is_phone
 from ui.stepper import bring_plotly
 from ui.view_url import View
 from ui.web_files import read_web
@@ -198,11 +199,8 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
 
 def current_look() -> Look:
     """How stops are drawn: for a phone or for a wide window, in the browser's theme."""
-    context = st.context
-    room = known_room(context.cookies.get(COOKIE), context.headers.get("User-Agent"))
-    theme = "dark" if context.theme.type == "dark" else "light"
-    chosen = PHONE if is_phone(room) else USUAL
-    return Look(theme=theme, width=chosen.width, height=chosen.height)
+    chosen = PHONE if is_phone(known_room()) else USUAL
+    return replace(chosen, theme=browser_theme())
 
 
 def read_source(view: View) -> str:

@@ -17,6 +17,7 @@ from simulator import LaunchError, Report, SourceError, catalogue
 from simulator.catalogue import Entry
 from simulator.launch import Dim3
 from ui import export, own_link, presets, scene, shown_kernel
+from ui.browser import browser_theme, known_room
 from ui.cache import answers, is_known, load_animation, load_opened, load_picture
 from ui.compute import (
     Opened,
@@ -36,7 +37,7 @@ from ui.look import Look, Sheet, Stage
 from ui.mailbox import Requested, mailbox
 from ui.plain_text import plain_text
 from ui.popover import Popover, close_popovers, draw_popover, is_popover
-from ui.room import COOKIE, known_room, parse_room
+from ui.room import parse_room
 from ui.stepper import TOGGLED, Drawn, Shown, bring_plotly, draw_stepper, send_frames
 from ui.told_hazard import Told, hazardous_view, told_hazard, view_at_line
 from ui.view_url import (
@@ -606,7 +607,7 @@ def draw_sentence(view: View, reports: tuple[Report, ...]) -> None:
         witness = told.hazard.witness
         text = told.hazard.message if witness is None else witness.sentence
         text = f"{RIGHT}{text}" if told.side else text
-    kind = f"hazard {theme()}" if told is not None and preset is None else "idea"
+    kind = f"hazard {browser_theme()}" if told is not None and preset is None else "idea"
     with st.container(key="sentence", horizontal=True, vertical_alignment="center"):
         st.html(f"<p class='{kind}'>{html.escape(text if preset is None else preset.text)}</p>")
         if told is not None:
@@ -694,19 +695,13 @@ def counters_csv(side: View, report: Report) -> bytes:
     return export.counters_csv(report, of_text(presets.source, side)).encode()
 
 
-def theme() -> str:
-    """The browser's theme, "light" or "dark"."""
-    return "dark" if st.context.theme.type == "dark" else "light"
-
-
 def current_look(view: View) -> Look:
     """How to draw a view: in the browser's theme, for the room that its page leaves the scene."""
     state = st.session_state
     room = state.get("room")
     if room is None:  # until the stepper has measured it: what it was at the last visit
-        context = st.context
-        room = known_room(context.cookies.get(COOKIE), context.headers.get("User-Agent"))
-    return replace(room, theme=theme(), sheet=view.sheet, stage=view.stage)
+        room = known_room()
+    return replace(room, theme=browser_theme(), sheet=view.sheet, stage=view.stage)
 
 
 @st.fragment
