@@ -39,12 +39,18 @@ def load(
             viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
         )
     page = contexts[screen].new_page()
+    errors = note_errors(page)
+    page.goto(address)
+    return Loaded(page, errors)
+
+
+def note_errors(page: Page) -> list[str]:
+    """The errors that a page writes from now on; it has the tests' patience."""
     errors: list[str] = []
     page.set_default_timeout(app.PATIENCE)
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(address)
-    return Loaded(page, errors)
+    return errors
 
 
 @pytest.fixture(scope="session")

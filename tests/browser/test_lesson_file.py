@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser import app
+from tests.browser.conftest import note_errors
 from tests.browser.scene import step_of
 from tests.ui.test_lessons import HEAD, scene, stops
 from ui.lessons import export
@@ -45,10 +45,7 @@ def opened(chromium: Browser, file: Path, width: int, height: int, scheme: str) 
         offline=True,  # type: ignore[arg-type]
     )
     page = context.new_page()
-    page.set_default_timeout(app.PATIENCE)
-    errors: list[str] = []
-    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-    page.on("pageerror", lambda error: errors.append(str(error)))
+    errors = note_errors(page)
     page.goto(file.as_uri())
     expect(page.locator(".played .plot[data-ready]")).to_have_count(2)
     yield page

@@ -19,7 +19,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import app, legibility
+from tests.browser import legibility
+from tests.browser.conftest import note_errors
 from tests.browser.legibility import READ, FigurePage, figure_page
 from tests.browser.scene import SHADE, swipe
 from tests.browser.test_accessibility import violations
@@ -49,15 +50,12 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @contextmanager
 def opened(chromium: Browser, size: tuple[int, int], scheme: str, home: str) -> Iterator[Page]:
     """The index in a window; its pages ask for nothing outside the folder and write no error."""
-    errors: list[str] = []
     context = chromium.new_context(
         viewport={"width": size[0], "height": size[1]}, color_scheme=scheme,
         has_touch=size == PHONE, is_mobile=size == PHONE,
     )  # fmt: skip
     page = context.new_page()
-    page.set_default_timeout(app.PATIENCE)
-    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-    page.on("pageerror", lambda error: errors.append(str(error)))
+    errors = note_errors(page)
     page.on(
         "request",
         lambda asked: None if asked.url.startswith((f"{home}/", "data:"))
