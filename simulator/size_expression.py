@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 import operator
+import threading
 from collections.abc import Callable, Mapping
 
 from simulator.language.errors import LaunchError, list_names, shorten
 
 LONGEST = 200  # letters of an expression
 LARGEST = 2**63  # of a value on the way
+
+# Threads that call ast.parse together may get a SystemError (issue 106905 of python/cpython).
+PARSING = threading.Lock()
 
 OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -31,7 +35,9 @@ def evaluate(expression: int | str, values: Mapping[str, int]) -> int:
     if len(text) > LONGEST:
         raise LaunchError(f"A size has {len(text):,} letters; it takes up to {LONGEST}.")
     try:
-        found = _value(ast.parse(text, mode="eval").body, values)
+        with PARSING:
+            tree = ast.parse(text, mode="eval")
+        found = _value(tree.body, values)
     except ZeroDivisionError:
         raise LaunchError(f"{shorten(text)!r} divides by 0.") from None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
