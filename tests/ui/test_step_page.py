@@ -506,6 +506,17 @@ def test_what_cannot_be_recorded_is_a_sentence(
     assert sound(app).K == 7
 
 
+def test_what_a_worker_cannot_run_anew_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise LaunchError("This took too long.")
+
+    monkeypatch.setattr("ui.cache.load_picture", fails)
+    app = opened({"K": "29"})
+    assert not app.exception
+    [said] = app.error
+    assert said.value == "This cannot be run: This took too long."
+
+
 def test_the_view_is_kept_while_another_page_is_read() -> None:
     asked = View("padded", 12, 16, 20, (("TILE", 8),), ("double",), (1, 0), (3, 5), 30, "ascending",
                  "counting")  # fmt: skip

@@ -70,6 +70,8 @@ INPUT_NAMES = {"random": "Random digits", "counting": "1, 2, 3, …"}
 SETTLED_SECONDS = 3.0
 RECENT_SECONDS = 10.0  # how long a browser may still request the address before the current URL
 
+# Of any job: a worker may run a kernel anew that another has run, and find less time or memory.
+JOB_ERRORS = (SourceError, LaunchError, WorkerLostError)
 OWN = "own"  # in the list of kernels: the visitor's, while it is shown
 WRITE_PAGE = Path(__file__).with_name("write.py")
 NOTHING = "None"
@@ -487,7 +489,7 @@ def draw_page() -> None:
     explain_words(request_view)  # first, for a scene that it asks for is drawn in this run
     try:
         draw_view()
-    except WorkerLostError as error:
+    except JOB_ERRORS as error:
         draw_error(error)
 
 
@@ -712,7 +714,7 @@ def draw_scene(opened: Opened) -> None:
     """
     try:
         draw_scene_of(opened)
-    except WorkerLostError as error:
+    except JOB_ERRORS as error:
         draw_error(error)
 
 
