@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -56,10 +57,11 @@ def running_app(script: Path = ROOT / "app.py", **variables: str) -> Iterator[st
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     ours = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    log = tempfile.TemporaryFile()  # noqa: SIM115  # open for as long as the app runs
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port),
          "--server.address", "127.0.0.1", "--server.headless", "true"],
-        cwd=ROOT, env=ours | variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        cwd=ROOT, env=ours | variables, stdout=log, stderr=log,
     )  # fmt: skip
     try:
         for _ in range(1200):
@@ -74,3 +76,6 @@ def running_app(script: Path = ROOT / "app.py", **variables: str) -> Iterator[st
     finally:
         process.terminate()
         process.wait(10)
+        with log:
+            log.seek(0)
+            print(log.read().decode(errors="replace"), file=sys.stderr)  # of a test that fails

@@ -267,7 +267,7 @@ def test_a_phone_in_the_dark_steps_by_a_swipe(
     root.locator(".stage").evaluate("stage => stage.scrollIntoView({ block: 'center' })")
     swipe(page, -90)
     page.wait_for_function(
-        "title => document.querySelector('.played .gtitle').textContent.startsWith(title)",
+        "title => document.querySelector('.played .gtitle')?.textContent.startsWith(title)",
         arg=f"Step {before + 1} of",
     )
     context.close()

@@ -129,7 +129,7 @@ def test_a_folder_is_read_from_its_files(
             for across, there in ((-90, 2), (-90, 3), (90, 2)):
                 swipe(page, across)
                 page.wait_for_function(
-                    "(title) => document.querySelector('.gtitle').textContent.startsWith(title)",
+                    "(title) => document.querySelector('.gtitle')?.textContent.startsWith(title)",
                     arg=f"Step {there} of",
                 )
         else:
@@ -163,9 +163,10 @@ def test_what_moves_is_seen_and_the_window_and_colours_may_change(
         there = step(page)
         assert there > 1
         page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
-        page.wait_for_function("document.querySelector('.plot').layout.width === 370")
+        page.wait_for_function("document.querySelector('.plot')?.layout?.width === 370")
         page.emulate_media(color_scheme="dark")
-        page.wait_for_function("document.querySelector('.plot').layout.paper_bgcolor === '#0e1420'")
+        dark = "document.querySelector('.plot')?.layout?.paper_bgcolor === '#0e1420'"
+        page.wait_for_function(dark)
         assert page.locator(".plot").count() == 1
         assert step(page) == there
 
