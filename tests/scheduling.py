@@ -31,6 +31,7 @@ SHARED = {
     "tests/gpu/test_program.py": "gpu",
     "tests/gpu/test_programs.py": "gpu",
     "tests/gpu/test_scale_on_gpus.py": "gpu",
+    "tests/gpu/test_tensor_core.py": "gpu",
 }
 
 

@@ -1,0 +1,202 @@
+"""What a Hopper tensor core computes, bit for bit: C + A B in instructions of a few k each.
+
+One instruction adds the accumulator and all its products in one go (seen on an H200; the recorded
+results are in tests/simulator/tensor_core.json):
+
+- A product is exact. Its exponent is the sum of its operands' exponents, also where the product of
+  their significands is 2 or more. A subnormal operand has its format's least exponent.
+- All addends are aligned to the largest exponent among those that are not zero (LEAST_EXPONENT at
+  least), and cut toward zero behind FRACTION_BITS bits.
+- Their exact sum is cut toward zero to a float, subnormal ones too. Where nothing is left of it, it
+  is +0. From 2**128 on it is infinite.
+- An infinite or NaN operand gives what IEEE 754 says of the sum; every NaN is 0x7fffffff.
+
+All functions take arrays with any leading axes, so that many warps are one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simulator.language.ctype import Array
+
+FRACTION_BITS = 25  # kept of each addend, below the largest exponent
+LEAST_EXPONENT = -133  # to which addends are aligned at least
+NOT_A_NUMBER = 0x7FFFFFFF
+
+_NOTHING = -1000  # the exponent of a zero
+_EXPONENT_BITS = np.uint32(0x7F800000)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A type of operands."""
+
+    name: str  # as CUDA has it
+    dtype: np.dtype[Any]  # of the arrays that hold them; of bfloat16 the bits
+    least_exponent: int  # of a subnormal number
+    depth: int  # the k of one instruction
+
+
+HALF = Format("half", np.dtype(np.float16), -14, 16)
+BFLOAT16 = Format("__nv_bfloat16", np.dtype(np.uint16), -126, 16)
+TF32 = Format("tf32", np.dtype(np.float32), -126, 4)  # its low 13 bits are not looked at
+FORMATS: Mapping[str, Format] = {form.name: form for form in (HALF, BFLOAT16, TF32)}
+
+
+def multiply_add(a: Array, b: Array, c: Array, form: Format) -> Array:
+    """c + a b, as mma_sync computes it: float32 [..., m, n].
+
+    a is [..., m, k], b [..., k, n] of the format's dtype, c float32 [..., m, n]; k is a multiple of
+    the format's depth. Each instruction takes the next k and the sum of the one before it.
+    """
+    left, right = decode(widen(a, form), form), decode(widen(b, form), form)
+    for first in range(0, a.shape[-1], form.depth):
+        ks = slice(first, first + form.depth)
+        c = _instruction(left.part(..., ks), right.part(..., ks, slice(None)), c)
+    return c
+
+
+def widen(operand: Array, form: Format) -> Array:
+    """What the tensor core reads of operands: float32, of the same shape."""
+    if form is HALF:
+        return operand.astype(np.float32)
+    if form is BFLOAT16:
+        return (operand.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return (operand.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+def to_tf32(value: Any) -> Any:
+    """__float_to_tf32: rounded to 10 fraction bits, halves away from zero; NaN and infinity cut.
+
+    >>> float(to_tf32(np.float32(1 + 2**-11)))
+    1.0009765625
+    """
+    bits = np.asarray(value, np.float32).view(np.uint32)
+    finite = (bits & _EXPONENT_BITS) != _EXPONENT_BITS
+    rounded = bits + np.where(finite, np.uint32(0x1000), np.uint32(0))
+    return (rounded & np.uint32(0xFFFFE000)).view(np.float32)[()]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Operands or accumulators with the exponents that the tensor core has for them."""
+
+    values: Array  # float64, exact
+    exponents: Array  # int16; far below any other for a zero, an infinity and NaN
+
+    def part(self, *index: Any) -> Numbers:
+        """Those at an index of both arrays."""
+        return Numbers(self.values[index], self.exponents[index])
+
+
+def decode(values: Array, form: Format) -> Numbers:
+    """Float32 numbers that came from a format, by their bits, so that nothing can flush them."""
+    bits = values.view(np.uint32).astype(np.int64)
+    field, fraction = (bits >> 23) & 0xFF, bits & 0x7FFFFF
+    significand = np.where(field > 0, fraction + 0x800000, fraction)
+    places = np.maximum(field, 1) - 127
+    size = significand.astype(np.float64) * _power_of_two(places - 23)
+    odd = np.where(fraction > 0, np.float64(np.nan), np.float64(np.inf))
+    size = np.where(field == 0xFF, odd, size)
+    exponents = np.maximum(places, form.least_exponent)
+    exponents = np.where((significand == 0) | (field == 0xFF), _NOTHING, exponents)
+    signed = np.where(bits >> 31 > 0, -size, size)
+    return Numbers(signed, exponents.astype(np.int16))
+
+
+def _instruction(a: Numbers, b: Numbers, c: Array) -> Array:
+    """One instruction: float32 [..., m, n] of a [..., m, k], b [..., k, n] and c [..., m, n]."""
+    accumulator = decode(c, TF32)  # float has the exponents of TF32
+    columns = Numbers(b.values.swapaxes(-1, -2).copy(), b.exponents.swapaxes(-1, -2).copy())
+    pairs = a.exponents[..., :, None, :] + columns.exponents[..., None, :, :]
+    largest = np.maximum(pairs.max(axis=-1), accumulator.exponents)
+    scale = _power_of_two(FRACTION_BITS - np.maximum(largest, LEAST_EXPONENT))
+    with np.errstate(invalid="ignore"):
+        products = a.values[..., :, None, :] * columns.values[..., None, :, :]
+        products *= scale[..., None]
+        total = np.trunc(products, out=products).sum(axis=-1)  # exact: fewer than 2**32 units
+        total += np.trunc(accumulator.values * scale)
+        return cut_to_float(total / scale)
+
+
+def _power_of_two(exponents: Array) -> Array:
+    """2 to the power of whole numbers from -1022 to 1023: float64."""
+    return ((exponents.astype(np.int64) + 1023) << 52).view(np.float64)
+
+
+def cut_to_float(values: Array) -> Array:
+    """Float64 numbers cut toward zero to float32; +0 for what is cut to nothing.
+
+    >>> float(cut_to_float(np.array([1 + 2**-23 + 2**-24]))[0]) == 1 + 2**-23
+    True
+    """
+    bits = values.view(np.int64)
+    exponent = ((bits >> 52) & 0x7FF) - 1023
+    significand = (bits & (2**52 - 1)) | 2**52
+    below = np.clip(-126 - exponent, 0, 34)  # places that a subnormal result has lost
+    significand = significand >> (below + 29)
+    field = np.where(below > 0, 0, exponent + 126)  # the significand's first bit adds one to it
+    result = (np.clip(field, 0, 254) << 23) + significand
+    result = np.where(exponent > 127, 0x7F800000, result)
+    result = np.where((bits < 0) & (result > 0), result | 0x80000000, result)
+    result = np.where(np.isnan(values), NOT_A_NUMBER, result)
+    return result.astype(np.uint32).view(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Addend:
+    """The accumulator or a product, on its way into the sum of one instruction."""
+
+    value: float  # exact
+    exponent: int | None  # as the tensor core has it; None for zero
+    aligned: int  # what is added, in units of 2**(exponent - FRACTION_BITS) of the instruction
+    cut: float  # what the alignment has cut off; value = aligned units + cut
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """How one instruction computes one cell of finite operands."""
+
+    addends: tuple[Addend, ...]  # the accumulator, then the products in the order of k
+    exponent: int  # to which they are aligned
+    total: int  # the sum of what is added, in units
+    result: np.float32
+
+    @property
+    def unit(self) -> float:
+        """What one unit of `aligned` and `total` is worth."""
+        return 2.0 ** (self.exponent - FRACTION_BITS)
+
+
+def explain(a: Array, b: Array, c: np.float32, form: Format) -> tuple[Addition, ...]:
+    """The steps that give one cell: a row of A and a column of B, each [k], and the accumulator.
+
+    Raises ValueError where an operand is infinite or NaN: then nothing is aligned.
+    """
+    left, right = decode(widen(a, form), form), decode(widen(b, form), form)
+    if not all(np.isfinite(each).all() for each in (left.values, right.values, c)):
+        raise ValueError("Only finite operands are aligned and added.")
+    additions = []
+    for first in range(0, len(a), form.depth):
+        ks = slice(first, first + form.depth)
+        row, column = left.part(ks), right.part(ks)
+        accumulator = decode(np.array([c], np.float32), TF32)
+        values = [*accumulator.values.tolist(), *(row.values * column.values).tolist()]
+        sums = row.exponents + column.exponents
+        exponents = [*accumulator.exponents.tolist(), *sums.tolist()]
+        largest = max(*exponents, LEAST_EXPONENT)
+        unit = 2.0 ** (largest - FRACTION_BITS)
+        addends = []
+        for value, exponent in zip(values, exponents, strict=True):
+            aligned = int(value / unit)
+            known = None if value == 0 else exponent
+            addends.append(Addend(value, known, aligned, value - aligned * unit))
+        total = sum(addend.aligned for addend in addends)
+        c = cut_to_float(np.array([total * unit]))[0]
+        additions.append(Addition(tuple(addends), largest, total, c))
+    return tuple(additions)

@@ -1,0 +1,170 @@
+"""A tensor core beside simulator.machine.tensor_core: `python -m tests.gpu.tensor_core_bits`.
+
+Products of one tile each, of the kinds of tests/tensor_tiles.py, are computed by wmma on a GPU and
+by the simulator's function, there with CuPy's arrays instead of NumPy's, and compared bit by bit.
+--out FILE writes what the GPU gave: what tests/simulator/test_tensor_core.py holds NumPy to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simulator.machine.tensor_core import BFLOAT16, HALF, TF32, Format, multiply_add
+from tests.tensor_tiles import kinds, tiles
+
+SHAPES: dict[str, tuple[Format, tuple[int, int, int]]] = {
+    "half 16x16x16": (HALF, (16, 16, 16)),
+    "half 32x8x16": (HALF, (32, 8, 16)),
+    "half 8x32x16": (HALF, (8, 32, 16)),
+    "bfloat16 16x16x16": (BFLOAT16, (16, 16, 16)),
+    "bfloat16 32x8x16": (BFLOAT16, (32, 8, 16)),
+    "bfloat16 8x32x16": (BFLOAT16, (8, 32, 16)),
+    "tf32 16x16x8": (TF32, (16, 16, 8)),
+}
+RECORDED_TILES = 24  # of each kind, of which the file has a digest
+AT_ONCE = 20_000  # tiles, for the memory of the GPU
+THREADS = 128
+TYPES = {
+    HALF: ("half", "half"), BFLOAT16: ("__nv_bfloat16", "__nv_bfloat16"),
+    TF32: ("float", "wmma::precision::tf32"),
+}  # fmt: skip
+KERNEL = """
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <mma.h>
+using namespace nvcuda;
+extern "C" __global__ void multiply(const TYPE* A, const TYPE* B, const float* C, float* D, int n) {
+    int tile = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (tile >= n) return;
+    wmma::fragment<wmma::matrix_a, TM, TN, TK, PRECISION, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, TM, TN, TK, PRECISION, wmma::row_major> b;
+    wmma::fragment<wmma::accumulator, TM, TN, TK, float> c;
+    wmma::load_matrix_sync(a, A + (size_t)tile * TM * TK, TK);
+    wmma::load_matrix_sync(b, B + (size_t)tile * TK * TN, TN);
+    wmma::load_matrix_sync(c, C + (size_t)tile * TM * TN, TN, wmma::mem_row_major);
+    wmma::mma_sync(c, a, b, c);
+    wmma::store_matrix_sync(D + (size_t)tile * TM * TN, c, TN, wmma::mem_row_major);
+}
+"""
+
+
+def toolkit_has_wmma() -> bool:
+    """Whether NVIDIA's own mma.h is installed: it is what is to be compared with."""
+    from gpu.headers import toolkit_folders
+
+    return any((Path(folder) / "mma.h").is_file() for folder in toolkit_folders())
+
+
+class Hardware:
+    """The GPU's products of tiles of one shape."""
+
+    def __init__(self, form: Format, shape: tuple[int, int, int]) -> None:
+        import cupy
+
+        from gpu.headers import toolkit_folders
+
+        stored, precision = TYPES[form]
+        macros = {"TYPE": stored, "PRECISION": precision}
+        macros |= {name: str(size) for name, size in zip(("TM", "TN", "TK"), shape, strict=True)}
+        options = [f"-D{name}={value}" for name, value in macros.items()]
+        options += [f"--include-path={folder}" for folder in toolkit_folders()]
+        module = cupy.RawModule(code=KERNEL, options=("-std=c++17", *options))
+        self._cupy, self._kernel = cupy, module.get_function("multiply")
+
+    def multiply_add(self, a: Any, b: Any, c: Any) -> Any:
+        """c + a b of CuPy arrays [tiles, …]."""
+        d = self._cupy.zeros_like(c)
+        blocks = -(-len(c) * 32 // THREADS)
+        self._kernel((blocks,), (THREADS,), (a, b, c, d, np.int32(len(c))))
+        return d
+
+
+def differing(name: str, kind: str, count: int, seed: int, hardware: Hardware) -> int:
+    """How many cells of `count` tiles differ between GPU and simulator."""
+    import cupy
+
+    form, shape = SHAPES[name]
+    wrong = 0
+    for number, first in enumerate(range(0, count, AT_ONCE)):
+        a, b, c = tiles(form, kind, shape, min(AT_ONCE, count - first), seed + number, cupy)
+        expected = multiply_add(a, b, c, form).view(np.uint32)
+        wrong += int((expected != hardware.multiply_add(a, b, c).view(np.uint32)).sum())
+    return wrong
+
+
+def digest(values: Any) -> str:
+    """What tells arrays of floats apart, bit by bit."""
+    return hashlib.sha256(np.ascontiguousarray(values).astype("<f4").tobytes()).hexdigest()
+
+
+def recorded(hardware: dict[str, Hardware]) -> list[dict[str, Any]]:
+    """Of each shape and kind the digest of what the GPU gave, and one cell in full."""
+    import cupy
+
+    rows = []
+    for name, (form, shape) in SHAPES.items():
+        for kind in kinds(form):
+            arrays = tiles(form, kind, shape, RECORDED_TILES, 0, cupy)
+            d = cupy.asnumpy(hardware[name].multiply_add(*arrays))
+            a, b, c = (cupy.asnumpy(each) for each in arrays)
+            whole = {1: np.uint8, 2: np.uint16, 4: np.uint32}[a.dtype.itemsize]
+            cell = {
+                "a": a[0, 0].view(whole).tolist(), "b": b[0, :, 0].copy().view(whole).tolist(),
+                "c": int(c[0, 0, 0].view(np.uint32)), "d": int(d[0, 0, 0].view(np.uint32)),
+            }  # fmt: skip
+            rows.append({"shape": name, "kind": kind, "sha256": digest(d), "cell": cell})
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare and print: 0 where no bit differs, else 1."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.gpu.tensor_core_bits", description=__doc__
+    )
+    parser.add_argument("--tiles", type=int, default=1_000_000, help="of each shape")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args(arguments)
+    hardware = {name: Hardware(*each) for name, each in SHAPES.items()}
+    compared = []
+    for name, (form, shape) in SHAPES.items():
+        each = -(-options.tiles // len(kinds(form)))
+        found = {
+            kind: differing(name, kind, each, options.seed, hardware[name]) for kind in kinds(form)
+        }
+        count = each * len(found)
+        cells = count * shape[0] * shape[1]
+        compared.append(
+            {"shape": name, "tiles": count, "cells": cells, "differ": sum(found.values())}
+        )
+        print(
+            f"{name}: {count:,} tiles, {cells:,} cells, {sum(found.values()):,} differ", flush=True
+        )
+        for kind, wrong in found.items():
+            if wrong:
+                print(f"  {kind}: {wrong:,}")
+    if options.out:
+        from gpu.program import machine
+
+        head = {
+            "what": "wmma's products of tiles on a GPU; the tiles are those of tests.tensor_tiles.",
+            **machine(), "how": "python -m tests.gpu.tensor_core_bits --tiles N --out FILE",
+            "tiles": RECORDED_TILES, "compared": compared,
+        }  # fmt: skip
+        lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
+        rows = ",\n".join(f"  {json.dumps(row)}" for row in recorded(hardware))
+        text = "\n".join(["{", *lines, ' "recorded": [', rows, " ]", "}"])
+        options.out.write_text(text + "\n", encoding="utf-8")
+    return int(any(row["differ"] for row in compared))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

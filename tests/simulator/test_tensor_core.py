@@ -1,0 +1,133 @@
+"""simulator.machine.tensor_core against what an H200's tensor cores gave, bit by bit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simulator.language.ctype import Array
+from simulator.machine.tensor_core import (
+    BFLOAT16,
+    FRACTION_BITS,
+    HALF,
+    TF32,
+    Format,
+    cut_to_float,
+    explain,
+    multiply_add,
+    to_tf32,
+)
+from tests.tensor_tiles import kinds, tiles
+
+RECORDED = json.loads(Path(__file__).with_name("tensor_core.json").read_text(encoding="utf-8"))
+FORMS = {"half": HALF, "bfloat16": BFLOAT16, "tf32": TF32}
+
+
+def shape_of(row: dict[str, Any]) -> tuple[Format, tuple[int, int, int]]:
+    name, sizes = row["shape"].split()
+    m, n, k = (int(size) for size in sizes.split("x"))
+    return FORMS[name], (m, n, k)
+
+
+def bits(value: Array) -> list[int]:
+    return [int(each) for each in value.view(np.uint32).reshape(-1)]
+
+
+@pytest.mark.parametrize("shape", list(dict.fromkeys(row["shape"] for row in RECORDED["recorded"])))
+def test_every_bit_of_the_hardware(shape: str) -> None:
+    rows = [row for row in RECORDED["recorded"] if row["shape"] == shape]
+    assert {row["kind"] for row in rows} == set(kinds(shape_of(rows[0])[0]))
+    for row in rows:
+        form, sizes = shape_of(row)
+        a, b, c = tiles(form, row["kind"], sizes, RECORDED["tiles"], 0)
+        d = multiply_add(a, b, c, form)
+        assert bits(d[0, 0, :1]) == [row["cell"]["d"]], row["kind"]
+        assert hashlib.sha256(d.astype("<f4").tobytes()).hexdigest() == row["sha256"], row["kind"]
+
+
+def test_the_recorded_operands_are_those_of_the_tiles() -> None:
+    for row in RECORDED["recorded"]:
+        form, sizes = shape_of(row)
+        a, b, c = tiles(form, row["kind"], sizes, 1, 0)
+        whole = {2: np.uint16, 4: np.uint32}[form.dtype.itemsize]
+        assert a[0, 0].view(whole).tolist() == row["cell"]["a"]
+        assert b[0, :, 0].copy().view(whole).tolist() == row["cell"]["b"]
+        assert bits(c[0, 0, :1]) == [row["cell"]["c"]]
+
+
+def test_millions_of_tiles_were_compared() -> None:
+    compared = RECORDED["compared"]
+    assert {row["shape"] for row in compared} == {row["shape"] for row in RECORDED["recorded"]}
+    assert all(row["tiles"] >= 10_000_000 and not row["differ"] for row in compared)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_the_steps_of_a_cell_end_in_its_value(form: Format) -> None:
+    a, b, c = tiles(form, "spread", (16, 16, 16), 1, 5)
+    expected = multiply_add(a, b, c, form)[0]
+    for cell in ((0, 0), (3, 7), (15, 15)):
+        steps = explain(a[0, cell[0]], b[0, :, cell[1]], c[0][cell], form)
+        assert len(steps) == 16 // form.depth
+        assert steps[-1].result == expected[cell]
+        for step in steps:
+            assert len(step.addends) == form.depth + 1
+            assert step.total == sum(addend.aligned for addend in step.addends)
+            for addend in step.addends:
+                assert addend.value == addend.aligned * step.unit + addend.cut
+                assert abs(addend.cut) < step.unit
+
+
+def test_what_is_below_the_kept_bits_is_cut_and_not_rounded() -> None:
+    a, b = np.zeros(16, np.float16), np.zeros(16, np.float16)
+    a[:2], b[:2] = 1, 2.0**-13
+    b[1] = 3 * 2.0**-14  # 2**-13 * 1.5
+    (step,) = explain(a, b, np.float32(2.0**12), HALF)
+    assert step.exponent == 12
+    assert step.unit == 2.0 ** (12 - FRACTION_BITS)
+    assert [addend.aligned for addend in step.addends[:3]] == [1 << FRACTION_BITS, 1, 1]
+    assert step.addends[2].cut == 2.0**-14
+    assert step.result == 2.0**12  # a float keeps 23 bits of the 25
+
+
+def test_a_cell_with_an_infinity_has_no_steps() -> None:
+    row = np.full(16, np.inf, np.float16)
+    with pytest.raises(ValueError, match="finite"):
+        explain(row, row, np.float32(0), HALF)
+
+
+def test_leading_axes_are_warps() -> None:
+    a, b, c = tiles(HALF, "near", (16, 16, 16), 6, 1)
+    whole = multiply_add(a, b, c, HALF)
+    split = multiply_add(*(each.reshape(2, 3, 16, 16) for each in (a, b, c)), HALF)
+    assert bits(whole) == bits(split)
+
+
+def test_a_float_is_rounded_to_tf32_halves_away_from_zero() -> None:
+    given = np.array(
+        [0x3F800FFF, 0x3F801000, 0xBF801000, 0x3F803000, 0x7F7FFFFF, 0x7F800001, 0x1, 0x80000001],
+        np.uint32,
+    )
+    expected = [
+        0x3F800000, 0x3F802000, 0xBF802000, 0x3F804000, 0x7F800000, 0x7F800000, 0, 0x80000000
+    ]  # fmt: skip
+    assert bits(to_tf32(given.view(np.float32))) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (2.0**128, 0x7F800000),
+        (2.0**128 - 2.0**80, 0x7F7FFFFF),
+        (-(2.0**-149) * 1.9, 0x80000001),
+        (-(2.0**-150), 0),
+        (2.0**-126 - 2.0**-160, 0x007FFFFF),
+        (-0.0, 0),
+    ],
+)
+def test_sums_are_cut_at_the_ends_of_float(value: float, expected: int) -> None:
+    assert bits(cut_to_float(np.array([value]))) == [expected]
