@@ -18,6 +18,7 @@ from simulator.frontend.clang import (
 )
 from simulator.frontend.cooperative_groups import GroupCalls
 from simulator.frontend.expressions import LVALUES, Expressions
+from simulator.frontend.fragments import declares, lower_fragment_call
 from simulator.frontend.half import COMPOUND, compound_half2, lower_half
 from simulator.frontend.hoisting import hoist, hoist_calls, relocate
 from simulator.frontend.mistakes import UndefinedError
@@ -120,6 +121,8 @@ class Calls:
         name = cursor.spelling
         if self._groups.declares(cursor):
             return self._groups.lower(cursor, span)
+        if declares(cursor):
+            return lower_fragment_call(cursor, span, self._statements.structs)
         if name in ctype.VECTORS:
             return self._constructed(ctype.VECTORS[name], children, span)
         if name == "operator uint3" and children:  # of dim3

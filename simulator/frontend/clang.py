@@ -20,7 +20,10 @@ HALF = Path(__file__).with_name("half.cuh")
 COOPERATION = Path(__file__).with_name("cooperation.cuh")
 GROUPS = Path(__file__).with_name("cooperative_groups.cuh")
 # What else a text gets if it includes a header: many have a type of their own by the same name.
-HEADERS = {"cuComplex.h": Path(__file__).with_name("complex.cuh")}
+HEADERS = {
+    "cuComplex.h": Path(__file__).with_name("complex.cuh"),
+    "mma.h": Path(__file__).with_name("wmma.cuh"),
+}
 
 # The target is Linux on every platform, where nvcc's long has 64 bits.
 # With -nostdinc and the two -nocuda flags the parser never opens a file of the host.

@@ -25,8 +25,10 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "textures and surfaces are left out; read the array itself"),
         (r"(?:__)?nv_bfloat16\w*|__nv_(?:bfloat|fp)\w*|\w*bfloat16\w*", "bfloat16 and the "
          "formats of 8 bits are left out; use half or float"),
-        (r"(?:wmma|nvcuda)(?:::\w+)*|mma\w*|__mma\w*|wgmma\w*", "tensor cores are left out; add "
-         "the products of a tile in float or half"),
+        (r"(?:wmma|nvcuda)(?:::\w+)*", "write #include <mma.h> and using namespace nvcuda; "
+         "for what is taken of tensor cores: fragments of half and tf32 with sums of float"),
+        (r"w?g?mma\w*|__mma\w*|mma\w*", "for tensor cores write wmma::mma_sync of <mma.h>; "
+         "the instructions behind it are left out"),
         (r"cuda[A-Z]\w*|checkCuda\w*", "that is host code: give the kernels alone, their launch is "
          "chosen here"),
         (r"(?:cuda|nv)::(?:std::)?(?:atomic_thread_fence|memory_order\w*|thread_scope\w*)", "use "
@@ -131,6 +133,15 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"'typeid' operator", "typeid is not supported: a GPU has no types at run time."),
         (r"Cannot deduce type of initializer list|std::initializer_list was not found",
          "A list in braces is no array by itself: declare an array of these values first."),
+        (r"undefined template 'nvcuda::wmma::fragment<",
+         "Fragments here are matrix_a and matrix_b of half (16x16x16, 32x8x16, 8x32x16) or "
+         "precision::tf32 (16x16x8), with row_major or col_major behind it, and accumulator of "
+         "float; convert numbers of other types to one of these."),
+        (r"no matching function for call to '(?:mma|(?:load|store)_matrix)_sync'",
+         "The fragments of one mma_sync have the same sizes, its A and B one type. "
+         "load_matrix_sync and store_matrix_sync take a pointer to the fragment's own type (of "
+         "tf32 to float), the distance between rows or columns, and for an accumulator "
+         "wmma::mem_row_major or wmma::mem_col_major."),
         (r"variable-length arrays|[Vv]ariable length array",
          "An array's size must be a constant: a macro, const int or constexpr. warpSize (32) and "
          "blockDim are none; an extern __shared__ array gets its size from the launch."),

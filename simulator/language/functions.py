@@ -95,6 +95,8 @@ HALF_FUNCTIONS = frozenset({
     *(f"__half2{target}_{mode}" for target in HALF_WHOLE_NUMBERS for mode in ROUNDING_MODES),
 })  # fmt: skip
 
+TO_TF32 = "__float_to_tf32"
+
 ARITHMETIC_FUNCTIONS = (
     OF_BOTH_WIDTHS
     | {f"{name}f" for name in OF_BOTH_WIDTHS}
@@ -106,6 +108,7 @@ ARITHMETIC_FUNCTIONS = (
     | SIMD_FUNCTIONS
     | ROUNDED_FUNCTIONS
     | HALF_FUNCTIONS
+    | {TO_TF32}
 )
 
 # Those whose arguments all have the type of their result, whatever types the call gives them.
@@ -169,6 +172,11 @@ FENCES = frozenset({"__threadfence", "__threadfence_block", "__threadfence_syste
 ASYNC_COPY = "__pipeline_memcpy_async"
 ASYNC_COPY_FUNCTIONS = frozenset({ASYNC_COPY, "__pipeline_commit", "__pipeline_wait_prior"})
 
+# Those of nvcuda::wmma, which a whole warp calls: their fragments are pointers to the elements.
+FRAGMENT_FUNCTIONS = frozenset({
+    "wmma::load_matrix_sync", "wmma::store_matrix_sync", "wmma::mma_sync", "wmma::fill_fragment",
+})  # fmt: skip
+
 INTRINSICS = (
     ATOMIC_FUNCTIONS
     | WARP_FUNCTIONS
@@ -180,5 +188,6 @@ INTRINSICS = (
     | STOPS
     | FENCES
     | ASYNC_COPY_FUNCTIONS
+    | FRAGMENT_FUNCTIONS
     | OUTPUT_FUNCTIONS.keys()
 )

@@ -29,6 +29,7 @@ from simulator.machine.special import (
     log_gamma,
     normal_distribution,
 )
+from simulator.machine.tensor_core import to_tf32
 
 Function = Callable[..., Any]
 
@@ -205,6 +206,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "__tanf": np.tan,
     "__tanhf": np.tanh,
     "__saturatef": saturate,
+    "__float_to_tf32": to_tf32,
     "__frsqrt_rn": reciprocal_root_once,
     "isnan": np.isnan,
     "isinf": np.isinf,

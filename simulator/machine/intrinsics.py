@@ -14,6 +14,7 @@ from simulator.machine.async_copies import ASYNC_COPIES
 from simulator.machine.atomics import ATOMICS
 from simulator.machine.clocks import CLOCK_CALLS
 from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
+from simulator.machine.fragments import FRAGMENT_CALLS
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask
 from simulator.machine.observer import callbacks
@@ -53,4 +54,5 @@ INTRINSICS: Mapping[str, CompileCall] = {
     **CLOCK_CALLS,
     **PRINTING,
     **OUTPUT_CALLS,
+    **FRAGMENT_CALLS,
 }

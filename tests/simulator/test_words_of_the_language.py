@@ -256,7 +256,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "typeid": ("", "o[0] = typeid(int) == typeid(char);", "a GPU has no types at run time"),
     "list of a loop": ("", "for (int v : {1, 2}) o[0] = v;", "declare an array of these values"),
     "built-in of the compiler": ("", "__builtin_prefetch(o);", "prefetch is not supported"),
-    "wmma": ("", "nvcuda::wmma::fill_fragment(o, 0);", "tensor cores are left out"),
+    "wmma": ("", "nvcuda::wmma::fill_fragment(o, 0);", "write #include <mma.h>"),
     "time": ("", "o[0] = __globaltimer();", "clock64() counts the steps of a thread"),
     "goto": ("", "goto end; end: o[0] = 1;", "goto is not supported"),
     "new": ("", "int* p = new int[3];", "new"),

@@ -1,0 +1,296 @@
+"""nvcuda::wmma in the simulator: values, fragments, accesses, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simulator import Launch, compile_kernel, simulate
+from simulator.language.ctype import Array
+from simulator.language.errors import SourceError
+from simulator.language.fragments import Use, parse_fragment
+from simulator.machine.tensor_core import HALF, TF32, Format, multiply_add, to_tf32
+
+RECORDED = json.loads(Path(__file__).with_name("fragments.json").read_text(encoding="utf-8"))
+KERNELS = Path(__file__).with_name("wmma_kernels.cu").read_text(encoding="utf-8")
+HEAD = "#include <mma.h>\nusing namespace nvcuda;\n"
+SUMS = "wmma::fragment<wmma::accumulator, 16, 16, 16, float>"
+OPERAND = "wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major>"
+
+
+def random(shape: tuple[int, ...], dtype: Any, seed: int) -> Array:
+    values = np.random.default_rng(seed).standard_normal(shape)
+    return (values * 2.0 ** np.random.default_rng(seed + 1).integers(-6, 6, shape)).astype(dtype)
+
+
+def in_order(a: Array, b: Array, form: Format, depth: int) -> Array:
+    """A B by one mma_sync after another, each of the next `depth` k."""
+    c = np.zeros((len(a), b.shape[1]), np.float32)
+    for k in range(0, a.shape[1], depth):
+        c = multiply_add(a[:, k : k + depth], b[k : k + depth], c, form)
+    return c
+
+
+def run(body: str, *, block: int = 32, **arrays: Array) -> Any:
+    """A kernel of a body; x is a float, h a half array of 256 unless given."""
+    given = {"x": np.zeros(256, np.float32), "h": np.zeros(256, np.float16)} | arrays
+    text = f"{HEAD}__global__ void k(float* x, const half* h) {{\n{body}\n}}\n"
+    return simulate(compile_kernel(text, "k"), Launch((1, 1, 1), (block, 1, 1), given))
+
+
+def hazards(body: str, **options: Any) -> list[str]:
+    return [hazard.message for hazard in run(body, **options).hazards]
+
+
+# Values --------------------------------------------------------------------------------------
+
+
+def test_a_tiled_product_of_half_has_the_bits_of_its_instructions() -> None:
+    a, b = random((64, 48), np.float16, 1), random((48, 96), np.float16, 2)
+    c = np.zeros((64, 96), np.float32)
+    sizes = {"M": 64, "N": 96, "K": 48}
+    launch = Launch((3, 2, 1), (128, 1, 1), {"A": a, "B": b, "C": c, **sizes})
+    result = simulate(compile_kernel(KERNELS, "half_tiles"), launch)
+    assert not result.hazards
+    expected = in_order(a, b, HALF, 16)
+    assert np.array_equal(result.arrays["C"].view(np.uint32), expected.view(np.uint32))
+    assert not np.array_equal(expected, (a.astype(np.float64) @ b).astype(np.float32))
+    assert result.counters["shared_load_wavefronts"] == result.counters["shared_load_requests"]
+
+
+def test_a_product_of_tf32_by_functions_and_arrays_of_fragments() -> None:
+    a, b = random((32, 24), np.float32, 3), random((24, 48), np.float32, 4)
+    c = np.zeros((32, 48), np.float32)
+    launch = Launch((3, 1, 1), (32, 1, 1), {"A": a, "B": b, "C": c, "M": 32, "N": 48, "K": 24})
+    result = simulate(compile_kernel(KERNELS, "tf32_pair"), launch)
+    assert not result.hazards
+    expected = in_order(to_tf32(a), to_tf32(b), TF32, 8) * np.float32(0.5)
+    assert np.array_equal(result.arrays["C"].view(np.uint32), expected.view(np.uint32))
+
+
+@pytest.mark.parametrize("shape", [(16, 16, 16), (32, 8, 16), (8, 32, 16)])
+@pytest.mark.parametrize("layouts", [("row", "col"), ("col", "row")])
+def test_every_shape_and_layout_multiplies(
+    shape: tuple[int, int, int], layouts: tuple[str, str]
+) -> None:
+    m, n, k = shape
+    a, b = random((m, k), np.float16, 5), random((k, n), np.float16, 6)
+    sizes = f"{m}, {n}, {k}"
+    stored = [
+        (matrix if layout == "row" else matrix.T.copy())
+        for matrix, layout in zip((a, b), layouts, strict=True)
+    ]
+    text = f"""{HEAD}__global__ void product(const half* A, const half* B, float* C) {{
+    wmma::fragment<wmma::matrix_a, {sizes}, half, wmma::{layouts[0]}_major> a;
+    wmma::fragment<wmma::matrix_b, {sizes}, half, wmma::{layouts[1]}_major> b;
+    wmma::fragment<wmma::accumulator, {sizes}, float> c;
+    wmma::load_matrix_sync(a, A, {stored[0].shape[1]});
+    wmma::load_matrix_sync(b, B, {stored[1].shape[1]});
+    wmma::load_matrix_sync(c, C, {m}, wmma::mem_col_major);
+    wmma::mma_sync(c, a, b, c);
+    wmma::store_matrix_sync(C, c, {m}, wmma::mem_col_major);
+}}"""
+    c = random((n, m), np.float32, 7)
+    launch = Launch((1, 1, 1), (32, 1, 1), {"A": stored[0], "B": stored[1], "C": c})
+    result = simulate(compile_kernel(text, "product"), launch)
+    assert not result.hazards
+    assert np.array_equal(result.arrays["C"].T, multiply_add(a, b, c.T, HALF))
+
+
+def test_of_repeated_elements_the_first_are_multiplied() -> None:
+    body = f"""
+    {OPERAND} a; wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b; {SUMS} c;
+    wmma::fill_fragment(a, __float2half(1.0f)); wmma::fill_fragment(b, __float2half(2.0f));
+    wmma::fill_fragment(c, 3);
+    for (int i = 8; i < a.num_elements; i++) a.x[i] = __float2half(0.0f);
+    wmma::mma_sync(c, a, b, c);
+    wmma::store_matrix_sync(x, c, 16, wmma::mem_row_major);"""
+    assert run(body).arrays["x"].tolist() == [35.0] * 256
+
+
+def test_qualified_names_and_an_alias_of_the_namespace() -> None:
+    text = """#include <mma.h>
+namespace tensor = nvcuda::wmma;
+__global__ void k(float* x) {
+    tensor::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> c;
+    nvcuda::wmma::fill_fragment(c, 4.0f);
+    tensor::store_matrix_sync(x, c, 16, tensor::mem_row_major);
+}"""
+    launch = Launch((1, 1, 1), (32, 1, 1), {"x": np.zeros(256, np.float32)})
+    assert simulate(compile_kernel(text, "k"), launch).arrays["x"].tolist() == [4.0] * 256
+
+
+def test_256_cubed_is_quick_enough_to_be_one_vectorised_call_a_step() -> None:
+    a = random((256, 32), np.float16, 8)
+    b = random((32, 256), np.float16, 9)
+    arrays = {"A": a, "B": b, "C": np.zeros((256, 256), np.float32)}
+    launch = Launch((8, 8, 1), (128, 1, 1), {**arrays, "M": 256, "N": 256, "K": 32})
+    result = simulate(compile_kernel(KERNELS, "half_tiles"), launch)
+    assert np.array_equal(result.arrays["C"], in_order(a, b, HALF, 16))
+
+
+# Fragments -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in RECORDED["fragments"] if "bfloat16" not in row["fragment"]],
+    ids=lambda row: row["fragment"],
+)
+def test_lanes_hold_what_they_hold_on_the_gpu(row: dict[str, Any]) -> None:
+    fragment = parse_fragment(row["fragment"])
+    assert fragment is not None
+    rows, columns = fragment.positions()
+    assert (rows * fragment.columns + columns).tolist() == row["elements"]
+    assert str(fragment) == row["fragment"]
+
+
+def test_x_is_the_element_that_the_table_says() -> None:
+    body = f"""
+    {SUMS} c; wmma::load_matrix_sync(c, x, 16, wmma::mem_row_major);
+    for (int i = 0; i < c.num_elements; i++) x[threadIdx.x * c.num_elements + i] = c.x[i];"""
+    fragment = parse_fragment("fragment<accumulator, 16, 16, 16, float>")
+    assert fragment is not None
+    rows, columns = fragment.positions()
+    given = run(body, x=np.arange(256, dtype=np.float32)).arrays["x"]
+    assert given.tolist() == (rows * 16 + columns).reshape(-1).tolist()
+
+
+# Accesses ------------------------------------------------------------------------------------
+
+
+def access_kernel(row: dict[str, Any]) -> str:
+    """A kernel of one warp that makes a recorded access, with any distance between lines."""
+    fragment = parse_fragment(row["fragment"])
+    assert fragment is not None
+    stored = fragment.element
+    spelled = row["fragment"].replace("tf32", "wmma::precision::tf32")
+    for word in (*Use, "row_major", "col_major"):
+        spelled = spelled.replace(word, f"wmma::{word}")
+    layout = f", wmma::{row['layout']}" if fragment.use is Use.ACCUMULATOR else ""
+    place = "s" if row["space"] == "shared" else "p"
+    if row["call"] == "load":
+        call = f"wmma::load_matrix_sync(f, {place}, d{layout});"
+    else:
+        call = f"wmma::fill_fragment(f, 0); wmma::store_matrix_sync({place}, f, d{layout});"
+    shared = f"__shared__ __align__(32) {stored} s[4096];" if place == "s" else ""
+    return f"""{HEAD}__global__ void k({stored}* p, unsigned d) {{
+    {shared}
+    wmma::{spelled} f;
+    {call}
+}}"""
+
+
+@pytest.mark.parametrize("space", ["global", "shared"])
+@pytest.mark.parametrize("fragment", sorted({row["fragment"] for row in RECORDED["accesses"]}))
+def test_accesses_cost_what_the_gpu_counted(fragment: str, space: str) -> None:
+    rows = [
+        row for row in RECORDED["accesses"]
+        if (row["fragment"], row["space"]) == (fragment, space)
+    ]  # fmt: skip
+    assert rows
+    first = {(row["call"], row["layout"]): row for row in rows}
+    kernels = {key: compile_kernel(access_kernel(row), "k") for key, row in first.items()}
+    type_of = parse_fragment(fragment)
+    assert type_of is not None
+    for row in rows:
+        arrays = {"p": np.zeros(4096, type_of.element.dtype), "d": row["distance"]}
+        launch = Launch((1, 1, 1), (32, 1, 1), arrays)
+        counters = simulate(kernels[row["call"], row["layout"]], launch).counters
+        unit = "sectors" if space == "global" else "wavefronts"
+        assert counters[f"{space}_{row['call']}_{unit}"] == row["transactions"], row
+        if "requests" in row:
+            assert counters[f"{space}_{row['call']}_requests"] == row["requests"], row
+
+
+def test_an_unset_fragment_is_a_hazard() -> None:
+    (message,) = hazards(f"{SUMS} c; wmma::store_matrix_sync(x, c, 16, wmma::mem_row_major);")
+    assert "reads c.x[0]" in message
+    assert "nothing was written to" in message
+
+
+def test_a_tile_that_leaves_its_array_is_a_hazard() -> None:
+    (message,) = hazards(f"{SUMS} c; wmma::load_matrix_sync(c, x + 64, 16, wmma::mem_row_major);")
+    assert "reads element 256 of x, an array of 256" in message
+
+
+def test_a_missing_barrier_is_a_race() -> None:
+    messages = hazards(
+        f"""__shared__ __align__(32) half s[256]; {OPERAND} a;
+    for (int i = threadIdx.x; i < 256; i += blockDim.x) s[i] = h[i];
+    wmma::load_matrix_sync(a, s, 16);
+    x[threadIdx.x] = __half2float(a.x[0]);""",
+        block=64,
+    )
+    assert any("with no __syncthreads() between them" in message for message in messages)
+
+
+# Refused -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (f"{SUMS} c; if (threadIdx.x < 7) wmma::fill_fragment(c, 0.0f);", "only 7 call it here"),
+        (
+            f"{SUMS} c; wmma::load_matrix_sync(c, x + threadIdx.x * 8, 16, wmma::mem_row_major);",
+            "takes one address for all 32 threads",
+        ),
+        (
+            f"{SUMS} c; wmma::load_matrix_sync(c, x, 16 + threadIdx.x, wmma::mem_row_major);",
+            "takes one distance between rows or columns for all 32",
+        ),
+        (
+            f"{SUMS} c; wmma::load_matrix_sync(c, x + 1, 8, wmma::mem_row_major);",
+            "must be a multiple of 32 bytes, and is 4 here",
+        ),
+        (
+            f"{SUMS} c; wmma::load_matrix_sync(c, x, 15, wmma::mem_col_major);",
+            "between columns of a tile must be a multiple of 16 bytes, and is 60 here",
+        ),
+        ("wmma::fragment<wmma::accumulator, 16, 16, 16, half> c;", "accumulator of float"),
+        ("wmma::fragment<wmma::matrix_a, 16, 16, 16, half> a;", "row_major or col_major"),
+        ("wmma::fragment<wmma::matrix_a, 8, 8, 4, double, wmma::row_major> a;", "Fragments here"),
+        (
+            f"{OPERAND} a; wmma::fragment<wmma::matrix_b, 8, 32, 16, half, wmma::row_major> b;"
+            f"{SUMS} c; wmma::mma_sync(c, a, b, c);",
+            "the same sizes",
+        ),
+        (f"{OPERAND} a; wmma::load_matrix_sync(a, x, 16);", "a pointer to the fragment's own type"),
+        (f"{SUMS} c; wmma::load_matrix_sync(c, x, 16);", "mem_row_major"),
+        (
+            f"{SUMS} c; wmma::load_matrix_sync(c, x, 16, threadIdx.x ? wmma::mem_row_major : "
+            "wmma::mem_col_major);",
+            "Say with wmma::mem_row_major or wmma::mem_col_major",
+        ),
+        ("wgmma_fence();", "write wmma::mma_sync of <mma.h>"),
+        ('asm("mma.sync");', "Inline assembly is not supported"),
+    ],
+)
+def test_what_is_refused_says_what_is_there_instead(body: str, sentence: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        run(body)
+    assert sentence in str(caught.value)
+
+
+def test_a_block_that_is_no_multiple_of_32_threads_has_a_partial_warp() -> None:
+    with pytest.raises(SourceError, match="only 16 call it here"):
+        run(f"{SUMS} c; wmma::fill_fragment(c, 0.0f);", block=48)
+
+
+def test_whole_warps_of_such_a_block_may_call() -> None:
+    body = f"""{SUMS} c; if (threadIdx.x < 32) {{
+        wmma::fill_fragment(c, 5.0f); wmma::store_matrix_sync(x, c, 16, wmma::mem_row_major); }}"""
+    result = run(body, block=48)
+    assert result.arrays["x"].tolist() == [5.0] * 256
+    assert not result.hazards
+
+
+def test_without_the_header_the_sentence_names_it() -> None:
+    text = "using namespace nvcuda;\n__global__ void k(float* x) { wmma::fragment<int> f; }"
+    with pytest.raises(SourceError, match=r"#include <mma\.h>"):
+        compile_kernel(text, "k")
