@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpu.headers import headers
+from gpu.headers import headers, uses_tensor_cores
 from simulator.frontend.device_code import SourceFile
 from simulator.frontend.directives import check_directives
 from simulator.frontend.lexer import blank_comments, in_one_spelling
@@ -24,6 +24,7 @@ ERROR_IN_LOG = re.compile(
     re.MULTILINE,
 )
 COMPILER_OPTIONS = ("-std=c++17",)  # the simulator's dialect
+TENSOR_CORES = 80  # the first architecture whose tensor cores mma.cuh can use, sm_80
 # What NVRTC may take for a text, in a process that somebody else's text may end; gpu/worker.py has
 # the time that it may take.
 LIMIT = Limit(State.COMPILING, 60.0, 2 * 2**30, State.COMPILED_TOO_LONG, State.COMPILED_TOO_LARGE)
@@ -125,6 +126,11 @@ def compile_text(
     expression = "::".join((*scope, kernel)) + (f"<{', '.join(values)}>" if values else "")
     text = source.device_code(kernel, values).text
     check_input(text, kernel, dict(parameters) | macros)
+    if uses_tensor_cores(text) and int(architecture[3:]) < TENSOR_CORES:
+        raise SourceError(
+            f"{kernel} multiplies on tensor cores by nvcuda::wmma, which takes a GPU of compute "
+            f"capability 8.0 or more; this one has {int(architecture[3:]) / 10}."
+        )
     included, include_options = headers(text, macros)
     options = (*COMPILER_OPTIONS, f"--gpu-architecture={architecture}", *include_options)
     program = nvrtc.createProgram(

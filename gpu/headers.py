@@ -11,6 +11,7 @@ from simulator.frontend.clang import MATH
 
 TYPES = Path(__file__).with_name("types.cuh")
 PIPELINE = Path(__file__).with_name("pipeline.cuh")  # what NVRTC lacks of asynchronous copies
+MMA = Path(__file__).with_name("mma.cuh")  # and of tensor cores
 NOT_FINITE = """\
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
@@ -41,11 +42,18 @@ def headers(text: str, macros: Mapping[str, str]) -> tuple[dict[str, str], list[
     }
     if "__pipeline_" in text:
         found[PIPELINE.name] = PIPELINE.read_text(encoding="utf-8")
+    if uses_tensor_cores(text):
+        found[MMA.name] = MMA.read_text(encoding="utf-8")
     found["macros.cuh"] = "".join(f"#define {name} {value}\n" for name, value in macros.items())
     options = [f"--pre-include={name}" for name in found]
-    if toolkit:
+    if toolkit or MMA.name in found:
         options += (f"--include-path={folder}" for folder in toolkit_folders())
     return found, options
+
+
+def uses_tensor_cores(text: str) -> bool:
+    """Whether a text names nvcuda::wmma."""
+    return re.search(r"\bwmma\b", text) is not None
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpu.compile import check_input, compile_text, element_type, first_error
-from simulator.catalogue import catalogue
+from simulator.catalogue import FOLDER, catalogue
 from simulator.frontend.device_code import SourceFile
 from simulator.language.errors import SourceError
 from tests.hostile.directives import FOUND, OLDER, spellings
@@ -132,8 +132,20 @@ def test_the_first_error_is_a_sentence(log: str, told: str, line: int | None) ->
     assert (error.span.line if error.span else None) == line
 
 
+def test_tensor_cores_take_a_gpu_that_has_them() -> None:
+    text = KERNEL.replace("{", "{ using namespace nvcuda; wmma::fragment<int> f;", 1)
+    with pytest.raises(SourceError, match=r"capability 8\.0 or more; this one has 7\.5\.$"):
+        compile_text(text, "f", "sm_75", {"X": "3"})
+
+
 @pytest.mark.usefixtures("nvrtc")
 class TestNvrtc:
+    @pytest.mark.parametrize("name", ["tensor_tf32", "tensor_half", "tensor_fp32"])
+    @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+    def test_the_tensor_kernels_compile(self, name: str, architecture: str) -> None:
+        text = (FOLDER / f"{name}.cu").read_text(encoding="utf-8")
+        assert compile_text(text, name, architecture).image
+
     def test_plain_and_mangled_names_compile(self) -> None:
         plain = compile_text(KERNEL, "f", "sm_90", {"X": "3"})
         mangled = compile_text(KERNEL.replace('extern "C"', ""), "f", "sm_90", {"X": "3"})

@@ -28,6 +28,14 @@ def test_toolkit_headers_are_included_where_the_text_needs_them(text: str, inclu
     assert headers(text, {})[0]["toolkit.cuh"] == included
 
 
+def test_tensor_cores_bring_what_mma_h_declares() -> None:
+    found, options = headers("using namespace nvcuda; wmma::fill_fragment(c, 0.0f);", {})
+    assert list(found) == ["toolkit.cuh", "types.cuh", "numbers.cuh", "mma.cuh", "macros.cuh"]
+    assert "mma.cuh" not in headers("int wmmas;", {})[0]
+    assert not any("mma" in option for option in headers("int wmmas;", {})[1])
+    assert "--pre-include=mma.cuh" in options
+
+
 def test_numbers_are_those_of_the_simulator() -> None:
     assert "#define FLT_MAX 3.402823466e+38f\n" in numbers()
     assert "#define INT_MAX 2147483647\n" in numbers()
