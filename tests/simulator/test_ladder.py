@@ -84,5 +84,10 @@ def test_the_rungs_are_in_order() -> None:
     assert set(rungs) == set(range(1, max(rungs) + 1))
 
 
+# The simulator has no tensor cores yet: these run on a GPU alone.
+ON_TENSOR_CORES = {"tensor_tf32.cu", "tensor_half.cu", "tensor_fp32.cu"}
+
+
 def test_every_source_is_in_the_catalogue() -> None:
-    assert {path.name for path in FOLDER.glob("*.cu")} == {one.file for one in ENTRIES.values()}
+    sources = {path.name for path in FOLDER.glob("*.cu")} - ON_TENSOR_CORES
+    assert sources == {one.file for one in ENTRIES.values()}

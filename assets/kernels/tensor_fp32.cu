@@ -1,0 +1,252 @@
+// Float32's accuracy from tensor cores: each operand cut into a large and a small part.
+// Fixes in the kernel of TF32: the tensor core reads 11 bits of an operand, and a float32 number
+// has 24. Its first 11 and what is left are two TF32 numbers; three products of such parts are the
+// product of the whole, but for what a float32 sum cannot hold. That is three times the work, and
+// still takes less than one product does on the multiply-add units.
+// A tensor core also cuts its sums short, always toward zero, and over thousands of k that adds up.
+// So the sums of each tile begin at zero, and are added to the others where additions round.
+// Operands are cut in registers, by every warp that reads them: copies to shared memory move bytes
+// as they are. A warp's tile is 64 x 32, so that the sums of a tile fit beside all sums.
+// C is closer to the product in double precision than that of float32 multiply-adds, from K of
+// about 1,000 on. Infinities become NaN, and so do numbers that round to them, from 3.4e38 on.
+// Still limits it: three instructions to cut an operand, and additions at the end of each tile,
+// take turns of the instructions that multiply.
+#include <cuda_pipeline.h>
+#include <mma.h>
+#define WARPS_DOWN 2
+#define WARPS_ACROSS 2
+#define ROWS 4 // pieces of 16 rows of a warp's tile
+#define COLUMNS 2
+#define DEPTH 32
+
+#define STAGES 3
+#define STEP 8 // k of a piece
+#define THREADS (WARPS_DOWN * WARPS_ACROSS * 32)
+#define TILE_ROWS (WARPS_DOWN * ROWS * 16)
+#define TILE_COLUMNS (WARPS_ACROSS * COLUMNS * 16)
+#define A_PITCH (DEPTH + 4) // from one row in shared memory to the next
+#define B_PITCH (TILE_COLUMNS + 8)
+#define A_SIZE (TILE_ROWS * A_PITCH) // of a tile
+#define B_SIZE (DEPTH * B_PITCH)
+#define A_STEP (THREADS * 4 / DEPTH) // rows from one of a thread's copies to its next
+#define B_STEP (THREADS * 4 / TILE_COLUMNS)
+
+using namespace nvcuda;
+typedef wmma::fragment<wmma::matrix_a, 16, 16, STEP, wmma::precision::tf32,
+                       wmma::row_major> PieceOfA;
+typedef wmma::fragment<wmma::matrix_b, 16, 16, STEP, wmma::precision::tf32,
+                       wmma::row_major> PieceOfB;
+typedef wmma::fragment<wmma::accumulator, 16, 16, STEP, float> Sums;
+
+// A warp's pieces of A and B for the next STEP k.
+__device__ __forceinline__ void load_pieces(PieceOfA (&a)[ROWS], PieceOfB (&b)[COLUMNS],
+                                            const float* a_from, const float* b_from)
+{
+    #pragma unroll
+    for (int i = 0; i < ROWS; ++i)
+        wmma::load_matrix_sync(a[i], a_from + i * 16 * A_PITCH, A_PITCH);
+    #pragma unroll
+    for (int j = 0; j < COLUMNS; ++j)
+        wmma::load_matrix_sync(b[j], b_from + j * 16, B_PITCH);
+}
+
+// The nearest number to x of a sign, eight bits of exponent and ten of fraction: a TF32 number.
+// (wmma::__float_to_tf32 asks for infinities as well, which takes two instructions more.)
+__device__ __forceinline__ float nearest(float x)
+{
+    return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
+}
+
+// Their products. Each element is cut in two: its large part and its small one are the element, but
+// for the last bit at most. Small times small is less than a float32 sum can hold.
+__device__ __forceinline__ void multiply(Sums (&part)[ROWS][COLUMNS], const PieceOfA (&a)[ROWS],
+                                         const PieceOfB (&b)[COLUMNS])
+{
+    PieceOfA a_large[ROWS];
+    PieceOfA a_small[ROWS];
+    #pragma unroll
+    for (int i = 0; i < ROWS; ++i)
+        #pragma unroll
+        for (int e = 0; e < a[i].num_elements; ++e) {
+            a_large[i].x[e] = nearest(a[i].x[e]);
+            a_small[i].x[e] = a[i].x[e] - a_large[i].x[e];
+        }
+    #pragma unroll
+    for (int j = 0; j < COLUMNS; ++j) {
+        PieceOfB b_large;
+        PieceOfB b_small;
+        #pragma unroll
+        for (int e = 0; e < b[j].num_elements; ++e) {
+            b_large.x[e] = nearest(b[j].x[e]);
+            b_small.x[e] = b[j].x[e] - b_large.x[e];
+        }
+        #pragma unroll
+        for (int i = 0; i < ROWS; ++i)
+            wmma::mma_sync(part[i][j], a_small[i], b_large, part[i][j]);
+        #pragma unroll
+        for (int i = 0; i < ROWS; ++i)
+            wmma::mma_sync(part[i][j], a_large[i], b_small, part[i][j]);
+        #pragma unroll
+        for (int i = 0; i < ROWS; ++i)
+            wmma::mma_sync(part[i][j], a_large[i], b_large, part[i][j]);
+    }
+}
+
+__device__ __forceinline__ void clear(Sums (&sums)[ROWS][COLUMNS])
+{
+    #pragma unroll
+    for (int i = 0; i < ROWS; ++i)
+        #pragma unroll
+        for (int j = 0; j < COLUMNS; ++j)
+            wmma::fill_fragment(sums[i][j], 0.0f);
+}
+
+// Take a tile's sums out of the tensor core: float32 additions, which round.
+__device__ __forceinline__ void add(Sums (&acc)[ROWS][COLUMNS], const Sums (&part)[ROWS][COLUMNS])
+{
+    #pragma unroll
+    for (int i = 0; i < ROWS; ++i)
+        #pragma unroll
+        for (int j = 0; j < COLUMNS; ++j)
+            #pragma unroll
+            for (int e = 0; e < acc[i][j].num_elements; ++e)
+                acc[i][j].x[e] += part[i][j].x[e];
+}
+
+// Write 16 x 16 sums to C; across an edge by way of shared memory, as far as C goes.
+__device__ __forceinline__ void store_sums(float* C, int M, int N, int row, int col,
+                                           const Sums& sums, float* edge)
+{
+    if (row + 16 <= M && col + 16 <= N && N % 4 == 0) {
+        wmma::store_matrix_sync(C + row * N + col, sums, N, wmma::mem_row_major);
+        return;
+    }
+    wmma::store_matrix_sync(edge, sums, 16, wmma::mem_row_major);
+    __syncwarp();
+    for (int i = threadIdx.x % 32; i < 16 * 16; i += 32)
+        if (row + i / 16 < M && col + i % 16 < N)
+            C[(row + i / 16) * N + col + i % 16] = edge[i];
+    __syncwarp();
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 2)
+void tensor_fp32(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    extern __shared__ __align__(32) float tiles[]; // STAGES of A, then STAGES of B
+    __shared__ alignas(32) float edges[WARPS_DOWN * WARPS_ACROSS][16 * 16];
+    float* As = tiles;
+    float* Bs = tiles + STAGES * A_SIZE;
+    int warp = threadIdx.x / 32;
+    int first_row = blockIdx.y * TILE_ROWS;
+    int first_col = blockIdx.x * TILE_COLUMNS;
+    int warp_row = warp / WARPS_ACROSS * (ROWS * 16);
+    int warp_col = warp % WARPS_ACROSS * (COLUMNS * 16);
+    const float* a_warp = As + warp_row * A_PITCH;
+    const float* b_warp = Bs + warp_col;
+    PieceOfA a[2][ROWS]; // of these STEP k and of the next
+    PieceOfB b[2][COLUMNS];
+    Sums acc[ROWS][COLUMNS];
+    Sums part[ROWS][COLUMNS]; // of one tile
+    clear(acc);
+
+    if (N % 4 != 0 || K % DEPTH != 0) {
+        // Rows that 128-bit copies cannot take, or a last tile that is not whole: plain copies,
+        // and zeros past the edges.
+        #pragma unroll 1
+        for (int start = 0; start < K; start += DEPTH) {
+            for (int i = threadIdx.x; i < TILE_ROWS * DEPTH; i += THREADS) {
+                int r = first_row + i / DEPTH;
+                int k = start + i % DEPTH;
+                As[i / DEPTH * A_PITCH + i % DEPTH] = r < M && k < K ? A[r * K + k] : 0.0f;
+            }
+            for (int i = threadIdx.x; i < DEPTH * TILE_COLUMNS; i += THREADS) {
+                int k = start + i / TILE_COLUMNS;
+                int c = first_col + i % TILE_COLUMNS;
+                Bs[i / TILE_COLUMNS * B_PITCH + i % TILE_COLUMNS] =
+                    k < K && c < N ? B[k * N + c] : 0.0f;
+            }
+            __syncthreads();
+            clear(part);
+            #pragma unroll 1
+            for (int k = 0; k < DEPTH; k += STEP) {
+                load_pieces(a[0], b[0], a_warp + k, b_warp + k * B_PITCH);
+                multiply(part, a[0], b[0]);
+            }
+            add(acc, part);
+            __syncthreads();
+        }
+    } else {
+        // What this thread copies of each tile: four neighbours of every few rows. Past the last
+        // row or column of a matrix it copies the last ones again: what comes of it is not stored.
+        int a_row = threadIdx.x / (DEPTH / 4);
+        int a_k = threadIdx.x % (DEPTH / 4) * 4;
+        int b_k = threadIdx.x / (TILE_COLUMNS / 4);
+        int b_col = threadIdx.x % (TILE_COLUMNS / 4) * 4;
+        int b_from = b_k * N + min(first_col + b_col, N - 4);
+        float* a_to = As + a_row * A_PITCH + a_k;
+        float* b_to = Bs + b_k * B_PITCH + b_col;
+        int count = K / DEPTH;
+        for (int t = 0; t < STAGES - 1; ++t) {
+            int start = min(t, count - 1) * DEPTH;
+            #pragma unroll
+            for (int i = 0; i < TILE_ROWS; i += A_STEP)
+                __pipeline_memcpy_async(a_to + t * A_SIZE + i * A_PITCH,
+                    A + (min(first_row + a_row + i, M - 1) * K + a_k + start), 16);
+            #pragma unroll
+            for (int i = 0; i < DEPTH; i += B_STEP)
+                __pipeline_memcpy_async(b_to + t * B_SIZE + i * B_PITCH,
+                                        B + (b_from + (i + start) * N), 16);
+            __pipeline_commit();
+        }
+        __pipeline_wait_prior(STAGES - 2); // all but the youngest tiles
+        __syncthreads();
+        load_pieces(a[0], b[0], a_warp, b_warp);
+
+        int now = 0;
+        int free = STAGES - 1;
+        #pragma unroll 1
+        for (int t = 0; t < count; ++t) {
+            int next = now + 1 < STAGES ? now + 1 : 0;
+            const float* a_tile = a_warp + now * A_SIZE;
+            const float* b_tile = b_warp + now * B_SIZE;
+            clear(part);
+            #pragma unroll
+            for (int k = 0; k < DEPTH; k += STEP) {
+                int turn = k / STEP % 2;
+                if (k + STEP < DEPTH) {
+                    load_pieces(a[1 - turn], b[1 - turn], a_tile + (k + STEP),
+                                b_tile + (k + STEP) * B_PITCH);
+                } else {
+                    // The next tile has arrived, and all have read this one.
+                    __pipeline_commit();
+                    __pipeline_wait_prior(STAGES - 2);
+                    __syncthreads();
+                    load_pieces(a[1 - turn], b[1 - turn], a_warp + next * A_SIZE,
+                                b_warp + next * B_SIZE);
+                }
+                if (k == 0 && t + STAGES - 1 < count) {
+                    int start = (t + STAGES - 1) * DEPTH;
+                    #pragma unroll
+                    for (int i = 0; i < TILE_ROWS; i += A_STEP)
+                        __pipeline_memcpy_async(a_to + free * A_SIZE + i * A_PITCH,
+                            A + (min(first_row + a_row + i, M - 1) * K + a_k + start), 16);
+                    #pragma unroll
+                    for (int i = 0; i < DEPTH; i += B_STEP)
+                        __pipeline_memcpy_async(b_to + free * B_SIZE + i * B_PITCH,
+                                                B + (b_from + (i + start) * N), 16);
+                }
+                multiply(part, a[turn], b[turn]);
+            }
+            add(acc, part);
+            free = free + 1 < STAGES ? free + 1 : 0;
+            now = next;
+        }
+    }
+
+    #pragma unroll
+    for (int i = 0; i < ROWS; ++i)
+        #pragma unroll
+        for (int j = 0; j < COLUMNS; ++j)
+            store_sums(C, M, N, first_row + warp_row + i * 16, first_col + warp_col + j * 16,
+                       acc[i][j], edges[warp]);
+}
