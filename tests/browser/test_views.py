@@ -437,6 +437,8 @@ def test_a_step_is_kept_that_was_made_just_before_the_gpu_page(visit: Open) -> N
     at_the_view(page, 20)
     for _ in range(3):
         page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(600)  # from the keys to the mouse
+    page.wait_for_selector("[data-test-script-state='notRunning']")
     other_page(page, "GPU", "/compare")
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
     other_page(page, "Step", "/step")
