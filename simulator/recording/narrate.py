@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.language.functions import PRINT, STOPS
+from simulator.language.functions import FRAGMENT_FUNCTIONS, PRINT, STOPS
 from simulator.language.tree import (
     Assign,
     Barrier,
@@ -33,6 +33,7 @@ from simulator.recording.expression_text import (
     join_stages,
     sign_of,
 )
+from simulator.recording.narrate_fragments import fragment_spoken
 from simulator.recording.narrate_lecture import (
     spoken as spoken,  # simulator.narrate offers all of these
 )
@@ -152,6 +153,8 @@ def _describe_expression(formatter: ExpressionFormatter, expression: Expression)
             return f"asserts that {texts[0]}: " + ("it holds" if holds else "it does not")
         case Call(function=function) if function in STOPS:
             return "ends the launch"
+        case Call(function=function) if function in FRAGMENT_FUNCTIONS:
+            return fragment_spoken(formatter, expression)[0]
         case _:
             return join_stages(
                 formatter.symbolic(expression),

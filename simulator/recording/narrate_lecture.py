@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from simulator.language.ctype import ArrayOf, Pointer, Scalar, Struct, Vector, parts
-from simulator.language.functions import ASYNC_COPY_FUNCTIONS, PRINT, STOPS
+from simulator.language.functions import (
+    ASYNC_COPY_FUNCTIONS,
+    FRAGMENT_FUNCTIONS,
+    PRINT,
+    STOPS,
+)
 from simulator.language.tree import (
     Assign,
     Barrier,
@@ -40,7 +45,8 @@ from simulator.machine.observer import AccessKind, StepKind
 from simulator.number_format import format_number
 from simulator.recording.barriers import Absent, absent, arrived, describe_absent
 from simulator.recording.expression_text import ExpressionFormatter, join_stages, sign_of
-from simulator.recording.narrate_warp import VERBS
+from simulator.recording.narrate_fragments import fragment_spoken, fragment_values
+from simulator.recording.narrate_warp import VERBS, counted
 from simulator.recording.recording import Recording, Step, StepAccess
 from simulator.recording.requests import Request, requests
 
@@ -127,6 +133,8 @@ def _expression_values(formatter: ExpressionFormatter, expression: Expression) -
             return (join_stages(target, formatter.numeric(value), result), f"{target} = {result}")
         case Increment(lvalue=lvalue) as increment:
             return (f"{formatter.lvalue(lvalue)} = {formatter.show(increment)}",)
+        case Call(function=function) as call if function in FRAGMENT_FUNCTIONS:
+            return fragment_values(formatter, call)
         case Call():
             return (_stored_by(formatter),)
         case other:
@@ -190,7 +198,7 @@ def warp(recording: Recording, step: Step, number: int) -> tuple[str, ...]:
     )  # fmt: skip
     if not found:
         return (f"Warp {number}: {lanes} active.",)
-    costs = [_cost(request) for request in found]
+    costs = counted([_cost(request) for request in found])
     return tuple(
         f"Warp {number}, {lanes}: {'; '.join(costs[:shown])}." for shown in range(len(costs), 0, -1)
     )
@@ -377,6 +385,8 @@ def _describe_expression(formatter: ExpressionFormatter, expression: Expression)
             return (f"asserts that {texts[0]}: that {answer}", f"its assertion {answer}")
         case Call(function=function) if function in STOPS:
             return ("ends the launch",)
+        case Call(function=function) if function in FRAGMENT_FUNCTIONS:
+            return fragment_spoken(formatter, expression)
         case Call():
             return _describe_call(formatter, load, store)
         case Assign(operator="+", lvalue=lvalue, value=value) if _is_float(expression) and (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from simulator.language.tree import Barrier, If, Loop, MemorySpace
@@ -31,9 +33,22 @@ def warp_sentence(recording: Recording, step: Step, warp: int) -> str:
     condition = _describe_condition(step, warp, size)
     if condition is not None:
         clauses.append(condition)
-    clauses += [_describe_request(request) for request in requests(recording, step, warp)]
+    clauses += counted([_describe_request(one) for one in requests(recording, step, warp)])
     clauses += _describe_constants(step, warp, size)
     return f"Warp {warp}: {'; '.join(clauses)}."
+
+
+def counted(clauses: list[str]) -> list[str]:
+    """Clauses, each once, those that come several times with how often that is.
+
+    >>> counted(["reads A: 8 sectors", "reads A: 8 sectors", "reads B: 1 sector"])
+    ['reads A 2 times: 8 sectors', 'reads B: 1 sector']
+    """
+    found = []
+    for clause, count in Counter(clauses).items():
+        head, colon, rest = clause.partition(":")
+        found.append(clause if count == 1 else f"{head} {count} times{colon}{rest}")
+    return found
 
 
 def _describe_condition(step: Step, warp: int, size: int) -> str | None:

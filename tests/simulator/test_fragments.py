@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Launch, compile_kernel, simulate
+from simulator import Launch, Recording, Step, compile_kernel, narrate, record, simulate
 from simulator.language.ctype import Array
 from simulator.language.errors import SourceError
 from simulator.language.fragments import Use, parse_fragment
 from simulator.machine.tensor_core import HALF, TF32, Format, multiply_add, to_tf32
+from simulator.number_format import format_number
+from simulator.recording.parts import parts
 
 RECORDED = json.loads(Path(__file__).with_name("fragments.json").read_text(encoding="utf-8"))
 KERNELS = Path(__file__).with_name("wmma_kernels.cu").read_text(encoding="utf-8")
@@ -227,6 +229,78 @@ def test_a_missing_barrier_is_a_race() -> None:
         block=64,
     )
     assert any("with no __syncthreads() between them" in message for message in messages)
+
+
+# Steps ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def product() -> Recording:
+    a, b = random((32, 16), np.float16, 10), random((16, 32), np.float16, 11)
+    arrays = {"A": a, "B": b, "C": np.zeros((32, 32), np.float32), "M": 32, "N": 32, "K": 16}
+    kernel = compile_kernel(KERNELS, "half_tiles")
+    return record(kernel, Launch((1, 1, 1), (128, 1, 1), arrays))
+
+
+def step_of(recording: Recording, word: str) -> Step:
+    lines = recording.kernel.text.split("\n")
+    return next(step for step in recording.steps if word in lines[step.line - 1])
+
+
+def test_a_fragment_is_among_the_registers_of_each_thread(product: Recording) -> None:
+    step = step_of(product, "mma_sync")
+    assert {name: step.registers[name].shape for name in ("a.x", "b.x", "c.x")} == {
+        "a.x": (128, 16), "b.x": (128, 16), "c.x": (128, 8)
+    }  # fmt: skip
+    whole = product.arguments["A"].astype(np.float64) @ product.arguments["B"]
+    fragment = parse_fragment("fragment<accumulator, 16, 16, 16, float>")
+    assert fragment is not None
+    rows, columns = fragment.positions()
+    for thread in (5, 127):
+        warp, lane = divmod(thread, 32)
+        tile = whole[warp // 2 * 16 :, warp % 2 * 16 :]
+        assert np.allclose(step.registers["c.x"][thread], tile[rows[lane], columns[lane]])
+
+
+@pytest.mark.parametrize(
+    ("line", "thread", "said"),
+    [
+        (
+            "fill_fragment(c", 5,
+            "Thread (5, 0): sets its 8 elements of c, a 16 × 16 tile, to 0.",
+        ),
+        (
+            "load_matrix_sync(b", 37,
+            "Thread (37, 0): loads a 16 × 16 tile of Bs into b with its warp: its b.x[0] is "
+            "Bs[97] = {b.x}, row 2 and column 1 of the tile.",
+        ),
+        (
+            "mma_sync(c", 5,
+            "Thread (5, 0): adds a × b to c with its warp, 16 × 16 by 16 × 16 on the tensor core: "
+            "its c.x[0], row 1 and column 2 of the tile, is now {c.x}.",
+        ),
+        (
+            "store_matrix_sync(C", 5,
+            "Thread (5, 0): stores c, a 16 × 16 tile, in C with its warp: its c.x[0] = {c.x}, "
+            "row 1 and column 2 of the tile, goes to C[34].",
+        ),
+    ],
+)  # fmt: skip
+def test_a_step_is_told(product: Recording, line: str, thread: int, said: str) -> None:
+    step = step_of(product, line)
+    for name in ("b.x", "c.x"):
+        said = said.replace(f"{{{name}}}", format_number(step.registers[name][thread, 0]))
+    assert narrate.sentence(product, step, thread) == said
+    assert narrate.spoken(product, step, thread)[0] == said.partition(": ")[2]
+    assert narrate.values(product, step, thread)
+    assert parts(product, step, thread)
+
+
+def test_the_four_requests_of_a_tile_are_told_once(product: Recording) -> None:
+    step = step_of(product, "load_matrix_sync(a")
+    said = narrate.warp_sentence(product, step, 3)
+    assert said.count("reads As") == 1
+    assert "reads As 4 times: 1 wavefront, 32 words in 32 banks" in said
 
 
 # Refused -------------------------------------------------------------------------------------

@@ -310,6 +310,35 @@ REGISTER_PRODUCT = own(
     ArrayArgument("c", "n", "n", ZEROS), ("n", "6"), roles="A=a B=b C=c M=n N=n K=n",
 )  # fmt: skip
 
+TENSOR_PRODUCT = own(
+    """#include <mma.h>
+using namespace nvcuda;
+__global__ void on_tensor_core(const half* x, const half* w, float* y, int n, int depth) {
+    __shared__ __align__(32) half xs[16 * 16];
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> right;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[1];
+    int row = blockIdx.y * 16, col = blockIdx.x * 16;
+    wmma::fill_fragment(sums[0], 0.0f);
+    for (int k = 0; k < depth; k += 16) {
+        for (int i = threadIdx.x; i < 256; i += 32) {
+            xs[i] = x[(row + i / 16) * depth + k + i % 16];
+        }
+        __syncwarp();
+        wmma::load_matrix_sync(left, xs, 16);
+        wmma::load_matrix_sync(right, w + k * n + col, n);
+        wmma::mma_sync(sums[0], left, right, sums[0]);
+        __syncwarp();
+    }
+    for (int i = 0; i < sums[0].num_elements; i++) sums[0].x[i] *= 2.0f;
+    wmma::store_matrix_sync(y + row * n + col, sums[0], n, wmma::mem_row_major);
+}
+""",
+    "n / 16,n / 16", "32", ArrayArgument("x", "n", "depth"), ArrayArgument("w", "depth", "n"),
+    ArrayArgument("y", "n", "n", ZEROS), ("n", "32"), ("depth", "32"),
+    roles="A=x B=w C=y M=n N=n K=depth",
+)  # fmt: skip
+
 PRODUCTS = {
     "a naive product": NAIVE_PRODUCT,
     "a tiled product": TILED_PRODUCT,
@@ -335,4 +364,5 @@ OTHERS = {
     "matrix and vector": MATRIX_VECTOR,
     "outside": OUTSIDE,
 }
-OWN = PRODUCTS | OTHERS
+# Its scene has the matrices of a product, and no stage for what a whole warp multiplies.
+OWN = PRODUCTS | OTHERS | {"tensor cores": TENSOR_PRODUCT}

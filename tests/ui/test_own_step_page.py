@@ -10,11 +10,21 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from simulator import Recording, Step
 from simulator.machine.schedule import Schedule
 from simulator.verdict.form import OwnKernel
-from tests.ui.own_kernels import OWN, RACE, REDUCTION, SAXPY, array, own
+from tests.ui.own_kernels import (
+    OWN,
+    RACE,
+    REDUCTION,
+    SAXPY,
+    TENSOR_PRODUCT,
+    array,
+    own,
+)
 from tests.ui.test_own_link import HOSTILE
 from ui import own_link
+from ui.compute import load_recording
 from ui.look import Sheet, Stage
 from ui.presets import source
 from ui.view_url import View, from_query, opening_view, to_query
@@ -115,6 +125,19 @@ def test_a_link_opens_ones_own_kernel(session: AppTest) -> None:
     control(app.selectbox, "The block's warps run").set_value("ascending").run()
     assert sound(app).schedule is Schedule.ASCENDING
     assert from_query(app.query_params)[0].own == REDUCTION
+
+
+@pytest.mark.parametrize("sheet", list(Sheet))
+def test_a_kernel_for_tensor_cores_opens_at_its_product(session: AppTest, sheet: Sheet) -> None:
+    recording = load_recording(View(own=TENSOR_PRODUCT))
+    product = next(step for step in recording.steps if "mma_sync" in line_of(recording, step))
+    view = View(own=TENSOR_PRODUCT, thread=(5, 0), step=product.number, sheet=sheet)
+    assert sound(visited(session, to_query(view))).step == product.number
+
+
+def line_of(recording: Recording, step: Step) -> str:
+    """The line of the text that a step is of."""
+    return recording.kernel.text.split("\n")[step.line - 1]
 
 
 def test_a_kernel_of_the_catalogue_and_a_preset_leave_it(session: AppTest) -> None:
