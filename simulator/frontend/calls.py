@@ -43,6 +43,7 @@ from simulator.language import ctype
 from simulator.language.errors import SourceError, Span
 from simulator.language.functions import (
     ARITHMETIC_FUNCTIONS,
+    ASYNC_COPY_FUNCTIONS,
     CACHED_LOADS,
     CACHED_STORES,
     INTRINSICS,
@@ -158,6 +159,8 @@ class Calls:
             return literal(cursor, span)  # INFINITY and NAN are calls that clang folds
         written = [argument for argument in cursor.get_arguments() if not _is_default(argument)]
         arguments = tuple(values.value(argument) for argument in written)
+        if name in ASYNC_COPY_FUNCTIONS:  # how much they copy, and what they leave, is a constant
+            arguments = tuple(map(_folded, written, arguments))
         result = lower_type(cursor.type, span)
         if name in OF_THE_RESULTS_TYPE:  # sqrt(2), max(1, 2u)
             arguments = tuple(convert(argument, result, argument.span) for argument in arguments)
@@ -409,6 +412,13 @@ def _template_argument(cursor: Any) -> Any:
         children = list(callee.get_children())
         callee = children[0] if len(children) == 1 else None
     return None if callee is None else callee.referenced
+
+
+def _folded(cursor: Any, value: Expression) -> Expression:
+    """A value as its literal, where it is a whole number that is known before the launch."""
+    if isinstance(value.ctype, ctype.Scalar) and constant(cursor) is not None:
+        return literal(cursor, value.span)
+    return value
 
 
 def _has_effects(function: Function) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import VECTORS, CType, Pointer
+from simulator.language.ctype import CType, Pointer, Vector
 from simulator.language.errors import SourceError
 from simulator.language.tree import Call, Dereference, Literal, MemorySpace
 from simulator.language.visit import strip_casts
@@ -32,10 +32,7 @@ def _copy(call: Call, compiler: ExpressionCompiler) -> Closure:
     count = int(size.value) // element.size
     ctype: CType = element
     if count > 1:
-        name = {"unsigned int": "uint"}.get(element.name, element.name) + str(count)
-        if name not in VECTORS:
-            raise SourceError(f"A copy of {count} {element} at once is not supported.", call.span)
-        ctype = VECTORS[name]
+        ctype = Vector(f"{element}[{count}]", element, count)
     to, origin = compiler.compile(target), compiler.compile(source)
     memory, load_slot, store_slot = compiler.memory, compiler.memo_slot(), compiler.memo_slot()
     stored = Dereference(ctype, target.span, target)

@@ -112,6 +112,11 @@ TABLE: dict[str, tuple[str, Any]] = {
         " __pipeline_commit(); } __syncwarp(0xf); __pipeline_wait_prior(1); x[i] = s[0][i].y;"
         " __pipeline_wait_prior(0); x[i] += s[1][i].z; }",
         np.where(I < 4, 4 * I + 1 + 16 + 4 * I + 2, I)),
+    "asynchronous copy of eight halves, and a constant that is computed": (
+        "const int KEPT = 2; __shared__ __align__(16) half s[32]; if (i < 2)"
+        " __pipeline_memcpy_async(&s[8 * i], reinterpret_cast<half*>(x) + 16 * i, 4 * KEPT + 8);"
+        " __pipeline_commit(); __pipeline_wait_prior(KEPT - 2); __syncthreads();"
+        " if (i < 4) x[i] = reinterpret_cast<int*>(s)[i];", np.where(I < 4, I, I)),
     "warpSize and gridDim": ("x[i] = warpSize + gridDim.x * 100 + blockDim.x;", np.full(32, 164)),
     "typedef": ("typedef int number; using other = number; other v = i; x[i] = v;", I),
     "if with a variable": (
