@@ -11,6 +11,9 @@ results are in tests/simulator/tensor_core.json):
   is +0. From 2**128 on it is infinite.
 - An infinite or NaN operand gives what IEEE 754 says of the sum; every NaN is 0x7fffffff.
 
+How many k one instruction takes is the compiler's choice: 16 of half and bfloat16; of TF32 it is 8
+in gpu/mma.cuh (HMMA.1688), by which the app's GPU multiplies, and 4 in NVIDIA's mma.h (HMMA.1684).
+
 All functions take arrays with any leading axes, so that many warps are one call.
 """
 
@@ -44,7 +47,7 @@ class Format:
 
 HALF = Format("half", np.dtype(np.float16), -14, 16)
 BFLOAT16 = Format("__nv_bfloat16", np.dtype(np.uint16), -126, 16)
-TF32 = Format("tf32", np.dtype(np.float32), -126, 4)  # its low 13 bits are not looked at
+TF32 = Format("tf32", np.dtype(np.float32), -126, 8)  # its low 13 bits are not looked at
 FORMATS: Mapping[str, Format] = {form.name: form for form in (HALF, BFLOAT16, TF32)}
 
 

@@ -12,6 +12,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +21,27 @@ import numpy as np
 from simulator.machine.tensor_core import BFLOAT16, HALF, TF32, Format, multiply_add
 from tests.tensor_tiles import kinds, tiles
 
-SHAPES: dict[str, tuple[Format, tuple[int, int, int]]] = {
+TF32_OF_NVIDIA = replace(TF32, depth=4)
+BY_APP = "tf32 16x16x8 by mma.cuh"
+SHAPES: dict[str, tuple[Format, tuple[int, int, int]]] = {  # by NVIDIA's mma.h, but for BY_APP
     "half 16x16x16": (HALF, (16, 16, 16)),
     "half 32x8x16": (HALF, (32, 8, 16)),
     "half 8x32x16": (HALF, (8, 32, 16)),
     "bfloat16 16x16x16": (BFLOAT16, (16, 16, 16)),
     "bfloat16 32x8x16": (BFLOAT16, (32, 8, 16)),
     "bfloat16 8x32x16": (BFLOAT16, (8, 32, 16)),
-    "tf32 16x16x8": (TF32, (16, 16, 8)),
+    "tf32 16x16x8": (TF32_OF_NVIDIA, (16, 16, 8)),
+    BY_APP: (TF32, (16, 16, 8)),
 }
 RECORDED_TILES = 24  # of each kind, of which the file has a digest
 AT_ONCE = 20_000  # tiles, for the memory of the GPU
 THREADS = 128
 TYPES = {
-    HALF: ("half", "half"), BFLOAT16: ("__nv_bfloat16", "__nv_bfloat16"),
-    TF32: ("float", "wmma::precision::tf32"),
+    "half": ("half", "half"), "__nv_bfloat16": ("__nv_bfloat16", "__nv_bfloat16"),
+    "tf32": ("float", "wmma::precision::tf32"),
 }  # fmt: skip
+TYPE_HEADERS = "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n"
 KERNEL = """
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <mma.h>
 using namespace nvcuda;
 extern "C" __global__ void multiply(const TYPE* A, const TYPE* B, const float* C, float* D, int n) {
     int tile = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
@@ -66,17 +68,19 @@ def toolkit_has_wmma() -> bool:
 class Hardware:
     """The GPU's products of tiles of one shape."""
 
-    def __init__(self, form: Format, shape: tuple[int, int, int]) -> None:
+    def __init__(self, name: str) -> None:
         import cupy
 
-        from gpu.headers import toolkit_folders
+        from gpu.headers import MMA, toolkit_folders
 
-        stored, precision = TYPES[form]
+        form, shape = SHAPES[name]
+        stored, precision = TYPES[form.name]
+        wmma = MMA.read_text(encoding="utf-8") if name == BY_APP else "#include <mma.h>\n"
         macros = {"TYPE": stored, "PRECISION": precision}
         macros |= {name: str(size) for name, size in zip(("TM", "TN", "TK"), shape, strict=True)}
         options = [f"-D{name}={value}" for name, value in macros.items()]
         options += [f"--include-path={folder}" for folder in toolkit_folders()]
-        module = cupy.RawModule(code=KERNEL, options=("-std=c++17", *options))
+        module = cupy.RawModule(code=TYPE_HEADERS + wmma + KERNEL, options=("-std=c++17", *options))
         self._cupy, self._kernel = cupy, module.get_function("multiply")
 
     def multiply_add(self, a: Any, b: Any, c: Any) -> Any:
@@ -133,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args(arguments)
-    hardware = {name: Hardware(*each) for name, each in SHAPES.items()}
+    hardware = {name: Hardware(name) for name in SHAPES}
     compared = []
     for name, (form, shape) in SHAPES.items():
         each = -(-options.tiles // len(kinds(form)))

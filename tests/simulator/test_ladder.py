@@ -84,7 +84,7 @@ def test_the_rungs_are_in_order() -> None:
     assert set(rungs) == set(range(1, max(rungs) + 1))
 
 
-# The simulator has no tensor cores yet: these run on a GPU alone.
+# These have no entry yet.
 ON_TENSOR_CORES = {"tensor_tf32.cu", "tensor_half.cu", "tensor_fp32.cu"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,12 @@ FORMS = {"half": HALF, "bfloat16": BFLOAT16, "tf32": TF32}
 
 
 def shape_of(row: dict[str, Any]) -> tuple[Format, tuple[int, int, int]]:
-    name, sizes = row["shape"].split()
+    name, sizes, *by = row["shape"].split()
     m, n, k = (int(size) for size in sizes.split("x"))
-    return FORMS[name], (m, n, k)
+    form = FORMS[name]
+    if form is TF32 and not by:
+        form = replace(TF32, depth=4)  # as NVIDIA's mma.h multiplies
+    return form, (m, n, k)
 
 
 def bits(value: Array) -> list[int]:
