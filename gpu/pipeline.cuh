@@ -20,6 +20,28 @@ __device__ __forceinline__ void __pipeline_memcpy_async(void* to, const void* fr
 #endif
 }
 
+// The last zeros bytes of the copy are zeros, and not read.
+__device__ __forceinline__ void __pipeline_memcpy_async(void* to, const void* from, size_t size,
+                                                        size_t zeros)
+{
+#if __CUDA_ARCH__ >= 800
+    unsigned int shared = static_cast<unsigned int>(__cvta_generic_to_shared(to));
+    unsigned int read = static_cast<unsigned int>(size - zeros);
+    if (size == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                     ::"r"(shared), "l"(from), "r"(read) : "memory");
+    else if (size == 8)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;"
+                     ::"r"(shared), "l"(from), "r"(read) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+                     ::"r"(shared), "l"(from), "r"(read) : "memory");
+#else
+    for (size_t i = 0; i < size / 4; ++i)
+        static_cast<float*>(to)[i] = i < (size - zeros) / 4 ? static_cast<const float*>(from)[i] : 0.0f;
+#endif
+}
+
 __device__ __forceinline__ void __pipeline_commit()
 {
 #if __CUDA_ARCH__ >= 800

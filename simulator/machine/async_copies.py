@@ -14,22 +14,23 @@ from simulator.language.visit import strip_casts
 from simulator.machine.buffers import element_of
 from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
 from simulator.machine.group import Group
-from simulator.machine.masks import Mask
+from simulator.machine.load_store import zero_outside
+from simulator.machine.masks import NONE, Mask, as_array, narrow
 
 
 def _copy(call: Call, compiler: ExpressionCompiler) -> Closure:
     """Loads at once; stores to shared memory when the batch of the copy is waited for."""
     target, source, size, *rest = (strip_casts(argument) for argument in call.arguments)
-    zero_fill = rest and not (isinstance(rest[0], Literal) and not rest[0].value)
-    if not isinstance(size, Literal) or int(size.value) not in (4, 8, 16) or zero_fill:
+    if not isinstance(size, Literal) or int(size.value) not in (4, 8, 16):
         raise SourceError(
-            "__pipeline_memcpy_async takes 4, 8 or 16 bytes, known before the launch, and no "
-            "zero-fill here.",
-            call.span,
+            "__pipeline_memcpy_async takes 4, 8 or 16 bytes, known before the launch.", call.span
         )
+    fills = rest and not (isinstance(rest[0], Literal) and not rest[0].value)
+    zero_fill = compiler.compile(rest[0]) if fills else None
     assert isinstance(target.ctype, Pointer)
     element = element_of(target.ctype.target)
-    count = int(size.value) // element.size
+    copied = int(size.value)
+    count = copied // element.size
     ctype: CType = element
     if count > 1:
         ctype = Vector(f"{element}[{count}]", element, count)
@@ -46,7 +47,15 @@ def _copy(call: Call, compiler: ExpressionCompiler) -> Closure:
                 f"{address.buffer.name} is an array of each thread's own.",
                 call.span,
             )
-        values = memory.load(group, mask, origin(group, mask), ctype, loaded, load_slot)
+        reads = mask
+        if zero_fill is not None:
+            zeros = zero_fill(group, mask)
+            _refuse_partial_fill(call, group, mask, zeros, copied)
+            reads = narrow(mask, zeros == 0)
+        # A lane that reads nothing may have any address.
+        values = memory.load(group, reads, origin(group, mask), ctype, loaded, load_slot)
+        if reads is not mask:
+            values = zero_outside(group, reads, values)
         memory.begin_store(group, mask, address, ctype, stored, store_slot)
 
         def store() -> None:
@@ -56,6 +65,18 @@ def _copy(call: Call, compiler: ExpressionCompiler) -> Closure:
         return np.int32(0)
 
     return copy
+
+
+def _refuse_partial_fill(call: Call, group: Group, mask: Mask, zeros: Any, size: int) -> None:
+    """SourceError where an active lane fills a part of its copy with zeros; zeros are bytes."""
+    wrong = narrow(mask, (zeros != 0) & (zeros != size))
+    if wrong is not NONE:
+        part = np.broadcast_to(zeros, group.lanes)[as_array(wrong, group.lanes)][0]
+        raise SourceError(
+            f"__pipeline_memcpy_async fills {part} of {size} bytes with zeros; here it fills none "
+            f"or all {size}.",
+            call.span,
+        )
 
 
 def _commit(call: Call, compiler: ExpressionCompiler) -> Closure:

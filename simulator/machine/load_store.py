@@ -63,7 +63,7 @@ class Memory:
         else:
             values = _gather(cells, index, 0, pattern)
         if allowed is not mask:
-            values = _zero_outside(group, allowed, values)
+            values = zero_outside(group, allowed, values)
         if self._on_access and allowed is not NONE:
             access = _build_access(AccessKind.LOAD, group, located, ctype, values, lvalue)
             for notify in self._on_access:
@@ -371,10 +371,10 @@ def _scatter(
         cells[index[mask]] = values[mask] if isinstance(values, np.ndarray) else values
 
 
-def _zero_outside(group: Group, allowed: Mask, values: Any) -> Any:
-    """Loaded values, with 0 in the lanes whose access was dropped."""
+def zero_outside(group: Group, allowed: Mask, values: Any) -> Any:
+    """Loaded values, with 0 in the lanes that were not to load."""
     if isinstance(values, tuple):
-        return tuple(_zero_outside(group, allowed, value) for value in values)
+        return tuple(zero_outside(group, allowed, value) for value in values)
     zero = values.dtype.type(0)
     if allowed is NONE:
         return zero

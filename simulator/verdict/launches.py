@@ -17,7 +17,6 @@ from simulator.frontend.device_code import SourceFile
 from simulator.frontend.host_values import Evaluator
 from simulator.frontend.toplevel import Declaration
 from simulator.language.ctype import (
-    BFLOAT16,
     FLOAT,
     Array,
     ArrayOf,
@@ -27,7 +26,6 @@ from simulator.language.ctype import (
     Struct,
     Vector,
     Void,
-    bfloat16_bits,
     dtype_of,
     parts,
 )
@@ -251,8 +249,6 @@ def _filled(
     """An array of numbers, or of structs, each of whose numbers is filled alike."""
     if isinstance(element, Scalar):
         return _numbers(element, shape, contents, random)
-    if element.name == BFLOAT16:
-        return bfloat16_bits(_numbers(FLOAT, shape, contents, random))
     cells = np.zeros((math.prod(shape), element.size), np.uint8)
     for part in parts(element):
         numbers = _numbers(part.scalar, (len(cells), 1), contents, random)

@@ -117,6 +117,13 @@ TABLE: dict[str, tuple[str, Any]] = {
         " __pipeline_memcpy_async(&s[8 * i], reinterpret_cast<half*>(x) + 16 * i, 4 * KEPT + 8);"
         " __pipeline_commit(); __pipeline_wait_prior(KEPT - 2); __syncthreads();"
         " if (i < 4) x[i] = reinterpret_cast<int*>(s)[i];", np.where(I < 4, I, I)),
+    "asynchronous copy that fills with zeros": (
+        "__shared__ int s[32]; __shared__ int4 v[32];"
+        " __pipeline_memcpy_async(&s[i], &x[i < 20 ? i : 1 << 20], 4, i < 20 ? 0 : 4);"
+        " __pipeline_memcpy_async(&v[i], reinterpret_cast<int4*>(x) + i % 8, 16, i % 2 * 16);"
+        " __pipeline_commit(); __pipeline_wait_prior(0); __syncthreads();"
+        " x[i] = s[i] + 100 * v[i % 8].y;",
+        np.where(I < 20, I, 0) + 100 * np.where(I % 2, 0, 4 * (I % 8) + 1)),
     "warpSize and gridDim": ("x[i] = warpSize + gridDim.x * 100 + blockDim.x;", np.full(32, 164)),
     "typedef": ("typedef int number; using other = number; other v = i; x[i] = v;", I),
     "if with a variable": (
