@@ -21,7 +21,9 @@ from gpu.result import Comparison, comparison_from
 from gpu.scale import job as scale_job
 from gpu.scale import recorded as scale_recorded
 from gpu.scale.result import scaling_from
-from gpu.tables import limits_table, scaling_table, table
+from gpu.shapes import job as shapes_job
+from gpu.shapes.result import Shapes, shapes_from
+from gpu.tables import limits_table, scaling_table, shapes_table, table
 from gpu.worker import Worker, WorkerError
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
@@ -59,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m gpu", description=__doc__)
     commands = parser.add_subparsers(
-        required=True, metavar="status|compare|bits|limits|scale|record"
+        required=True, metavar="status|compare|bits|limits|shapes|scale|record"
     )
     status = commands.add_parser("status", help="which GPU is here, or what is missing")
     status.add_argument("--json", action="store_true", help="print one JSON object")
@@ -80,6 +82,10 @@ def _parser() -> argparse.ArgumentParser:
     limits.add_argument("--json", action="store_true", help="print one JSON object")
     limits.set_defaults(run=_limits)
 
+    shapes = commands.add_parser("shapes", help="choose a kernel for many shapes, beside cuBLAS")
+    shapes.add_argument("--json", action="store_true", help="print one JSON object")
+    shapes.set_defaults(run=_shapes)
+
     scale = commands.add_parser("scale", help="spread a product over several GPUs of this host")
     for name in "mnk":
         scale.add_argument(f"--{name}", type=int, default=16384, help="default 16384")
@@ -97,11 +103,11 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--folder", type=Path, default=recorded.FOLDER, help="where to write")
     record.set_defaults(run=_record)
 
-    for command in (status, compare, bits, limits, record):
+    for command in (status, compare, bits, limits, shapes, record):
         command.add_argument(
             "--gpu", type=int, default=0, metavar="NUMBER", help="which one, as status lists them"
         )
-    for command in (compare, bits, limits, scale, record):
+    for command in (compare, bits, limits, shapes, scale, record):
         command.add_argument(
             "--limit", type=float, default=300.0, help="seconds that a job may take"
         )
@@ -207,6 +213,19 @@ def _limits(options: argparse.Namespace, worker: Worker) -> int:
     return 0
 
 
+def _shapes(options: argparse.Namespace, worker: Worker) -> int:
+    if not _gpu_found(options, worker):
+        return 2
+    run = _run_shapes(options, worker)
+    print(json.dumps(run.to_json(), indent=1) if options.json else shapes_table(run))
+    return 0 if run.verified else 1
+
+
+def _run_shapes(options: argparse.Namespace, worker: Worker) -> Shapes:
+    job = shapes_job.request(options.gpu)
+    return shapes_from(dict(worker.submit(job, options.limit).wait(_report)))
+
+
 def _scale(options: argparse.Namespace, worker: Worker) -> int:
     size = (options.m, options.n, options.k)
     check_size(size)
@@ -239,6 +258,8 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
     print(limits_table(found), end="\n\n")
     few = [choose(name, BITS_SIZE, _defines(options)) for name in names]
     verdicts = _run_bits(options, worker, BITS_SIZE, few)
+    shapes = _run_shapes(options, worker)
+    print(shapes_table(shapes), end="\n\n")
     comparisons = []
     for size in RECORDED_SIZES:
         print("M, N, K = {}, {}, {}".format(*size), file=sys.stderr)
@@ -249,10 +270,11 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
             comparison = _counted(comparison, candidates, options.gpu)
         comparisons.append(comparison)
         # After each size, so that an interrupted run is not lost.
-        path = recorded.write(comparisons, options.folder, begun, found, verdicts)
+        path = recorded.write(comparisons, options.folder, begun, found, verdicts, shapes)
     print(f"Wrote {path}")
     right = all(comparison.verified for comparison in comparisons)
-    return 0 if right and all(verdict.identical for verdict in verdicts) else 1
+    same = all(verdict.identical for verdict in verdicts)
+    return 0 if right and same and shapes.verified else 1
 
 
 def _counted(comparison: Comparison, candidates: Sequence[Candidate], gpu: int) -> Comparison:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -45,13 +46,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and write: 0 where all counters agree or are explained, 1 if not, 2 on an error."""
     parser = argparse.ArgumentParser(prog="python -m gpu.profile", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="where the kernels' counters go")
+    parser.add_argument(
+        "--kernels", default="", metavar="NAME,NAME",
+        help="only these kernels' cases, beside the others that the file has of the same GPU",
+    )  # fmt: skip
     parser.add_argument("--patterns", type=Path, help="where single instructions' counters go")
     options = parser.parse_args(arguments)
     try:
         with tempfile.TemporaryDirectory() as folder:
             if options.patterns:
                 write(options.patterns, measure_patterns(Path(folder)))
-            result = measure_cases(Path(folder) / "cases")
+            wanted = [name for name in options.kernels.split(",") if name]
+            result = measure_cases(Path(folder) / "cases", wanted)
+            if wanted:
+                result = beside_others(options.out, result)
     except (ToolError, SourceError, LaunchError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -88,9 +96,25 @@ def measure_patterns(folder: Path) -> dict[str, Any]:
     return {"what": "One warp instruction each.", **machine(), "how": HOW, "patterns": rows}
 
 
-def measure_cases(folder: Path) -> dict[str, Any]:
-    """Simulated beside measured counters of every case, as one object ready for JSON."""
-    chosen = profile_cases.cases()
+def beside_others(path: Path, result: dict[str, Any]) -> dict[str, Any]:
+    """The result with the cases that a file has beside its own. ToolError unless of one GPU."""
+    before = json.loads(path.read_text(encoding="utf-8"))
+    if (before["gpu"], before["driver"]) != (result["gpu"], result["driver"]):
+        raise ToolError(f"{path} is of a {before['gpu']} with driver {before['driver']}.")
+    measured = {row["name"] for row in result["cases"]}
+    others = [row for row in before["cases"] if row["name"] not in measured]
+    return result | {"cases": [*others, *result["cases"]]}
+
+
+def measure_cases(folder: Path, kernels: Sequence[str] = ()) -> dict[str, Any]:
+    """Simulated beside measured counters of every case, as one object ready for JSON.
+
+    With kernels, by their names in the catalogue, of these alone.
+    """
+    every = profile_cases.cases()
+    chosen = [
+        case for case in every if not kernels or re.split("[ ,]", case.name)[0] in kernels
+    ]  # fmt: skip
     program = build(chosen, folder)
     rows = []
     for case, (_, measured) in zip(chosen, profiled([str(program)]), strict=True):

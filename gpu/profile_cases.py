@@ -177,6 +177,8 @@ EXPLAINED: tuple[tuple[str, str, str, str], ...] = (
     ("warptiles", "plain", "shared_load_requests", BOTH),
     ("warptiles WARPS_DOWN=2 WARPS_ACROSS=4", "plain", "shared_load_wavefronts", SUNK),
     ("warptiles", "plain", "shared_store", COPIES),
+    ("anyshape", "plain", "shared_load_requests", BOTH),
+    ("anyshape", "plain", "shared_store", COPIES),
     ("two branches", "volatile", "global", "The compiler makes one instruction of both branches."),
     ("swizzled TILE=4, 96x64x80", "volatile", "shared_load_wavefronts", FEW),
     ("masked", "plain", "shared_store_wavefronts", FEW),

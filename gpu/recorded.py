@@ -16,6 +16,8 @@ from gpu.device import Device
 from gpu.json_data import decode
 from gpu.microbenchmarks.limits import Limits, limits_from
 from gpu.result import Comparison
+from gpu.shapes.plan import Table
+from gpu.shapes.result import Shape, Shapes
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "recorded"
 FORMAT = 1
@@ -32,6 +34,8 @@ class RecordedRun:
     comparisons: tuple[Comparison, ...]  # at least one
     limits: Limits | None = None  # None in a recording made before they were measured
     bits: tuple[BitVerdict, ...] = ()  # empty in a recording made before they were measured
+    shapes: tuple[Shape, ...] = ()  # likewise
+    shape_table: Table | None = None  # what their kernels were chosen by
 
     @property
     def sizes(self) -> tuple[tuple[int, int, int], ...]:
@@ -52,6 +56,8 @@ class RecordingFile:
 
     comparisons: tuple[Comparison, ...]
     bits: tuple[BitVerdict, ...] = ()
+    shapes: tuple[Shape, ...] = ()
+    shape_table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +79,12 @@ def write(
     when: datetime,
     limits: Limits | None = None,
     bits: Sequence[BitVerdict] = (),
+    shapes: Shapes | None = None,
 ) -> Path:
     """Write a recording of at least one comparison; its path.
 
-    It has the keys `ceilings`, `latency` and `bits` if these were measured.
+    It has the keys `ceilings`, `latency`, `bits`, `shapes` and `shape_table` if these were
+    measured.
     """
     device = comparisons[0].device
     recording: dict[str, Any] = {
@@ -87,6 +95,9 @@ def write(
         recording |= dataclasses.asdict(limits)
     if bits:
         recording["bits"] = [dataclasses.asdict(verdict) for verdict in bits]
+    if shapes:
+        run = shapes.to_json()
+        recording |= {"shapes": run["shapes"], "shape_table": run["table"]}
     return write_file(recording, folder / f"{slug(device.name)}.json", when)
 
 
@@ -143,7 +154,10 @@ def read(path: Path) -> RecordedRun:
             raise ValueError("It holds no comparisons.")
         limits = limits_from(found) if "ceilings" in found or "latency" in found else None
         device = file.comparisons[0].device
-        return RecordedRun(path.name, when, device, file.comparisons, limits, file.bits)
+        return RecordedRun(
+            path.name, when, device, file.comparisons, limits, file.bits, file.shapes,
+            file.shape_table,
+        )  # fmt: skip
 
     return read_file(path, parse)
 

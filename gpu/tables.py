@@ -8,6 +8,7 @@ from gpu.microbenchmarks.limits import Limits
 from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
 from gpu.scale.result import ScaleRun, Scaling
+from gpu.shapes.result import Shape, Shapes, geometric_mean
 
 
 def table(comparison: Comparison) -> str:
@@ -71,6 +72,30 @@ def limits_table(limits: Limits) -> str:
         f"Multiply-adds alone: {found.fp32_tflops:.1f} TFLOP/s. Copy through DRAM: "
         f"{found.dram_gb_s:,.0f} GB/s, within the L2: {found.l2_gb_s:,.0f} GB/s.\n"
         f"Latency in cycles: {cycles}."
+    )
+
+
+def shapes_table(run: Shapes) -> str:
+    """A run over shapes: each one's chosen kernel beside cuBLAS, and how near all come to it."""
+    lines = [
+        f"{'M x N x K':>20}{'verified':>9}{'ms':>10}{'cuBLAS, ms':>12}{'of cuBLAS':>11}  chosen",
+        *map(_shape, run.shapes),
+    ]
+    drawn = [shape for shape in run.shapes if shape.is_random]
+    if drawn:
+        worst = min(drawn, key=lambda shape: shape.cublas_ratio)
+        lines.append(
+            f"{len(drawn)} shapes drawn at random on {run.device.name}: geometric mean "
+            f"{geometric_mean(drawn):.3f} of cuBLAS, worst {worst.cublas_ratio:.3f}"
+        )
+    return "\n".join(lines)
+
+
+def _shape(shape: Shape) -> str:
+    return (
+        f"{' x '.join(map(str, shape.size)):>20}{'yes' if shape.verified else 'NO':>9}"
+        f"{shape.ms:10.4f}{shape.cublas_ms:12.4f}{shape.cublas_ratio:11.1%}  {shape.kernel}: "
+        f"{shape.plan.reason}"
     )
 
 

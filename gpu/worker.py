@@ -405,9 +405,15 @@ def _scale(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
     return scale_product(request, progress)
 
 
+def _shapes(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
+    from gpu.shapes.job import run_shapes
+
+    return run_shapes(request, progress)
+
+
 JOBS: Mapping[str, Handler] = {
     "status": _status, "compare": _compare, "product": _product, "limits": _limits,
-    "scale": _scale,
+    "scale": _scale, "shapes": _shapes,
 }  # fmt: skip
 
 if __name__ == "__main__":

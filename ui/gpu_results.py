@@ -15,9 +15,12 @@ from gpu.own import NAME
 from gpu.predict import NotPredictedError
 from gpu.result import Comparison
 from gpu.scale.recorded import RecordedScaling
+from gpu.shapes.plan import Table
+from gpu.shapes.result import Shape
 from ui.cache import answers
 from ui.compute import predict_counters
 from ui.gpu_charts import counters, latency, performance, roofline, scaling, tiles_over_gpus
+from ui.gpu_charts import shapes as shapes_chart
 from ui.gpu_charts.performance import Pair
 from ui.palette import CHART_INKS
 from ui.plain_text import plain_text
@@ -26,6 +29,7 @@ from ui.workers import WorkerLostError
 # Shown until a reader chooses others; a run may have none of them. NAME is a visitor's own kernel.
 USUAL_KERNELS = (NAME, "naive", "tiled", "transposed:TILE=32", "registers", "warptiles", "cublas")
 USUAL_PAIR: Pair = ("tiled", "naive")
+USUAL_SHAPE = (256, 256, 16384)  # whose K is split
 CHART_CONFIG = {"displayModeBar": False}  # its buttons would lie over labels
 TABS = (
     "Speed", "Time", "Share of cuBLAS", "Against size", "Roofline", "Predicted and measured",
@@ -315,3 +319,43 @@ def show_scaling(run: RecordedScaling) -> None:
         "over the number of GPUs. cuBLASXt has its matrices on the first GPU."
         + (f" A copy from one GPU to the next goes at {link:.0f} GB/s." if link else "")
     )
+
+
+def show_shapes(shapes: Sequence[Shape], table: Table) -> None:
+    """Show how near the chosen kernels come to cuBLAS, and why one of them was chosen."""
+    st.subheader("Every shape", anchor=False)
+    st.markdown(shapes_chart.summarize(shapes))
+    st.plotly_chart(
+        shapes_chart.draw_map(shapes, text_colour()), key="shapes_map", config=CHART_CONFIG,
+        alt=f"Share of cuBLAS at each M x N x K: {shapes_chart.describe(shapes)}.",
+    )  # fmt: skip
+    st.caption(
+        "A mark is a shape, a large one much work; blue is faster than cuBLAS, orange slower. For "
+        "each the kernel was chosen from times of its waves that were measured beforehand, and "
+        "verified; filling C with zeros and copying rows of B are part of its time."
+    )
+    by_name = {performance.size_name(shape.size): shape for shape in shapes}
+    known = list(by_name)
+    usual = performance.size_name(USUAL_SHAPE)
+    name = st.selectbox(
+        "Why this kernel", known, index=known.index(usual) if usual in known else 0,
+        key="shapes_size",
+    )  # fmt: skip
+    shape = by_name[name]
+    st.markdown(
+        f"**{performance.format_percent(shape.cublas_ratio)} of cuBLAS**, "
+        f"{performance.format_milliseconds(shape.ms)}, with "
+        f"{plain_text(shape.kernel)}. {plain_text(shape.plan.reason)}"
+    )
+    before = shapes_chart.usual_plan(table, shape)
+    drawn = [("Chosen", shape.plan)]
+    if before is not None and before.kernel != shape.plan.kernel:
+        drawn.insert(0, ("The ladder's last kernel", before))
+    for column, (title, plan) in zip(st.columns(len(drawn)), drawn, strict=True):
+        with column:
+            told = shapes_chart.explain_waves(plan, table.multiprocessors)
+            st.markdown(f"**{title}.** {told}")
+            st.plotly_chart(
+                shapes_chart.draw_waves(plan, table.multiprocessors, text_colour()),
+                key=f"shapes_waves_{title}", config=CHART_CONFIG, alt=told,
+            )  # fmt: skip

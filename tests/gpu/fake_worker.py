@@ -18,6 +18,7 @@ from gpu.scale.plan import make_plan
 from gpu.scale.result import ScaleRun, Scaling, Way
 from gpu.worker import serve
 from simulator.language.errors import LaunchError
+from tests.gpu.fake_shapes import shapes_of
 
 Request = Mapping[str, Any]
 CANNED = Path(__file__).with_name("comparison.json")
@@ -116,6 +117,11 @@ def limits(_request: Request, progress: Progress) -> dict[str, Any]:
     }
 
 
+def shapes(_request: Request, progress: Progress) -> dict[str, Any]:
+    progress("Timing 4096 x 4096 x 4096", 0.5)
+    return shapes_of(1.05, 0.9).to_json()
+
+
 def scale(request: Request, progress: Progress) -> dict[str, Any]:
     """Times that fall with the GPUs, each 10% over ideal; FAKE_SCALE=wrong makes a C wrong."""
     device = status(request, progress)["device"]
@@ -144,7 +150,7 @@ def scale(request: Request, progress: Progress) -> dict[str, Any]:
 JOBS = {
     "echo": echo, "sleep": sleep, "die": die, "cuda": cuda, "refuse": refuse, "fault": fault,
     "hog": hog, "status": status, "compare": compare, "product": product,
-    "limits": limits, "scale": scale,
+    "limits": limits, "scale": scale, "shapes": shapes,
 }  # fmt: skip
 
 if __name__ == "__main__":

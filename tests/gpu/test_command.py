@@ -112,7 +112,19 @@ def test_record_writes_what_can_be_read(tmp_path, capsys) -> None:  # type: igno
     assert [(verdict.name, verdict.identical) for verdict in run.bits] == [("tiled", True)]
     assert run.comparisons[0].kernels[0].simulated
     assert (4096, 4096, 4096) in found.runs[0].sizes
+    assert [shape.cublas_ratio for shape in run.shapes] == [1.05, 0.9]
+    assert run.shape_table is not None
     assert "Wrote" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("with_gpu")
+def test_shapes_are_a_table_or_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shapes"]) == 0
+    assert "2 shapes drawn at random" in capsys.readouterr().out
+    assert main(["shapes", "--json"]) == 0
+    [first, _] = json.loads(capsys.readouterr().out)["shapes"]
+    assert first["size"] == [4096, 4096, 4096]
+    assert {"kernel", "cublas_ratio", "verified"} <= set(first)
 
 
 @pytest.mark.usefixtures("with_gpu")

@@ -35,6 +35,15 @@ def indices(step: Step, macros: Values) -> Values:
 
 
 # Row and column of the sum that a statement adds to, within the block's tile, as each text has it.
+def place_in_warp_tiles(v: Values) -> tuple[Any, Any]:
+    """Row and column of the sum of a thread of a warp's tile."""
+    warp, lane = v["threadIdx"] // 32, v["threadIdx"] % 32
+    return (
+        warp // v["WARPS_ACROSS"] * 4 * v["ROWS"] + lane // 8 * 4 + v["i"] // 4 * 16 + v["i"] % 4,
+        warp % v["WARPS_ACROSS"] * 8 * v["COLUMNS"] + lane % 8 * 4 + v["j"] // 4 * 32 + v["j"] % 4,
+    )
+
+
 PLACES: dict[str, Callable[[Values], tuple[Any, Any]]] = {
     "rows": lambda v: (v["ty"] * v["EACH"] + v["i"], v["tx"]),
     "registers": lambda v: (
@@ -49,12 +58,8 @@ PLACES: dict[str, Callable[[Values], tuple[Any, Any]]] = {
         v["i"] * (v["TILE"] // v["EACH"]) + v["ty"],
         v["j"] // 4 * 4 * (v["TILE"] // v["EACH"]) + v["tx"] * 4 + v["j"] % 4,
     ),
-    "warptiles": lambda v: (
-        v["threadIdx"] // 32 // v["WARPS_ACROSS"] * 4 * v["ROWS"]
-        + v["threadIdx"] % 32 // 8 * 4 + v["i"] // 4 * 16 + v["i"] % 4,
-        v["threadIdx"] // 32 % v["WARPS_ACROSS"] * 8 * v["COLUMNS"]
-        + v["threadIdx"] % 8 * 4 + v["j"] // 4 * 32 + v["j"] % 4,
-    ),
+    "warptiles": place_in_warp_tiles,
+    "anyshape": place_in_warp_tiles,
 }  # fmt: skip
 
 

@@ -35,7 +35,13 @@ from ui.gpu_jobs import (
     shared_cluster,
     start_job,
 )
-from ui.gpu_results import show_bits, show_comparison, show_limits, show_scaling
+from ui.gpu_results import (
+    show_bits,
+    show_comparison,
+    show_limits,
+    show_scaling,
+    show_shapes,
+)
 from ui.grid_section import draw_grid
 from ui.mailbox import open_view
 from ui.palette import PALETTES
@@ -287,6 +293,8 @@ def draw_recordings(beside_live: bool) -> None:
     )  # fmt: skip
     comparison = run.comparisons[sizes[name]]
     show_comparison(comparison, run.limits, pair_columns, "recorded", run.comparisons)
+    if run.shapes and run.shape_table:
+        show_shapes(run.shapes, run.shape_table)
     if run.bits:
         show_bits(run.bits)
     if not beside_live:

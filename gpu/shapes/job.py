@@ -1,0 +1,293 @@
+"""The job in the GPU's process: measure the table, then each shape's chosen kernel and cuBLAS."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gpu.candidate import Candidate, check_size, choose
+from gpu.compile import Loaded, compile_text, load
+from gpu.device import Device
+from gpu.json_data import decode
+from gpu.progress import Progress, portion
+from gpu.shapes.plan import WIDE, Pace, Plan, Table, Tuned
+from gpu.shapes.plan import choose as choose_plan
+from gpu.shapes.result import Shape, Shapes
+from gpu.shapes.sizes import KNOWN, Size, random_sizes
+from gpu.timing import measure
+from gpu.verify import MARGIN, judge, random_inputs, reference, scale
+from simulator.catalogue import catalogue
+from simulator.frontend.source import set_defines
+
+ANY_SHAPE = "anyshape"
+# Settings of the kernel for any shape: a thread's tile is large where C is, and small where it is
+# not. WARPS_DOWN, WARPS_ACROSS, ROWS, COLUMNS, DEPTH, STAGES.
+SETTINGS = (
+    (2, 2, 8, 8, 16, 3), (2, 2, 16, 4, 16, 3), (2, 2, 8, 8, 8, 4), (2, 2, 16, 4, 8, 4),
+    (2, 2, 16, 8, 8, 4), (4, 2, 8, 8, 8, 4), (2, 4, 16, 8, 8, 3), (2, 2, 8, 4, 16, 3),
+    (1, 2, 8, 4, 16, 4), (2, 1, 8, 4, 16, 4), (1, 1, 8, 4, 16, 4),
+)  # fmt: skip
+USUAL = {"PIECES": 1, "PADDED": 0}  # in the text
+MACROS = ("WARPS_DOWN", "WARPS_ACROSS", "ROWS", "COLUMNS", "DEPTH", "STAGES")
+WHOLE_ROWS = ("warptiles",)  # faster where N and K suit them
+LENGTHS = (384, 1536)  # of K, to tell the time of each k from that of a launch
+ADDED = (128, 1024)  # sides of a small C and of a large one, to which pieces are added
+ADDED_PIECES = 3
+PADDED = ((64, 64), (4096, 4096))  # sides of B, copied to other rows
+PAD_THREADS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class ShapesJob:
+    """The worker's job for a run over shapes, as it stands in JSON."""
+
+    sizes: tuple[Size, ...]
+    drawn: int  # how many of them, the last ones, were drawn at random
+    gpu: int = 0  # the GPU's number
+
+
+def request(gpu: int = 0) -> dict[str, Any]:
+    """The worker's job for a run over shapes on GPU number `gpu`, as JSON takes it."""
+    drawn = random_sizes()
+    sizes = [list(size) for size in (*KNOWN, *drawn)]
+    return {"job": "shapes", "gpu": gpu, "sizes": sizes, "drawn": len(drawn)}
+
+
+def run_shapes(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Run the job that `request` describes on this process's GPU; a `Shapes` as JSON."""
+    from gpu.probe import use
+
+    progress("Looking at the GPU", 0.0)
+    wanted = decode(ShapesJob, job, "The job")
+    for size in wanted.sizes:
+        check_size(size)
+    device = use(wanted.gpu)
+    runner = Runner(device)
+    table = measure_table(runner, portion(progress, 0.0, 0.15))
+    shapes = []
+    each = portion(progress, 0.15, 1.0)
+    first_drawn = len(wanted.sizes) - wanted.drawn
+    for index, size in enumerate(wanted.sizes):
+        each("Timing {} x {} x {}".format(*size), index / len(wanted.sizes))
+        shapes.append(run_shape(runner, table, size, index >= first_drawn))
+    return Shapes(device, table, tuple(shapes)).to_json()
+
+
+class Runner:
+    """Compiles the kernels that are asked for, and keeps them."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._loaded: dict[str, Loaded] = {}
+        self._pad: Loaded | None = None
+
+    def load(self, candidate: Candidate) -> Loaded:
+        """A candidate's kernel."""
+        if candidate.name not in self._loaded:
+            found = self._compile(candidate.text, candidate.kernel, candidate.block)
+            self._loaded[candidate.name] = found
+        return self._loaded[candidate.name]
+
+    def pad(self) -> Loaded:
+        """The kernel that copies B to rows of whole 16 bytes."""
+        if self._pad is None:
+            text = catalogue()[ANY_SHAPE].source()
+            self._pad = self._compile(text, "pad_rows", (PAD_THREADS, 1, 1))
+        return self._pad
+
+    def _compile(self, text: str, kernel: str, block: tuple[int, int, int]) -> Loaded:
+        binary = compile_text(text, kernel, self.device.architecture, {}, f"{kernel}.cu")
+        return load(binary, block, self.device.threads_per_multiprocessor, 0)
+
+    def launch(self, plan: Plan, size: Size, A: Any, B: Any, C: Any) -> Callable[[], None]:
+        """What computes C = A B by a plan: A [M, K], B [K, N], C [M, N] on the GPU."""
+        candidate = planned(plan, size)
+        product = self.load(candidate)
+        M, N, K = map(np.int32, size)
+        steps: list[Callable[[], object]] = []
+        right = B
+        if plan.is_padded:
+            right, copy = self.padding(B)
+            steps.append(copy)
+        if plan.pieces > 1:
+            steps.append(lambda: C.data.memset_async(0, C.nbytes))
+        arguments = A, right, C, M, N, K
+        steps.append(lambda: product.function(candidate.grid, candidate.block, arguments))
+
+        def run() -> None:
+            for step in steps:
+                step()
+
+        return run
+
+    def padding(self, B: Any) -> tuple[Any, Callable[[], None]]:
+        """Room for B with rows of whole 16 bytes, and what copies it there."""
+        import cupy
+
+        K, N = B.shape
+        pitch = math.ceil(N / WIDE) * WIDE
+        padded = cupy.empty((K, pitch), dtype=B.dtype)
+        grid = math.ceil(pitch / PAD_THREADS), min(K, 2**15), 1
+        arguments = B, padded, np.int32(K), np.int32(N)
+        kernel = self.pad().function
+        return padded, lambda: kernel(grid, (PAD_THREADS, 1, 1), arguments)
+
+
+def planned(plan: Plan, size: Size) -> Candidate:
+    """A plan's candidate: its kernel with what the plan sets of PIECES and PADDED."""
+    candidate = choose(plan.kernel, size)
+    macros = {"PIECES": plan.pieces, "PADDED": int(plan.is_padded)}
+    changed = {name: str(value) for name, value in macros.items() if value != USUAL[name]}
+    name = ":".join([candidate.name, *(f"{macro}={value}" for macro, value in changed.items())])
+    text, _ = set_defines(candidate.text, changed)
+    grid = *candidate.grid[:2], plan.pieces
+    return replace(candidate, name=name, text=text, grid=grid)
+
+
+def names() -> tuple[str, ...]:
+    """The kernels of a table, as gpu.candidate.choose takes them."""
+    usual = {macro: values[0] for macro, values in catalogue()[ANY_SHAPE].defines.items()}
+    settings = [
+        [f"{macro}={value}" for macro, value in zip(MACROS, setting, strict=True)
+         if value != usual[macro]]
+        for setting in SETTINGS
+    ]  # fmt: skip
+    return (*WHOLE_ROWS, *(":".join([ANY_SHAPE, *setting]) for setting in settings))
+
+
+def measure_table(runner: Runner, progress: Progress) -> Table:
+    """Measure how long each kernel's blocks take on this GPU, and what else a plan may need."""
+    multiprocessors = runner.device.multiprocessors
+    down, across = _grid(multiprocessors)
+    each = portion(progress, 0.0, 0.9)
+    launch_ms = _empty_launch(runner)
+    kernels = []
+    for index, name in enumerate(names()):
+        each(f"Timing {name}", index / len(names()))
+        kernels.append(_tuned(runner, name, down, across, launch_ms))
+    zero_ms, add_ms = _adding(runner)
+    pad_ms, pad_value_ms = _padding(runner)
+    return Table(multiprocessors, launch_ms, zero_ms, add_ms, pad_ms, pad_value_ms, tuple(kernels))
+
+
+def _grid(multiprocessors: int) -> tuple[int, int]:
+    """Tiles down and across, as square as may be, that give each multiprocessor one."""
+    down = next(n for n in range(math.isqrt(multiprocessors), 0, -1) if multiprocessors % n == 0)
+    return down, multiprocessors // down
+
+
+def _quiet(_message: str, _done: float | None = None, /) -> None:
+    """Say nothing: a table's measurements are short."""
+
+
+def _empty_launch(runner: Runner) -> float:
+    import cupy
+
+    B = cupy.zeros((1, WIDE), dtype=cupy.float32)
+    kernel, arguments = runner.pad().function, (B, B, np.int32(0), np.int32(0))
+    return measure({"empty": lambda: kernel((1, 1, 1), (32, 1, 1), arguments)}, _quiet)["empty"].ms
+
+
+def _tuned(runner: Runner, name: str, down: int, across: int, launch_ms: float) -> Tuned:
+    family, *_ = name.split(":")
+    tile = catalogue()[family].tile(**_macros(name))
+    assert tile is not None
+    rows, columns, depth = tile
+    sides = down * rows, across * columns
+    wide = _pace(runner, name, sides, 0, launch_ms)
+    narrow = _pace(runner, name, sides, 1, launch_ms) if family == ANY_SHAPE else None
+    return Tuned(name, rows, columns, depth, wide, narrow)
+
+
+def _pace(runner: Runner, name: str, sides: tuple[int, int], less: int, launch_ms: float) -> Pace:
+    """Measure a kernel on a C of so many rows and columns times a multiprocessor's blocks.
+
+    The columns are so many less, which leaves the blocks as many.
+    """
+    held = runner.load(choose(name, (*sides, 1))).resources.blocks_per_multiprocessor
+    plan = Plan(name, 1, False, 0, held, 1, 0.0, "")
+    launches = {
+        f"{blocks} {K}": _on_ones(runner, plan, (sides[0], sides[1] * blocks - less, K))
+        for blocks in range(1, held + 1)
+        for K in LENGTHS
+    }
+    found = {key: timing.ms for key, timing in measure(launches, _quiet).items()}
+    short, long = LENGTHS
+    start_ms, k_ms = [], []
+    for blocks in range(1, held + 1):
+        each = (found[f"{blocks} {long}"] - found[f"{blocks} {short}"]) / (long - short)
+        k_ms.append(each)
+        start_ms.append(max(found[f"{blocks} {short}"] - short * each - launch_ms, 0.0))
+    return Pace(tuple(start_ms), tuple(k_ms))
+
+
+def _on_ones(runner: Runner, plan: Plan, size: Size) -> Callable[[], None]:
+    """A launch of a plan on matrices of ones."""
+    import cupy
+
+    M, N, K = size
+    A, B, C = (cupy.ones(shape, dtype=cupy.float32) for shape in ((M, K), (K, N), (M, N)))
+    return runner.launch(plan, size, A, B, C)
+
+
+def _macros(name: str) -> dict[str, int]:
+    """The macros of a candidate's name."""
+    pairs = (setting.split("=") for setting in name.split(":")[1:])
+    return {macro: int(value) for macro, value in pairs}
+
+
+def _adding(runner: Runner) -> tuple[float, float]:
+    """Milliseconds to fill C with zeros, and for each value that is added to it.
+
+    A launch in pieces is held against one of as many blocks, of as many k, that add nothing.
+    """
+    kernel = next(name for name in names() if name.startswith(ANY_SHAPE))
+    K = LENGTHS[0]
+    launches = {}
+    for side in ADDED:
+        whole, pieces = (Plan(kernel, p, False, 0, 1, 1, 0.0, "") for p in (1, ADDED_PIECES))
+        launches[f"{side} 1"] = _on_ones(runner, whole, (side * ADDED_PIECES, side, K))
+        launches[f"{side} pieces"] = _on_ones(runner, pieces, (side, side, K * ADDED_PIECES))
+    found = {key: timing.ms for key, timing in measure(launches, _quiet).items()}
+    few, many = (max(found[f"{side} pieces"] - found[f"{side} 1"], 0.0) for side in ADDED)
+    return few, max(many - few, 0.0) / (ADDED_PIECES * ADDED[1] ** 2)
+
+
+def _padding(runner: Runner) -> tuple[float, float]:
+    """Milliseconds to begin to copy B to other rows, and for each of its values."""
+    import cupy
+
+    launches = {}
+    for K, N in PADDED:
+        _, launches[str(K * N)] = runner.padding(cupy.ones((K, N - 1), dtype=cupy.float32))
+    few, many = (measure(launches, _quiet)[str(K * N)].ms for K, N in PADDED)
+    small, large = (K * N for K, N in PADDED)
+    each = max(many - few, 0.0) / (large - small)
+    return max(few - each * small, 0.0), each
+
+
+def run_shape(runner: Runner, table: Table, size: Size, is_random: bool) -> Shape:
+    """Choose a plan for a shape, verify it, and time it beside cuBLAS."""
+    import cupy
+
+    M, N, K = size
+    plan = choose_plan(table, size)
+    host_a, host_b = random_inputs(M, N, K, "float32")
+    typical = scale(host_a, host_b)
+    A, B = cupy.asarray(host_a), cupy.asarray(host_b)
+    around = cupy.full(M * N + 2 * MARGIN, math.nan, dtype=cupy.float32)
+    C = around[MARGIN : MARGIN + M * N].reshape(M, N)
+    launch = runner.launch(plan, size, A, B, C)
+    launch()
+    cupy.cuda.get_current_stream().synchronize()
+    edges = cupy.concatenate((around[:MARGIN], around[-MARGIN:]))
+    wrote_outside = not bool(cupy.isnan(edges).all())
+    verdict = judge(cupy, C, reference(cupy, A, B), typical, K, wrote_outside)
+    timings = measure({"chosen": launch, "cublas": lambda: cupy.matmul(A, B, out=C)}, _quiet)
+    ms, cublas_ms = timings["chosen"].ms, timings["cublas"].ms
+    name = planned(plan, size).name
+    return Shape(size, name, cublas_ms / ms, verdict.verified, ms, cublas_ms, is_random, plan)

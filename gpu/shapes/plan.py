@@ -1,0 +1,134 @@
+"""Which kernel is the fastest for a shape: predicted from a few measured times, with the reason.
+
+Blocks run in waves: a multiprocessor holds so many of a kernel's blocks, and when they end the next
+come. The last wave may leave multiprocessors idle, and takes as long as one that does not. So the
+time of a launch follows from how long the blocks of a wave take for each k, which is measured once
+a kernel for each number of blocks on a multiprocessor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+PIECES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)  # of K, each with a block of its own
+FEWEST_K = 64  # of a piece
+MOST_WAVES = 6  # of a launch whose K is in pieces
+WIDE = 4  # values in a copy of 16 bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Milliseconds of blocks with 1, 2, … of them on each multiprocessor, as many as it holds."""
+
+    start_ms: tuple[float, ...]  # to begin and to end
+    k_ms: tuple[float, ...]  # for each k
+
+    def time(self, blocks: int, K: int) -> float:
+        """Milliseconds of a wave with so many blocks on a multiprocessor, at least one."""
+        return self.start_ms[blocks - 1] + self.k_ms[blocks - 1] * K
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """One kernel in one setting, and how long its blocks take."""
+
+    name: str  # as gpu.candidate.choose takes it
+    rows: int  # of C that a block computes
+    columns: int  # likewise
+    depth: int  # columns of A in one tile of K
+    wide: Pace  # where rows of B begin on 16 bytes
+    # Where they do not; None for a kernel that also needs K to be a multiple of depth, in one
+    # piece.
+    narrow: Pace | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What was measured on one GPU."""
+
+    multiprocessors: int
+    launch_ms: float  # of a launch that does nothing
+    zero_ms: float  # to fill C with zeros, where blocks are to add to it
+    add_ms: float  # for each value that is added to C
+    pad_ms: float  # to begin copying B to rows of whole 16 bytes
+    pad_value_ms: float  # for each value of B that is copied
+    kernels: tuple[Tuned, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to compute a product of one shape."""
+
+    kernel: str  # a Tuned's name
+    pieces: int  # of K
+    is_padded: bool  # B is first copied to rows of whole 16 bytes
+    blocks: int
+    resident: int  # the most of its blocks that a multiprocessor holds
+    waves: int
+    predicted_ms: float
+    reason: str  # a sentence
+
+
+def choose(table: Table, size: Sequence[int]) -> Plan:
+    """The plan of the least predicted time for M, N, K."""
+    return min(plans(table, size), key=lambda plan: plan.predicted_ms)
+
+
+def plans(table: Table, size: Sequence[int]) -> Iterator[Plan]:
+    """Every way to compute a product of M, N, K that the table knows."""
+    M, N, K = size
+    is_ragged = N % WIDE != 0
+    for kernel in table.kernels:
+        if kernel.narrow is None and (is_ragged or K % kernel.depth):
+            continue
+        tiles = math.ceil(M / kernel.rows) * math.ceil(N / kernel.columns)
+        most = table.multiprocessors * len(kernel.wide.k_ms) * MOST_WAVES  # blocks
+        for pieces in (1,) if kernel.narrow is None else PIECES:
+            if pieces == 1 or (tiles * pieces <= most and pieces * FEWEST_K <= K):
+                for pads in (False, True) if is_ragged else (False,):
+                    pace = kernel.narrow if is_ragged and not pads else kernel.wide
+                    if pace is not None:
+                        yield _plan(table, kernel, pace, (M, N, K), tiles, pieces, pads)
+
+
+def _plan(
+    table: Table, kernel: Tuned, pace: Pace, size: tuple[int, int, int], tiles: int, pieces: int,
+    pads: bool,
+) -> Plan:  # fmt: skip
+    M, N, K = size
+    blocks, held = tiles * pieces, len(pace.k_ms)
+    length = math.ceil(K / (pieces * kernel.depth)) * kernel.depth  # of a piece, in whole tiles
+    full, rest = divmod(blocks, table.multiprocessors * held)
+    spent = table.launch_ms + full * pace.time(held, length)
+    if rest:
+        spent += pace.time(math.ceil(rest / table.multiprocessors), length)
+    if pieces > 1:
+        spent += table.zero_ms + table.add_ms * M * N * pieces
+    if pads:
+        spent += table.pad_ms + table.pad_value_ms * K * N
+    waves = full + bool(rest)
+    reason = _reason(table.multiprocessors, kernel, tiles, pieces, pads, held, waves)
+    return Plan(kernel.name, pieces, pads, blocks, held, waves, spent, reason)
+
+
+def _reason(
+    multiprocessors: int, kernel: Tuned, tiles: int, pieces: int, pads: bool, held: int, waves: int
+) -> str:
+    blocks, tile = tiles * pieces, f"{kernel.rows} x {kernel.columns}"
+    counted = "1 tile" if tiles == 1 else f"{tiles:,} tiles"
+    said = f"{multiprocessors} multiprocessors, {counted} of {tile}: "
+    if pieces > 1:
+        said += f"K in {pieces} pieces makes {blocks:,} blocks"
+    else:
+        said += "one block" if tiles == 1 else "a block for each"
+    if waves > 1:
+        said += f", {waves} waves of {held} on each multiprocessor."
+    elif blocks > multiprocessors:
+        said += f", up to {math.ceil(blocks / multiprocessors)} on each multiprocessor at once."
+    else:
+        said += ", all at once."
+    if pads:
+        said += " Rows of B do not begin on 16 bytes: they are first copied to rows that do."
+    return said

@@ -1,0 +1,55 @@
+"""What `python -m gpu shapes` finds: for each shape the chosen kernel beside cuBLAS."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpu.device import Device
+from gpu.json_data import decode
+from gpu.shapes.plan import Plan, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One shape: what was chosen for it, whether it was right, and how fast."""
+
+    size: tuple[int, int, int]  # M, N, K
+    kernel: str  # as gpu.candidate.choose takes it, with its pieces
+    cublas_ratio: float  # cuBLAS's time over the chosen kernel's, all that it needs included
+    verified: bool
+    ms: float
+    cublas_ms: float
+    is_random: bool  # one of the drawn shapes
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """A run over many shapes on one GPU."""
+
+    device: Device
+    table: Table
+    shapes: tuple[Shape, ...]
+
+    @property
+    def verified(self) -> bool:
+        """Whether every product was right."""
+        return all(shape.verified for shape in self.shapes)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON takes it; `shapes_from` reads it."""
+        return dataclasses.asdict(self)
+
+
+def shapes_from(found: dict[str, Any]) -> Shapes:
+    """The run that `to_json` wrote. ValueError, a sentence, where it is none."""
+    return decode(Shapes, found, "The run over shapes")
+
+
+def geometric_mean(shapes: Sequence[Shape]) -> float:
+    """The geometric mean of their ratios to cuBLAS; at least one shape."""
+    return math.exp(sum(math.log(shape.cublas_ratio) for shape in shapes) / len(shapes))
