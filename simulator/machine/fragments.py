@@ -17,7 +17,7 @@ import numpy as np
 from simulator.language.ctype import FLOAT, HALF, VECTORS, Array, CType, Scalar, Vector
 from simulator.language.errors import SourceError
 from simulator.language.fragments import Fragment, Use, parse_fragment
-from simulator.language.tree import AddressOf, Call, Dereference, Expression
+from simulator.language.tree import AddressOf, Call, Dereference, Expression, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine import tensor_core
 from simulator.machine.buffers import Address, clip_offsets
@@ -181,6 +181,12 @@ class TileInMemory:
             offsets = self._offsets(group, mask, origin.lane_offsets, distance)
             known = (origin.lane_offsets, mask, distance, offsets)
             group.memo[self._offsets_slot] = known
+        if origin.buffer.space is MemorySpace.LOCAL:
+            raise SourceError(
+                f"{origin.buffer.name} is an array of each thread's own, and a tile is the whole "
+                "warp's: keep it in shared or global memory.",
+                self._span,
+            )
         distance_to_tile = "A tile's distance from the start of its array"
         self._check_multiple(group, mask, origin.offset, TILE_ALIGNMENT, distance_to_tile)
         return [Address(origin.buffer, each, origin.base) for each in known[3]]

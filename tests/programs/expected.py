@@ -412,6 +412,11 @@ def half_axpy(given: Arguments) -> dict[str, Any]:
     return {"y": (given["a"] * wide(given["x"]) + wide(given["y"])).astype(np.float16)}
 
 
+def added_product(given: Arguments) -> dict[str, Any]:
+    product = wide(given["a"]) @ wide(given["b"]).T
+    return {"d": given["alpha"] * product + given["beta"] * given["c"]}
+
+
 def locked_dot(given: Arguments) -> dict[str, Any]:
     return {"c": [given["a"] @ given["b"]], "mutex": [0]}
 
@@ -813,6 +818,9 @@ EXPECTED: Mapping[str, Expectation | None] = {
     "testInnerArray": moved_points,
     "advance": falling,
     "haxpy": half_axpy,
+    "wmmaGemm": added_product,
+    "tf32Gemm": lambda g: {"C": (wide(g["A"]) @ wide(g["B"])).T},
+    "bf16Rows": lambda g: {"C": wide(g["A"]) @ wide(g["B"])},
     "rowMeans": lambda g: {"means": wide(g["in"]).mean(1)},
     "dotLocked": locked_dot,
     "turns": lambda g: {"counter": [7 + 96], "mutex": [0]},

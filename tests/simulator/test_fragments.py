@@ -326,6 +326,10 @@ def test_the_four_requests_of_a_tile_are_told_once(product: Recording) -> None:
             f"{SUMS} c; wmma::load_matrix_sync(c, x, 15, wmma::mem_col_major);",
             "between columns of a tile must be a multiple of 16 bytes, and is 60 here",
         ),
+        (
+            f"{SUMS} c; float v[256]; wmma::load_matrix_sync(c, v, 16, wmma::mem_row_major);",
+            "v is an array of each thread's own",
+        ),
         ("wmma::fragment<wmma::accumulator, 16, 16, 16, half> c;", "accumulator of float"),
         ("wmma::fragment<wmma::matrix_a, 16, 16, 16, half> a;", "row_major or col_major"),
         ("wmma::fragment<wmma::matrix_a, 8, 8, 4, double, wmma::row_major> a;", "Fragments here"),
