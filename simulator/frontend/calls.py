@@ -431,7 +431,7 @@ def _has_effects(function: Function) -> bool:
 def _is_of_header(cursor: Any) -> bool:
     """Whether a function is one of CUDA's that a header of ours gives a body."""
     file = cursor.location.file
-    return file is not None and Path(file.name) in HEADERS.values()
+    return file is not None and any(Path(file.name) in paths for paths in HEADERS.values())
 
 
 def _without_wrapping(cursor: Any) -> Any:

@@ -20,10 +20,10 @@ HALF = Path(__file__).with_name("half.cuh")
 COOPERATION = Path(__file__).with_name("cooperation.cuh")
 GROUPS = Path(__file__).with_name("cooperative_groups.cuh")
 # What else a text gets if it includes a header: many have a type of their own by the same name.
-HEADERS = {
-    "cuComplex.h": Path(__file__).with_name("complex.cuh"),
-    "mma.h": Path(__file__).with_name("wmma.cuh"),
-}
+COMPLEX = Path(__file__).with_name("complex.cuh")
+BFLOAT16 = Path(__file__).with_name("bfloat16.cuh")
+WMMA = Path(__file__).with_name("wmma.cuh")
+HEADERS = {"cuComplex.h": (COMPLEX,), "cuda_bf16.h": (BFLOAT16,), "mma.h": (BFLOAT16, WMMA)}
 
 # The target is Linux on every platform, where nvcc's long has 64 bits.
 # With -nostdinc and the two -nocuda flags the parser never opens a file of the host.
@@ -85,7 +85,7 @@ def parse(
     for a text that no compiler may get.
     """
     check_directives(text, defines, takes_pasting=True)
-    known = dict.fromkeys(HEADERS[header] for header in headers if header in HEADERS)
+    known = dict.fromkeys(path for header in headers for path in HEADERS.get(header, ()))
     included = [word for path in known for word in ("-include", str(path))]
     index = cindex.Index.create()
     try:

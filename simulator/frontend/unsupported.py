@@ -23,10 +23,12 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "this part of cooperative groups is left out"),
         (r"tex\w*|surf\w*|texture\w*|cudaTextureObject_t|cudaSurfaceObject_t|__sampler\w*",
          "textures and surfaces are left out; read the array itself"),
-        (r"(?:__)?nv_bfloat16\w*|__nv_(?:bfloat|fp)\w*|\w*bfloat16\w*", "bfloat16 and the "
-         "formats of 8 bits are left out; use half or float"),
+        (r"(?:__)?nv_bfloat16", "write #include <cuda_bf16.h>, for a type that tensor cores take "
+         "and that is converted to and from float"),
+        (r"__nv_(?:bfloat|fp)\w*|\w*(?:bfloat16|bf16)\w*", "of bfloat16 there are the type "
+         "__nv_bfloat16, __float2bfloat16 and __bfloat162float; formats of 8 bits are left out"),
         (r"(?:wmma|nvcuda)(?:::\w+)*", "write #include <mma.h> and using namespace nvcuda; "
-         "for what is taken of tensor cores: fragments of half and tf32 with sums of float"),
+         "for what is taken of tensor cores: fragments of half, bfloat16 and tf32, sums of float"),
         (r"w?g?mma\w*|__mma\w*|mma\w*", "for tensor cores write wmma::mma_sync of <mma.h>; "
          "the instructions behind it are left out"),
         (r"cuda[A-Z]\w*|checkCuda\w*", "that is host code: give the kernels alone, their launch is "
@@ -133,10 +135,12 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"'typeid' operator", "typeid is not supported: a GPU has no types at run time."),
         (r"Cannot deduce type of initializer list|std::initializer_list was not found",
          "A list in braces is no array by itself: declare an array of these values first."),
+        (r"selected deleted operator", "With __nv_bfloat16 nothing is computed here: convert it by "
+         "__bfloat162float, and the result by __float2bfloat16."),
         (r"undefined template 'nvcuda::wmma::fragment<",
-         "Fragments here are matrix_a and matrix_b of half (16x16x16, 32x8x16, 8x32x16) or "
-         "precision::tf32 (16x16x8), with row_major or col_major behind it, and accumulator of "
-         "float; convert numbers of other types to one of these."),
+         "Fragments here are matrix_a and matrix_b of half or __nv_bfloat16 (16x16x16, 32x8x16, "
+         "8x32x16) or precision::tf32 (16x16x8), with row_major or col_major behind it, and "
+         "accumulator of float; convert numbers of other types to one of these."),
         (r"no matching function for call to '(?:mma|(?:load|store)_matrix)_sync'",
          "The fragments of one mma_sync have the same sizes, its A and B one type. "
          "load_matrix_sync and store_matrix_sync take a pointer to the fragment's own type (of "

@@ -238,6 +238,8 @@ OF_DTYPE: Mapping[np.dtype[Any], Scalar] = {
     for scalar in (BOOL, CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, HALF, FLOAT, DOUBLE)
 }
 
+BFLOAT16 = "__nv_bfloat16"  # the name of a struct of its bits
+
 VECTORS: dict[str, Vector] = {
     f"{prefix}{n}": Vector(f"{prefix}{n}", element, n)
     for prefix, element in (
@@ -361,6 +363,17 @@ def common(left: Scalar, right: Scalar) -> Scalar:
     if signed_type.size > unsigned_type.size:
         return signed_type
     return ULONGLONG if signed_type is LONGLONG else ULONG
+
+
+def bfloat16_bits(values: Array) -> Array:
+    """Finite float32 numbers as bfloat16: their bits, rounded to nearest, halves to even.
+
+    >>> [hex(bits) for bits in bfloat16_bits(np.array([1.0, -2.0], np.float32))]
+    ['0x3f80', '0xc000']
+    """
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    rounded: Array = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> 16
+    return rounded.astype(np.uint16)
 
 
 def convert(value: Any, target: Scalar) -> Any:

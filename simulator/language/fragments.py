@@ -57,7 +57,12 @@ ELEMENTS_OF_SUMS: Mapping[Shape, tuple[Step, ...]] = {
     TF32_SHAPE: ((0, 1), (8, 0), (0, 8)),
 }
 HALF_BITS = 4  # of an element's number in an operand of half: 16 elements, some of them copies
-STORED: Mapping[str, Scalar] = {"half": ctype.HALF, "tf32": ctype.FLOAT, "float": ctype.FLOAT}
+STORED: Mapping[str, Scalar] = {
+    "half": ctype.HALF,
+    "__nv_bfloat16": ctype.USHORT,  # its bits
+    "tf32": ctype.FLOAT,
+    "float": ctype.FLOAT,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class Fragment:
 
     use: Use
     shape: Shape
-    operand: str  # "half" or "tf32"; of an accumulator "float"
+    operand: str  # "half", "__nv_bfloat16" or "tf32"; of an accumulator "float"
     layout: str  # "row_major" or "col_major", of memory; "" for an accumulator
 
     def __str__(self) -> str:
@@ -77,7 +82,7 @@ class Fragment:
 
     @property
     def element(self) -> Scalar:
-        """The type of x[i]."""
+        """The type of the cells that x[i] are."""
         return STORED[self.operand]
 
     @property

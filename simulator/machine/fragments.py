@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import FLOAT, HALF, VECTORS, Array, CType, Scalar, Vector
+from simulator.language.ctype import FLOAT, HALF, USHORT, VECTORS, Array, CType, Scalar, Vector
 from simulator.language.errors import SourceError
 from simulator.language.fragments import Fragment, Use, parse_fragment
 from simulator.language.tree import AddressOf, Call, Dereference, Expression, MemorySpace
@@ -29,8 +29,9 @@ from simulator.machine.warp_masks import by_lane, by_warp
 TILE_ALIGNMENT = 32  # bytes that a tile's address is a multiple of (CUDA C++ Programming Guide)
 LINE_ALIGNMENT = 16  # the same of the distance between its rows or columns
 BLOCK = 8  # lines and elements of what one access moves, where operands have 16 bits
-FORMS = {"half": tensor_core.HALF, "tf32": tensor_core.TF32}
-PAIRS: Mapping[Scalar, Vector] = {HALF: VECTORS["half2"], FLOAT: VECTORS["float2"]}
+PAIRS: Mapping[Scalar, Vector] = {
+    HALF: VECTORS["half2"], USHORT: VECTORS["ushort2"], FLOAT: VECTORS["float2"]
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +279,7 @@ def _multiply(call: Call, compiler: ExpressionCompiler) -> Closure:
         for pointer, name in zip(call.arguments, call.texts, strict=True)
     )
     assert a.fragment.use is Use.A
-    form, warps = FORMS[a.fragment.operand], WholeWarps(call, compiler)
+    form, warps = tensor_core.FORMATS[a.fragment.operand], WholeWarps(call, compiler)
 
     def multiply(group: Group, mask: Mask) -> Any:
         warps.check(group, mask)

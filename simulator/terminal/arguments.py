@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from simulator.archive import format_name, read_arrays
-from simulator.language.ctype import Array, Pointer, Struct, dtype_of, parts
+from simulator.language.ctype import (
+    BFLOAT16,
+    Array,
+    Pointer,
+    Struct,
+    bfloat16_bits,
+    dtype_of,
+    parts,
+)
 from simulator.language.errors import LaunchError, list_names
 from simulator.language.tree import Kernel
 from simulator.launch import BUDGET_BYTES
@@ -74,6 +82,8 @@ def build_argument(
         dtype, shape = array
         if dtype.names is None or struct is None:
             return random_numbers(random, dtype, shape)
+        if struct.name == BFLOAT16:
+            return bfloat16_bits(random_numbers(random, np.dtype(np.float32), shape))
         cells = np.zeros((math.prod(shape), struct.size), np.uint8)
         for part in parts(struct):
             numbers = random_numbers(random, part.scalar.dtype, (len(cells), 1))

@@ -17,6 +17,7 @@ from simulator.frontend.device_code import SourceFile
 from simulator.frontend.host_values import Evaluator
 from simulator.frontend.toplevel import Declaration
 from simulator.language.ctype import (
+    BFLOAT16,
     FLOAT,
     Array,
     ArrayOf,
@@ -26,6 +27,7 @@ from simulator.language.ctype import (
     Struct,
     Vector,
     Void,
+    bfloat16_bits,
     dtype_of,
     parts,
 )
@@ -249,6 +251,8 @@ def _filled(
     """An array of numbers, or of structs, each of whose numbers is filled alike."""
     if isinstance(element, Scalar):
         return _numbers(element, shape, contents, random)
+    if element.name == BFLOAT16:
+        return bfloat16_bits(_numbers(FLOAT, shape, contents, random))
     cells = np.zeros((math.prod(shape), element.size), np.uint8)
     for part in parts(element):
         numbers = _numbers(part.scalar, (len(cells), 1), contents, random)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Recording, Step, compile_kernel, narrate, record, simulate
-from simulator.language.ctype import Array
+from simulator.language.ctype import Array, bfloat16_bits
 from simulator.language.errors import SourceError
 from simulator.language.fragments import Use, parse_fragment
-from simulator.machine.tensor_core import HALF, TF32, Format, multiply_add, to_tf32
+from simulator.machine.tensor_core import BFLOAT16, HALF, TF32, Format, multiply_add, to_tf32
 from simulator.number_format import format_number
 from simulator.recording.parts import parts
 
@@ -74,21 +74,26 @@ def test_a_product_of_tf32_by_functions_and_arrays_of_fragments() -> None:
     assert np.array_equal(result.arrays["C"].view(np.uint32), expected.view(np.uint32))
 
 
+@pytest.mark.parametrize("form", [HALF, BFLOAT16], ids=lambda form: form.name)
 @pytest.mark.parametrize("shape", [(16, 16, 16), (32, 8, 16), (8, 32, 16)])
 @pytest.mark.parametrize("layouts", [("row", "col"), ("col", "row")])
 def test_every_shape_and_layout_multiplies(
-    shape: tuple[int, int, int], layouts: tuple[str, str]
+    form: Format, shape: tuple[int, int, int], layouts: tuple[str, str]
 ) -> None:
     m, n, k = shape
-    a, b = random((m, k), np.float16, 5), random((k, n), np.float16, 6)
-    sizes = f"{m}, {n}, {k}"
+    a, b = (
+        random(size, np.float16, seed) if form is HALF
+        else bfloat16_bits(random(size, np.float32, seed))
+        for seed, size in ((5, (m, k)), (6, (k, n)))
+    )  # fmt: skip
+    sizes, kind = f"{m}, {n}, {k}", form.name
     stored = [
         (matrix if layout == "row" else matrix.T.copy())
         for matrix, layout in zip((a, b), layouts, strict=True)
     ]
-    text = f"""{HEAD}__global__ void product(const half* A, const half* B, float* C) {{
-    wmma::fragment<wmma::matrix_a, {sizes}, half, wmma::{layouts[0]}_major> a;
-    wmma::fragment<wmma::matrix_b, {sizes}, half, wmma::{layouts[1]}_major> b;
+    text = f"""{HEAD}__global__ void product(const {kind}* A, const {kind}* B, float* C) {{
+    wmma::fragment<wmma::matrix_a, {sizes}, {kind}, wmma::{layouts[0]}_major> a;
+    wmma::fragment<wmma::matrix_b, {sizes}, {kind}, wmma::{layouts[1]}_major> b;
     wmma::fragment<wmma::accumulator, {sizes}, float> c;
     wmma::load_matrix_sync(a, A, {stored[0].shape[1]});
     wmma::load_matrix_sync(b, B, {stored[1].shape[1]});
@@ -100,7 +105,51 @@ def test_every_shape_and_layout_multiplies(
     launch = Launch((1, 1, 1), (32, 1, 1), {"A": stored[0], "B": stored[1], "C": c})
     result = simulate(compile_kernel(text, "product"), launch)
     assert not result.hazards
-    assert np.array_equal(result.arrays["C"].T, multiply_add(a, b, c.T, HALF))
+    assert np.array_equal(result.arrays["C"].T, multiply_add(a, b, c.T, form))
+
+
+def test_a_tile_of_bfloat16_in_shared_memory_with_elements_of_its_own() -> None:
+    a, b = (bfloat16_bits(random((16, 16), np.float32, seed)) for seed in (12, 13))
+    text = f"""#include <cuda_bf16.h>
+{HEAD}__global__ void product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C) {{
+    __shared__ __align__(32) __nv_bfloat16 s[16][24];
+    for (int i = threadIdx.x; i < 256; i += 32) s[i / 16][i % 16] = A[i];
+    __syncwarp();
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> b[2];
+    {SUMS} c;
+    wmma::fill_fragment(c, 0.0f);
+    wmma::fill_fragment(b[0], __float2bfloat16(1.5f));
+    wmma::load_matrix_sync(a, &s[0][0], 24);
+    wmma::load_matrix_sync(b[1], B, 16);
+    for (int i = 0; i < b[1].num_elements; i++)
+        b[1].x[i] = __float2bfloat16(__bfloat162float(b[0].x[i]) + float(b[1].x[i]));
+    wmma::mma_sync(c, a, b[1], c);
+    wmma::store_matrix_sync(C, c, 16, wmma::mem_row_major);
+}}"""
+    arrays = {"A": a, "B": b, "C": np.zeros((16, 16), np.float32)}
+    result = simulate(compile_kernel(text), Launch((1, 1, 1), (32, 1, 1), arrays))
+    assert not result.hazards
+    assert result.counters["shared_load_wavefronts"] == 4
+    more = bfloat16_bits((b.astype(np.uint32) << 16).view(np.float32) + np.float32(1.5))
+    zeros = np.zeros((16, 16), np.float32)
+    assert np.array_equal(result.arrays["C"], multiply_add(a, more, zeros, BFLOAT16))
+
+
+def test_bfloat16_is_converted_as_a_gpu_does() -> None:
+    bits = [0x3F808000, 0x3F818000, 0x7F7FFFFF, 0xFF800000, 0x7F800001, 0x00008000, 0x80000001]
+    expected = [0x3F80, 0x3F82, 0x7F80, 0xFF80, 0x7FFF, 0, 0x8000]
+    given = np.array(bits, np.uint32).view(np.float32)
+    text = """#include <cuda_bf16.h>
+__global__ void k(const float* x, __nv_bfloat16* y, float* z) {
+    __nv_bfloat16 v = x[threadIdx.x];
+    y[threadIdx.x] = v;
+    z[threadIdx.x] = v;
+}"""
+    arrays = {"x": given, "y": np.zeros(7, np.uint16), "z": np.zeros(7, np.float32)}
+    result = simulate(compile_kernel(text), Launch((1, 1, 1), (7, 1, 1), arrays))
+    assert result.arrays["y"].tolist() == expected
+    assert (result.arrays["z"].view(np.uint32) >> 16).tolist() == expected
 
 
 def test_of_repeated_elements_the_first_are_multiplied() -> None:
@@ -138,11 +187,7 @@ def test_256_cubed_is_quick_enough_to_be_one_vectorised_call_a_step() -> None:
 # Fragments -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "row",
-    [row for row in RECORDED["fragments"] if "bfloat16" not in row["fragment"]],
-    ids=lambda row: row["fragment"],
-)
+@pytest.mark.parametrize("row", RECORDED["fragments"], ids=lambda row: row["fragment"])
 def test_lanes_hold_what_they_hold_on_the_gpu(row: dict[str, Any]) -> None:
     fragment = parse_fragment(row["fragment"])
     assert fragment is not None
@@ -345,6 +390,11 @@ def test_the_four_requests_of_a_tile_are_told_once(product: Recording) -> None:
             "wmma::mem_col_major);",
             "Say with wmma::mem_row_major or wmma::mem_col_major",
         ),
+        (
+            "__nv_bfloat16 b = 1.0f; x[0] = b * b;",
+            "With __nv_bfloat16 nothing is computed here: convert it by __bfloat162float",
+        ),
+        ("__nv_bfloat162 b;", "of bfloat16 there are the type __nv_bfloat16"),
         ("wgmma_fence();", "write wmma::mma_sync of <mma.h>"),
         ('asm("mma.sync");', "Inline assembly is not supported"),
     ],

@@ -279,7 +279,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
                            " __device__ F table[1] = {f};", "o[0] = table[0](1);",
                            "A pointer to a function is not supported"),
     "block in an expression": ("", "o[0] = ({ int t = 3; t * 2; });", "write a function"),
-    "bfloat16": ("", "__nv_bfloat16 b;", "use half or float"),
+    "bfloat16": ("", "__nv_bfloat16 b;", "write #include <cuda_bf16.h>"),
 }  # fmt: skip
 
 
