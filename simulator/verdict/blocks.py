@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 
 from simulator.language.ctype import ArrayOf
 from simulator.language.errors import LaunchError
+from simulator.language.functions import FRAGMENT_FUNCTIONS
 from simulator.language.tree import Kernel
+from simulator.language.visit import calls
 from simulator.launch import MAX_THREADS
 from simulator.size_expression import LONGEST, evaluate
 from simulator.verdict.form import Sizes3
@@ -19,6 +21,7 @@ from simulator.verdict.parameters import axes_used
 SIDE = 16  # threads of a block in x and in y, where nothing says more
 THREADS = 256  # threads of a block in x alone, likewise
 OTHER_SIDES = ((SIDE, SIDE), (32, 32), (32, 8), (8, 8), (32, 16), (32, 4))
+WHOLE_WARPS = (32, 128, 64, 256)  # threads, where warps multiply tiles
 MAX_BLOCKS = 30  # that are proposed
 MAX_SIDES = 10  # macros and sides of shared arrays of which blocks are composed
 LONGEST_NAME = LONGEST // 5  # letters of a macro: a block's expression names up to four
@@ -47,6 +50,8 @@ def _blocks(kernel: Kernel, macros: Mapping[str, int]) -> Iterator[Sizes3]:
             yield bounds, "1", "1"
         threads = [name for name in macros if re.search(r"thread|block", name, re.IGNORECASE)]
         yield from ((name, "1", "1") for name in threads)
+        if calls(kernel.body, FRAGMENT_FUNCTIONS):
+            yield from ((str(threads), "1", "1") for threads in WHOLE_WARPS)
         if not sides:
             yield str(THREADS), "1", "1"
         for first, second in itertools.combinations_with_replacement(sides, 2):

@@ -11,7 +11,9 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
+from simulator.language.functions import FRAGMENT_FUNCTIONS
 from simulator.language.tree import Kernel
+from simulator.language.visit import calls
 from simulator.launch import Launch
 from simulator.machine.budget import Progress
 from simulator.machine.machine import Machine
@@ -26,6 +28,7 @@ GRID = 64  # blocks in x and in y of a launch of which single blocks run
 SECONDS = 4.0  # for one block, on a machine however busy
 PROCESSOR_SECONDS = 0.8  # for one block; most take a tenth of one
 ALL_SECONDS = 2.0  # of a processor, for all blocks of a probe
+TILE_SIDE = 16  # of which the sizes are multiples, where warps multiply tiles
 INNER = 8  # terms of a product's sums
 SIZES = (37, 131, 523)  # of the result, each larger than a block's part in more kernels
 
@@ -71,6 +74,7 @@ class Probe:
         self._result = self._roles[self._task.results[0]]
         given = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
         self._end = time.process_time() + ALL_SECONDS
+        self._multiple = TILE_SIDE if calls(kernel.body, FRAGMENT_FUNCTIONS) else 1
         self._free = [self._roles[role] for role in self._task.sizes if self._roles[role] in given]
 
     def block_is_right(self) -> bool:
@@ -108,9 +112,10 @@ class Probe:
 
     def _launch(self, size: int) -> tuple[Launch, Mapping[str, int]]:
         """A launch whose sizes are one number, but for a product's inner one, and its sizes."""
+        size, terms = (-(-each // self._multiple) * self._multiple for each in (size, INNER))
         inner = self._roles.get("K", "")
         is_apart = inner not in (self._roles.get("M"), self._roles.get("N"))
-        numbers = {name: INNER if is_apart and name == inner else size for name in self._free}
+        numbers = {name: terms if is_apart and name == inner else size for name in self._free}
         known = known_values(self._kernel, self._form, numbers)
         sizes = {role: evaluate(self._roles[role], known) for role in self._task.sizes}
         if math.prod(sizes.values()) > LARGEST_WORK:

@@ -228,6 +228,38 @@ def test_one_variable_of_the_host_for_three_sizes_does_not_say_which_is_meant() 
     assert form.grid == ("(n + 8 - 1) / 8", "(m + 8 - 1) / 8", "1")
 
 
+@pytest.mark.parametrize(
+    ("tile_row", "tile_column", "threads", "side"),
+    [
+        ("0", "0", "32", "16"),
+        ("threadIdx.x / 64 * 16", "threadIdx.x / 32 % 2 * 16", "128", "32"),
+    ],
+)
+def test_warps_that_multiply_tiles(
+    tile_row: str, tile_column: str, threads: str, side: str
+) -> None:
+    form = guessed(f"""#include <mma.h>
+using namespace nvcuda;
+__global__ void k(const half* A, const half* B, float* C, int M, int N, int K) {{
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+    wmma::fill_fragment(c, 0.0f);
+    int row = blockIdx.y * {side} + {tile_row}, col = blockIdx.x * {side} + {tile_column};
+    for (int i = 0; i < K; i += 16) {{
+        wmma::load_matrix_sync(a, A + row * K + i, K);
+        wmma::load_matrix_sync(b, B + i * N + col, N);
+        wmma::mma_sync(c, a, b, c);
+    }}
+    wmma::store_matrix_sync(C + row * N + col, c, N, wmma::mem_row_major);
+}}""")
+    assert form.task == "product"
+    assert form.block == (threads, "1", "1")
+    assert form.grid == (f"(N + {side} - 1) / {side}", f"(M + {side} - 1) / {side}", "1")
+    sizes = {one.name: int(one.value) for one in form.arguments if isinstance(one, NumberArgument)}
+    assert all(size % 16 == 0 for size in sizes.values())
+
+
 def test_a_negative_number_of_the_host() -> None:
     form = guessed(
         "__global__ void k(int* x, int by) { x[threadIdx.x] += by; }\n"
