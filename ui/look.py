@@ -22,6 +22,7 @@ class Stage(StrEnum):
     THREADS = "threads"  # who runs, who waits at the barrier
     REGISTERS = "registers"  # what the focused thread holds
     STORE = "store"  # into C
+    TENSOR = "tensor"  # how the tensor core adds up a cell
     COSTS = "costs"  # what the steps have cost so far; shown only where it is pinned
 
 

@@ -21,6 +21,7 @@ STAGES = {
     Stage.THREADS: "threads",
     Stage.REGISTERS: "registers",
     Stage.STORE: "store into C",
+    Stage.TENSOR: "tensor core",
     Stage.COSTS: "costs",
 }
 TOGGLED = "toggled"  # the value of a chosen stage: pin the one that is shown, or none any more

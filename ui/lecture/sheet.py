@@ -23,6 +23,7 @@ from ui.lecture.registers_stage import RegistersStage
 from ui.lecture.sentence import SentencePanel
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages
+from ui.lecture.tensor_stage import TensorStage, has_tensor_core
 from ui.lecture.threads_stage import ThreadsStage
 from ui.lecture.timeline import LectureTimeline, key_width
 from ui.lecture.window import Windows
@@ -146,6 +147,11 @@ def stage_panels(
                 BanksStage(model, palette, letters, areas, reader, stages)),
         OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas)),
         OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas)),
+        *(
+            # Only where it is used: other figures need not carry it.
+            [OnStage(stages, (Stage.TENSOR,), TensorStage(model, palette, letters, areas))]
+            if pinned is Stage.TENSOR or has_tensor_core(model.recording) else []
+        ),
         *(
             # Only pinned: other figures need not carry it.
             [OnStage(stages, (Stage.COSTS,), CostsStage(model, palette, letters, areas))]

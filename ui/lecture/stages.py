@@ -10,6 +10,7 @@ from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.recording.requests import Request, requests
 from ui.lecture.board import Boards
+from ui.lecture.tensor_stage import multiplication
 from ui.look import Stage
 from ui.scene_model import SceneModel, outer_iteration
 
@@ -65,6 +66,8 @@ class Stages:
         """The stage of what a step does with memory; None if it does nothing with it."""
         if isinstance(step.statement, Barrier):
             return Stage.THREADS
+        if multiplication(step) is not None:
+            return Stage.TENSOR
         moved = {(access.kind, access.space) for access in step.accesses}
         if {AccessKind.STORE, AccessKind.ATOMIC} & {
             kind for kind, space in moved if space is MemorySpace.GLOBAL
@@ -88,6 +91,8 @@ class Stages:
                 return MemorySpace.SHARED in spaces
             case Stage.STORE:
                 return self._of_accesses(step) is Stage.STORE
+            case Stage.TENSOR:
+                return multiplication(step) is not None
             case Stage.PRODUCT | Stage.THREADS | Stage.REGISTERS | Stage.COSTS:
                 return True
             case _:

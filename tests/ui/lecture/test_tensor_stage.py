@@ -1,0 +1,120 @@
+"""The stage of the tensor core: its bits against the exact values that they stand for."""
+
+from __future__ import annotations
+
+import functools
+import re
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simulator import Launch, Recording, compile_kernel, record
+from tests.ui.lecture.lectures import Lecture, of_query
+from ui.lecture.sheet import LectureSheet
+from ui.lecture.tensor_stage import TensorStage, multiplication
+from ui.look import Look, Stage
+from ui.scene_model import build_scene_model
+
+TEXT = """#include <mma.h>
+using namespace nvcuda;
+__global__ void k(const half* A, const half* B, float* C, int M, int N, int K) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+    wmma::load_matrix_sync(a, A, 16);
+    wmma::load_matrix_sync(b, B, 16);
+    wmma::load_matrix_sync(c, C, 16, wmma::mem_row_major);
+    wmma::mma_sync(c, a, b, c);
+    wmma::store_matrix_sync(C, c, 16, wmma::mem_row_major);
+}
+"""
+TALL = Look(width=1920, height=1080)  # where all rows have room
+
+
+@functools.cache
+def recorded(wide: bool, special: float = 0.0) -> tuple[Recording, dict[str, Any]]:
+    random = np.random.default_rng(7)
+    spread = 2.0 ** random.integers(-9, 10, (2, 16, 16)) if wide else np.ones((2, 16, 16))
+    A, B = (random.standard_normal((2, 16, 16)) * spread).astype(np.float16)
+    C = random.standard_normal((16, 16)).astype(np.float32)
+    if special:
+        A[0, 0] = special
+    given = {"A": A, "B": B, "C": C, "M": 16, "N": 16, "K": 16}
+    return record(compile_kernel(TEXT, "k"), Launch((1, 1, 1), (32, 1, 1), given)), given
+
+
+def lecture(wide: bool, thread: int, look: Look = TALL, special: float = 0.0) -> Lecture:
+    model = build_scene_model(recorded(wide, special)[0], thread)
+    return Lecture(model, look, LectureSheet(model, look))
+
+
+def drawn(scene: Lecture) -> list[tuple[str, str, str]]:
+    """Label, kept bits and cut bits of each row that says anything."""
+    [step] = [step for step in scene.steps if multiplication(step) is not None]
+    texts = [trace["text"] for trace in scene.drawn(step, TensorStage)[0]]
+    rows = [tuple(text.strip("\xa0 ") for text in row) for row in zip(*texts, strict=True)]
+    return [(label, kept, cut) for label, kept, cut in rows if label]
+
+
+def whole(bits: str) -> int:
+    return int(bits.replace("−", "-"), 2)
+
+
+@pytest.mark.parametrize("thread", [0, 5, 31])
+@pytest.mark.parametrize("wide", [False, True])
+def test_the_bits_add_up_to_what_the_simulator_stores(wide: bool, thread: int) -> None:
+    _, given = recorded(wide)
+    row, column = thread // 4, thread % 4 * 2  # of the lane's x[0]
+    head, first, *products, total, kept = drawn(lecture(wide, thread))
+    found = re.fullmatch(r"in units of 2\^(-?\d+)", head[1])
+    assert found
+    unit = Fraction(2) ** int(found[1])
+    addends = [Fraction(float(given["C"][row, column]))]
+    addends += [
+        Fraction(float(a)) * Fraction(float(b))
+        for a, b in zip(given["A"][row], given["B"][:, column], strict=True)
+    ]
+    assert len(products) == 16
+    for exact, (_, bits, cut) in zip(addends, (first, *products), strict=True):
+        magnitude = int(abs(exact) / unit)
+        assert abs(whole(bits)) == magnitude
+        rest = abs(exact) / unit - magnitude
+        assert bool(cut) == bool(rest)
+        digits = cut.rstrip("…")
+        if digits:
+            assert int(rest * 2 ** len(digits)) == int(digits, 2)
+    assert whole(total[1]) == sum(whole(bits) for _, bits, _ in (first, *products))
+    stored = lecture(wide, thread).recording.steps[-1]
+    assert kept[0].startswith("as float ")
+    result = float(np.float32(float(whole(kept[1]) * unit)))
+    C = given["C"][row, column] + np.sum(given["A"][row].astype(float) * given["B"][:, column])
+    assert result == pytest.approx(C, rel=1e-4, abs=1e-3)
+    assert any(result in access.values for access in stored.accesses)
+
+
+def test_some_bits_are_cut_where_exponents_are_wide() -> None:
+    assert any(cut for _, _, cut in drawn(lecture(True, 0))[1:])
+
+
+@pytest.mark.parametrize("look", [Look(width=1280, height=560), Look(width=390, height=844)])
+def test_where_there_is_less_room_the_rest_is_counted(look: Look) -> None:
+    rows = drawn(lecture(False, 3, look))
+    [(more, _, _)] = [row for row in rows if row[0].startswith("and ")]
+    shown = [row for row in rows if "×" in row[0]]
+    assert more == f"and {16 - len(shown)} more"
+
+
+def test_an_infinite_operand_is_a_sentence() -> None:
+    said = " ".join(label for label, *_ in drawn(lecture(False, 0, special=np.inf)))
+    assert said == "An operand is infinite or NaN: nothing is aligned."
+
+
+def test_a_kernel_without_it_says_so_where_it_is_pinned() -> None:
+    plain = of_query(Look(stage=Stage.TENSOR), kernel="tiled")
+    texts = [
+        text for trace in plain.drawn(plain.steps[0], TensorStage)[0] for text in trace["text"]
+    ]
+    assert "Nothing is multiplied on the tensor core here." in " ".join(texts)
+    assert not list(of_query(kernel="tiled").panels(TensorStage))

@@ -1,0 +1,209 @@
+"""The stage of the tensor core: how one instruction adds up a cell, bit by bit.
+
+It shows the focused thread's first element of the accumulator: the sum so far and each product,
+aligned to the largest of them, what the alignment cuts off, their sum, and what a float keeps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator import Recording, Step
+from simulator.language.ctype import Array
+from simulator.language.fragments import parse_fragment
+from simulator.language.tree import AddressOf, Call, Evaluate
+from simulator.launch import WARP_SIZE
+from simulator.machine.tensor_core import FORMATS, FRACTION_BITS, Addition, explain, widen
+from ui.hit import Hit
+from ui.lecture.layout import Areas
+from ui.lecture.letters import MONO_WIDTH, Letters, fit, mono_width, text_width
+from ui.lecture.window import Windows
+from ui.motions import Motion
+from ui.palette import Palette
+from ui.panels.canvas import SANS, Shape, Trace, outline, words
+from ui.scene_model import SceneModel
+from ui.sheet import Rectangle
+
+BITS = 30  # that an instruction's sum mostly has
+CUT = 6  # bits shown of what is cut
+ROW = 1.3  # of a number's height
+FEWEST = 8  # rows: with fewer the stage takes the room below the maps
+LABEL = "−0.123 × −1.23"  # about the longest of a product
+OTHER_ROWS = 4  # headings, the sum so far, the sum, and what a float keeps
+
+
+def multiplication(step: Step) -> Call | None:
+    """The call of wmma::mma_sync that a step makes; None if it makes none."""
+    statement = step.statement
+    if isinstance(statement, Evaluate) and isinstance(statement.expression, Call):
+        call = statement.expression
+        return call if call.function == "wmma::mma_sync" else None
+    return None
+
+
+def has_tensor_core(recording: Recording) -> bool:
+    """Whether any step multiplies on the tensor core."""
+    return any(multiplication(step) is not None for step in recording.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row: what it is, the bits that count, and those that are cut off."""
+
+    label: str
+    kept: str = ""
+    cut: str = ""
+
+
+class TensorStage:
+    """A row for each addend of one cell, their bits under each other."""
+
+    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
+        self._model, self._palette, self._letters = model, palette, letters
+        stage, maps = areas.stage, areas.maps
+        gap = letters.name
+        beside = Rectangle(maps.right + 1.5 * gap, stage.top, stage.right, stage.bottom)
+        below = Rectangle(stage.left, maps.bottom + gap, stage.right, stage.bottom)
+        needed = text_width(LABEL, letters.small) + mono_width(BITS + CUT, letters.small)
+        self._room = beside if beside.width >= needed else below
+        self._count = max(FEWEST, int(self._room.height / (ROW * letters.number)))
+        label = text_width(LABEL, letters.small)
+        for_bits = (self._room.width - label) / ((BITS + CUT) * MONO_WIDTH)
+        self._size = min(letters.number, for_bits)
+        self._line = self._room.right - mono_width(CUT, self._size)  # right of the last kept bit
+
+    def matches(self, step: Step) -> bool:
+        """Whether the stage can show a step: any."""
+        return True
+
+    def static(self) -> list[Trace]:
+        """Nothing."""
+        return []
+
+    def changing(self, step: Step) -> list[Trace]:
+        """The labels, the bits that count, and the bits that are cut off."""
+        rows = self._rows(step)
+        rows += [_Row("")] * (self._count - len(rows))
+        heights = [
+            self._room.top + (i + 0.5) * ROW * self._letters.number for i in range(len(rows))
+        ]
+        labels, kept, cut = zip(*((row.label, row.kept, row.cut) for row in rows), strict=True)
+        return [
+            words([(self._room.left, y) for y in heights], labels, self._letters.small,
+                  self._palette.ink, "middle right", SANS),
+            words([(self._line, y) for y in heights], kept, self._size, self._palette.ink,
+                  "middle left"),
+            words([(self._line, y) for y in heights], cut, self._size, self._palette.number,
+                  "middle right"),
+        ]  # fmt: skip
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """The line behind which bits are cut off."""
+        path = ""
+        if multiplication(step) is not None:
+            path = f"M{self._line:.1f},{self._room.top:.1f}V{self._room.bottom:.1f}"
+        return [outline(path, self._palette.focus, 1.5)]
+
+    def motions(self, step: Step) -> list[Motion]:
+        """Nothing."""
+        return []
+
+    def windows(self, step: Step) -> Windows:
+        """None: it shows no array."""
+        return ()
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """Nothing can be clicked."""
+        return None
+
+    def _rows(self, step: Step) -> list[_Row]:
+        call = multiplication(step)
+        if call is None:
+            return self._said("Nothing is multiplied on the tensor core here.")
+        found = self._addition(step, call)
+        if found is None:
+            return self._said("An operand is infinite or NaN: nothing is aligned.")
+        addition, factors = found
+        first, *products = addition.addends
+        shown = products[: self._count - OTHER_ROWS]
+        if len(shown) < len(products):
+            shown = shown[:-1]
+        rows = [
+            _Row(
+                "one instruction", f"in units of 2^{addition.exponent - FRACTION_BITS}", " cut"
+            ),
+            _row(f"so far {_short(first.value)}", first.aligned, first.cut, addition),
+        ]
+        for addend, (a, b) in zip(shown, factors, strict=False):
+            label = f"{_short(a)} × {_short(b)}"
+            rows.append(_row(label, addend.aligned, addend.cut, addition))
+        if len(shown) < len(products):
+            rows.append(_Row(f"and {len(products) - len(shown)} more"))
+        kept = int(float(addition.result) / addition.unit)
+        rows.append(_row("their sum", addition.total, 0.0, addition))
+        rows.append(_row(f"as float {_short(float(addition.result))}", kept, 0.0, addition))
+        return rows
+
+    def _said(self, sentence: str) -> list[_Row]:
+        room = self._room.width
+        return [_Row(line) for line in fit((sentence,), self._letters.number, room, 2)]
+
+    def _addition(
+        self, step: Step, call: Call
+    ) -> tuple[Addition, list[tuple[float, float]]] | None:
+        """The first instruction of the thread's x[0], and its factors; None if none is finite."""
+        thread = self._model.thread
+        first = thread // WARP_SIZE * WARP_SIZE
+        tiles = []
+        for number in (1, 2, 3):
+            fragment = parse_fragment(call.texts[number])
+            pointer = call.arguments[number]
+            assert fragment is not None
+            assert isinstance(pointer, AddressOf)
+            access = next(each for each in step.accesses if each.expression is pointer.lvalue)
+            tiles.append((fragment, access.values[first : first + WARP_SIZE]))
+        (a, a_values), (b, b_values), (c, c_values) = tiles
+        rows, columns = c.positions()
+        lane = thread - first
+        row, column = int(rows[lane, 0]), int(columns[lane, 0])
+        form = FORMATS[a.operand]
+        (a_rows, a_columns), (b_rows, b_columns) = a.positions(), b.positions()
+        left = _line_of(a_rows, a_columns, row, a_values)
+        right = _line_of(b_columns, b_rows, column, b_values)
+        try:
+            addition, *_ = explain(left, right, c_values[lane, 0], form)
+        except ValueError:
+            return None
+        factors = zip(widen(left, form).tolist(), widen(right, form).tolist(), strict=True)
+        return addition, list(factors)
+
+
+def _line_of(across: Array, along: Array, wanted: int, values: Array) -> Array:
+    """A row or a column of a tile, from the elements [32, count] of its warp's lanes.
+
+    across tells in which row, or column, each element is; along, its place within it.
+    """
+    chosen = across == wanted
+    line = np.zeros(int(along.max()) + 1, values.dtype)
+    line[along[chosen]] = values[chosen]
+    return line
+
+
+def _short(value: float) -> str:
+    """A number with three digits."""
+    return f"{value:.3g}".replace("-", "−")
+
+
+def _row(label: str, aligned: int, cut: float, addition: Addition) -> _Row:
+    """The bits of an addend: those in whole units, and of the rest the first few."""
+    sign = "−" if aligned < 0 or (not aligned and cut < 0) else ""
+    kept = f"{sign}{abs(aligned):b}" if aligned or cut else "0"
+    rest = abs(cut) / addition.unit
+    bits = ""
+    while rest and len(bits) < CUT - 1:
+        rest *= 2
+        bits += "1" if rest >= 1 else "0"
+        rest -= rest >= 1
+    return _Row(label, kept, bits + ("…" if rest else ""))
