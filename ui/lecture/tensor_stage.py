@@ -131,9 +131,7 @@ class TensorStage:
         if len(shown) < len(products):
             shown = shown[:-1]
         rows = [
-            _Row(
-                "one instruction", f"in units of 2^{addition.exponent - FRACTION_BITS}", " cut"
-            ),
+            _Row("one instruction", f"in units of 2^{addition.exponent - FRACTION_BITS}", " cut"),
             _row(f"so far {_short(first.value)}", first.aligned, first.cut, addition),
         ]
         for addend, (a, b) in zip(shown, factors, strict=False):
