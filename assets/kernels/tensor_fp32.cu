@@ -28,8 +28,12 @@
 #define B_PITCH (TILE_COLUMNS + 8)
 #define A_SIZE (TILE_ROWS * A_PITCH) // of a tile
 #define B_SIZE (DEPTH * B_PITCH)
-#define A_STEP (THREADS * 4 / DEPTH) // rows from one of a thread's copies to its next
-#define B_STEP (THREADS * 4 / TILE_COLUMNS)
+// Copies a thread makes of each tile, of four values, and the rows from one to the next.
+#define A_COPIES (TILE_ROWS * DEPTH / 4 / THREADS)
+#define B_COPIES (DEPTH * TILE_COLUMNS / 4 / THREADS)
+#define A_STEP (TILE_ROWS / A_COPIES)
+#define B_STEP (DEPTH / B_COPIES)
+#define PARTS (DEPTH / STEP) // of those copies, begun one after another
 
 using namespace nvcuda;
 typedef wmma::fragment<wmma::matrix_a, 16, 16, STEP, wmma::precision::tf32,
@@ -37,6 +41,21 @@ typedef wmma::fragment<wmma::matrix_a, 16, 16, STEP, wmma::precision::tf32,
 typedef wmma::fragment<wmma::matrix_b, 16, 16, STEP, wmma::precision::tf32,
                        wmma::row_major> PieceOfB;
 typedef wmma::fragment<wmma::accumulator, 16, 16, STEP, float> Sums;
+
+// Begin one part of a thread's copies of a tile: what belongs between two steps of products.
+__device__ __forceinline__ void copy_part(int part, float* a_to, float* b_to,
+                                          const float* const (&a_from)[A_COPIES],
+                                          const float* b_from, int N)
+{
+    #pragma unroll
+    for (int i = 0; i < A_COPIES; ++i)
+        if (i * PARTS / (A_COPIES + B_COPIES) == part)
+            __pipeline_memcpy_async(a_to + i * A_STEP * A_PITCH, a_from[i], 16);
+    #pragma unroll
+    for (int i = 0; i < B_COPIES; ++i)
+        if ((A_COPIES + i) * PARTS / (A_COPIES + B_COPIES) == part)
+            __pipeline_memcpy_async(b_to + i * B_STEP * B_PITCH, b_from + i * B_STEP * N, 16);
+}
 
 // A warp's pieces of A and B for the next STEP k.
 __device__ __forceinline__ void load_pieces(PieceOfA (&a)[ROWS], PieceOfB (&b)[COLUMNS],
@@ -59,7 +78,7 @@ __device__ __forceinline__ float nearest(float x)
 
 // Their products. Each element is cut in two: its large part and its small one are the element, but
 // for the last bit at most. Small times small is less than a float32 sum can hold.
-__device__ __forceinline__ void multiply(Sums (&part)[ROWS][COLUMNS], const PieceOfA (&a)[ROWS],
+__device__ __forceinline__ void multiply(Sums (&sums)[ROWS][COLUMNS], const PieceOfA (&a)[ROWS],
                                          const PieceOfB (&b)[COLUMNS])
 {
     PieceOfA a_large[ROWS];
@@ -82,13 +101,13 @@ __device__ __forceinline__ void multiply(Sums (&part)[ROWS][COLUMNS], const Piec
         }
         #pragma unroll
         for (int i = 0; i < ROWS; ++i)
-            wmma::mma_sync(part[i][j], a_small[i], b_large, part[i][j]);
+            wmma::mma_sync(sums[i][j], a_small[i], b_large, sums[i][j]);
         #pragma unroll
         for (int i = 0; i < ROWS; ++i)
-            wmma::mma_sync(part[i][j], a_large[i], b_small, part[i][j]);
+            wmma::mma_sync(sums[i][j], a_large[i], b_small, sums[i][j]);
         #pragma unroll
         for (int i = 0; i < ROWS; ++i)
-            wmma::mma_sync(part[i][j], a_large[i], b_large, part[i][j]);
+            wmma::mma_sync(sums[i][j], a_large[i], b_large, sums[i][j]);
     }
 }
 
@@ -102,7 +121,7 @@ __device__ __forceinline__ void clear(Sums (&sums)[ROWS][COLUMNS])
 }
 
 // Take a tile's sums out of the tensor core: float32 additions, which round.
-__device__ __forceinline__ void add(Sums (&acc)[ROWS][COLUMNS], const Sums (&part)[ROWS][COLUMNS])
+__device__ __forceinline__ void add(Sums (&acc)[ROWS][COLUMNS], const Sums (&sums)[ROWS][COLUMNS])
 {
     #pragma unroll
     for (int i = 0; i < ROWS; ++i)
@@ -110,7 +129,7 @@ __device__ __forceinline__ void add(Sums (&acc)[ROWS][COLUMNS], const Sums (&par
         for (int j = 0; j < COLUMNS; ++j)
             #pragma unroll
             for (int e = 0; e < acc[i][j].num_elements; ++e)
-                acc[i][j].x[e] += part[i][j].x[e];
+                acc[i][j].x[e] += sums[i][j].x[e];
 }
 
 // Write 16 x 16 sums to C; across an edge by way of shared memory, as far as C goes.
@@ -129,13 +148,21 @@ __device__ __forceinline__ void store_sums(float* C, int M, int N, int row, int 
     __syncwarp();
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, 2)
-void tensor_fp32(const float* A, const float* B, float* C, int M, int N, int K)
+__device__ __forceinline__ void store_all(float* C, int M, int N, int row, int col,
+                                          const Sums (&acc)[ROWS][COLUMNS], float* edge)
 {
-    extern __shared__ __align__(32) float tiles[]; // STAGES of A, then STAGES of B
-    __shared__ alignas(32) float edges[WARPS_DOWN * WARPS_ACROSS][16 * 16];
-    float* As = tiles;
-    float* Bs = tiles + STAGES * A_SIZE;
+    #pragma unroll
+    for (int i = 0; i < ROWS; ++i)
+        #pragma unroll
+        for (int j = 0; j < COLUMNS; ++j)
+            store_sums(C, M, N, row + i * 16, col + j * 16, acc[i][j], edge);
+}
+
+// A block's tile of C, where 128-bit copies fit rows and tiles. A function of its own, not inlined,
+// so that the compiler gives it all registers, whatever the other way needs.
+__device__ __noinline__ void multiply_aligned(const float* A, const float* B, float* C,
+                                              int M, int N, int K, float* As, float* Bs, float* edge)
+{
     int warp = threadIdx.x / 32;
     int first_row = blockIdx.y * TILE_ROWS;
     int first_col = blockIdx.x * TILE_COLUMNS;
@@ -143,110 +170,135 @@ void tensor_fp32(const float* A, const float* B, float* C, int M, int N, int K)
     int warp_col = warp % WARPS_ACROSS * (COLUMNS * 16);
     const float* a_warp = As + warp_row * A_PITCH;
     const float* b_warp = Bs + warp_col;
+    // What this thread copies of each tile: four neighbours of every few rows. Past the last
+    // row or column of a matrix it copies the last ones again: what comes of it is not stored.
+    int a_row = threadIdx.x / (DEPTH / 4);
+    int a_k = threadIdx.x % (DEPTH / 4) * 4;
+    int b_k = threadIdx.x / (TILE_COLUMNS / 4);
+    int b_col = threadIdx.x % (TILE_COLUMNS / 4) * 4;
+    const float* a_from[A_COPIES];
+    #pragma unroll
+    for (int i = 0; i < A_COPIES; ++i)
+        a_from[i] = A + (min(first_row + a_row + i * A_STEP, M - 1) * K + a_k);
+    const float* b_from = B + (b_k * N + min(first_col + b_col, N - 4));
+    float* a_to = As + a_row * A_PITCH + a_k;
+    float* b_to = Bs + b_k * B_PITCH + b_col;
     PieceOfA a[2][ROWS]; // of these STEP k and of the next
     PieceOfB b[2][COLUMNS];
     Sums acc[ROWS][COLUMNS];
-    Sums part[ROWS][COLUMNS]; // of one tile
+    Sums of_tile[ROWS][COLUMNS];
     clear(acc);
-
-    if (N % 4 != 0 || K % DEPTH != 0) {
-        // Rows that 128-bit copies cannot take, or a last tile that is not whole: plain copies,
-        // and zeros past the edges.
-        #pragma unroll 1
-        for (int start = 0; start < K; start += DEPTH) {
-            for (int i = threadIdx.x; i < TILE_ROWS * DEPTH; i += THREADS) {
-                int r = first_row + i / DEPTH;
-                int k = start + i % DEPTH;
-                As[i / DEPTH * A_PITCH + i % DEPTH] = r < M && k < K ? A[r * K + k] : 0.0f;
-            }
-            for (int i = threadIdx.x; i < DEPTH * TILE_COLUMNS; i += THREADS) {
-                int k = start + i / TILE_COLUMNS;
-                int c = first_col + i % TILE_COLUMNS;
-                Bs[i / TILE_COLUMNS * B_PITCH + i % TILE_COLUMNS] =
-                    k < K && c < N ? B[k * N + c] : 0.0f;
-            }
-            __syncthreads();
-            clear(part);
-            #pragma unroll 1
-            for (int k = 0; k < DEPTH; k += STEP) {
-                load_pieces(a[0], b[0], a_warp + k, b_warp + k * B_PITCH);
-                multiply(part, a[0], b[0]);
-            }
-            add(acc, part);
-            __syncthreads();
-        }
-    } else {
-        // What this thread copies of each tile: four neighbours of every few rows. Past the last
-        // row or column of a matrix it copies the last ones again: what comes of it is not stored.
-        int a_row = threadIdx.x / (DEPTH / 4);
-        int a_k = threadIdx.x % (DEPTH / 4) * 4;
-        int b_k = threadIdx.x / (TILE_COLUMNS / 4);
-        int b_col = threadIdx.x % (TILE_COLUMNS / 4) * 4;
-        int b_from = b_k * N + min(first_col + b_col, N - 4);
-        float* a_to = As + a_row * A_PITCH + a_k;
-        float* b_to = Bs + b_k * B_PITCH + b_col;
-        int count = K / DEPTH;
-        for (int t = 0; t < STAGES - 1; ++t) {
-            int start = min(t, count - 1) * DEPTH;
-            #pragma unroll
-            for (int i = 0; i < TILE_ROWS; i += A_STEP)
-                __pipeline_memcpy_async(a_to + t * A_SIZE + i * A_PITCH,
-                    A + (min(first_row + a_row + i, M - 1) * K + a_k + start), 16);
-            #pragma unroll
-            for (int i = 0; i < DEPTH; i += B_STEP)
-                __pipeline_memcpy_async(b_to + t * B_SIZE + i * B_PITCH,
-                                        B + (b_from + (i + start) * N), 16);
-            __pipeline_commit();
-        }
-        __pipeline_wait_prior(STAGES - 2); // all but the youngest tiles
-        __syncthreads();
-        load_pieces(a[0], b[0], a_warp, b_warp);
-
-        int now = 0;
-        int free = STAGES - 1;
-        #pragma unroll 1
-        for (int t = 0; t < count; ++t) {
-            int next = now + 1 < STAGES ? now + 1 : 0;
-            const float* a_tile = a_warp + now * A_SIZE;
-            const float* b_tile = b_warp + now * B_SIZE;
-            clear(part);
-            #pragma unroll
-            for (int k = 0; k < DEPTH; k += STEP) {
-                int turn = k / STEP % 2;
-                if (k + STEP < DEPTH) {
-                    load_pieces(a[1 - turn], b[1 - turn], a_tile + (k + STEP),
-                                b_tile + (k + STEP) * B_PITCH);
-                } else {
-                    // The next tile has arrived, and all have read this one.
-                    __pipeline_commit();
-                    __pipeline_wait_prior(STAGES - 2);
-                    __syncthreads();
-                    load_pieces(a[1 - turn], b[1 - turn], a_warp + next * A_SIZE,
-                                b_warp + next * B_SIZE);
-                }
-                if (k == 0 && t + STAGES - 1 < count) {
-                    int start = (t + STAGES - 1) * DEPTH;
-                    #pragma unroll
-                    for (int i = 0; i < TILE_ROWS; i += A_STEP)
-                        __pipeline_memcpy_async(a_to + free * A_SIZE + i * A_PITCH,
-                            A + (min(first_row + a_row + i, M - 1) * K + a_k + start), 16);
-                    #pragma unroll
-                    for (int i = 0; i < DEPTH; i += B_STEP)
-                        __pipeline_memcpy_async(b_to + free * B_SIZE + i * B_PITCH,
-                                                B + (b_from + (i + start) * N), 16);
-                }
-                multiply(part, a[turn], b[turn]);
-            }
-            add(acc, part);
-            free = free + 1 < STAGES ? free + 1 : 0;
-            now = next;
-        }
-    }
-
-    #pragma unroll
-    for (int i = 0; i < ROWS; ++i)
+    int count = K / DEPTH;
+    for (int t = 0; t < STAGES - 1; ++t) {
+        if (t < count)
+            for (int part = 0; part < PARTS; ++part)
+                copy_part(part, a_to + t * A_SIZE, b_to + t * B_SIZE, a_from, b_from, N);
+        __pipeline_commit();
         #pragma unroll
-        for (int j = 0; j < COLUMNS; ++j)
-            store_sums(C, M, N, first_row + warp_row + i * 16, first_col + warp_col + j * 16,
-                       acc[i][j], edges[warp]);
+        for (int i = 0; i < A_COPIES; ++i)
+            a_from[i] += DEPTH;
+        b_from += DEPTH * N;
+    }
+    if (STAGES - 1 < count)
+        copy_part(0, a_to + (STAGES - 1) * A_SIZE, b_to + (STAGES - 1) * B_SIZE, a_from, b_from, N);
+    __pipeline_wait_prior(STAGES - 2); // all but the youngest
+    __syncthreads();
+    load_pieces(a[0], b[0], a_warp, b_warp);
+
+    int now = 0;
+    int coming = STAGES - 1; // where the tile goes that is on its way in parts
+    #pragma unroll 1
+    for (int t = 0; t < count; ++t) {
+        int next = now + 1 < STAGES ? now + 1 : 0;
+        if (t == count - 1)
+            next = now; // there is no other: what is loaded of it is not used
+        const float* a_tile = a_warp + now * A_SIZE;
+        const float* b_tile = b_warp + now * B_SIZE;
+        clear(of_tile);
+        #pragma unroll
+        for (int step = 0; step < PARTS; ++step) {
+            int turn = step % 2;
+            if (step < PARTS - 1) {
+                load_pieces(a[1 - turn], b[1 - turn], a_tile + (step + 1) * STEP,
+                            b_tile + (step + 1) * STEP * B_PITCH);
+                if (t + STAGES - 1 < count)
+                    copy_part(step + 1, a_to + coming * A_SIZE, b_to + coming * B_SIZE, a_from,
+                              b_from, N);
+            } else {
+                // The next tile has arrived, and all have read this one: another may come.
+                __pipeline_commit();
+                __pipeline_wait_prior(STAGES - 2); // all but the youngest
+                __syncthreads();
+                load_pieces(a[1 - turn], b[1 - turn], a_warp + next * A_SIZE,
+                            b_warp + next * B_SIZE);
+                #pragma unroll
+                for (int i = 0; i < A_COPIES; ++i)
+                    a_from[i] += DEPTH;
+                b_from += DEPTH * N;
+                if (t + STAGES < count)
+                    copy_part(0, a_to + now * A_SIZE, b_to + now * B_SIZE, a_from, b_from, N);
+            }
+            multiply(of_tile, a[turn], b[turn]);
+        }
+        add(acc, of_tile);
+        coming = now;
+        now = next;
+    }
+    store_all(C, M, N, first_row + warp_row, first_col + warp_col, acc, edge);
+}
+
+// A block's tile of C where they do not: plain copies, and zeros past the edges.
+__device__ __noinline__ void multiply_ragged(const float* A, const float* B, float* C,
+                                             int M, int N, int K, float* As, float* Bs, float* edge)
+{
+    int warp = threadIdx.x / 32;
+    int first_row = blockIdx.y * TILE_ROWS;
+    int first_col = blockIdx.x * TILE_COLUMNS;
+    int warp_row = warp / WARPS_ACROSS * (ROWS * 16);
+    int warp_col = warp % WARPS_ACROSS * (COLUMNS * 16);
+    const float* a_warp = As + warp_row * A_PITCH;
+    const float* b_warp = Bs + warp_col;
+    PieceOfA a[ROWS];
+    PieceOfB b[COLUMNS];
+    Sums acc[ROWS][COLUMNS];
+    Sums of_tile[ROWS][COLUMNS];
+    clear(acc);
+    #pragma unroll 1
+    for (int start = 0; start < K; start += DEPTH) {
+        for (int i = threadIdx.x; i < TILE_ROWS * DEPTH; i += THREADS) {
+            int r = first_row + i / DEPTH;
+            int k = start + i % DEPTH;
+            As[i / DEPTH * A_PITCH + i % DEPTH] = r < M && k < K ? A[r * K + k] : 0.0f;
+        }
+        for (int i = threadIdx.x; i < DEPTH * TILE_COLUMNS; i += THREADS) {
+            int k = start + i / TILE_COLUMNS;
+            int c = first_col + i % TILE_COLUMNS;
+            Bs[i / TILE_COLUMNS * B_PITCH + i % TILE_COLUMNS] =
+                k < K && c < N ? B[k * N + c] : 0.0f;
+        }
+        __syncthreads();
+        clear(of_tile);
+        #pragma unroll 1
+        for (int k = 0; k < DEPTH; k += STEP) {
+            load_pieces(a, b, a_warp + k, b_warp + k * B_PITCH);
+            multiply(of_tile, a, b);
+        }
+        add(acc, of_tile);
+        __syncthreads();
+    }
+    store_all(C, M, N, first_row + warp_row, first_col + warp_col, acc, edge);
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, 2)
+void tensor_fp32(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    extern __shared__ __align__(32) float tiles[]; // STAGES of A, then STAGES of B
+    __shared__ alignas(32) float edges[WARPS_DOWN * WARPS_ACROSS][16 * 16];
+    float* As = tiles;
+    float* Bs = tiles + STAGES * A_SIZE;
+    float* edge = edges[threadIdx.x / 32];
+    if (N % 4 == 0 && K % DEPTH == 0)
+        multiply_aligned(A, B, C, M, N, K, As, Bs, edge);
+    else
+        multiply_ragged(A, B, C, M, N, K, As, Bs, edge);
 }

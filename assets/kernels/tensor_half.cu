@@ -27,13 +27,32 @@
 #define B_PITCH (TILE_COLUMNS + 8)
 #define A_SIZE (TILE_ROWS * A_PITCH) // of a tile
 #define B_SIZE (DEPTH * B_PITCH)
-#define A_STEP (THREADS * 8 / DEPTH) // rows from one of a thread's copies to its next
-#define B_STEP (THREADS * 8 / TILE_COLUMNS)
+// Copies a thread makes of each tile, of eight values, and the rows from one to the next.
+#define A_COPIES (TILE_ROWS * DEPTH / 8 / THREADS)
+#define B_COPIES (DEPTH * TILE_COLUMNS / 8 / THREADS)
+#define A_STEP (TILE_ROWS / A_COPIES)
+#define B_STEP (DEPTH / B_COPIES)
+#define PARTS (DEPTH / STEP) // of those copies, begun one after another
 
 using namespace nvcuda;
 typedef wmma::fragment<wmma::matrix_a, 16, 16, STEP, half, wmma::row_major> PieceOfA;
 typedef wmma::fragment<wmma::matrix_b, 16, 16, STEP, half, wmma::row_major> PieceOfB;
 typedef wmma::fragment<wmma::accumulator, 16, 16, STEP, float> Sums;
+
+// Begin one part of a thread's copies of a tile: what belongs between two steps of products.
+__device__ __forceinline__ void copy_part(int part, half* a_to, half* b_to,
+                                          const half* const (&a_from)[A_COPIES],
+                                          const half* b_from, int N)
+{
+    #pragma unroll
+    for (int i = 0; i < A_COPIES; ++i)
+        if (i * PARTS / (A_COPIES + B_COPIES) == part)
+            __pipeline_memcpy_async(a_to + i * A_STEP * A_PITCH, a_from[i], 16);
+    #pragma unroll
+    for (int i = 0; i < B_COPIES; ++i)
+        if ((A_COPIES + i) * PARTS / (A_COPIES + B_COPIES) == part)
+            __pipeline_memcpy_async(b_to + i * B_STEP * B_PITCH, b_from + i * B_STEP * N, 16);
+}
 
 // A warp's pieces of A and B for the next STEP k.
 __device__ __forceinline__ void load_pieces(PieceOfA (&a)[ROWS], PieceOfB (&b)[COLUMNS],
@@ -61,6 +80,15 @@ __device__ __forceinline__ void multiply(Sums (&acc)[ROWS][COLUMNS], const Piece
     }
 }
 
+__device__ __forceinline__ void clear(Sums (&sums)[ROWS][COLUMNS])
+{
+    #pragma unroll
+    for (int i = 0; i < ROWS; ++i)
+        #pragma unroll
+        for (int j = 0; j < COLUMNS; ++j)
+            wmma::fill_fragment(sums[i][j], 0.0f);
+}
+
 // Write 16 x 16 sums to C; across an edge by way of shared memory, as far as C goes.
 __device__ __forceinline__ void store_sums(float* C, int M, int N, int row, int col,
                                            const Sums& sums, float* edge)
@@ -77,13 +105,21 @@ __device__ __forceinline__ void store_sums(float* C, int M, int N, int row, int 
     __syncwarp();
 }
 
-extern "C" __global__ __launch_bounds__(THREADS)
-void tensor_half(const half* A, const half* B, float* C, int M, int N, int K)
+__device__ __forceinline__ void store_all(float* C, int M, int N, int row, int col,
+                                          const Sums (&acc)[ROWS][COLUMNS], float* edge)
 {
-    extern __shared__ __align__(32) half tiles[]; // STAGES of A, then STAGES of B
-    __shared__ alignas(32) float edges[WARPS_DOWN * WARPS_ACROSS][16 * 16];
-    half* As = tiles;
-    half* Bs = tiles + STAGES * A_SIZE;
+    #pragma unroll
+    for (int i = 0; i < ROWS; ++i)
+        #pragma unroll
+        for (int j = 0; j < COLUMNS; ++j)
+            store_sums(C, M, N, row + i * 16, col + j * 16, acc[i][j], edge);
+}
+
+// A block's tile of C, where 128-bit copies fit rows and tiles. A function of its own, not inlined,
+// so that the compiler gives it all registers, whatever the other way needs.
+__device__ __noinline__ void multiply_aligned(const half* A, const half* B, float* C,
+                                              int M, int N, int K, half* As, half* Bs, float* edge)
+{
     int warp = threadIdx.x / 32;
     int first_row = blockIdx.y * TILE_ROWS;
     int first_col = blockIdx.x * TILE_COLUMNS;
@@ -91,110 +127,130 @@ void tensor_half(const half* A, const half* B, float* C, int M, int N, int K)
     int warp_col = warp % WARPS_ACROSS * (COLUMNS * 16);
     const half* a_warp = As + warp_row * A_PITCH;
     const half* b_warp = Bs + warp_col;
+    // What this thread copies of each tile: eight neighbours of every few rows. Past the last
+    // row or column of a matrix it copies the last ones again: what comes of it is not stored.
+    int a_row = threadIdx.x / (DEPTH / 8);
+    int a_k = threadIdx.x % (DEPTH / 8) * 8;
+    int b_k = threadIdx.x / (TILE_COLUMNS / 8);
+    int b_col = threadIdx.x % (TILE_COLUMNS / 8) * 8;
+    const half* a_from[A_COPIES];
+    #pragma unroll
+    for (int i = 0; i < A_COPIES; ++i)
+        a_from[i] = A + (min(first_row + a_row + i * A_STEP, M - 1) * K + a_k);
+    const half* b_from = B + (b_k * N + min(first_col + b_col, N - 8));
+    half* a_to = As + a_row * A_PITCH + a_k;
+    half* b_to = Bs + b_k * B_PITCH + b_col;
     PieceOfA a[2][ROWS]; // of these STEP k and of the next
     PieceOfB b[2][COLUMNS];
     Sums acc[ROWS][COLUMNS];
-    #pragma unroll
-    for (int i = 0; i < ROWS; ++i)
+    clear(acc);
+    int count = K / DEPTH;
+    for (int t = 0; t < STAGES - 1; ++t) {
+        if (t < count)
+            for (int part = 0; part < PARTS; ++part)
+                copy_part(part, a_to + t * A_SIZE, b_to + t * B_SIZE, a_from, b_from, N);
+        __pipeline_commit();
         #pragma unroll
-        for (int j = 0; j < COLUMNS; ++j)
-            wmma::fill_fragment(acc[i][j], 0.0f);
-
-    if (N % 8 != 0 || K % DEPTH != 0) {
-        // Rows that 128-bit copies cannot take, or a last tile that is not whole: plain copies,
-        // and zeros past the edges.
-        half zero = __float2half(0.0f);
-        #pragma unroll 1
-        for (int start = 0; start < K; start += DEPTH) {
-            for (int i = threadIdx.x; i < TILE_ROWS * DEPTH; i += THREADS) {
-                int r = first_row + i / DEPTH;
-                int k = start + i % DEPTH;
-                As[i / DEPTH * A_PITCH + i % DEPTH] = r < M && k < K ? A[r * K + k] : zero;
-            }
-            for (int i = threadIdx.x; i < DEPTH * TILE_COLUMNS; i += THREADS) {
-                int k = start + i / TILE_COLUMNS;
-                int c = first_col + i % TILE_COLUMNS;
-                Bs[i / TILE_COLUMNS * B_PITCH + i % TILE_COLUMNS] =
-                    k < K && c < N ? B[k * N + c] : zero;
-            }
-            __syncthreads();
-            #pragma unroll 1
-            for (int k = 0; k < DEPTH; k += STEP) {
-                load_pieces(a[0], b[0], a_warp + k, b_warp + k * B_PITCH);
-                multiply(acc, a[0], b[0]);
-            }
-            __syncthreads();
-        }
-    } else {
-        // What this thread copies of each tile: eight neighbours of every few rows. Past the last
-        // row or column of a matrix it copies the last ones again: what comes of it is not stored.
-        int a_row = threadIdx.x / (DEPTH / 8);
-        int a_k = threadIdx.x % (DEPTH / 8) * 8;
-        int b_k = threadIdx.x / (TILE_COLUMNS / 8);
-        int b_col = threadIdx.x % (TILE_COLUMNS / 8) * 8;
-        int b_from = b_k * N + min(first_col + b_col, N - 8);
-        half* a_to = As + a_row * A_PITCH + a_k;
-        half* b_to = Bs + b_k * B_PITCH + b_col;
-        int count = K / DEPTH;
-        for (int t = 0; t < STAGES - 1; ++t) {
-            int start = min(t, count - 1) * DEPTH;
-            #pragma unroll
-            for (int i = 0; i < TILE_ROWS; i += A_STEP)
-                __pipeline_memcpy_async(a_to + t * A_SIZE + i * A_PITCH,
-                    A + (min(first_row + a_row + i, M - 1) * K + a_k + start), 16);
-            #pragma unroll
-            for (int i = 0; i < DEPTH; i += B_STEP)
-                __pipeline_memcpy_async(b_to + t * B_SIZE + i * B_PITCH,
-                                        B + (b_from + (i + start) * N), 16);
-            __pipeline_commit();
-        }
-        __pipeline_wait_prior(STAGES - 2); // all but the youngest tiles
-        __syncthreads();
-        load_pieces(a[0], b[0], a_warp, b_warp);
-
-        int now = 0;
-        int free = STAGES - 1;
-        #pragma unroll 1
-        for (int t = 0; t < count; ++t) {
-            int next = now + 1 < STAGES ? now + 1 : 0;
-            const half* a_tile = a_warp + now * A_SIZE;
-            const half* b_tile = b_warp + now * B_SIZE;
-            #pragma unroll
-            for (int k = 0; k < DEPTH; k += STEP) {
-                int turn = k / STEP % 2;
-                if (k + STEP < DEPTH) {
-                    load_pieces(a[1 - turn], b[1 - turn], a_tile + (k + STEP),
-                                b_tile + (k + STEP) * B_PITCH);
-                } else {
-                    // The next tile has arrived, and all have read this one.
-                    __pipeline_commit();
-                    __pipeline_wait_prior(STAGES - 2);
-                    __syncthreads();
-                    load_pieces(a[1 - turn], b[1 - turn], a_warp + next * A_SIZE,
-                                b_warp + next * B_SIZE);
-                }
-                if (k == 0 && t + STAGES - 1 < count) {
-                    int start = (t + STAGES - 1) * DEPTH;
-                    #pragma unroll
-                    for (int i = 0; i < TILE_ROWS; i += A_STEP)
-                        __pipeline_memcpy_async(a_to + free * A_SIZE + i * A_PITCH,
-                            A + (min(first_row + a_row + i, M - 1) * K + a_k + start), 16);
-                    #pragma unroll
-                    for (int i = 0; i < DEPTH; i += B_STEP)
-                        __pipeline_memcpy_async(b_to + free * B_SIZE + i * B_PITCH,
-                                                B + (b_from + (i + start) * N), 16);
-                }
-                multiply(acc, a[turn], b[turn]);
-            }
-            free = free + 1 < STAGES ? free + 1 : 0;
-            now = next;
-        }
+        for (int i = 0; i < A_COPIES; ++i)
+            a_from[i] += DEPTH;
+        b_from += DEPTH * N;
     }
+    if (STAGES - 1 < count)
+        copy_part(0, a_to + (STAGES - 1) * A_SIZE, b_to + (STAGES - 1) * B_SIZE, a_from, b_from, N);
+    __pipeline_wait_prior(STAGES - 2); // all but the youngest
+    __syncthreads();
+    load_pieces(a[0], b[0], a_warp, b_warp);
 
-    #pragma unroll
-    for (int i = 0; i < ROWS; ++i)
+    int now = 0;
+    int coming = STAGES - 1; // where the tile goes that is on its way in parts
+    #pragma unroll 1
+    for (int t = 0; t < count; ++t) {
+        int next = now + 1 < STAGES ? now + 1 : 0;
+        if (t == count - 1)
+            next = now; // there is no other: what is loaded of it is not used
+        const half* a_tile = a_warp + now * A_SIZE;
+        const half* b_tile = b_warp + now * B_SIZE;
         #pragma unroll
-        for (int j = 0; j < COLUMNS; ++j)
-            store_sums(C, M, N, first_row + warp_row + i * 16, first_col + warp_col + j * 16,
-                       acc[i][j], edges[warp]);
+        for (int step = 0; step < PARTS; ++step) {
+            int turn = step % 2;
+            if (step < PARTS - 1) {
+                load_pieces(a[1 - turn], b[1 - turn], a_tile + (step + 1) * STEP,
+                            b_tile + (step + 1) * STEP * B_PITCH);
+                if (t + STAGES - 1 < count)
+                    copy_part(step + 1, a_to + coming * A_SIZE, b_to + coming * B_SIZE, a_from,
+                              b_from, N);
+            } else {
+                // The next tile has arrived, and all have read this one: another may come.
+                __pipeline_commit();
+                __pipeline_wait_prior(STAGES - 2); // all but the youngest
+                __syncthreads();
+                load_pieces(a[1 - turn], b[1 - turn], a_warp + next * A_SIZE,
+                            b_warp + next * B_SIZE);
+                #pragma unroll
+                for (int i = 0; i < A_COPIES; ++i)
+                    a_from[i] += DEPTH;
+                b_from += DEPTH * N;
+                if (t + STAGES < count)
+                    copy_part(0, a_to + now * A_SIZE, b_to + now * B_SIZE, a_from, b_from, N);
+            }
+            multiply(acc, a[turn], b[turn]);
+        }
+        coming = now;
+        now = next;
+    }
+    store_all(C, M, N, first_row + warp_row, first_col + warp_col, acc, edge);
+}
+
+// A block's tile of C where they do not: plain copies, and zeros past the edges.
+__device__ __noinline__ void multiply_ragged(const half* A, const half* B, float* C,
+                                             int M, int N, int K, half* As, half* Bs, float* edge)
+{
+    int warp = threadIdx.x / 32;
+    int first_row = blockIdx.y * TILE_ROWS;
+    int first_col = blockIdx.x * TILE_COLUMNS;
+    int warp_row = warp / WARPS_ACROSS * (ROWS * 16);
+    int warp_col = warp % WARPS_ACROSS * (COLUMNS * 16);
+    const half* a_warp = As + warp_row * A_PITCH;
+    const half* b_warp = Bs + warp_col;
+    PieceOfA a[ROWS];
+    PieceOfB b[COLUMNS];
+    Sums acc[ROWS][COLUMNS];
+    clear(acc);
+    half zero = __float2half(0.0f);
+    #pragma unroll 1
+    for (int start = 0; start < K; start += DEPTH) {
+        for (int i = threadIdx.x; i < TILE_ROWS * DEPTH; i += THREADS) {
+            int r = first_row + i / DEPTH;
+            int k = start + i % DEPTH;
+            As[i / DEPTH * A_PITCH + i % DEPTH] = r < M && k < K ? A[r * K + k] : zero;
+        }
+        for (int i = threadIdx.x; i < DEPTH * TILE_COLUMNS; i += THREADS) {
+            int k = start + i / TILE_COLUMNS;
+            int c = first_col + i % TILE_COLUMNS;
+            Bs[i / TILE_COLUMNS * B_PITCH + i % TILE_COLUMNS] =
+                k < K && c < N ? B[k * N + c] : zero;
+        }
+        __syncthreads();
+        #pragma unroll 1
+        for (int k = 0; k < DEPTH; k += STEP) {
+            load_pieces(a, b, a_warp + k, b_warp + k * B_PITCH);
+            multiply(acc, a, b);
+        }
+        __syncthreads();
+    }
+    store_all(C, M, N, first_row + warp_row, first_col + warp_col, acc, edge);
+}
+
+extern "C" __global__ __launch_bounds__(THREADS)
+void tensor_half(const half* A, const half* B, float* C, int M, int N, int K)
+{
+    extern __shared__ __align__(32) half tiles[]; // STAGES of A, then STAGES of B
+    __shared__ alignas(32) float edges[WARPS_DOWN * WARPS_ACROSS][16 * 16];
+    half* As = tiles;
+    half* Bs = tiles + STAGES * A_SIZE;
+    float* edge = edges[threadIdx.x / 32];
+    if (N % 8 == 0 && K % DEPTH == 0)
+        multiply_aligned(A, B, C, M, N, K, As, Bs, edge);
+    else
+        multiply_ragged(A, B, C, M, N, K, As, Bs, edge);
 }
