@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from gpu.candidate import Candidate, check_size
-from gpu.compile import compile_text, element_type, load
+from gpu.compile import compile_text, load
 from gpu.json_data import decode
+from gpu.precision import PRECISIONS
 from gpu.progress import Progress
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
@@ -157,15 +158,20 @@ def product(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     device = use(product_job.gpu)
     candidate = product_job.kernel
     M, N, K = product_job.size
-    element = element_type(candidate.text, candidate.kernel)
+    types = PRECISIONS[candidate.multiplies()]
     progress(f"Compiling {candidate.name}", 0.2)
     binary = compile_text(candidate.text, candidate.kernel, device.architecture, candidate.defines)
-    loaded = load(binary, candidate.block, device.threads_per_multiprocessor)
+    loaded = load(
+        binary, candidate.block, device.threads_per_multiprocessor, candidate.shared_bytes
+    )
     progress(f"Running {candidate.name} for its C", 0.5)
-    A, B = (cupy.asarray(matrix) for matrix in inputs(product_job.seed, product_job.size, element))
-    C = cupy.full((M, N), np.nan, dtype=element)
+    random = inputs(product_job.seed, product_job.size, types.operands)
+    A, B = (cupy.asarray(matrix) for matrix in random)
+    C = cupy.full((M, N), np.nan, dtype=types.results)
     numbers = (np.int32(M), np.int32(N), np.int32(K))
-    loaded.function(candidate.grid, candidate.block, (A, B, C, *numbers))
+    loaded.function(
+        candidate.grid, candidate.block, (A, B, C, *numbers), shared_mem=candidate.shared_bytes
+    )
     return {"C": encode_array(cupy.asnumpy(C))}
 
 
@@ -199,11 +205,12 @@ def simulated_product(
     from simulator import Launch, compile_kernel, simulate
 
     M, N, K = size
-    A, B = inputs(seed, size, element_type(candidate.text, candidate.kernel))
-    C = np.full((M, N), np.nan, dtype=A.dtype)
+    types = PRECISIONS[candidate.multiplies()]
+    A, B = inputs(seed, size, types.operands)
+    C = np.full((M, N), np.nan, dtype=types.results)
     kernel = compile_kernel(candidate.text, candidate.kernel, candidate.defines)
     arguments = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
-    launch = Launch(candidate.grid, candidate.block, arguments)
+    launch = Launch(candidate.grid, candidate.block, arguments, candidate.shared_bytes)
     report = simulate(kernel, launch, seconds=SIMULATOR_SECONDS, on_progress=on_progress)
     result: Array = report.arrays["C"].reshape(M, N)
     return result

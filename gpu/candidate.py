@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from simulator.catalogue import catalogue
+from gpu.compile import element_type
+from simulator.catalogue import every_kernel
 from simulator.language.errors import LaunchError
 from simulator.launch import MAX_GRID, Dim3
 
@@ -22,11 +23,15 @@ class Candidate:
     grid: Dim3  # blocks in x, y, z
     block: Dim3  # threads in x, y, z
     defines: Mapping[str, str]  # macros and their values
-    element: str = ""  # "float32" or "float64", of A, B and C; "" where the text's parameters say
+    precision: str = ""  # a name of gpu.precision; "" where the text's parameters say
     # What each parameter gets: "A", "B", "C", or a number with its type, "i32=4096"; none for
     # A, B, C, M, N, K.
     arguments: tuple[str, ...] = ()
     shared_bytes: int = 0  # of dynamic shared memory
+
+    def multiplies(self) -> str:
+        """The precision's name, from the text where it is not given; SourceError if it has none."""
+        return self.precision or element_type(self.text, self.kernel)
 
 
 def choose(
@@ -37,10 +42,10 @@ def choose(
     `defines` are macros set in every kernel that has them. LaunchError names what is wrong.
     """
     name, *settings = wanted.split(":")
-    entry = catalogue().get(name)
+    entry = every_kernel().get(name)
     if entry is None:
         raise LaunchError(
-            f"There is no kernel {name!r}; the catalogue has {', '.join(catalogue())}."
+            f"There is no kernel {name!r}; the catalogue has {', '.join(every_kernel())}."
         )
     settings_of_name = dict(_setting(setting) for setting in settings)
     for macro in settings_of_name:
@@ -58,13 +63,16 @@ def choose(
     grid, block = entry.shape(size[0], size[1], **chosen)
     check_grid(name, grid)
     values = {macro: str(chosen.get(macro, offer[0])) for macro, offer in entry.defines.items()}
-    return Candidate(wanted, entry.source(**chosen), entry.kernel, grid, block, values)
+    return Candidate(
+        wanted, entry.source(**chosen), entry.kernel, grid, block, values, entry.precision,
+        shared_bytes=entry.shared_bytes(**chosen),
+    )  # fmt: skip
 
 
 def variants() -> list[str]:
     """Each kernel in each setting that is worth measuring, as `choose` takes it."""
     names = []
-    for entry in catalogue().values():
+    for entry in every_kernel().values():
         for chosen in entry.speed:
             usual = {macro: values[0] for macro, values in entry.defines.items()}
             changed = [
@@ -77,7 +85,7 @@ def variants() -> list[str]:
 def variant_title(variant: str) -> str:
     """What the kernel of a variant is called, with the macros that are set in it."""
     name, *settings = variant.split(":")
-    entry = catalogue().get(name)
+    entry = every_kernel().get(name)
     title = entry.title if entry else name
     return ", ".join([title, *(setting.replace("=", " ") for setting in settings)])
 

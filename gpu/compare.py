@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from gpu.candidate import Candidate, check_size
-from gpu.compile import Loaded, compile_text, element_type, load
+from gpu.compile import Loaded, compile_text, load
+from gpu.cublas import product
 from gpu.device import Device
+from gpu.headers import uses_tensor_cores
 from gpu.json_data import decode
+from gpu.precision import PRECISIONS
 from gpu.predict import NotPredictedError, Predict, predict
 from gpu.progress import Progress, portion
 from gpu.result import Comparison, KernelResult
@@ -24,7 +27,6 @@ from gpu.verify import CHUNK, MARGIN, Verdict, finite, judge, random_inputs, ref
 from simulator.language.errors import LaunchError, SourceError
 
 LARGEST_SQUARE = 46341  # rows: the smallest square with more elements than int counts
-CUBLAS = {"float32": "cublas", "float64": "cublas-double"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +61,19 @@ def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     size, candidates = compare_job.size, compare_job.kernels
     device = use(compare_job.gpu)
     check_size(size)
-    by_type: dict[str, list[Candidate]] = {"float32": []}
+    groups: dict[str, list[Candidate]] = {"float32": []}  # by precision
     failed: dict[str, KernelResult] = {}
     for candidate in candidates:
         try:
-            element = candidate.element or element_type(candidate.text, candidate.kernel)
-            by_type.setdefault(element, []).append(candidate)
+            groups.setdefault(candidate.multiplies(), []).append(candidate)
         except SourceError as error:
             failed[candidate.name] = _failure(candidate, str(error))
     results: dict[str, KernelResult] = {}
-    for index, (element, group) in enumerate(by_type.items()):
-        share = portion(progress, index / len(by_type), (index + 1) / len(by_type))
-        results |= _run(size, group, element, device, share)
+    for index, (precision, group) in enumerate(groups.items()):
+        share = portion(progress, index / len(groups), (index + 1) / len(groups))
+        results |= _run(size, group, precision, device, share)
     order = [candidate.name for candidate in candidates]
-    order += [name for name in CUBLAS.values() if name in results]
+    order += [one.cublas for one in PRECISIONS.values() if one.cublas in results]
     rows = tuple((results | failed)[name] for name in order)
     return Comparison(device, size, rows).to_json()
 
@@ -98,16 +99,17 @@ def with_simulated(
 def _run(
     size: tuple[int, int, int],
     candidates: Sequence[Candidate],
-    element: str,
+    precision: str,
     device: Device,
     progress: Progress,
 ) -> dict[str, KernelResult]:
-    """Compile, verify and time the kernels of one element type, cuBLAS with them."""
+    """Compile, verify and time the kernels of one precision, cuBLAS with them."""
     import cupy
 
     M, N, K = size
     free = int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
-    check_memory(size, element, free)
+    check_memory(size, precision, free)
+    types = PRECISIONS[precision]
     loaded: dict[str, Loaded] = {}
     results: dict[str, KernelResult] = {}
     compiling, checking = portion(progress, 0.0, 0.1), portion(progress, 0.1, 0.4)
@@ -118,20 +120,20 @@ def _run(
         except (SourceError, LaunchError) as error:
             results[candidate.name] = _failure(candidate, str(error))
     checking("Filling A and B with fresh random numbers", 0.0)
-    host_a, host_b = random_inputs(M, N, K, element)
+    host_a, host_b = random_inputs(M, N, K, types.operands)
     typical = scale(host_a, host_b)
     A, B = cupy.asarray(host_a), cupy.asarray(host_b)
     del host_a, host_b
-    padded = cupy.empty(M * N + 2 * MARGIN, dtype=element)
+    padded = cupy.empty(M * N + 2 * MARGIN, dtype=types.results)
     C = padded[MARGIN : MARGIN + M * N].reshape(M, N)
     launches = {
         candidate.name: _launcher(loaded[candidate.name], candidate, (A, B, C), size)
         for candidate in candidates
         if candidate.name in loaded
     }
-    launches[CUBLAS[element]] = lambda: cupy.matmul(A, B, out=C)
+    launches[types.cublas] = product(A, B, C, precision)
     checking("Computing the float64 product", 0.1)
-    product = reference(cupy, A, B)
+    expected = reference(cupy, A, B)
     verdicts: dict[str, Verdict] = {}
     for index, (name, launch) in enumerate(launches.items()):
         checking(f"Running {name} and checking its C", 0.2 + 0.8 * index / len(launches))
@@ -140,35 +142,41 @@ def _run(
         cupy.cuda.get_current_stream().synchronize()
         edges = cupy.concatenate((padded[:MARGIN], padded[-MARGIN:]))
         wrote_outside = not bool(cupy.isnan(edges).all())
-        verdicts[name] = judge(cupy, C, product, typical, K, wrote_outside)
-    del product
+        verdicts[name] = judge(cupy, C, expected, typical, K, precision, wrote_outside)
+    del expected
     timings = measure(launches, portion(progress, 0.4, 1.0))
-    baseline = timings[CUBLAS[element]].ms
+    baseline = timings[types.cublas].ms
     by_name = {candidate.name: candidate for candidate in candidates}
     for name, timing in timings.items():
         results[name] = _result(
-            name, by_name.get(name), loaded.get(name), size, element, device,
+            name, by_name.get(name), loaded.get(name), size, precision, device,
             verdicts[name], timing, baseline,
         )  # fmt: skip
     return results
 
 
-def memory_needed(size: tuple[int, int, int], element: str) -> int:
+def memory_needed(size: tuple[int, int, int], precision: str) -> int:
     """Bytes on the GPU that a comparison takes: A, B, C, the float64 product and the flushed L2."""
     M, N, K = size
-    width = np.dtype(element).itemsize
-    matrices = width * (M * K + K * N + M * N)
-    product = 8 * (M * N + K * (min(M, CHUNK) + min(N, CHUNK)) + 4 * min(M, CHUNK) * N)
-    return matrices + product + FLUSH_BYTES
+    in_float64 = 8 * (M * N + K * (min(M, CHUNK) + min(N, CHUNK)) + 4 * min(M, CHUNK) * N)
+    return bytes_of_matrices(size, precision) + in_float64 + FLUSH_BYTES
 
 
-def check_memory(size: tuple[int, int, int], element: str, free: int) -> None:
+def bytes_of_matrices(size: tuple[int, int, int], precision: str) -> int:
+    """Bytes of A, B and C together."""
+    M, N, K = size
+    types = PRECISIONS[precision]
+    operands, results = (np.dtype(name).itemsize for name in (types.operands, types.results))
+    return operands * (M * K + K * N) + results * M * N
+
+
+def check_memory(size: tuple[int, int, int], precision: str, free: int) -> None:
     """LaunchError where a comparison takes more than `free` bytes, with a size that fits."""
-    needed = memory_needed(size, element)
+    needed = memory_needed(size, precision)
     if needed <= free:
         return
     fitting = bisect.bisect_right(
-        range(LARGEST_SQUARE), free, key=lambda extent: memory_needed((extent,) * 3, element)
+        range(LARGEST_SQUARE), free, key=lambda extent: memory_needed((extent,) * 3, precision)
     )
     most = (fitting - 1) // 64 * 64
     advice = f"M = N = K = {most:,} fits" if most > 0 else "Close what else uses it"
@@ -226,7 +234,7 @@ def _result(
     candidate: Candidate | None,
     loaded: Loaded | None,
     size: tuple[int, int, int],
-    element: str,
+    precision: str,
     device: Device,
     verdict: Verdict,
     timing: Timing,
@@ -235,14 +243,16 @@ def _result(
     M, N, K = size
     seconds = timing.ms / 1e3
     tflops = 2 * M * N * K / seconds / 1e12
-    peak = device.peak_fp32_tflops if element == "float32" else None
-    moved = np.dtype(element).itemsize * (M * K + K * N + M * N)
+    on_tensor_cores = candidate is not None and uses_tensor_cores(candidate.text)
+    has_peak = precision == "float32" and not on_tensor_cores
+    peak = device.peak_fp32_tflops if has_peak else None
+    moved = bytes_of_matrices(size, precision)
     resources = loaded.resources if loaded else None
     return KernelResult(
         name=name,
         verified=verdict.verified,
         verdict=verdict.sentence,
-        element=element,
+        element=precision,
         ms=timing.ms,
         ms_spread=(timing.p20, timing.p80),
         repeats=timing.repeats,

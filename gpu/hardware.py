@@ -18,9 +18,10 @@ import numpy as np
 
 from gpu.candidate import Candidate
 from gpu.compare import CompareJob, request
-from gpu.compile import compile_text, element_type, load
+from gpu.compile import compile_text, load
 from gpu.device import architecture
 from gpu.json_data import decode
+from gpu.precision import PRECISIONS
 from gpu.profile import METRICS, profiled
 from gpu.program import ToolError
 from gpu.result import Comparison
@@ -95,9 +96,12 @@ def main(path: str) -> None:
     for candidate in job.kernels:
         target = architecture(device.compute_capability)
         binary = compile_text(candidate.text, candidate.kernel, target, candidate.defines)
-        loaded = load(binary, candidate.block, 1)
-        element = element_type(candidate.text, candidate.kernel)
-        A, B, C = (cupy.zeros(shape, dtype=element) for shape in ((M, K), (K, N), (M, N)))
+        loaded = load(binary, candidate.block, 1, candidate.shared_bytes)
+        types = PRECISIONS[candidate.multiplies()]
+        A, B = (cupy.zeros(shape, dtype=types.operands) for shape in ((M, K), (K, N)))
+        C = cupy.zeros((M, N), dtype=types.results)
         arguments = (A, B, C, np.int32(M), np.int32(N), np.int32(K))
-        loaded.function(candidate.grid, candidate.block, arguments)
+        loaded.function(
+            candidate.grid, candidate.block, arguments, shared_mem=candidate.shared_bytes
+        )
         device.synchronize()

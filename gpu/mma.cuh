@@ -210,7 +210,8 @@ __device__ __forceinline__ unsigned tilewise_place_b(int i, unsigned row_step, u
 }
 
 template <bool Transposed, typename Piece, typename Type>
-__device__ __forceinline__ void tilewise_load_sixteen(Piece& piece, const Type* tile, unsigned place)
+__device__ __forceinline__ void tilewise_load_sixteen(Piece& piece, const Type* tile,
+                                                      unsigned place)
 {
     unsigned four[4];
     tilewise_load_four<Transposed>(four, tile, place * 2);

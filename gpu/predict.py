@@ -16,10 +16,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from simulator import compile_kernel
-from simulator.catalogue import Entry, catalogue
+from simulator.catalogue import Entry, every_kernel
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
-from simulator.launch import Launch
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.observers.counters import Counters
@@ -84,7 +83,7 @@ def _sum(counters: Mapping[str, int], *names: str) -> int | None:
 def _predict(
     name: str, text: str, defines: tuple[tuple[str, str], ...], size: tuple[int, int, int]
 ) -> Mapping[str, int]:
-    entry = catalogue().get(name)
+    entry = every_kernel().get(name)
     if entry is None:
         raise NotPredictedError(f"The catalogue does not say how {name} is launched.")
     try:
@@ -150,10 +149,8 @@ def simulated(
     whose warps do not race.
     """
     M, N, K = size
-    grid, block = entry.shape(M, N, **chosen)
-    A, B, C = (np.zeros(shape, entry.element) for shape in ((M, K), (K, N), (M, N)))
-    arguments = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
+    A, B, C = (np.zeros(shape, np.float16) for shape in ((M, K), (K, N), (M, N)))
+    launch = entry.launch({"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}, **chosen)
     counters = Counters()
-    launch = Launch(grid, block, arguments)
     Machine(kernel, launch, [counters], Schedule.LOCKSTEP, seconds=LIMIT_SECONDS).run()
     return counters.totals

@@ -20,13 +20,13 @@ class KernelResult:
     name: str  # of the candidate, "tiled:TILE=32", or "cublas"
     verified: bool  # whether C is right and nothing outside it was written
     verdict: str  # a sentence
-    element: str = "float32"  # of A, B and C
+    element: str = "float32"  # how operands are multiplied, a name of gpu.precision
     ms: float | None = None  # median milliseconds of one launch
     ms_spread: tuple[float, float] | None = None  # 20th and 80th percentile, milliseconds
     repeats: int = 0  # launches that were timed
     tflops: float | None = None  # 2 M N K operations over ms, in 10^12 a second
     cublas_ratio: float | None = None  # cuBLAS's time over ms: above 1 is faster than cuBLAS
-    peak_share: float | None = None  # of the device's FP32 peak, 0 to 1
+    peak_share: float | None = None  # of the device's FP32 peak, 0 to 1, without tensor cores
     gb_per_s: float | None = None  # 10^9 bytes a second, A and B read once and C written once
     max_rel_error: float | None = None  # a ratio, see gpu.verify
     rel_norm_error: float | None = None  # a ratio, see gpu.verify

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from gpu.microbenchmarks.limits import Limits
+from gpu.precision import PRECISIONS
 from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
 from gpu.scale.result import ScaleRun, Scaling
@@ -15,8 +16,8 @@ def table(comparison: Comparison) -> str:
     """A comparison as two tables: how fast and how right, and what each kernel takes."""
     lines = [
         "{} x {} x {} (M, N, K) on {}".format(*comparison.size, comparison.device.name),
-        f"{'kernel':20}{'verified':>9}{'ms':>10}{'p20':>10}{'p80':>10}{'TFLOP/s':>9}"
-        f"{'of cuBLAS':>11}{'of peak':>9}{'GB/s':>7}{'max error':>11}{'norm':>9}{'bound':>9}",
+        f"{'kernel':20}{'type':>8}{'verified':>9}{'ms':>10}{'p20':>10}{'p80':>10}{'TFLOP/s':>9}"
+        f"{'of cuBLAS':>11}{'of peak':>9}{'GB/s':>7}{'max error':>11}{'error':>9}{'bound':>9}",
         *(_speed(kernel) for kernel in comparison.kernels),
     ]
     taking = [_resources(kernel) for kernel in comparison.kernels if kernel.registers is not None]
@@ -32,10 +33,11 @@ def table(comparison: Comparison) -> str:
 
 def _speed(kernel: KernelResult) -> str:
     if kernel.ms is None or kernel.ms_spread is None:
-        return f"{kernel.name:20}{'no':>9}  {kernel.verdict}"
+        return f"{kernel.name:20}{'':8}{'no':>9}  {kernel.verdict}"
     low, high = kernel.ms_spread
     row = (
-        f"{kernel.name:20}{'yes' if kernel.verified else 'NO':>9}{kernel.ms:10.4f}{low:10.4f}"
+        f"{kernel.name:20}{PRECISIONS[kernel.element].short:>8}"
+        f"{'yes' if kernel.verified else 'NO':>9}{kernel.ms:10.4f}{low:10.4f}"
         f"{high:10.4f}{kernel.tflops or 0:9.2f}{kernel.cublas_ratio or 0:11.1%}"
         f"{_text(kernel.peak_share, '.1%'):>9}{_text(kernel.gb_per_s, '.0f'):>7}"
         f"{_text(kernel.max_rel_error, '.2g'):>11}{_text(kernel.rel_norm_error, '.2g'):>9}"

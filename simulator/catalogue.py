@@ -38,7 +38,11 @@ class Entry:
     columns: int | str  # likewise
     defines: Mapping[str, tuple[int, ...]]  # macros: the values to choose from, the source's first
     rung: int = 0  # its position on the ladder, from 1; 0 for a kernel that is not on it
-    element: str = "float32"  # the NumPy dtype of A, B and C
+    element: str = "float32"  # the NumPy dtype of C, and of A and B unless `operands` is one
+    operands: str = ""  # the NumPy dtype of A and B where it is not C's
+    precision: str = "float32"  # what operands are rounded to as they are multiplied; "tf32"
+    shared: int | str = 0  # bytes of dynamic shared memory
+    stepped: bool = True  # whether the Step page offers it
     speed: tuple[Mapping[str, int], ...] = ({},)  # settings to measure on a GPU
     teaching: tuple[Mapping[str, int], ...] = ({},)  # settings to show on a screen, default first
 
@@ -86,9 +90,18 @@ class Entry:
         """
         grid, block = self.shape(int(arguments["M"]), int(arguments["N"]), **chosen)
         converted = dict(arguments)
-        for name in "ABC":
-            converted[name] = np.asarray(arguments[name]).astype(self.element, copy=False)
-        return Launch(grid, block, converted)
+        for name, dtype in self.dtypes().items():
+            converted[name] = np.asarray(arguments[name]).astype(dtype, copy=False)
+        return Launch(grid, block, converted, self.shared_bytes(**chosen))
+
+    def dtypes(self) -> dict[str, str]:
+        """The NumPy dtype of A, B and C by name."""
+        operands = self.operands or self.element
+        return {"A": operands, "B": operands, "C": self.element}
+
+    def shared_bytes(self, **chosen: int) -> int:
+        """Bytes of dynamic shared memory that a launch gives a block."""
+        return evaluate(self.shared, self._values(chosen))
 
     def _values(self, chosen: Mapping[str, int]) -> dict[str, int]:
         """The value of each macro."""
@@ -103,7 +116,13 @@ def _source(file: str, chosen: tuple[tuple[str, int], ...]) -> str:
 
 @functools.cache
 def catalogue() -> Mapping[str, Entry]:
-    """All entries by name, in the order in which they are taught."""
+    """The entries that the Step page offers by name, in the order in which they are taught."""
+    return {name: entry for name, entry in every_kernel().items() if entry.stepped}
+
+
+@functools.cache
+def every_kernel() -> Mapping[str, Entry]:
+    """All entries by name, also those that only a GPU runs."""
     tables = tomllib.loads((FOLDER / "catalogue.toml").read_text(encoding="utf-8"))
     return {name: _entry(name, table) for name, table in tables.items()}
 
@@ -123,6 +142,10 @@ def _entry(name: str, table: Mapping[str, Any]) -> Entry:
         defines=defines,
         rung=table["rung"],
         element=table.get("element", "float32"),
+        operands=table.get("operands", ""),
+        precision=table.get("precision", table.get("element", "float32")),
+        shared=table.get("shared", 0),
+        stepped=table.get("stepped", True),
         speed=tuple(defaults | setting for setting in table.get("speed", [{}])),
         teaching=tuple(defaults | setting for setting in table.get("teaching", [{}])),
         opens=OPENS | table.get("opens", {}),

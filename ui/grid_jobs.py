@@ -74,7 +74,9 @@ def check_grid(lane: Lane, grid: Grid, C: Array) -> Checked:
     """Compare C [M, N] with NumPy's product, and predict the counters."""
     _, launch = load_grid(grid)
     A, B = launch.arguments["A"], launch.arguments["B"]
-    verdict = judge(np, C, reference(np, A, B), scale(A, B), A.shape[1])
+    verdict = judge(
+        np, C, reference(np, A, B), scale(A, B), A.shape[1], load_candidate(grid).multiplies()
+    )
     candidate = load_candidate(grid)
     predicted: Mapping[str, int] | str
     try:

@@ -105,5 +105,5 @@ def _candidates(own: OwnKernel, size: int, device: Device) -> list[Candidate]:
     """The kernel and those of the ladder beside it, for square matrices."""
     sizes = (size, size, size)
     mine = answers().ask(product_candidate, own, sizes)
-    check_memory(sizes, mine.element, device.memory_bytes)
+    check_memory(sizes, mine.precision, device.memory_bytes)
     return [mine, *(choose(name, sizes) for name in LADDER)]

@@ -15,12 +15,12 @@
 #include <mma.h>
 #define WARPS_DOWN 2
 #define WARPS_ACROSS 2
-#define ROWS 4 // pieces of 16 rows of a warp's tile
+#define ROWS 4
 #define COLUMNS 2
 #define DEPTH 32
 
-#define STAGES 3
-#define STEP 8 // k of a piece
+#define STAGES 3 // tiles in use or on their way
+#define STEP 8 // k of a piece; a warp's tile is ROWS x COLUMNS pieces of 16 x 16
 #define THREADS (WARPS_DOWN * WARPS_ACROSS * 32)
 #define TILE_ROWS (WARPS_DOWN * ROWS * 16)
 #define TILE_COLUMNS (WARPS_ACROSS * COLUMNS * 16)
@@ -160,8 +160,8 @@ __device__ __forceinline__ void store_all(float* C, int M, int N, int row, int c
 
 // A block's tile of C, where 128-bit copies fit rows and tiles. A function of its own, not inlined,
 // so that the compiler gives it all registers, whatever the other way needs.
-__device__ __noinline__ void multiply_aligned(const float* A, const float* B, float* C,
-                                              int M, int N, int K, float* As, float* Bs, float* edge)
+__device__ __noinline__ void multiply_aligned(const float* A, const float* B, float* C, int M,
+                                              int N, int K, float* As, float* Bs, float* edge)
 {
     int warp = threadIdx.x / 32;
     int first_row = blockIdx.y * TILE_ROWS;

@@ -14,12 +14,12 @@
 #include <mma.h>
 #define WARPS_DOWN 2
 #define WARPS_ACROSS 4
-#define ROWS 4 // pieces of 16 rows of a warp's tile
+#define ROWS 4
 #define COLUMNS 4
 #define DEPTH 64
 
-#define STAGES 3
-#define STEP 16 // k of a piece
+#define STAGES 3 // tiles in use or on their way
+#define STEP 16 // k of a piece; a warp's tile is ROWS x COLUMNS pieces of 16 x 16
 #define THREADS (WARPS_DOWN * WARPS_ACROSS * 32)
 #define TILE_ROWS (WARPS_DOWN * ROWS * 16)
 #define TILE_COLUMNS (WARPS_ACROSS * COLUMNS * 16)

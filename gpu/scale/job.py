@@ -212,7 +212,9 @@ def check_all(
             one.placement.fetch()
         one.run()
         C, wrote_outside = one.placement.gather()
-        verdict = judge(cupy, C, product, typical, one.placement.plan.size[2], wrote_outside)
+        verdict = judge(
+            cupy, C, product, typical, one.placement.plan.size[2], "float32", wrote_outside
+        )
         first = C if first is None else first
         same = bool((C.view(cupy.uint32) == first.view(cupy.uint32)).all())
         checks[one.name] = (verdict, same)

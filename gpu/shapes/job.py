@@ -286,7 +286,7 @@ def run_shape(runner: Runner, table: Table, size: Size, is_random: bool) -> Shap
     cupy.cuda.get_current_stream().synchronize()
     edges = cupy.concatenate((around[:MARGIN], around[-MARGIN:]))
     wrote_outside = not bool(cupy.isnan(edges).all())
-    verdict = judge(cupy, C, reference(cupy, A, B), typical, K, wrote_outside)
+    verdict = judge(cupy, C, reference(cupy, A, B), typical, K, "float32", wrote_outside)
     timings = measure({"chosen": launch, "cublas": lambda: cupy.matmul(A, B, out=C)}, _quiet)
     ms, cublas_ms = timings["chosen"].ms, timings["cublas"].ms
     name = planned(plan, size).name

@@ -49,6 +49,19 @@ def test_a_gpu_without_any_room_is_a_sentence() -> None:
         check_memory((64, 64, 64), "float32", 1000)
 
 
+def test_a_kernel_of_the_catalogue_says_how_it_multiplies() -> None:
+    half = choose("tensor_half", (512, 512, 512))
+    assert (half.multiplies(), half.shared_bytes) == ("float16", 156672)
+    assert choose("tensor_fp32", (64, 64, 64)).multiplies() == "float32"
+    assert choose("tensor_tf32:DEPTH=16", (64, 64, 64)).multiplies() == "tf32"
+    unnamed = dataclasses.replace(choose("tiled_double", (64, 64, 64)), precision="")
+    assert unnamed.multiplies() == "float64"
+    assert (
+        memory_needed((8192, 8192, 8192), "tf32") - memory_needed((8192, 8192, 8192), "float16")
+        == 2 * 2 * 8192 * 8192
+    )
+
+
 def test_a_job_names_its_gpu_and_its_kernels() -> None:
     one = choose("tiled:TILE=8", (100, 50, 25))
     job = json.loads(json.dumps(request((100, 50, 25), [one], 3)))

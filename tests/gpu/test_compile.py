@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpu.compile import check_input, compile_text, element_type, first_error
-from simulator.catalogue import FOLDER, catalogue
+from simulator.catalogue import catalogue, every_kernel
 from simulator.frontend.device_code import SourceFile
 from simulator.language.errors import SourceError
 from tests.hostile.directives import FOUND, OLDER, spellings
@@ -140,11 +140,12 @@ def test_tensor_cores_take_a_gpu_that_has_them() -> None:
 
 @pytest.mark.usefixtures("nvrtc")
 class TestNvrtc:
-    @pytest.mark.parametrize("name", ["tensor_tf32", "tensor_half", "tensor_fp32"])
+    @pytest.mark.parametrize("name", sorted(set(every_kernel()) - set(catalogue())))
     @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
     def test_the_tensor_kernels_compile(self, name: str, architecture: str) -> None:
-        text = (FOLDER / f"{name}.cu").read_text(encoding="utf-8")
-        assert compile_text(text, name, architecture).image
+        entry = every_kernel()[name]
+        for chosen in ({}, entry.teaching[0]):
+            assert compile_text(entry.source(**chosen), name, architecture).image
 
     def test_plain_and_mangled_names_compile(self) -> None:
         plain = compile_text(KERNEL, "f", "sm_90", {"X": "3"})

@@ -9,16 +9,17 @@ import pytest
 
 from gpu.candidate import Candidate, choose
 from gpu.compare import request
+from gpu.precision import PRECISIONS
 from gpu.result import comparison_from
 from gpu.worker import Worker
-from simulator.catalogue import catalogue
+from simulator.catalogue import every_kernel
 from simulator.language.ctype import Array
 
 pytestmark = pytest.mark.gpu
 
 NAMES = [
     ":".join([entry.name, *(f"{macro}={value}" for macro, value in chosen.items())])
-    for entry in catalogue().values()
+    for entry in every_kernel().values()
     for chosen in entry.settings()
 ]
 SIZES = [(1, 1, 1), (33, 47, 29), (130, 129, 515), (256, 512, 64), (300, 260, 72), (257, 96, 1023)]
@@ -43,10 +44,10 @@ def on_gpu(candidate: Candidate, A: Array, B: Array, size: tuple[int, int, int])
     binary = compile_text(
         candidate.text, candidate.kernel, architecture, candidate.defines
     )  # fmt: skip
-    loaded = load(binary, candidate.block, 2048)
-    C = cupy.full(size[:2], np.nan, dtype=A.dtype)
+    loaded = load(binary, candidate.block, 2048, candidate.shared_bytes)
+    C = cupy.full(size[:2], np.nan, dtype=PRECISIONS[candidate.multiplies()].results)
     arguments = (cupy.asarray(A), cupy.asarray(B), C, *(np.int32(value) for value in size))
-    loaded.function(candidate.grid, candidate.block, arguments)
+    loaded.function(candidate.grid, candidate.block, arguments, shared_mem=candidate.shared_bytes)
     result: Array = cupy.asnumpy(C)
     return result
 
@@ -56,10 +57,12 @@ def in_simulator(candidate: Candidate, A: Array, B: Array, size: tuple[int, int,
     from simulator import Launch, compile_kernel, simulate
 
     M, N, K = size
-    C = np.full((M, N), np.nan, dtype=A.dtype)
+    C = np.full((M, N), np.nan, dtype=PRECISIONS[candidate.multiplies()].results)
     arguments: dict[str, Any] = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
     kernel = compile_kernel(candidate.text, candidate.kernel)
-    report = simulate(kernel, Launch(candidate.grid, candidate.block, arguments))
+    report = simulate(
+        kernel, Launch(candidate.grid, candidate.block, arguments, candidate.shared_bytes)
+    )
     result: Array = report.arrays["C"]
     return result
 
@@ -69,7 +72,7 @@ def in_simulator(candidate: Candidate, A: Array, B: Array, size: tuple[int, int,
 def test_the_simulator_equals_the_gpu_in_every_bit(name: str, size: tuple[int, int, int]) -> None:
     M, N, K = size
     candidate = choose(name, size)
-    element = catalogue()[name.split(":")[0]].element
+    element = PRECISIONS[candidate.multiplies()].operands
     rng = np.random.default_rng()
     A = (rng.standard_normal((M, K)) * 10.0 ** rng.integers(-3, 4, (M, K))).astype(element)
     B = (rng.standard_normal((K, N)) * 10.0 ** rng.integers(-3, 4, (K, N))).astype(element)

@@ -66,13 +66,13 @@ def test_arguments_come_in_the_order_of_the_parameters() -> None:
     )  # fmt: skip
     assert candidate.grid == (5, 4, 1)
     assert candidate.shared_bytes == 2048
-    assert candidate.element == "float32"
+    assert candidate.precision == "float32"
 
 
 def test_one_number_gives_a_square_its_size() -> None:
     candidate = own_candidate(own(SQUARE, "square"), (64, 64, 64))
     assert candidate.arguments == ("A", "B", "C", "u64=64")
-    assert candidate.element == "float64"
+    assert candidate.precision == "float64"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ SHAPES = [(1, 1, 1), (3, 5, 1), (1, 1, 999), (64, 48, 200), (33, 130, 4097)]
 
 
 def verdict(A: Array, B: Array, C: Array, wrote_outside: bool = False) -> Verdict:
-    return judge(np, C, reference(np, A, B), scale(A, B), A.shape[1], wrote_outside)
+    return judge(np, C, reference(np, A, B), scale(A, B), A.shape[1], str(C.dtype), wrote_outside)
 
 
 @pytest.mark.parametrize("element", ["float32", "float64"])
@@ -46,6 +46,37 @@ def test_tf32_inputs_do_not_pass() -> None:
     found = verdict(A, B, shortened(A) @ shortened(B))
     assert not found.verified
     assert found.max_rel_error > 10 * found.error_bound
+
+
+def cut(matrix: Array, bits: int) -> Array:
+    """The elements rounded to nearest, with so many bits of their fraction dropped."""
+    half = np.uint32(1 << bits >> 1)
+    return ((matrix.view(np.uint32) + half) & ~np.uint32((1 << bits) - 1)).view(np.float32)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_tf32_inputs_pass_as_tf32_and_shorter_ones_do_not(shape: tuple[int, int, int]) -> None:
+    A, B = random_inputs(*shape, "float32")
+    expected, typical = reference(np, A, B), scale(A, B)
+
+    def judged(bits: int) -> Verdict:
+        return judge(np, cut(A, bits) @ cut(B, bits), expected, typical, shape[2], "tf32")
+
+    assert judged(13).verified
+    if shape[0] * shape[1] > 1000:
+        assert not judged(16).verified  # bfloat16
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_half_inputs_are_judged_by_their_sums(shape: tuple[int, int, int]) -> None:
+    A, B = random_inputs(*shape, "float16")
+    assert A.dtype == B.dtype == np.float16
+    expected, typical = reference(np, A, B), scale(A, B)
+    C = A.astype(np.float32) @ B.astype(np.float32)
+    assert judge(np, C, expected, typical, shape[2], "float16").verified
+    if shape[0] * shape[1] > 1000:
+        shorter = C.astype(np.float16).astype(np.float32)
+        assert not judge(np, shorter, expected, typical, shape[2], "float16").verified
 
 
 def test_one_wrong_element_is_seen() -> None:

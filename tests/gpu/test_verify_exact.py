@@ -58,14 +58,14 @@ def test_the_typical_size_of_an_element() -> None:
 
 
 def verdict(C: Array, product: Array, typical: float = 1.0, wrote_outside: bool = False) -> Verdict:
-    return judge(np, C.astype(np.float32), product, typical, 1, wrote_outside)
+    return judge(np, C.astype(np.float32), product, typical, 1, "float32", wrote_outside)
 
 
 def test_an_exact_product() -> None:
     _, _, product = product_of(8, 7)
     sentence = "C is right: its largest relative error is 0, within 9.5e-07."
     assert verdict(product, product) == Verdict(True, 0.0, 0.0, 2.0**-20, sentence)
-    assert judge(np, product.astype(np.float32), product, 1.0, 1).verified
+    assert judge(np, product.astype(np.float32), product, 1.0, 1, "float32").verified
 
 
 @pytest.mark.parametrize("cell", [(0, 0), (2, 1), (3, 6), (7, 6)])

@@ -19,7 +19,6 @@ from gpu.microbenchmarks.limits import Limits, limits_from
 from gpu.result import Comparison, comparison_from
 from gpu.scale import recorded as scale_recorded
 from gpu.worker import Job, WorkerError
-from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
 from ui.cache import compute
 from ui.compute import judge_bits
@@ -77,7 +76,8 @@ def draw_page() -> None:
                 draw_glossary(open_view)
     st.markdown(
         "The text that the simulator steps through, compiled for a real GPU, checked against a "
-        "float64 product on fresh random inputs, and timed beside cuBLAS in true FP32."
+        "float64 product on fresh random inputs, and timed beside cuBLAS in the same precision: "
+        "true FP32, or what a kernel for tensor cores rounds to."
     )
     gpu = int(st.session_state.get(GPU, 0))
     workers = cluster_workers()
@@ -222,10 +222,10 @@ def draw_controls(device: Device) -> tuple[list[Candidate], tuple[int, int, int]
         for column, name in zip(st.columns(3), "MNK", strict=True)
     )
     try:
-        for name in chosen:
-            element = catalogue()[name.split(":")[0]].element
-            check_memory((M, N, K), element, device.memory_bytes)
-        return [choose(name, (M, N, K)) for name in chosen], (M, N, K)
+        candidates = [choose(name, (M, N, K)) for name in chosen]
+        for candidate in candidates:
+            check_memory((M, N, K), candidate.multiplies(), device.memory_bytes)
+        return candidates, (M, N, K)
     except LaunchError as error:
         st.error(plain_text(str(error)))
         return [], (M, N, K)
