@@ -26,3 +26,8 @@ PRECISIONS: Mapping[str, Precision] = {
         "half", "float16", "float32", "cublas-half", "GEMM of half operands to float sums"
     ),
 }
+
+
+def short_name(precision: str) -> str:
+    """What tables call a precision; its own name where it is not known."""
+    return PRECISIONS[precision].short if precision in PRECISIONS else precision

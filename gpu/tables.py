@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from gpu.microbenchmarks.limits import Limits
-from gpu.precision import PRECISIONS
+from gpu.precision import short_name
 from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
 from gpu.scale.result import ScaleRun, Scaling
@@ -36,7 +36,7 @@ def _speed(kernel: KernelResult) -> str:
         return f"{kernel.name:20}{'':8}{'no':>9}  {kernel.verdict}"
     low, high = kernel.ms_spread
     row = (
-        f"{kernel.name:20}{PRECISIONS[kernel.element].short:>8}"
+        f"{kernel.name:20}{short_name(kernel.element):>8}"
         f"{'yes' if kernel.verified else 'NO':>9}{kernel.ms:10.4f}{low:10.4f}"
         f"{high:10.4f}{kernel.tflops or 0:9.2f}{kernel.cublas_ratio or 0:11.1%}"
         f"{_text(kernel.peak_share, '.1%'):>9}{_text(kernel.gb_per_s, '.0f'):>7}"
@@ -70,10 +70,16 @@ def limits_table(limits: Limits) -> str:
     cycles = ", ".join(
         f"{name} {value:.0f}" for name, value in dataclasses.asdict(limits.latency).items()
     )
+    tensor = (
+        f"Tensor cores alone: TF32 {found.tf32_tflops:.0f} TFLOP/s, half {found.half_tflops:.0f} "
+        "TFLOP/s.\n"
+        if found.tf32_tflops and found.half_tflops
+        else ""
+    )
     return (
         f"Multiply-adds alone: {found.fp32_tflops:.1f} TFLOP/s. Copy through DRAM: "
         f"{found.dram_gb_s:,.0f} GB/s, within the L2: {found.l2_gb_s:,.0f} GB/s.\n"
-        f"Latency in cycles: {cycles}."
+        f"{tensor}Latency in cycles: {cycles}."
     )
 
 

@@ -19,7 +19,15 @@ from gpu.shapes.plan import Table
 from gpu.shapes.result import Shape
 from ui.cache import answers
 from ui.compute import predict_counters
-from ui.gpu_charts import counters, latency, performance, roofline, scaling, tiles_over_gpus
+from ui.gpu_charts import (
+    accuracy,
+    counters,
+    latency,
+    performance,
+    roofline,
+    scaling,
+    tiles_over_gpus,
+)
 from ui.gpu_charts import shapes as shapes_chart
 from ui.gpu_charts.performance import Pair
 from ui.palette import CHART_INKS
@@ -27,12 +35,16 @@ from ui.plain_text import plain_text
 from ui.workers import WorkerLostError
 
 # Shown until a reader chooses others; a run may have none of them. NAME is a visitor's own kernel.
-USUAL_KERNELS = (NAME, "naive", "tiled", "transposed:TILE=32", "registers", "warptiles", "cublas")
+USUAL_KERNELS = (
+    NAME, "naive", "tiled", "transposed:TILE=32", "registers", "warptiles", "cublas", "tensor_tf32",
+    "tensor_half", "tensor_fp32", "cublas-tf32", "cublas-half",
+)  # fmt: skip
 USUAL_PAIR: Pair = ("tiled", "naive")
 USUAL_SHAPE = (256, 256, 16384)  # whose K is split
 CHART_CONFIG = {"displayModeBar": False}  # its buttons would lie over labels
 TABS = (
-    "Speed", "Time", "Share of cuBLAS", "Against size", "Roofline", "Predicted and measured",
+    "Speed", "Time", "Share of cuBLAS", "Against size", "Speed and error", "Roofline",
+    "Predicted and measured",
 )  # fmt: skip
 
 
@@ -112,7 +124,9 @@ def show_comparison(
         for one in sizes
     ]
     has_sizes = len({one.size for one in squares if len(set(one.size)) == 1}) > 1
-    names = [name for name in TABS if has_sizes or name != "Against size"]
+    has_errors = bool(accuracy.find_points(comparison))
+    left_out = {"Against size": not has_sizes, "Speed and error": not has_errors}
+    names = [name for name in TABS if not left_out.get(name)]
     tabs = dict(zip(names, st.tabs(names), strict=True))
     for name, draw in (
         ("Speed", performance.draw_throughput),
@@ -128,6 +142,13 @@ def show_comparison(
     if has_sizes:
         with tabs["Against size"]:
             show_against_size(squares, pair, key)
+    if has_errors:
+        tabs["Speed and error"].plotly_chart(
+            accuracy.draw_accuracy(comparison, text_colour(), pair),
+            key=f"{key}_accuracy",
+            config=CHART_CONFIG,
+            alt=f"Speed and error. {accuracy.describe(comparison)}",
+        )
     if limits is not None:
         show_limits(limits, key)
     with st.spinner("The simulator counts each launch's transactions …"):
@@ -252,16 +273,15 @@ def show_limits(limits: Limits, key: str) -> None:
         latency.draw_latencies(limits.latency, text_colour()), key=f"{key}_latency",
         config=CHART_CONFIG, alt=latency.describe(limits.latency),
     )  # fmt: skip
-    for column, name, value in zip(
-        st.columns(3),
-        ("Multiply-adds alone", "Copy within the L2", "Copy through DRAM"),
-        (
-            f"{best.fp32_tflops:.1f} TFLOP/s",
-            f"{best.l2_gb_s:,.0f} GB/s",
-            f"{best.dram_gb_s:,.0f} GB/s",
-        ),
-        strict=True,
-    ):
+    metrics = {
+        "Multiply-adds alone": f"{best.fp32_tflops:.1f} TFLOP/s",
+        "Copy within the L2": f"{best.l2_gb_s:,.0f} GB/s",
+        "Copy through DRAM": f"{best.dram_gb_s:,.0f} GB/s",
+    }
+    if best.tf32_tflops and best.half_tflops:
+        metrics["Tensor cores, TF32"] = f"{best.tf32_tflops:,.0f} TFLOP/s"
+        metrics["Tensor cores, half"] = f"{best.half_tflops:,.0f} TFLOP/s"
+    for column, (name, value) in zip(st.columns(len(metrics)), metrics.items(), strict=True):
         column.metric(name, value, border=True)
     st.caption(
         "One thread follows pointers, each load waiting for the one before; a register's is the "

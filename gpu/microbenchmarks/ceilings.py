@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from gpu.compile import Loaded, compile_text, load
+from gpu.compile import TENSOR_CORES, Loaded, compile_text, load
 from gpu.device import Device
 from gpu.progress import Progress
 from simulator.launch import Dim3, dim3
@@ -48,6 +48,39 @@ extern "C" __global__ __launch_bounds__(BLOCK) void multiply_add(float* out, flo
 """
 MACROS = {"BLOCK": f"{BLOCK}", "CHAINS": f"{CHAINS}", "ROUNDS": f"{ROUNDS}", "STEPS": f"{STEPS}"}
 
+# Operands stay in registers, as the sums do: what is left is what the tensor cores take.
+TILES = """
+using namespace nvcuda;
+extern "C" __global__ __launch_bounds__(BLOCK) void multiply_tiles(float* out, int rounds)
+{
+    wmma::fragment<wmma::matrix_a, 16, 16, DEPTH, KIND, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, DEPTH, KIND, wmma::row_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, DEPTH, float> sum[CHAINS];
+    wmma::fill_fragment(a, 0.0f);
+    wmma::fill_fragment(b, 0.0f);
+    #pragma unroll
+    for (int j = 0; j < CHAINS; ++j)
+        wmma::fill_fragment(sum[j], 0.0f);
+    #pragma unroll 1
+    for (int round = 0; round < rounds; ++round) {
+        #pragma unroll
+        for (int j = 0; j < CHAINS; ++j)
+            wmma::mma_sync(sum[j], a, b, sum[j]);
+    }
+    float total = 0.0f;
+    #pragma unroll
+    for (int j = 0; j < CHAINS; ++j)
+        for (int i = 0; i < sum[j].num_elements; ++i)
+            total += sum[j].x[i];
+    out[blockIdx.x * BLOCK + threadIdx.x] = total;
+}
+"""
+TILE_KINDS: Mapping[str, tuple[str, int]] = {  # what operands are, and k of an instruction
+    "tf32": ("wmma::precision::tf32", 8),
+    "half": ("half", 16),
+}
+TILE_ROUNDS = 4096
+
 # __ldcg reads past the L1, which would otherwise answer every pass after the first.
 COPY = """
 extern "C" __global__ void copy(const float4* from, float4* to, long long count, int passes)
@@ -68,6 +101,10 @@ class Ceilings:
     fp32_tflops: float  # 10^12 float32 operations a second
     dram_gb_s: float  # 10^9 bytes a second, read and written, through DRAM
     l2_gb_s: float  # 10^9 bytes a second, read and written, within the L2
+    # 10^12 operations a second of tensor cores, by instructions of one warp; None where there are
+    # none that wmma can use, or in an older recording.
+    tf32_tflops: float | None = None
+    half_tflops: float | None = None
 
 
 def measure(device: Device, progress: Progress) -> Ceilings:
@@ -95,7 +132,32 @@ def measure(device: Device, progress: Progress) -> Ceilings:
     l2 = rate(max(device.l2_bytes // L2_SHARE, 2**18), L2_PASSES)
     progress("Running a copy through DRAM", 0.6)
     dram = rate(min(DRAM_BYTES, device.memory_bytes // 8), 1)
-    return Ceilings(operations / seconds / 1e12, dram, l2)
+    progress("Running products of tensor cores", 0.8)
+    tf32, half = (_tile_tflops(kind, device) for kind in TILE_KINDS)
+    return Ceilings(operations / seconds / 1e12, dram, l2, tf32, half)
+
+
+def tile_text(kind: str) -> str:
+    """The kernel of TILES for operands of a kind."""
+    operand, depth = TILE_KINDS[kind]
+    macros = {"BLOCK": BLOCK, "CHAINS": CHAINS, "KIND": operand, "DEPTH": depth}
+    return "".join(f"#define {name} {value}\n" for name, value in macros.items()) + TILES
+
+
+def _tile_tflops(kind: str, device: Device) -> float | None:
+    """TFLOP/s of products of 16 x 16 tiles alone; None on a GPU without such tensor cores."""
+    import cupy
+
+    if int(device.architecture.removeprefix("sm_")) < TENSOR_CORES:
+        return None
+    grid, block = dim3(2 * device.multiprocessors), dim3(BLOCK)
+    binary = compile_text(tile_text(kind), "multiply_tiles", device.architecture)
+    tiles = load(binary, block, device.threads_per_multiprocessor)
+    out = cupy.empty(grid[0] * BLOCK, dtype=cupy.float32)
+    seconds = _seconds(lambda: tiles.function(grid, block, (out, np.int32(TILE_ROUNDS))))
+    warps = grid[0] * BLOCK // 32
+    operations = 2 * 16 * 16 * TILE_KINDS[kind][1] * CHAINS * TILE_ROUNDS * warps
+    return operations / seconds / 1e12
 
 
 def _loaded(text: str, kernel: str, grid: Dim3, block: Dim3, device: Device) -> Loaded:

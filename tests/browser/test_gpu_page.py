@@ -15,7 +15,8 @@ pytestmark = pytest.mark.browser
 
 PLOT = ".js-plotly-plot .main-svg"
 TABS = (
-    "Speed", "Time", "Share of cuBLAS", "Against size", "Roofline", "Predicted and measured",
+    "Speed", "Time", "Share of cuBLAS", "Against size", "Speed and error", "Roofline",
+    "Predicted and measured",
 )  # fmt: skip
 FOLDED = ("The text that ran", "Missing to run kernels here")
 SMALLEST = {1280: 12, 1920: 12, 390: 11}  # CSS pixels, by the width of the screen

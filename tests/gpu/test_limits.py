@@ -15,11 +15,18 @@ from gpu.device import Device, device_from
 from gpu.microbenchmarks import ceilings, latency
 from gpu.microbenchmarks.latency import chain, cycle, region_bytes
 from gpu.microbenchmarks.limits import limits_from, request
+from gpu.tables import limits_table
 from gpu.worker import Worker
 
 CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))
 FOUND = {
-    "ceilings": {"fp32_tflops": 60.5, "dram_gb_s": 4000.0, "l2_gb_s": 9000.0},
+    "ceilings": {
+        "fp32_tflops": 60.5,
+        "dram_gb_s": 4000.0,
+        "l2_gb_s": 9000.0,
+        "tf32_tflops": 322.0,
+        "half_tflops": 643.0,
+    },
     "latency": {"register": 4.0, "shared": 29.0, "l1": 39.0, "l2": 288.0, "dram": 686.0},
 }
 
@@ -67,10 +74,25 @@ def test_what_measures_ceilings_compiles(text: str, kernel: str) -> None:
     assert compile_text(text, kernel, "sm_90", ceilings.MACROS).symbol == kernel
 
 
+@pytest.mark.usefixtures("nvrtc")
+@pytest.mark.parametrize("kind", ceilings.TILE_KINDS)
+def test_what_measures_tensor_cores_compiles(kind: str) -> None:
+    text = ceilings.tile_text(kind)
+    assert compile_text(text, "multiply_tiles", "sm_80").symbol == "multiply_tiles"
+
+
 def test_limits_survive_json() -> None:
     found = limits_from(FOUND)
     assert dataclasses.asdict(found) == FOUND
     assert found.latency.dram == 686
+    assert "Tensor cores alone: TF32 322 TFLOP/s, half 643" in limits_table(found)
+
+
+def test_limits_without_tensor_cores_say_nothing_of_them() -> None:
+    older = {name: FOUND["ceilings"][name] for name in ("fp32_tflops", "dram_gb_s", "l2_gb_s")}
+    found = limits_from({**FOUND, "ceilings": older})
+    assert found.ceilings.half_tflops is None
+    assert "Tensor" not in limits_table(found)
 
 
 @pytest.mark.parametrize(

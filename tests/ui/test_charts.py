@@ -133,7 +133,7 @@ def test_another_type_of_elements_is_named(comparison: Comparison) -> None:
     told = performance.compare_pair(
         dataclasses.replace(comparison, kernels=(naive, double, cublas)), ("tiled", "cublas")
     )
-    assert told.endswith("But tiled multiplies float64, cuBLAS float32.")
+    assert told.endswith("But tiled multiplies FP64, cuBLAS FP32.")
 
 
 def test_a_setting_is_part_of_a_sentence(comparison: Comparison) -> None:
@@ -157,7 +157,8 @@ def test_the_table_holds_the_figures(comparison: Comparison) -> None:
     rows = performance.build_table(comparison)
     assert rows[1]["Of cuBLAS"] == "25.0%"
     assert rows[0]["Error, largest"] == "0.4"
-    assert rows[0]["Error, norm"] == "4e-07"
+    assert rows[0]["Error"] == "4e-07"
+    assert rows[0]["Type"] == "FP32"
 
 
 def test_resources_hold_the_simulated_transactions(comparison: Comparison) -> None:

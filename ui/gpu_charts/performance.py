@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from gpu.precision import short_name
 from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
 from ui.gpu_charts import rows
@@ -19,6 +20,12 @@ from ui.palette import BASE_COLOUR, COMPARED_COLOUR, REFERENCE_COLOUR
 Pair = tuple[str, str]  # names of the two kernels that are compared, as a KernelResult has them
 NO_PAIR: Pair = ("", "")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
+CUBLAS_LABELS = {
+    "cublas": "cuBLAS",
+    "cublas-double": "cuBLAS, double",
+    "cublas-tf32": "cuBLAS, TF32",
+    "cublas-half": "cuBLAS, half",
+}
 CHARACTER_WIDTH = 0.53  # of a letter's size, on average
 LINE_LABEL_SIZE = 14  # pixels
 SIZE_TICK = 12  # pixels: five sizes side by side on a phone
@@ -27,10 +34,8 @@ LINE_LABEL_STEP = 19  # pixels from one line's name to the next
 
 def kernel_label(kernel: KernelResult) -> str:
     """The kernel's name for readers: "tiled, TILE 32"; without a long list of settings."""
-    if kernel.name == "cublas":
-        return "cuBLAS"
-    if kernel.name == "cublas-double":
-        return "cuBLAS, double"
+    if kernel.name in CUBLAS_LABELS:
+        return CUBLAS_LABELS[kernel.name]
     name, *settings = kernel.name.split(":")
     if not settings and len(kernel.defines) == 1:
         settings = [f"{macro}={value}" for macro, value in kernel.defines.items()]
@@ -314,8 +319,8 @@ def compare_pair(comparison: Comparison, pair: Pair) -> str:
         f"{format_milliseconds(compared.ms)}, {phrase(base)} {format_milliseconds(base.ms)}."
     )
     if compared.element != base.element:
-        sentence += f" But {phrase(compared)} multiplies {compared.element}, "
-        sentence += f"{phrase(base)} {base.element}."
+        sentence += f" But {phrase(compared)} multiplies {short_name(compared.element)}, "
+        sentence += f"{phrase(base)} {short_name(base.element)}."
     return sentence
 
 
@@ -336,6 +341,7 @@ def _row(kernel: KernelResult) -> dict[str, str]:
     spread = kernel.ms_spread
     return {
         "Kernel": kernel_label(kernel),
+        "Type": short_name(kernel.element),
         "C is right": "yes" if kernel.verified else "no",
         "Time, ms": formatted(kernel.ms, "#.4g"),
         "20th to 80th": f"{spread[0]:#.4g} to {spread[1]:#.4g}" if spread else "–",
@@ -344,8 +350,8 @@ def _row(kernel: KernelResult) -> dict[str, str]:
         + ("%" if kernel.cublas_ratio else ""),
         "Of peak": formatted(kernel.peak_share, ".1f", 100) + ("%" if kernel.peak_share else ""),
         "GB/s": formatted(kernel.gb_per_s, ",.0f"),
+        "Error": formatted(kernel.rel_norm_error, ".2g"),
         "Error, largest": formatted(kernel.max_rel_error, ".2g"),
-        "Error, norm": formatted(kernel.rel_norm_error, ".2g"),
         "Bound": formatted(kernel.error_bound, ".2g"),
     }
 

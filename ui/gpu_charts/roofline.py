@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 from gpu.device import Device
 from gpu.microbenchmarks.limits import Limits
+from gpu.precision import short_name
 from gpu.predict import global_bytes
 from gpu.result import Comparison, KernelResult
 from ui.gpu_charts import performance, rows
@@ -25,7 +26,7 @@ ROOF_SAMPLES = 120  # intervals between the points of a ceiling that names avoid
 NAME_SIZE = 15  # pixels
 CHARACTER_WIDTH = 7.4  # pixels, average of a character at NAME_SIZE
 TEXT_HEIGHT = 22  # pixels of a line of text
-DASHES = ("solid", "dash", "dot")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 X_TITLE = "operations for each byte asked for"
 
 
@@ -52,14 +53,25 @@ class Point:
     marker: str
 
 
-def find_roofs(device: Device, limits: Limits | None) -> list[Roof]:
-    """The device's measured ceilings, else those computed from its clocks, cores and bus."""
+def find_roofs(
+    device: Device, limits: Limits | None, precisions: Collection[str] = ()
+) -> list[Roof]:
+    """The device's measured ceilings, else those computed from its clocks, cores and bus.
+
+    Tensor cores' are there for the precisions of the kernels that are shown.
+    """
     if limits:
         best = limits.ceilings
+        tensor = {"tf32": best.tf32_tflops, "float16": best.half_tflops}
         return [
             Roof(f"FP32 measured {best.fp32_tflops:.1f} TFLOP/s", best.fp32_tflops, False),
             Roof(f"DRAM measured {best.dram_gb_s:,.0f} GB/s", best.dram_gb_s, True),
             Roof(f"L2 measured {best.l2_gb_s:,.0f} GB/s", best.l2_gb_s, True),
+            *(
+                Roof(f"{short_name(name)} measured {value:,.0f} TFLOP/s", value, False)
+                for name, value in tensor.items()
+                if value and name in precisions
+            ),
         ]
     found = []
     if device.peak_fp32_tflops:
@@ -71,11 +83,11 @@ def find_roofs(device: Device, limits: Limits | None) -> list[Roof]:
 
 
 def find_points(comparison: Comparison, pair: Pair = NO_PAIR) -> list[Point]:
-    """The float32 kernels whose bytes the simulator has counted."""
+    """The kernels whose bytes the simulator has counted, but those of float64."""
     M, N, K = comparison.size
     points = []
     for number, kernel in enumerate(performance.timed_kernels(comparison)):
-        if kernel.simulated and kernel.element == "float32":
+        if kernel.simulated and kernel.element != "float64":
             requested = global_bytes(kernel.simulated)
             if requested:
                 intensity = 2 * M * N * K / requested
@@ -99,10 +111,11 @@ def draw_roofline(
     sector: a kernel may lie above a memory's ceiling if a cache answered most of the requests.
     A name that would lie on another is left out: hovering over the point shows it.
     """
-    shown, ceilings = find_points(comparison, pair), find_roofs(comparison.device, limits)
+    shown = find_points(comparison, pair)
+    ceilings = find_roofs(comparison.device, limits, {point.kernel.element for point in shown})
     low, high = _ranges(shown, ceilings)
     figure = go.Figure()
-    flat = min((roof.value for roof in ceilings if not roof.per_byte), default=high[1])
+    flat = max((roof.value for roof in ceilings if not roof.per_byte), default=high[1])
     for number, roof in enumerate(ceilings):
         edge = min(high[0], 1e3 * flat / roof.value) if roof.per_byte else high[0]
         start = max(low[0], 1e3 * low[1] / roof.value) if roof.per_byte else low[0]
@@ -214,11 +227,12 @@ def describe(comparison: Comparison, limits: Limits | None = None) -> str:
     sentences += [
         f"{performance.kernel_label(kernel)}: operations a byte unknown"
         for kernel in performance.timed_kernels(comparison)
-        if kernel.element == "float32"
+        if kernel.element != "float64"
         and kernel.simulated is not None
         and global_bytes(kernel.simulated) is None
     ]
-    ceilings = [roof.name for roof in find_roofs(comparison.device, limits)]
+    precisions = {point.kernel.element for point in find_points(comparison)}
+    ceilings = [roof.name for roof in find_roofs(comparison.device, limits, precisions)]
     return (
         f"Ceilings: {', '.join(ceilings) or 'not known'}. "
         f"Kernels: {'; '.join(sentences) or 'none'}."
