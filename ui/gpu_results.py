@@ -149,6 +149,11 @@ def show_comparison(
             config=CHART_CONFIG,
             alt=f"Speed and error. {accuracy.describe(comparison)}",
         )
+        tabs["Speed and error"].caption(
+            "The error is that of C against a product in double precision of the same A and B. "
+            "TF32 rounds them as they are multiplied, which counts; half operands were rounded "
+            "before, which does not."
+        )
     if limits is not None:
         show_limits(limits, key)
     with st.spinner("The simulator counts each launch's transactions …"):
