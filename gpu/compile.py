@@ -179,14 +179,23 @@ def first_error(log: str, kernel: str, filename: str) -> SourceError:
     return SourceError(f"NVRTC could not compile the kernel: {without_folders(text.strip())}.")
 
 
+def check_shared(wanted: int, most: int) -> None:
+    """LaunchError where a block asks for more bytes of shared memory than a GPU gives one."""
+    if wanted > most:
+        raise LaunchError(
+            f"A block asks for {wanted:,} bytes of shared memory, and this GPU gives one up to "
+            f"{most:,}. Make its tiles smaller."
+        )
+
+
 def load(
     binary: Binary, block: Dim3, threads_per_multiprocessor: int, shared_bytes: int = 0
 ) -> Loaded:
     """The binary on the current device, for launches with so much dynamic shared memory.
 
-    LaunchError where the block is too large for it.
+    LaunchError where the block, or its shared memory, is too large for it.
     """
-    from cupy.cuda import driver, function
+    from cupy.cuda import Device, driver, function
 
     module = function.Module()
     module.load(binary.image)
@@ -203,6 +212,11 @@ def load(
             f"{most:,}. Make the block smaller."
         )
     if shared_bytes:
+        attributes = Device().attributes
+        check_shared(
+            attribute("SHARED_SIZE_BYTES") + shared_bytes,
+            attributes["MaxSharedMemoryPerBlockOptin"],
+        )
         dynamic = driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         driver.funcSetAttribute(entry.ptr, dynamic, shared_bytes)
     blocks = int(driver.occupancyMaxActiveBlocksPerMultiprocessor(entry.ptr, threads, shared_bytes))

@@ -30,7 +30,6 @@ def product(A: Any, B: Any, C: Any, precision: str) -> Callable[[], object]:
 
     def launch() -> None:
         # cuBLAS counts columns first: what it sees are the transposes, and their product is C's.
-        cublas.setStream(handle, cupy.cuda.get_current_stream().ptr)
         cublas.gemmEx(
             handle, cublas.CUBLAS_OP_N, cublas.CUBLAS_OP_N, N, M, K, one.ctypes.data,
             B.data.ptr, DATA_TYPES[str(B.dtype)], N, A.data.ptr, DATA_TYPES[str(A.dtype)], K,

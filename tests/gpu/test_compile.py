@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gpu.compile import check_input, compile_text, element_type, first_error
+from gpu.compile import check_input, check_shared, compile_text, element_type, first_error
 from simulator.catalogue import catalogue, every_kernel
 from simulator.frontend.device_code import SourceFile
-from simulator.language.errors import SourceError
+from simulator.language.errors import LaunchError, SourceError
 from tests.hostile.directives import FOUND, OLDER, spellings
 
 KERNEL = 'extern "C" __global__ void f(float* a) { a[threadIdx.x] = X; }\n'
@@ -130,6 +130,12 @@ def test_the_first_error_is_a_sentence(log: str, told: str, line: int | None) ->
     assert told in error.message
     assert error.message.endswith(".")
     assert (error.span.line if error.span else None) == line
+
+
+def test_shared_memory_that_a_gpu_has_not_is_a_sentence() -> None:
+    check_shared(101376, 101376)
+    with pytest.raises(LaunchError, match=r"asks for 164,864 bytes .* up to 101,376\."):
+        check_shared(164864, 101376)
 
 
 def test_tensor_cores_take_a_gpu_that_has_them() -> None:
