@@ -6,7 +6,8 @@
 // Everything else is to feed it: blocks of 128 x 256 so that the L2 can keep up, three tiles in use
 // or on their way, the pieces of the next k loaded while this one's are multiplied. Rows in shared
 // memory are 16 bytes longer than the tile, so that eight of them begin in different banks.
-// A and B are rounded to 11 bits before they come here: C is right to three digits of them.
+// A and B were rounded to 11 bits before they came here. Products of what they hold are exact, and
+// C is right to five digits of those.
 // Still limits it: instructions of a single warp reach two thirds of what this GPU's tensor cores
 // can do; the rest is for groups of four warps, which take B from shared memory by themselves.
 #include <cuda_fp16.h>

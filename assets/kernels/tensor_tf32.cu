@@ -8,9 +8,9 @@
 // shared memory are four words longer than the tile, and rows of B eight, so that a warp's reads
 // fall into different banks.
 // The tensor core reads 11 bits of a number's fraction and no more. Without rounding it would cut
-// the others off, and C be three times as far off; with it, C is right to three digits.
+// the others off, and C be nearly three times as far off; with it, C is right to three digits.
 // Still limits it: an operand takes as much room as in float32, twice that of half precision, and
-// rounding takes two instructions for every four that the tensor cores have.
+// rounding takes two instructions for each that multiplies, between a load and its use.
 #include <cuda_pipeline.h>
 #include <mma.h>
 #define WARPS_DOWN 2
