@@ -2,6 +2,7 @@
 
 It shows the focused thread's first element of the accumulator: the sum so far and each product,
 aligned to the largest of them, what the alignment cuts off, their sum, and what a float keeps.
+Where there is room it shows the tiles beside that, with the elements that the thread holds of each.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ui.lecture.window import Windows
 from ui.motions import Motion
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
+from ui.panels.paths import box
 from ui.scene_model import SceneModel
 from ui.sheet import Rectangle
 
@@ -31,6 +33,7 @@ CUT = 6  # bits shown of what is cut
 ROW = 1.3  # of a number's height
 FEWEST = 8  # rows: with fewer the stage takes the room below the maps
 LABEL = "−0.123 × −1.23"  # about the longest of a product
+GAP = 4.0  # pixels between tiles
 OTHER_ROWS = 4  # headings, the sum so far, the sum, and what a float keeps
 
 
@@ -67,7 +70,10 @@ class TensorStage:
         beside = Rectangle(maps.right + 1.5 * gap, stage.top, stage.right, stage.bottom)
         below = Rectangle(stage.left, maps.bottom + gap, stage.right, stage.bottom)
         needed = text_width(LABEL, letters.small) + mono_width(BITS + CUT, letters.small)
-        self._room = beside if beside.width >= needed else below
+        is_beside = beside.width >= needed
+        self._room = beside if is_beside else below
+        top = maps.bottom + 2.5 * gap
+        self._tiles = Rectangle(maps.left, top, maps.right, top + maps.width) if is_beside else None
         self._count = max(FEWEST, int(self._room.height / (ROW * letters.number)))
         label = text_width(LABEL, letters.small)
         for_bits = (self._room.width - label) / ((BITS + CUT) * MONO_WIDTH)
@@ -90,7 +96,13 @@ class TensorStage:
             self._room.top + (i + 0.5) * ROW * self._letters.number for i in range(len(rows))
         ]
         labels, kept, cut = zip(*((row.label, row.kept, row.cut) for row in rows), strict=True)
+        held = f"lane {self._model.thread % WARP_SIZE} holds"
+        tiles = self._tiles or self._room
+        corner = tiles.left, tiles.top - 0.8 * self._letters.name
+        is_told = self._tiles is not None and multiplication(step) is not None
         return [
+            words([corner], [held if is_told else ""], self._letters.small, self._palette.ink,
+                  "middle right", SANS),
             words([(self._room.left, y) for y in heights], labels, self._letters.small,
                   self._palette.ink, "middle right", SANS),
             words([(self._line, y) for y in heights], kept, self._size, self._palette.ink,
@@ -100,11 +112,51 @@ class TensorStage:
         ]  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:
-        """The line behind which bits are cut off."""
-        path = ""
-        if multiplication(step) is not None:
+        """The line behind which bits are cut off, and the tiles with what is in the thread's lane.
+
+        Of the tiles also the row and the column whose products are added up.
+        """
+        palette, path, frames, taken, held = self._palette, "", "", "", ""
+        call = multiplication(step)
+        if call is not None:
             path = f"M{self._line:.1f},{self._room.top:.1f}V{self._room.bottom:.1f}"
-        return [outline(path, self._palette.focus, 1.5)]
+            frames, taken, held = self._draw_tiles(call)
+        return [
+            outline(path, palette.focus, 1.5),
+            outline(taken, palette.faint, 0, palette.faint),
+            outline(frames, palette.line, 1),
+            outline(held, palette.focus, 0, palette.focus),
+        ]
+
+    def _draw_tiles(self, call: Call) -> tuple[str, str, str]:
+        """Paths: the tiles' frames, the row and column that are multiplied, the lane's elements.
+
+        They stand as a product does on a blackboard: B above C, A left of it.
+        """
+        room = self._tiles
+        if room is None:
+            return "", "", ""
+        a, b, c = (parse_fragment(call.texts[number]) for number in (1, 2, 3))
+        assert a is not None
+        assert b is not None
+        assert c is not None
+        side = (room.width - GAP) / (a.columns + c.columns)
+        side = min(side, (room.height - GAP) / (b.rows + c.rows))
+        left, top = room.left + a.columns * side + GAP, room.top + b.rows * side + GAP
+        places = ((a, room.left, top), (b, left, room.top), (c, left, top))
+        frames = taken = held = ""
+        lane = self._model.thread % WARP_SIZE
+        rows, columns = c.positions()
+        row, column = int(rows[lane, 0]), int(columns[lane, 0])
+        for fragment, x, y in places:
+            width, height = fragment.columns * side, fragment.rows * side
+            frames += box(x, y, x + width, y + height)
+            cells = zip(*(each[lane].tolist() for each in fragment.positions()), strict=True)
+            for i, j in sorted(set(cells)):
+                held += box(x + j * side, y + i * side, x + (j + 1) * side, y + (i + 1) * side)
+        taken += box(room.left, top + row * side, left - GAP, top + (row + 1) * side)
+        taken += box(left + column * side, room.top, left + (column + 1) * side, top - GAP)
+        return frames, taken, held
 
     def motions(self, step: Step) -> list[Motion]:
         """Nothing."""

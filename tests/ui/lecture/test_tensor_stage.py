@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Recording, compile_kernel, record
-from tests.ui.lecture.lectures import Lecture, of_query
+from tests.ui.lecture.lectures import Lecture, of_query, seen
 from ui.lecture.sheet import LectureSheet
 from ui.lecture.tensor_stage import TensorStage, multiplication
 from ui.look import Look, Stage
@@ -53,7 +53,8 @@ def lecture(wide: bool, thread: int, look: Look = TALL, special: float = 0.0) ->
 def drawn(scene: Lecture) -> list[tuple[str, str, str]]:
     """Label, kept bits and cut bits of each row that says anything."""
     [step] = [step for step in scene.steps if multiplication(step) is not None]
-    texts = [trace["text"] for trace in scene.drawn(step, TensorStage)[0]]
+    _, *traces = scene.drawn(step, TensorStage)[0]
+    texts = [trace["text"] for trace in traces]
     rows = [tuple(text.strip("\xa0 ") for text in row) for row in zip(*texts, strict=True)]
     return [(label, kept, cut) for label, kept, cut in rows if label]
 
@@ -92,6 +93,21 @@ def test_the_bits_add_up_to_what_the_simulator_stores(wide: bool, thread: int) -
     C = given["C"][row, column] + np.sum(given["A"][row].astype(float) * given["B"][:, column])
     assert result == pytest.approx(C, rel=1e-4, abs=1e-3)
     assert any(result in access.values for access in stored.accesses)
+
+
+def test_the_tiles_show_what_the_lane_holds() -> None:
+    """Eight elements of each tile, as an H200 holds them, and the row and column of x[0]."""
+    scene = lecture(False, 5)
+    [step] = [step for step in scene.steps if multiplication(step) is not None]
+    _, taken, frames, held = scene.panel(TensorStage).shapes(step)
+    assert len(seen(frames)) == 3
+    assert len(seen(held)) == 24
+    (_, row_top, _, _), (column_left, _, _, _) = seen(taken)
+    a, b, c = seen(frames)
+    side = (c[2] - c[0]) / 16
+    assert round((row_top - a[1]) / side) == 1
+    assert round((column_left - b[0]) / side) == 2
+    assert scene.drawn(step, TensorStage)[0][0]["text"] == ["lane 5 holds"]
 
 
 def test_some_bits_are_cut_where_exponents_are_wide() -> None:
