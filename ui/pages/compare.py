@@ -53,6 +53,7 @@ GPU_CSS = Path(__file__).resolve().parents[1] / "web" / "gpu.css"
 LARGEST = 32768  # of M, N and K
 LARGEST_BITS = 1024  # of M, N and K: the simulator computes the product within seconds
 BITS_SIZE = (100, 72, 36)
+USUAL_KERNEL = "warptiles"  # of those that multiply in float32 the fastest
 # Keys of the session state.
 JOB, RESULT, PROBLEM = "compare_job", "compare_result", "compare_problem"
 BITS, LIMITS, GPU = "compare_bits", "compare_limits", "compare_gpu"
@@ -215,7 +216,7 @@ def draw_controls(device: Device) -> tuple[list[Candidate], tuple[int, int, int]
     """
     offered = variants()
     chosen = st.multiselect(
-        "Kernels", offered, default=offered[-1:], key="compare_kernels", format_func=variant_title
+        "Kernels", offered, default=USUAL_KERNEL, key="compare_kernels", format_func=variant_title
     )
     M, N, K = (
         int(column.number_input(name, 1, LARGEST, 4096, step=1, key=f"compare_{name}"))
