@@ -7,7 +7,7 @@ const CLICK_PIXELS = 6; // that a pointer may move in a click
 const SWIPE_PIXELS = 40; // that a finger moves at least to step
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: false, scrollZoom: false };
 const HELD_MS = 3000; // that a picture is faded at most until the one for another room is there
-const LATE_MS = 10000; // after which a key is no longer for a scene that comes
+const LATE_MS = 20000; // after which a key is no longer for a scene that comes
 const KEEP_PLAYING = ["play", "svg", "png", "present", "leave", "sheet", "stage", "keys"];
 // What is done again in a scene that was on its way when it was asked for.
 const REPEATED = [
@@ -52,7 +52,7 @@ function createPlayer(root, hooks) {
   let byPointer = true; // whether the last control was reached by a pointer
   let fitted = { scale: 1, left: 0 };
   let held = null; // the timer of a picture that waits for the one for another room
-  let repeated = []; // what was asked for since the visitor last chose something else, and when
+  let repeated = []; // the keys since the visitor last chose something else: at, key, done
   let inherited = null; // what the player before this one had: its order, step and repeated
 
   const last = () => scene.stops.steps - 1;
@@ -75,6 +75,7 @@ function createPlayer(root, hooks) {
       return plot.remove();
     }
     const before = scene;
+    const goesOn = !before && inherited?.order === next.order;
     const { id, order, stops, first, end, address, usual } = next;
     scene = { id, order, stops, address, usual, plot, layout, pages: [{ first, end, frames }] };
     coming = null;
@@ -101,13 +102,13 @@ function createPlayer(root, hooks) {
     hooks.drawn?.(scene);
     if (step !== next.start) hooks.moved?.(step);
     rest();
-    if (before?.order !== order) repeat();
+    if (before?.order !== order) repeat(goesOn);
   }
 
   // Keys that were pressed while a scene was on its way are for that one: each is an action's name,
   // or the number of a step.
   function perform(key) {
-    repeated.push([performance.now(), key]);
+    repeated.push({ at: performance.now(), key, done: Boolean(scene) });
     if (scene) press(key);
   }
 
@@ -117,18 +118,20 @@ function createPlayer(root, hooks) {
     actions[key]();
   }
 
-  function repeat() {
+  // In a scene that goes on, what was done in it already is kept for the one that may come next.
+  function repeat(goesOn) {
     const since = performance.now() - LATE_MS;
-    const pressed = repeated.filter(([at]) => at > since);
-    repeated = [];
-    for (const [, key] of pressed) press(key);
+    const due = repeated.filter(({ at, done }) => at > since && !(goesOn && done));
+    repeated = goesOn ? repeated.map((one) => ({ ...one, done: true })) : [];
+    for (const { key } of due) press(key);
   }
 
   // A player that takes the place of another in the middle of a visit goes on at its step. In a scene
-  // that the other did not get to draw, the keys for it are done again.
+  // that the other did not get to draw, its keys are done again.
   function inherit(order) {
-    if (inherited?.order === order) step = inherited.step;
-    else if (inherited) repeated.unshift(...inherited.repeated);
+    if (!inherited) return;
+    if (inherited.order === order) step = inherited.step;
+    repeated.unshift(...inherited.repeated);
     inherited = null;
   }
 
@@ -474,11 +477,14 @@ function createPlayer(root, hooks) {
       step = Math.min(start, last());
       draw();
       rest();
-      repeat();
+      repeat(false);
     },
     get loading() { return coming; },
     // What a player that takes this one's place goes on with.
-    get legacy() { return scene ? { order: scene.order, step, repeated } : inherited ?? { repeated }; },
+    get legacy() {
+      if (scene) return { order: scene.order, step, repeated };
+      return { ...inherited, repeated: [...(inherited?.repeated ?? []), ...repeated] };
+    },
     follow(legacy) { inherited = legacy; },
     close() {
       pause();
