@@ -3,9 +3,9 @@
 // multiprocessors. So a tile may be smaller, and PIECES blocks may share one: each adds up a piece
 // of K and adds its sums to C, which must hold zeros before. Which of them adds first is not
 // known, so that with three or more the last bits of C may be others each time.
-// Edges cost no second kernel: past the last row or column a copy takes the last one again, past
-// the end of K it writes zeros, and where rows of B do not begin on 16 bytes it takes one value at
-// a time. None of that is a branch in the loop.
+// Edges cost no second kernel: a copy from past an edge of A or B reads nothing and writes zeros,
+// and where rows of B do not begin on 16 bytes it takes one value at a time. None of that is a
+// branch in the loop.
 // Still limits it: one value at a time is four times the copies; and a wave of blocks that fills
 // half of the GPU takes as long as one that fills it.
 #include <cuda_pipeline.h>
