@@ -76,6 +76,7 @@ def settled(page: Page, **asked: str) -> None:
             && document.querySelectorAll('.stepper .plot').length === 1;
         }"""
     )
+    page.wait_for_selector("[data-test-script-state='notRunning']")
     page.wait_for_timeout(300)
 
 
