@@ -14,6 +14,7 @@ import pytest
 
 from gpu.candidate import variants
 from gpu.predict import NotPredictedError, global_bytes, predict, samples
+from gpu.profile_cases import UNMEASURED
 from simulator.catalogue import Entry, catalogue
 from simulator.launch import Launch
 from simulator.machine.machine import Machine
@@ -160,16 +161,13 @@ PROFILED = [
 ]
 
 
-NOT_PROFILED = ("anyshape",)  # its counters have not been read on a GPU yet
-
-
 def test_every_setting_of_the_catalogue_is_profiled() -> None:
     found = [(name, tuple(chosen.values())) for name, chosen, _ in map(profiled, PROFILED)]
     assert Counter(found) == {
         (entry.name, tuple(chosen.values())): 2
         for entry in catalogue().values()
         for chosen in entry.settings()
-        if entry.name not in NOT_PROFILED
+        if entry.name not in UNMEASURED
     }
 
 

@@ -93,8 +93,9 @@ SMALL: Mapping[str, Mapping[str, int]] = {
     "rows": {"TILE": 8, "DEPTH": 2, "EACH": 2}, "registers": {"TILE": 8, "DEPTH": 2, "EACH": 2},
     "vectors": {"TILE": 8, "DEPTH": 4, "EACH": 4}, "pipelined": {"TILE": 8, "DEPTH": 4, "EACH": 4},
     "warptiles": {"WARPS_DOWN": 1, "WARPS_ACROSS": 1, "ROWS": 4, "COLUMNS": 4, "DEPTH": 4},
+    "anyshape": {"WARPS_DOWN": 1, "WARPS_ACROSS": 1, "ROWS": 4, "COLUMNS": 4, "DEPTH": 4},
 }  # fmt: skip
-LARGE_TILES = ("uncoalesced", "naive", "warptiles")
+LARGE_TILES = ("uncoalesced", "naive", "warptiles", "anyshape")
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -65,6 +65,10 @@ def test_naive_loads_are_those_of_the_naive_kernel_on_the_same_cells(number: int
     model = build_scene_model(recording, 0, entry.tile(**defines))
     loads, writers = naive_loads_of_cells(M, N, K), dict(stores(recording))
     assert naive_loads(model)[-1] == sum(loads[cell] for cell in writers)
+    if name == "anyshape" and N % 4:  # its sums are stored by other threads of the warp
+        threads = range(recording.launch.threads)
+        assert naive_loads(model)[-1] == sum(naive_loads(model, thread)[-1] for thread in threads)
+        return
     thread = int(random.choice(sorted(set(writers.values()))))
     own = [cell for cell, writer in writers.items() if writer == thread]
     assert naive_loads(model, thread)[-1] == sum(loads[cell] for cell in own)
