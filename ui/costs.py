@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from simulator import Recording, Step
 from simulator.language.ctype import Array, Scalar
+from simulator.language.fragments import parse_fragment
 from simulator.language.tree import Barrier, Binary, Expression, MemorySpace, Statement
 from simulator.language.visit import expressions_of, is_copy, subexpressions
 from simulator.launch import WARP_SIZE
@@ -15,6 +17,7 @@ from simulator.machine.observer import AccessKind
 from simulator.observers.counters import add_up_cost
 from simulator.observers.transactions import BANK_BYTES, SECTOR_BYTES, instructions
 from simulator.recording.recording import StepAccess
+from ui.products import multiplication
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class Costs:
     wavefronts: Array  # of shared memory
     conflicts: Array  # of these, those that no request would take without a bank conflict
     waits: Array  # warps that have come to a barrier
-    multiply_adds: Array  # of floating-point numbers, over all threads
+    multiply_adds: Array  # of floating-point numbers, over all threads and tensor cores
 
 
 def add_up_costs(recording: Recording) -> Costs:
@@ -33,7 +36,7 @@ def add_up_costs(recording: Recording) -> Costs:
 
     Sectors and wavefronts are those of simulator.observers.transactions; an atomic is neither load
     nor store, as in simulator.observers.counters. A multiply-add is a product of two floating-point
-    numbers, whether it is fused with a sum or not.
+    numbers, whether it is fused with a sum or not; wmma::mma_sync on m x n x k does m * n * k.
     """
     counted = np.zeros((len(recording.steps), 5), np.int64)
     known: dict[tuple[object, ...], tuple[int, int, int]] = {}
@@ -49,6 +52,7 @@ def add_up_costs(recording: Recording) -> Costs:
         if isinstance(step.statement, Barrier):
             row[3] = int(_by_warp(step.active).any(axis=1).sum())
         row[4] = sum(int(a.sum()) for a in threads_multiplying(step, factors[step.statement]))
+        row[4] += _products_of_tiles(step)
     return Costs(*np.cumsum(counted, axis=0).T)
 
 
@@ -71,6 +75,15 @@ def threads_multiplying(step: Step, products: list[Expression]) -> list[Array]:
         return []
     active = {evaluation.expression: evaluation.active for evaluation in step.evaluations}
     return [active.get(product, step.active) for product in products]
+
+
+def _products_of_tiles(step: Step) -> int:
+    """The products that a step's warps do on the tensor core."""
+    call = multiplication(step)
+    fragment = None if call is None else parse_fragment(call.texts[0])
+    if fragment is None:
+        return 0
+    return int(_by_warp(step.active).any(axis=1).sum()) * math.prod(fragment.shape)
 
 
 def _is_float(expression: Expression) -> bool:

@@ -1,11 +1,13 @@
-"""The statements of a kernel that add a product to a sum."""
+"""The statements of a kernel that add products to sums."""
 
 from __future__ import annotations
 
+from simulator import Recording, Step
 from simulator.language.ctype import Scalar
 from simulator.language.tree import (
     Assign,
     Binary,
+    Call,
     Evaluate,
     Index,
     MemorySpace,
@@ -42,3 +44,17 @@ def product_of_sum(statement: Statement) -> Binary | None:
         if isinstance(expression, Binary) and expression.operator == "*":
             return expression
     return None
+
+
+def multiplication(step: Step) -> Call | None:
+    """The call of wmma::mma_sync that a step makes; None if it makes none."""
+    statement = step.statement
+    if isinstance(statement, Evaluate) and isinstance(statement.expression, Call):
+        call = statement.expression
+        return call if call.function == "wmma::mma_sync" else None
+    return None
+
+
+def has_tensor_core(recording: Recording) -> bool:
+    """Whether any step multiplies on the tensor core."""
+    return any(multiplication(step) is not None for step in recording.steps)

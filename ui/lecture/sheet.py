@@ -23,7 +23,7 @@ from ui.lecture.registers_stage import RegistersStage
 from ui.lecture.sentence import SentencePanel
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages
-from ui.lecture.tensor_stage import TensorStage, has_tensor_core
+from ui.lecture.tensor_stage import TensorStage
 from ui.lecture.threads_stage import ThreadsStage
 from ui.lecture.timeline import LectureTimeline, key_width
 from ui.lecture.window import Windows
@@ -31,6 +31,7 @@ from ui.look import Look, Stage
 from ui.motions import Motion
 from ui.palette import PALETTES, Palette
 from ui.panels.canvas import SPACE, Shape, Trace
+from ui.products import has_tensor_core
 from ui.scene_model import (
     SceneModel,
     follows_products,

@@ -10,8 +10,8 @@ from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.recording.requests import Request, requests
 from ui.lecture.board import Boards
-from ui.lecture.tensor_stage import multiplication
 from ui.look import Stage
+from ui.products import multiplication
 from ui.scene_model import SceneModel, outer_iteration
 
 MANY_SECTORS = 8  # of 32 bytes; a warp's 32 neighbouring floats are in 4

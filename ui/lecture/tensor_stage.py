@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator import Recording, Step
+from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.fragments import parse_fragment
-from simulator.language.tree import AddressOf, Call, Evaluate
+from simulator.language.tree import AddressOf, Call
 from simulator.launch import WARP_SIZE
 from simulator.machine.tensor_core import FORMATS, FRACTION_BITS, Addition, explain, widen
 from ui.hit import Hit
@@ -25,6 +25,7 @@ from ui.motions import Motion
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
 from ui.panels.paths import box
+from ui.products import multiplication
 from ui.scene_model import SceneModel
 from ui.sheet import Rectangle
 
@@ -35,20 +36,6 @@ FEWEST = 8  # rows: with fewer the stage takes the room below the maps
 LABEL = "−0.123 × −1.23"  # about the longest of a product
 GAP = 4.0  # pixels between tiles
 OTHER_ROWS = 4  # headings, the sum so far, the sum, and what a float keeps
-
-
-def multiplication(step: Step) -> Call | None:
-    """The call of wmma::mma_sync that a step makes; None if it makes none."""
-    statement = step.statement
-    if isinstance(statement, Evaluate) and isinstance(statement.expression, Call):
-        call = statement.expression
-        return call if call.function == "wmma::mma_sync" else None
-    return None
-
-
-def has_tensor_core(recording: Recording) -> bool:
-    """Whether any step multiplies on the tensor core."""
-    return any(multiplication(step) is not None for step in recording.steps)
 
 
 @dataclass(frozen=True, slots=True)

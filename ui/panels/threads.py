@@ -24,7 +24,7 @@ from ui.palette import Palette
 from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, words
 from ui.panels.paths import box, fill, foot_bars, hatch, hover
 from ui.product_roles import Product
-from ui.products import accumulated_variable
+from ui.products import accumulated_variable, has_tensor_core
 from ui.scene_model import Phase, SceneModel, build_scene_model, distinct_snapshots
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 560, 1580, 812
@@ -286,14 +286,15 @@ def naive_loads(model: SceneModel, thread: int | None = None) -> list[int] | Non
     """Elements the naive kernel would have loaded for the products done, up to each step.
 
     The products are those of the block, or of one thread. None for a kernel that multiplies no
-    matrices, and for one of which it is not plain which sums belong to cells of C.
+    matrices, for one of which it is not plain which sums belong to cells of C, and on tensor cores,
+    where the sums are a warp's.
 
     It loads two for each product that a stored cell of C needs. A sum takes up its products in the
     order of k, so that its first K are those; what follows multiplies the zeros of a last tile,
     and the sums of cells beyond C's edges multiply nothing that the naive kernel would.
     """
     recording, product = model.recording, model.product
-    if product is None:
+    if product is None or has_tensor_core(recording):
         return None
     sums = accumulator(model)
     within = _sums_within_c(model, product, sums)

@@ -13,8 +13,9 @@ import pytest
 from simulator import Launch, Recording, compile_kernel, record
 from tests.ui.lecture.lectures import Lecture, of_query, seen
 from ui.lecture.sheet import LectureSheet
-from ui.lecture.tensor_stage import TensorStage, multiplication
+from ui.lecture.tensor_stage import TensorStage
 from ui.look import Look, Stage
+from ui.products import multiplication
 from ui.scene_model import build_scene_model
 
 TEXT = """#include <mma.h>
