@@ -25,7 +25,7 @@ from gpu.shapes import job as shapes_job
 from gpu.shapes.result import Shapes, shapes_from
 from gpu.tables import limits_table, scaling_table, shapes_table, table
 from gpu.worker import Worker, WorkerError
-from simulator.catalogue import every_kernel
+from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError, SourceError
 
 # What a recording holds: squares to see speed against size, one oblong, one ragged.
@@ -289,7 +289,7 @@ def _counted(comparison: Comparison, candidates: Sequence[Candidate], gpu: int) 
 
 def _names(options: argparse.Namespace) -> list[str]:
     if not options.kernels:
-        return list(every_kernel())
+        return list(catalogue())
     return [name.strip() for name in str(options.kernels).split(",") if name.strip()]
 
 
@@ -298,7 +298,7 @@ def _defines(options: argparse.Namespace) -> Mapping[str, str]:
     for name, equals, value in pairs:
         if not (name and equals and value):
             raise LaunchError(f"-D {name}{equals}{value} is no setting; write -D NAME=VALUE.")
-        if not any(name in entry.defines for entry in every_kernel().values()):
+        if not any(name in entry.defines for entry in catalogue().values()):
             raise LaunchError(f"No kernel of the catalogue has a macro {name}.")
     return {name: value for name, _, value in pairs}
 

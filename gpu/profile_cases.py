@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpu.headers import uses_tensor_cores
 from gpu.program import Case
 from simulator.catalogue import Entry, catalogue
 from simulator.launch import dim3
@@ -28,6 +29,8 @@ def cases() -> list[Case]:
 
 def _catalogue() -> Iterator[Case]:
     for entry in catalogue().values():
+        if uses_tensor_cores(entry.source()):
+            continue  # mma.h has no place in a case's namespace: tile accesses have their own data
         for chosen in entry.settings():
             text = entry.source(**chosen)
             for size in SIZES:

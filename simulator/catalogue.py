@@ -42,7 +42,6 @@ class Entry:
     operands: str = ""  # the NumPy dtype of A and B where it is not C's
     precision: str = "float32"  # what operands are rounded to as they are multiplied; "tf32"
     shared: int | str = 0  # bytes of dynamic shared memory
-    stepped: bool = True  # whether the Step page offers it
     speed: tuple[Mapping[str, int], ...] = ({},)  # settings to measure on a GPU
     teaching: tuple[Mapping[str, int], ...] = ({},)  # settings to show on a screen, default first
 
@@ -116,13 +115,7 @@ def _source(file: str, chosen: tuple[tuple[str, int], ...]) -> str:
 
 @functools.cache
 def catalogue() -> Mapping[str, Entry]:
-    """The entries that the Step page offers by name, in the order in which they are taught."""
-    return {name: entry for name, entry in every_kernel().items() if entry.stepped}
-
-
-@functools.cache
-def every_kernel() -> Mapping[str, Entry]:
-    """All entries by name, also those that only a GPU runs."""
+    """All entries by name, in the order in which they are taught."""
     tables = tomllib.loads((FOLDER / "catalogue.toml").read_text(encoding="utf-8"))
     return {name: _entry(name, table) for name, table in tables.items()}
 
@@ -145,7 +138,6 @@ def _entry(name: str, table: Mapping[str, Any]) -> Entry:
         operands=table.get("operands", ""),
         precision=table.get("precision", table.get("element", "float32")),
         shared=table.get("shared", 0),
-        stepped=table.get("stepped", True),
         speed=tuple(defaults | setting for setting in table.get("speed", [{}])),
         teaching=tuple(defaults | setting for setting in table.get("teaching", [{}])),
         opens=OPENS | table.get("opens", {}),

@@ -121,6 +121,7 @@ __device__ __forceinline__ void store_all(float* C, int M, int N, int row, int c
 __device__ __noinline__ void multiply_aligned(const half* A, const half* B, float* C,
                                               int M, int N, int K, half* As, half* Bs, float* edge)
 {
+    static_assert(A_COPIES >= 1 && B_COPIES >= 1, "Take more ROWS or fewer WARPS_ACROSS");
     int warp = threadIdx.x / 32;
     int first_row = blockIdx.y * TILE_ROWS;
     int first_col = blockIdx.x * TILE_COLUMNS;

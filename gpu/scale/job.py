@@ -13,6 +13,7 @@ from gpu.candidate import choose
 from gpu.compare import memory_needed
 from gpu.compile import Binary, Loaded, Resources, compile_text, load
 from gpu.device import Device, architecture
+from gpu.headers import uses_tensor_cores
 from gpu.json_data import decode
 from gpu.progress import Progress, portion
 from gpu.scale.cublas_xt import CublasXt, CublasXtError
@@ -41,8 +42,9 @@ def request(size: Size, gpus: Sequence[int]) -> dict[str, Any]:
 
 
 def fastest_kernel() -> str:
-    """The last rung of the catalogue's ladder."""
-    return max(catalogue().values(), key=lambda entry: entry.rung).name
+    """The last rung of the catalogue's ladder whose products are float32 multiply-adds."""
+    entries = [one for one in catalogue().values() if not uses_tensor_cores(one.source())]
+    return max(entries, key=lambda entry: entry.rung).name
 
 
 def choose_counts(wanted: Sequence[int], found: int) -> list[int]:

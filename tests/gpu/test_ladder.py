@@ -12,14 +12,14 @@ from gpu.compare import request
 from gpu.precision import PRECISIONS
 from gpu.result import comparison_from
 from gpu.worker import Worker
-from simulator.catalogue import every_kernel
+from simulator.catalogue import catalogue
 from simulator.language.ctype import Array
 
 pytestmark = pytest.mark.gpu
 
 NAMES = [
     ":".join([entry.name, *(f"{macro}={value}" for macro, value in chosen.items())])
-    for entry in every_kernel().values()
+    for entry in catalogue().values()
     for chosen in entry.settings()
 ]
 SIZES = [(1, 1, 1), (33, 47, 29), (130, 129, 515), (256, 512, 64), (300, 260, 72), (257, 96, 1023)]

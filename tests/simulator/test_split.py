@@ -96,13 +96,14 @@ SMALL: Mapping[str, Mapping[str, int]] = {
     "anyshape": {"WARPS_DOWN": 1, "WARPS_ACROSS": 1, "ROWS": 4, "COLUMNS": 4, "DEPTH": 4},
 }  # fmt: skip
 LARGE_TILES = ("uncoalesced", "naive", "warptiles", "anyshape")
+WHOLE = ("tensor_tf32", "tensor_half", "tensor_fp32")  # they store pointers
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_kernels_of_the_catalogue(name: str) -> None:
     from simulator import catalogue
 
-    assert set(SMALL) == set(catalogue())
+    assert {*SMALL, *WHOLE} == set(catalogue())
     size = (45, 68, 9) if name in LARGE_TILES else (18, 22, 9)
     kernel, launch = matmul(name, *size, **SMALL[name])
     if catalogue()[name].element != "float32":
@@ -111,6 +112,13 @@ def test_kernels_of_the_catalogue(name: str) -> None:
     assert launch.blocks > 4
     report = check(kernel, launch)
     assert not report.hazards
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_kernels_that_store_pointers_are_not_split(name: str) -> None:
+    kernel, launch = matmul(name, 45, 68, 9)
+    with pytest.raises(NotSplitError, match="its threads store pointers"):
+        in_parts(kernel, launch)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

@@ -88,3 +88,16 @@ def test_conflicts_are_those_beyond_one_wavefront_a_request() -> None:
     launch = Launch((1, 1, 1), (32, 1, 1), {"x": np.zeros(32, np.float32)})
     costs = add_up_costs(record(kernel, launch))
     assert (costs.wavefronts[-1], costs.conflicts[-1]) == (32, 31)
+
+
+@pytest.mark.parametrize(("name", "K", "products"), [
+    ("tensor_tf32", 32, 1), ("tensor_half", 64, 1), ("tensor_fp32", 32, 3),
+])  # fmt: skip
+@pytest.mark.parametrize("at", [0, 1])  # of one warp, of two
+def test_a_tensor_core_multiplies_every_element_of_its_tiles(
+    name: str, K: int, products: int, at: int
+) -> None:
+    setting = catalogue()[name].teaching[at]
+    rows, columns = catalogue()[name].produces(**setting)
+    kernel, launch = launched(name, rows, columns, K, setting)
+    assert add_up_costs(record(kernel, launch)).multiply_adds[-1] == rows * columns * K * products

@@ -17,6 +17,8 @@ from ui.scene_model import SceneModel, build_scene_model
 
 ADDS = "acc"  # the kernels' statements that multiply are those that add to it
 ONE_SUM = ("naive", "uncoalesced", "tiled", "tiled_double", "transposed", "padded", "swizzled")
+ON_TENSOR_CORES = [name for name in catalogue() if name.startswith("tensor_")]
+BY_THREADS = [name for name in catalogue() if name not in ON_TENSOR_CORES]
 SEEDS = 9
 QUICK_SEEDS = 2  # the others are for the deep tests
 
@@ -98,8 +100,15 @@ def recorded_naive_loads(recording: Recording, rows: int, columns: int) -> list[
     return [0, *(loads[step.number] for step in its.steps if multiplies(its, step))]
 
 
+@pytest.mark.parametrize("name", ON_TENSOR_CORES)
+def test_nothing_is_said_of_products_that_are_a_warps(name: str) -> None:
+    model, _ = ragged_model(name, 0, "lockstep")
+    assert naive_loads(model) is None
+    assert naive_loads(model, 0) is None
+
+
 @pytest.mark.parametrize("seed", seeds(SEEDS, QUICK_SEEDS))
-@pytest.mark.parametrize("name", catalogue())
+@pytest.mark.parametrize("name", BY_THREADS)
 def test_each_k_counts_what_the_naive_kernel_loads_for_it(name: str, seed: int) -> None:
     model, macros = ragged_model(name, seed, "lockstep")
     recording = model.recording
@@ -122,7 +131,7 @@ def test_each_k_counts_what_the_naive_kernel_loads_for_it(name: str, seed: int) 
     ["ascending", *(pytest.param(s, marks=pytest.mark.deep) for s in ("lockstep", "descending"))],
 )
 @pytest.mark.parametrize("seed", seeds(SEEDS // 3, 1))
-@pytest.mark.parametrize("name", catalogue())
+@pytest.mark.parametrize("name", BY_THREADS)
 def test_each_step_counts_the_products_of_cells_within_c(
     name: str, seed: int, schedule: str
 ) -> None:
