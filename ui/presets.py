@@ -67,12 +67,17 @@ def inputs(view: View) -> dict[str, Any]:
     """Build the arguments A [M, K], B [K, N], C [M, N], in the kernel's element type, and M, N, K.
 
     "random" inputs are integers from 0 to 9, the same for the same sizes. "counting" inputs
-    count up from 1 in A and down to 1 in B, row by row. C is all zeros.
+    count up from 1 in A and down to 1 in B, row by row. "fractions" are from -1 to 1, as many
+    digits as float32 has: their sums are rounded. C is all zeros.
     """
     M, N, K = view.M, view.N, view.K
     if view.inputs == "counting":
         A = np.arange(1, M * K + 1).reshape(M, K)
         B = np.arange(K * N, 0, -1).reshape(K, N)
+    elif view.inputs == "fractions":
+        random = np.random.default_rng((M, N, K))
+        A = random.uniform(-1, 1, (M, K)).astype(np.float32)
+        B = random.uniform(-1, 1, (K, N)).astype(np.float32)
     else:
         random = np.random.default_rng((M, N, K))
         A = random.integers(SMALLEST_VALUE, LARGEST_VALUE, (M, K), endpoint=True)

@@ -20,7 +20,7 @@ from ui.what_if import SWITCHES, applicable_edits
 
 LARGEST = 64  # rows or columns of a matrix on the screen
 SCHEDULES = (Schedule.LOCKSTEP, Schedule.ASCENDING, Schedule.DESCENDING)
-INPUTS = ("random", "counting")  # presets.inputs builds them
+INPUTS = ("random", "counting", "fractions")  # presets.inputs builds them
 # Query parameters of every kernel; each macro of a kernel is a parameter too.
 PARAMETERS = (
     "kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs", "view",

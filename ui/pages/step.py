@@ -63,7 +63,7 @@ SIZES = {
 SCHEDULE_NAMES = {
     "lockstep": "All at once", "ascending": "Warp by warp", "descending": "Last warp first",
 }  # fmt: skip
-INPUT_NAMES = {"random": "Random digits", "counting": "1, 2, 3, …"}
+INPUT_NAMES = {"random": "Random digits", "counting": "1, 2, 3, …", "fractions": "Random fractions"}
 # Streamlit sends a large message once and then only its hash, also where the message itself was
 # dropped since the next script run began. Runs follow each other quickly after a choice: until they
 # have settled, each sends a message of its own.
