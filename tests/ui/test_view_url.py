@@ -196,7 +196,8 @@ def test_every_kernel_opens_by_its_name_alone(name: str) -> None:
         ({"schedule": "Ascending"}, {"schedule": "ascending"},
          "schedule = “Ascending” is none of lockstep, ascending, descending; "
          "the scene shows ascending."),
-        ({"inputs": "🎲"}, {}, "inputs = “?” is none of random, counting; the scene shows random."),
+        ({"inputs": "🎲"}, {},
+         "inputs = “?” is none of random, counting, fractions; the scene shows random."),
         ({"colour": "red"}, {}, "The address of this kernel has no “colour”; it is left out."),
         ({"with": "tiled,colour:red"}, {"partner": BESIDE},
          "The scene beside it has no “colour”; it is left out."),
