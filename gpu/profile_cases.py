@@ -9,7 +9,6 @@ from gpu.program import Case
 from simulator.catalogue import Entry, catalogue
 from simulator.launch import dim3
 
-UNMEASURED = ("anyshape",)  # kernels whose counters have not been read on a GPU yet
 SIZES = ((96, 64, 80), (45, 37, 51))  # M, N, K: one that tiles divide, one that they do not
 TRANSPOSED = (("Bs[ty][tx]", "Bs[tx][ty]"), ("Bs[k][tx]", "Bs[tx][k]"))
 EDITS = {
@@ -181,6 +180,10 @@ EXPLAINED: tuple[tuple[str, str, str, str], ...] = (
     ("warptiles", "plain", "shared_load_requests", BOTH),
     ("warptiles WARPS_DOWN=2 WARPS_ACROSS=4", "plain", "shared_load_wavefronts", SUNK),
     ("warptiles", "plain", "shared_store", COPIES),
+    ("anyshape WARPS_DOWN=2 WARPS_ACROSS=2", "plain", "shared_load_requests", BOTH),
+    ("anyshape WARPS_DOWN=2 WARPS_ACROSS=2", "plain", "shared_load_wavefronts", SUNK),
+    ("anyshape", "plain", "shared_load_requests", COPIES),
+    ("anyshape", "plain", "shared_store", COPIES),
     ("two branches", "volatile", "global", "The compiler makes one instruction of both branches."),
     ("swizzled TILE=4, 96x64x80", "volatile", "shared_load_wavefronts", FEW),
     ("masked", "plain", "shared_store_wavefronts", FEW),

@@ -146,7 +146,7 @@ def launch(case: Case, kernel: Kernel) -> Launch:
 
 def source(case: Case, number: int, volatile: bool) -> str:
     """The kernel's text and a host function run_<number> that launches it once."""
-    text = case.text
+    text = case.text.replace('extern "C" ', "")  # whose names no namespace would keep apart
     if volatile:
         text = re.sub(r"__shared__\s+(?!volatile)", "__shared__ volatile ", text)
     header = "#include <cuda_pipeline.h>\n" if "__pipeline" in text else ""
@@ -156,7 +156,7 @@ def source(case: Case, number: int, volatile: bool) -> str:
         is_array = isinstance(value, np.ndarray)
         made = "unset" if argument.endswith("?") else "filled"
         arguments.append(f"{made}<{c_type}>({value.size})" if is_array else f"{c_type}({value})")
-    # A namespace of its own, since two kernels may have a device function of one name.
+    # A namespace of its own, since two cases may have a function of one name.
     return f'{header}namespace case_{number} {{\n#line 1 "{case.name}.cu"\n{text}' + LAUNCHER % {
         "period": PERIOD, "number": number, "kernel": case.kernel, "grid": case.grid,
         "block": case.block, "shared": case.shared_bytes, "arguments": ", ".join(arguments),

@@ -15,7 +15,6 @@ import pytest
 from gpu.candidate import variants
 from gpu.headers import uses_tensor_cores
 from gpu.predict import NotPredictedError, global_bytes, predict, samples
-from gpu.profile_cases import UNMEASURED
 from simulator.catalogue import Entry, catalogue
 from simulator.launch import Launch
 from simulator.machine.machine import Machine
@@ -168,7 +167,7 @@ def test_every_setting_of_the_catalogue_is_profiled() -> None:
         (entry.name, tuple(chosen.values())): 2
         for entry in catalogue().values()
         for chosen in entry.settings()
-        if entry.name not in UNMEASURED and not uses_tensor_cores(entry.source())
+        if not uses_tensor_cores(entry.source())
     }
 
 
