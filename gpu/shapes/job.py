@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,8 +35,7 @@ USUAL = {"PIECES": 1, "PADDED": 0}  # in the text
 MACROS = ("WARPS_DOWN", "WARPS_ACROSS", "ROWS", "COLUMNS", "DEPTH", "STAGES")
 WHOLE_ROWS = ("warptiles",)  # faster where N and K suit them
 LENGTHS = (384, 1536)  # of K, to tell the time of each k from that of a launch
-ADDED = (128, 1024)  # sides of a small C and of a large one, to which pieces are added
-ADDED_PIECES = 3
+ZEROED = 512  # side of a C that is filled with zeros
 PADDED = ((64, 64), (4096, 4096))  # sides of B, copied to other rows
 PAD_THREADS = 256
 
@@ -162,66 +161,88 @@ def names() -> tuple[str, ...]:
 def measure_table(runner: Runner, progress: Progress) -> Table:
     """Measure how long each kernel's blocks take on this GPU, and what else a plan may need."""
     multiprocessors = runner.device.multiprocessors
-    down, across = _grid(multiprocessors)
     each = portion(progress, 0.0, 0.9)
-    launch_ms = _empty_launch(runner)
+    launch_ms, zero_ms = _overheads(runner)
     kernels = []
     for index, name in enumerate(names()):
         each(f"Timing {name}", index / len(names()))
-        kernels.append(_tuned(runner, name, down, across, launch_ms))
-    zero_ms, add_ms = _adding(runner)
+        kernels.append(_tuned(runner, name, launch_ms, zero_ms))
     pad_ms, pad_value_ms = _padding(runner)
-    return Table(multiprocessors, launch_ms, zero_ms, add_ms, pad_ms, pad_value_ms, tuple(kernels))
+    return Table(multiprocessors, launch_ms, zero_ms, pad_ms, pad_value_ms, tuple(kernels))
 
 
-def _grid(multiprocessors: int) -> tuple[int, int]:
-    """Tiles down and across, as square as may be, that give each multiprocessor one."""
-    down = next(n for n in range(math.isqrt(multiprocessors), 0, -1) if multiprocessors % n == 0)
-    return down, multiprocessors // down
+def _grid(tiles: int) -> tuple[int, int]:
+    """So many tiles, down and across, as square as may be."""
+    down = next(n for n in range(math.isqrt(tiles), 0, -1) if tiles % n == 0)
+    return down, tiles // down
 
 
 def _quiet(_message: str, _done: float | None = None, /) -> None:
     """Say nothing: a table's measurements are short."""
 
 
-def _empty_launch(runner: Runner) -> float:
+def _overheads(runner: Runner) -> tuple[float, float]:
+    """Milliseconds of a launch that does nothing, and what it takes longer to fill C first."""
     import cupy
 
     B = cupy.zeros((1, WIDE), dtype=cupy.float32)
+    C = cupy.empty((ZEROED, ZEROED), dtype=cupy.float32)
     kernel, arguments = runner.pad().function, (B, B, np.int32(0), np.int32(0))
-    return measure({"empty": lambda: kernel((1, 1, 1), (32, 1, 1), arguments)}, _quiet)["empty"].ms
+
+    def empty() -> None:
+        kernel((1, 1, 1), (32, 1, 1), arguments)
+
+    def zeros() -> None:
+        C.data.memset_async(0, C.nbytes)
+        empty()
+
+    found = measure({"empty": empty, "zeros": zeros}, _quiet)
+    launch_ms = found["empty"].ms
+    return launch_ms, max(found["zeros"].ms - launch_ms, 0.0)
 
 
-def _tuned(runner: Runner, name: str, down: int, across: int, launch_ms: float) -> Tuned:
+def _tuned(runner: Runner, name: str, launch_ms: float, zero_ms: float) -> Tuned:
     family, *_ = name.split(":")
     tile = catalogue()[family].tile(**_macros(name))
     assert tile is not None
-    rows, columns, depth = tile
-    sides = down * rows, across * columns
-    wide = _pace(runner, name, sides, 0, launch_ms)
-    narrow = _pace(runner, name, sides, 1, launch_ms) if family == ANY_SHAPE else None
-    return Tuned(name, rows, columns, depth, wide, narrow)
+
+    def pace(pieces: int, less: int) -> Pace:
+        spent_ms = launch_ms + zero_ms * (pieces > 1)
+        return _pace(runner, name, tile[:2], pieces, less, spent_ms)
+
+    if family != ANY_SHAPE:
+        return Tuned(name, *tile, pace(1, 0), None, None, None)
+    # The fewest pieces with which whole tiles give each multiprocessor a block.
+    multiprocessors = runner.device.multiprocessors
+    pieces = next(n for n in range(2, multiprocessors + 1) if multiprocessors % n == 0)
+    return Tuned(name, *tile, pace(1, 0), pace(1, 1), pace(pieces, 0), pace(pieces, 1))
 
 
-def _pace(runner: Runner, name: str, sides: tuple[int, int], less: int, launch_ms: float) -> Pace:
-    """Measure a kernel on a C of so many rows and columns times a multiprocessor's blocks.
+def _pace(
+    runner: Runner, name: str, tile: Sequence[int], pieces: int, less: int, spent_ms: float
+) -> Pace:
+    """Measure a kernel on a C whose blocks come to 1, 2, … for each multiprocessor.
 
-    The columns are so many less, which leaves the blocks as many.
+    tile is a block's rows and columns. C's columns are so many less, which leaves the blocks as
+    many. spent_ms is what a launch takes beside its blocks.
     """
-    held = runner.load(choose(name, (*sides, 1))).resources.blocks_per_multiprocessor
-    plan = Plan(name, 1, False, 0, held, 1, 0.0, "")
+    down, across = _grid(runner.device.multiprocessors // pieces)
+    rows, columns = down * tile[0], across * tile[1]
+    plan = Plan(name, pieces, False, 0, 1, 1, 0.0, "")
+    candidate = planned(plan, (rows, columns, 1))
+    held = range(1, runner.load(candidate).resources.blocks_per_multiprocessor + 1)
     launches = {
-        f"{blocks} {K}": _on_ones(runner, plan, (sides[0], sides[1] * blocks - less, K))
-        for blocks in range(1, held + 1)
+        f"{blocks} {K}": _on_ones(runner, plan, (rows, columns * blocks - less, K * pieces))
+        for blocks in held
         for K in LENGTHS
     }
     found = {key: timing.ms for key, timing in measure(launches, _quiet).items()}
     short, long = LENGTHS
     start_ms, k_ms = [], []
-    for blocks in range(1, held + 1):
+    for blocks in held:
         each = (found[f"{blocks} {long}"] - found[f"{blocks} {short}"]) / (long - short)
         k_ms.append(each)
-        start_ms.append(max(found[f"{blocks} {short}"] - short * each - launch_ms, 0.0))
+        start_ms.append(max(found[f"{blocks} {short}"] - short * each - spent_ms, 0.0))
     return Pace(tuple(start_ms), tuple(k_ms))
 
 
@@ -238,23 +259,6 @@ def _macros(name: str) -> dict[str, int]:
     """The macros of a candidate's name."""
     pairs = (setting.split("=") for setting in name.split(":")[1:])
     return {macro: int(value) for macro, value in pairs}
-
-
-def _adding(runner: Runner) -> tuple[float, float]:
-    """Milliseconds to fill C with zeros, and for each value that is added to it.
-
-    A launch in pieces is held against one of as many blocks, of as many k, that add nothing.
-    """
-    kernel = next(name for name in names() if name.startswith(ANY_SHAPE))
-    K = LENGTHS[0]
-    launches = {}
-    for side in ADDED:
-        whole, pieces = (Plan(kernel, p, False, 0, 1, 1, 0.0, "") for p in (1, ADDED_PIECES))
-        launches[f"{side} 1"] = _on_ones(runner, whole, (side * ADDED_PIECES, side, K))
-        launches[f"{side} pieces"] = _on_ones(runner, pieces, (side, side, K * ADDED_PIECES))
-    found = {key: timing.ms for key, timing in measure(launches, _quiet).items()}
-    few, many = (max(found[f"{side} pieces"] - found[f"{side} 1"], 0.0) for side in ADDED)
-    return few, max(many - few, 0.0) / (ADDED_PIECES * ADDED[1] ** 2)
 
 
 def _padding(runner: Runner) -> tuple[float, float]:

@@ -39,9 +39,17 @@ class Tuned:
     columns: int  # likewise
     depth: int  # columns of A in one tile of K
     wide: Pace  # where rows of B begin on 16 bytes
-    # Where they do not; None for a kernel that also needs K to be a multiple of depth, in one
-    # piece.
+    # Where they do not, and of blocks that take a piece of K each and add their sums to C. None
+    # for a kernel that also needs K to be a multiple of depth, in one piece.
     narrow: Pace | None
+    wide_pieces: Pace | None
+    narrow_pieces: Pace | None
+
+    def pace(self, is_narrow: bool, pieces: int) -> Pace | None:
+        """How long its blocks take with K in so many pieces; None where it cannot run so."""
+        if pieces == 1:
+            return self.narrow if is_narrow else self.wide
+        return self.narrow_pieces if is_narrow else self.wide_pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,6 @@ class Table:
     multiprocessors: int
     launch_ms: float  # of a launch that does nothing
     zero_ms: float  # to fill C with zeros, where blocks are to add to it
-    add_ms: float  # for each value that is added to C
     pad_ms: float  # to begin copying B to rows of whole 16 bytes
     pad_value_ms: float  # for each value of B that is copied
     kernels: tuple[Tuned, ...]
@@ -85,19 +92,20 @@ def plans(table: Table, size: Sequence[int]) -> Iterator[Plan]:
             continue
         tiles = math.ceil(M / kernel.rows) * math.ceil(N / kernel.columns)
         most = table.multiprocessors * len(kernel.wide.k_ms) * MOST_WAVES  # blocks
-        for pieces in (1,) if kernel.narrow is None else PIECES:
+        for pieces in PIECES:
             if pieces == 1 or (tiles * pieces <= most and pieces * FEWEST_K <= K):
                 for pads in (False, True) if is_ragged else (False,):
-                    pace = kernel.narrow if is_ragged and not pads else kernel.wide
+                    pace = kernel.pace(is_ragged and not pads, pieces)
                     if pace is not None:
-                        yield _plan(table, kernel, pace, (M, N, K), tiles, pieces, pads)
+                        yield predict(table, kernel, pace, (M, N, K), pieces, pads)
 
 
-def _plan(
-    table: Table, kernel: Tuned, pace: Pace, size: tuple[int, int, int], tiles: int, pieces: int,
-    pads: bool,
-) -> Plan:  # fmt: skip
+def predict(
+    table: Table, kernel: Tuned, pace: Pace, size: tuple[int, int, int], pieces: int, pads: bool
+) -> Plan:
+    """The plan of one kernel for M, N, K, with K in pieces and B copied first if `pads`."""
     M, N, K = size
+    tiles = math.ceil(M / kernel.rows) * math.ceil(N / kernel.columns)
     blocks, held = tiles * pieces, len(pace.k_ms)
     length = math.ceil(K / (pieces * kernel.depth)) * kernel.depth  # of a piece, in whole tiles
     full, rest = divmod(blocks, table.multiprocessors * held)
@@ -105,7 +113,7 @@ def _plan(
     if rest:
         spent += pace.time(math.ceil(rest / table.multiprocessors), length)
     if pieces > 1:
-        spent += table.zero_ms + table.add_ms * M * N * pieces
+        spent += table.zero_ms
     if pads:
         spent += table.pad_ms + table.pad_value_ms * K * N
     waves = full + bool(rest)

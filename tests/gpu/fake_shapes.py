@@ -11,10 +11,16 @@ from gpu.shapes.plan import Pace, Table, Tuned, choose
 from gpu.shapes.result import Shape, Shapes
 
 CANNED = Path(__file__).with_name("comparison.json")
-SMALL = Tuned("small", 32, 64, 16, Pace((0.001, 0.001), (3e-5, 4e-5)), Pace((0.001,), (5e-5,)))
-LARGE = Tuned("large", 128, 128, 8, Pace((0.003,), (1e-4,)), Pace((0.003,), (1.4e-4,)))
-WHOLE = Tuned("whole", 128, 256, 8, Pace((0.004,), (1.5e-4,)), None)
-TABLE = Table(132, 0.003, 0.006, 1e-9, 0.004, 3e-9, (WHOLE, SMALL, LARGE))
+SMALL = Tuned(
+    "small", 32, 64, 16, Pace((0.001, 0.001), (3e-5, 4e-5)), Pace((0.001,), (5e-5,)),
+    Pace((0.002, 0.003), (3e-5, 4e-5)), Pace((0.003,), (5e-5,)),
+)  # fmt: skip
+LARGE = Tuned(
+    "large", 128, 128, 8, Pace((0.003,), (1e-4,)), Pace((0.003,), (1.4e-4,)),
+    Pace((0.02,), (1e-4,)), Pace((0.02,), (1.4e-4,)),
+)  # fmt: skip
+WHOLE = Tuned("whole", 128, 256, 8, Pace((0.004,), (1.5e-4,)), None, None, None)
+TABLE = Table(132, 0.003, 0.006, 0.004, 3e-9, (WHOLE, SMALL, LARGE))
 SIZES = ((4096, 4096, 4096), (256, 256, 16384), (1031, 2053, 515))
 
 
