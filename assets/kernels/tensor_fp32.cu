@@ -1,20 +1,21 @@
-// Float32's accuracy from tensor cores: each operand cut into a large and a small part.
+// Float32's accuracy from tensor cores: each operand as a large and a small part.
 // Fixes in the kernel of TF32: the tensor core reads 11 bits of an operand, and a float32 number
 // has 24. Its first 11 and what is left are two TF32 numbers; three products of such parts are the
-// product of the whole, but for what a float32 sum cannot hold. That is three times the work, and
+// product of the whole, but for a millionth at most. That is three times the work, and
 // still takes less than one product does on the multiply-add units.
 // A tensor core also cuts its sums short, always toward zero, and over thousands of k that adds up.
 // So the sums of each tile begin at zero, and are added to the others where additions round.
-// Operands are cut in registers, by every warp that reads them: copies to shared memory move bytes
+// The large part takes no instruction: the tensor core itself reads no more of a number. The small
+// part is taken in registers, by every warp that multiplies it: copies to shared memory move bytes
 // as they are. A warp's tile is 64 x 32, so that the sums of a tile fit beside all sums.
-// C is closer to the product in double precision than that of float32 multiply-adds, from K of
-// about 1,000 on. Infinities become NaN, and so do numbers that round to them, from 3.4e38 on.
-// Still limits it: three instructions to cut an operand, and additions at the end of each tile,
-// take turns of the instructions that multiply.
+// Where K is some thousands, C is closer to the product in double precision than that of float32
+// multiply-adds. Infinities become NaN.
+// Still limits it: two instructions for the small part of each operand, and additions at the end of
+// each tile, take turns of the instructions that multiply.
 #include <cuda_pipeline.h>
 #include <mma.h>
 #define WARPS_DOWN 2
-#define WARPS_ACROSS 2
+#define WARPS_ACROSS 4
 #define ROWS 4
 #define COLUMNS 2
 #define DEPTH 32
@@ -69,45 +70,38 @@ __device__ __forceinline__ void load_pieces(PieceOfA (&a)[ROWS], PieceOfB (&b)[C
         wmma::load_matrix_sync(b[j], b_from + j * 16, B_PITCH);
 }
 
-// The nearest number to x of a sign, eight bits of exponent and ten of fraction: a TF32 number.
-// (wmma::__float_to_tf32 asks for infinities as well, which takes two instructions more.)
-__device__ __forceinline__ float nearest(float x)
+// What the tensor core does not read of x: all that is behind its first 11 bits.
+__device__ __forceinline__ float small(float x)
 {
-    return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
+    return x - __uint_as_float(__float_as_uint(x) & 0xffffe000u);
 }
 
-// Their products. Each element is cut in two: its large part and its small one are the element, but
-// for the last bit at most. Small times small is less than a float32 sum can hold.
+// Their products. Each element stands for its large part. Small times small is left out: it is less
+// than a millionth of a product.
 __device__ __forceinline__ void multiply(Sums (&sums)[ROWS][COLUMNS], const PieceOfA (&a)[ROWS],
                                          const PieceOfB (&b)[COLUMNS])
 {
-    PieceOfA a_large[ROWS];
     PieceOfA a_small[ROWS];
     #pragma unroll
     for (int i = 0; i < ROWS; ++i)
         #pragma unroll
-        for (int e = 0; e < a[i].num_elements; ++e) {
-            a_large[i].x[e] = nearest(a[i].x[e]);
-            a_small[i].x[e] = a[i].x[e] - a_large[i].x[e];
-        }
+        for (int e = 0; e < a[i].num_elements; ++e)
+            a_small[i].x[e] = small(a[i].x[e]);
     #pragma unroll
     for (int j = 0; j < COLUMNS; ++j) {
-        PieceOfB b_large;
         PieceOfB b_small;
         #pragma unroll
-        for (int e = 0; e < b[j].num_elements; ++e) {
-            b_large.x[e] = nearest(b[j].x[e]);
-            b_small.x[e] = b[j].x[e] - b_large.x[e];
-        }
+        for (int e = 0; e < b[j].num_elements; ++e)
+            b_small.x[e] = small(b[j].x[e]);
         #pragma unroll
         for (int i = 0; i < ROWS; ++i)
-            wmma::mma_sync(sums[i][j], a_small[i], b_large, sums[i][j]);
+            wmma::mma_sync(sums[i][j], a_small[i], b[j], sums[i][j]);
         #pragma unroll
         for (int i = 0; i < ROWS; ++i)
-            wmma::mma_sync(sums[i][j], a_large[i], b_small, sums[i][j]);
+            wmma::mma_sync(sums[i][j], a[i], b_small, sums[i][j]);
         #pragma unroll
         for (int i = 0; i < ROWS; ++i)
-            wmma::mma_sync(sums[i][j], a_large[i], b_large, sums[i][j]);
+            wmma::mma_sync(sums[i][j], a[i], b[j], sums[i][j]);
     }
 }
 
@@ -290,7 +284,7 @@ __device__ __noinline__ void multiply_ragged(const float* A, const float* B, flo
     store_all(C, M, N, first_row + warp_row, first_col + warp_col, acc, edge);
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, 2)
+extern "C" __global__ __launch_bounds__(THREADS)
 void tensor_fp32(const float* A, const float* B, float* C, int M, int N, int K)
 {
     extern __shared__ __align__(32) float tiles[]; // STAGES of A, then STAGES of B
