@@ -36,13 +36,12 @@ TOO_LARGE = (
     "templates, constants or names. Make it smaller."
 )
 
-# True FP32 from cuBLAS, whatever the visitor's shell says: no TF32 (CuPy's switch and NVIDIA's) and
-# no float32 made of smaller types (cuBLAS library guide, environment variables).
-TRUE_FP32 = {
-    "CUPY_TF32": "0",
-    "NVIDIA_TF32_OVERRIDE": "0",
-    "CUBLAS_EMULATE_SINGLE_PRECISION": "0",
-}
+# True FP32 from cuBLAS where it is asked for, whatever the visitor's shell says: no TF32 in its
+# place (CuPy's switch) and no float32 made of smaller types (cuBLAS library guide, environment
+# variables).
+TRUE_FP32 = {"CUPY_TF32": "0", "CUBLAS_EMULATE_SINGLE_PRECISION": "0"}
+# Not passed on: 0 forbids TF32 also where it is asked for.
+TF32_OVERRIDE = "NVIDIA_TF32_OVERRIDE"
 
 Phase = Literal["waiting", "running", "done", "failed", "cancelled"]
 Handler = Callable[[Mapping[str, Any], Progress], Mapping[str, Any]]
@@ -310,7 +309,8 @@ def start(command: tuple[str, ...]) -> Child:
         text=True,
         encoding="utf-8",
         cwd=ROOT,
-        env={**os.environ, **TRUE_FP32},
+        env={name: value for name, value in os.environ.items() if name != TF32_OVERRIDE}
+        | TRUE_FP32,
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
     )
     child = Child(process, queue.SimpleQueue())

@@ -55,6 +55,23 @@ def test_the_device_is_described(worker: Worker) -> None:
     assert all(device[key] for key in ("driver_cuda", "cuda_runtime", "nvrtc", "cublas", "cupy"))
 
 
+@pytest.mark.parametrize("override", ["", "0", "1"])
+def test_cublas_multiplies_in_the_precision_that_is_asked_for(
+    override: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NVIDIA_TF32_OVERRIDE", override)
+    fresh = Worker()
+    try:
+        size = (256, 256, 256)
+        found = run(fresh, size, *(choose(name, size) for name in ("tensor_tf32", "tensor_half")))
+    finally:
+        fresh.close()
+    errors = {kernel.name: kernel.rel_norm_error or 0.0 for kernel in found.kernels}
+    assert 0 < errors["cublas"] < 1e-6  # fractions of 24 bits
+    assert errors["cublas-tf32"] > 1e-5  # of 11, in TF32 as in half
+    assert errors["cublas-tf32"] == pytest.approx(errors["tensor_tf32"], rel=0.5)
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_the_catalogue_is_right_at_any_size(worker: Worker, size: tuple[int, int, int]) -> None:
     names = ["naive", "tiled", "tiled:TILE=2", "tiled:TILE=8", "tiled:TILE=32"]
