@@ -15,7 +15,7 @@ from gpu.candidate import Candidate, check_size, choose, variants
 from gpu.compare import request, with_simulated
 from gpu.device import Device, Status, status_from
 from gpu.microbenchmarks import limits
-from gpu.microbenchmarks.limits import limits_from
+from gpu.microbenchmarks.limits import Limits, limits_from
 from gpu.program import ToolError
 from gpu.result import Comparison, comparison_from
 from gpu.scale import job as scale_job
@@ -99,7 +99,12 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     scale.set_defaults(run=_scale, gpu=0)
 
-    record = commands.add_parser("record", help="measure every kernel and keep the figures")
+    record = commands.add_parser(
+        "record",
+        help="measure every kernel and keep the figures",
+        description="Measure every kernel and keep the figures. With --kernels, only those, beside "
+        "what an earlier recording of the same GPU and driver has.",
+    )
     record.add_argument("--folder", type=Path, default=recorded.FOLDER, help="where to write")
     record.set_defaults(run=_record)
 
@@ -250,31 +255,51 @@ def _counts(text: str) -> list[int]:
 
 
 def _record(options: argparse.Namespace, worker: Worker) -> int:
-    if not _gpu_found(options, worker):
+    device = _look(options, worker).device
+    if device is None:
         return 2
     begun = datetime.now(UTC)
     names = _names(options) if options.kernels else variants()
-    found = limits_from(worker.submit(limits.request(options.gpu), options.limit).wait(_report))
-    print(limits_table(found), end="\n\n")
+    try:
+        earlier = recorded.same_device(options.folder, device) if options.kernels else None
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    found, shapes = _of_device(options, worker, earlier)
     few = [choose(name, BITS_SIZE, _defines(options)) for name in names]
     verdicts = _run_bits(options, worker, BITS_SIZE, few)
-    shapes = _run_shapes(options, worker)
-    print(shapes_table(shapes), end="\n\n")
-    comparisons = []
+    same = all(verdict.identical for verdict in verdicts)
+    if earlier:
+        verdicts = [*(kept for kept in earlier.bits if kept.name not in names), *verdicts]
+    comparisons = list(earlier.comparisons) if earlier else []
+    right = True
     for size in RECORDED_SIZES:
         print("M, N, K = {}, {}, {}".format(*size), file=sys.stderr)
         candidates = [choose(name, size, _defines(options)) for name in names]
         comparison = _run_comparison(options, worker, size, candidates)
         print(table(comparison), end="\n\n")
+        right = right and comparison.verified
         if size in COUNTED_SIZES and hardware.available():
             comparison = _counted(comparison, candidates, options.gpu)
-        comparisons.append(comparison)
+        comparisons = recorded.beside(comparisons, comparison)
         # After each size, so that an interrupted run is not lost.
         path = recorded.write(comparisons, options.folder, begun, found, verdicts, shapes)
     print(f"Wrote {path}")
-    right = all(comparison.verified for comparison in comparisons)
-    same = all(verdict.identical for verdict in verdicts)
-    return 0 if right and same and shapes.verified else 1
+    return 0 if right and same and (shapes is None or shapes.verified) else 1
+
+
+def _of_device(
+    options: argparse.Namespace, worker: Worker, earlier: recorded.RecordedRun | None
+) -> tuple[Limits | None, Shapes | None]:
+    """The GPU's limits and a run over shapes: an earlier recording's, or else measured."""
+    if earlier:
+        table = earlier.shape_table
+        return earlier.limits, Shapes(earlier.device, table, earlier.shapes) if table else None
+    found = limits_from(worker.submit(limits.request(options.gpu), options.limit).wait(_report))
+    print(limits_table(found), end="\n\n")
+    shapes = _run_shapes(options, worker)
+    print(shapes_table(shapes), end="\n\n")
+    return found, shapes
 
 
 def _counted(comparison: Comparison, candidates: Sequence[Candidate], gpu: int) -> Comparison:

@@ -101,6 +101,34 @@ def write(
     return write_file(recording, folder / f"{slug(device.name)}.json", when)
 
 
+def beside(earlier: Sequence[Comparison], later: Comparison) -> list[Comparison]:
+    """The earlier comparisons with a later one, in place of what they have of its size and kernels.
+
+    A ratio belongs to the run that it was measured in: cuBLAS's row is the later one's where no
+    kernel of its precision is an earlier one's.
+    """
+    same = next((comparison for comparison in earlier if comparison.size == later.size), None)
+    if same is None:
+        return [*earlier, later]
+    again = {kernel.name: kernel for kernel in later.kernels}
+    kept = {
+        kernel.element
+        for kernel in same.kernels
+        if kernel.source is not None and kernel.name not in again
+    }
+    rows = [
+        kernel
+        if kernel.source is None and kernel.element in kept
+        else again.get(kernel.name, kernel)
+        for kernel in same.kernels
+    ]
+    known = {kernel.name for kernel in rows}
+    rows += [kernel for kernel in later.kernels if kernel.name not in known]
+    rows.sort(key=lambda kernel: kernel.source is None)  # cuBLAS last
+    merged = dataclasses.replace(same, kernels=tuple(rows))
+    return [merged if comparison is same else comparison for comparison in earlier]
+
+
 def write_file(recording: Mapping[str, Any], path: Path, when: datetime) -> Path:
     """Write a recording's keys, with its format and date before them; the path."""
     head = {
@@ -160,6 +188,19 @@ def read(path: Path) -> RecordedRun:
         )  # fmt: skip
 
     return read_file(path, parse)
+
+
+def same_device(folder: Path, device: Device) -> RecordedRun | None:
+    """The folder's recording of a device with the same name and driver, if it has one.
+
+    ValueError, a sentence, where the device's file is no recording.
+    """
+    path = folder / f"{slug(device.name)}.json"
+    if not path.exists():
+        return None
+    run = read(path)
+    found = run.device.name, run.device.driver
+    return run if found == (device.name, device.driver) else None
 
 
 def recordings(folder: Path = FOLDER) -> Recordings:

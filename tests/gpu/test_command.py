@@ -115,6 +115,15 @@ def test_record_writes_what_can_be_read(tmp_path, capsys) -> None:  # type: igno
     assert [shape.cublas_ratio for shape in run.shapes] == [1.05, 0.9]
     assert run.shape_table is not None
     assert "Wrote" in capsys.readouterr().out
+    assert main(["record", "--folder", str(tmp_path), "--kernels", "naive"]) == 1  # not verified
+    [again] = recordings(tmp_path).runs
+    assert (again.limits, again.shapes) == (run.limits, run.shapes)
+    assert [verdict.name for verdict in again.bits] == ["tiled", "naive"]
+    assert again.sizes == run.sizes
+    assert [kernel.name for kernel in again.comparisons[0].kernels] == ["tiled", "naive", "cublas"]
+    (tmp_path / run.file).write_text("{}", encoding="utf-8")
+    assert main(["record", "--folder", str(tmp_path), "--kernels", "naive"]) == 2
+    assert "test-gpu.json is not a recording" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("with_gpu")

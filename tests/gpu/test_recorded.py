@@ -67,6 +67,33 @@ def test_limits_and_bits_are_recorded_too(tmp_path: Path, comparison: Comparison
     assert (run.limits, run.bits) == (limits, tuple(bits))
 
 
+def test_kernels_are_measured_again_beside_the_others(comparison: Comparison) -> None:
+    naive, tiled, cublas = comparison.kernels
+    fresh = [dataclasses.replace(kernel, ms=7.5) for kernel in comparison.kernels]
+    half = dataclasses.replace(tiled, name="half", element="float16")
+    of_half = dataclasses.replace(cublas, name="cublas-half", element="float16")
+    later = dataclasses.replace(comparison, kernels=(fresh[1], half, fresh[2], of_half))
+    other = dataclasses.replace(comparison, size=(8, 8, 8))
+    merged, same = recorded.beside([comparison, other], later)
+    assert merged.kernels == (naive, fresh[1], half, cublas, of_half)  # naive's ratio is to cublas
+    assert same == other
+    all_again = dataclasses.replace(comparison, kernels=tuple(fresh))
+    assert recorded.beside([merged], all_again)[0].kernels == (*fresh[:2], half, fresh[2], of_half)
+    assert recorded.beside([other], later) == [other, later]
+
+
+def test_another_driver_is_another_recording(tmp_path: Path, comparison: Comparison) -> None:
+    assert recorded.same_device(tmp_path, comparison.device) is None
+    path = recorded.write([comparison], tmp_path, datetime(2026, 1, 2, tzinfo=UTC))
+    found = recorded.same_device(tmp_path, comparison.device)
+    assert found == recorded.read(path)
+    newer = dataclasses.replace(comparison.device, driver="9.9")
+    assert recorded.same_device(tmp_path, newer) is None
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(ValueError, match=path.name):
+        recorded.same_device(tmp_path, comparison.device)
+
+
 def damaged(**changes: Any) -> dict[str, Any]:
     whole = {"format": 1, "recorded": "2026-01-02T03:04:05+00:00", "comparisons": [CANNED]}
     return whole | changes
