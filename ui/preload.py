@@ -30,7 +30,12 @@ FONT = {"size": 12}
 AXIS = {"tickfont": FONT, "title": {"font": FONT, "text": "x"}}
 # Every component of a figure that a page draws: Plotly imports its class at the first use.
 TRACES = (
-    {"type": "scatter", "line": {"width": 1}, "marker": {"line": {"width": 1}}, "textfont": FONT},
+    {
+        "type": "scatter",
+        "line": {"width": 1},
+        "marker": {"colorbar": {"tickfont": FONT, "title": {"font": FONT}}, "line": {"width": 1}},
+        "textfont": FONT,
+    },
     {
         "type": "bar",
         "error_x": {"array": [1]},

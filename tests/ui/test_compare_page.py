@@ -136,7 +136,7 @@ def test_the_chosen_kernels_are_shown_and_none_means_all(monkeypatch: pytest.Mon
     page.multiselect(key="recorded_kernels").set_value(["rows"]).run()
     assert list(speeds(page)["Kernel"]) == ["naive", "tiled, TILE 16", "rows"]  # and those compared
     page.multiselect(key="recorded_kernels").set_value([]).run()
-    assert list(speeds(page)["Kernel"])[-2:] == ["cuBLAS", "cuBLAS, double"]
+    assert list(speeds(page)["Kernel"])[-2:] == ["cuBLAS, TF32", "cuBLAS, half"]
     assert len(speeds(page)) == len(recorded.recordings().runs[0].comparisons[0].kernels)
 
 

@@ -18,8 +18,8 @@ from ui.gpu_charts.label_placement import View, place_labels
 from ui.gpu_charts.performance import NO_PAIR, Pair
 from ui.palette import CHART_PAPERS, REFERENCE_COLOUR
 
-HEIGHT = 520  # pixels
-MARGIN = {"l": 58, "r": 14, "t": 88, "b": 60}
+PLOT_HEIGHT = 372  # pixels
+MARGIN = {"l": 58, "r": 14, "b": 60}  # pixels, beside the ceilings' names above
 # Pixels of the plot on a phone and on a screen of 1280: names have to fit on both.
 PLOT_WIDTHS = (280, 1000)
 ROOF_SAMPLES = 120  # intervals between the points of a ceiling that names avoid
@@ -150,8 +150,9 @@ def draw_roofline(
             zeroline=False, showgrid=False, ticks="outside", tickcolor=REFERENCE_COLOUR,
             showline=True, linecolor=REFERENCE_COLOUR,
         )  # fmt: skip
+    above = TEXT_HEIGHT * (len(ceilings) + 1)  # on a phone each name has a line of its own
     figure.update_layout(
-        height=HEIGHT, margin=MARGIN,
+        height=PLOT_HEIGHT + above + MARGIN["b"], margin=MARGIN | {"t": above},
         legend={
             "orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,
             "font": {"size": rows.AXIS_SIZE, "color": ink},
@@ -182,12 +183,11 @@ def _draw_names(
     pair: Pair,
 ) -> None:
     """Write kernels' names beside their points: the compared ones first, then the fastest."""
-    height = HEIGHT - MARGIN["t"] - MARGIN["b"]
 
     def pixels(intensity: float, tflops: float, width: float) -> tuple[float, float]:
         across = math.log(intensity / low[0]) / math.log(high[0] / low[0])
         up = math.log(tflops / low[1]) / math.log(high[1] / low[1])
-        return width * across, height * (1 - up)
+        return width * across, PLOT_HEIGHT * (1 - up)
 
     ordered = sorted(
         shown, key=lambda point: (point.kernel.name not in pair, -(point.kernel.tflops or 0.0))
@@ -197,7 +197,7 @@ def _draw_names(
     views = [
         View(
             [pixels(point.intensity, point.kernel.tflops or 1.0, width) for point in ordered],
-            (0, 0, width, height),
+            (0, 0, width, PLOT_HEIGHT),
             [pixels(step, roof.tflops_at(step), width) for roof in ceilings for step in steps],
         )
         for width in PLOT_WIDTHS
