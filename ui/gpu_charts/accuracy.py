@@ -19,7 +19,7 @@ MARGIN = {"l": 58, "r": 14, "t": 56, "b": 60}
 # Pixels of the plot on a phone and on a screen of 1280: names have to fit on both.
 PLOT_WIDTHS = (280, 1000)
 NAME_SIZE = 15  # pixels
-CHARACTER_WIDTH = 7.4  # pixels, average of a character at NAME_SIZE
+CHARACTER_WIDTH = 8.0  # pixels of a character at NAME_SIZE: capitals take more than the mean, 7.4
 TEXT_HEIGHT = 22  # pixels of a line of text
 SYMBOLS = {"float32": "circle", "float64": "square", "tf32": "diamond", "float16": "triangle-up"}
 
