@@ -210,6 +210,8 @@ def with_counters(kernel: KernelResult, **shares: float) -> KernelResult:
          "in wider words**"),
         ({"shared_load_wavefronts": 0.26, "shared_load_requests": 0.25}, "tiled runs 25."),
         ({"shared_store_wavefronts": 0, "shared_store_requests": 0.04}, "it counted 4%."),
+        ({"shared_store_wavefronts": 0, "shared_store_requests": 0, "shared_load_requests": 0.1},
+         "an asynchronous copy from global to shared memory passes no register"),
         ({"shared_load_wavefronts": 1.5}, "tiled shows 125% of the predicted shared wavefronts: "
          "the recorded counters do not say why"),
     ],
@@ -224,6 +226,26 @@ def test_a_difference_has_its_reason_from_the_counters(
     assert counters.explain(dataclasses.replace(comparison, kernels=kernels), "Global sectors") == [
         "Measured and predicted agree within 2% for every kernel shown."
     ]
+
+
+def test_a_split_copy_is_the_reason_where_there_is_one(comparison: Comparison) -> None:
+    def why(source: str, **shares: float) -> str:
+        kernel = dataclasses.replace(
+            with_counters(comparison.kernels[1], **shares), source=source
+        )  # fmt: skip
+        found = dataclasses.replace(comparison, kernels=(kernel,))
+        [sentence] = counters.explain(found, "Global sectors")
+        return sentence
+
+    copies = "__pipeline_memcpy_async(to, from, 16);"
+    unknown = "the recorded counters do not say why"
+    assert "a sector counts twice that an asynchronous copy splits" in why(
+        copies, global_load_sectors=1.12
+    )
+    assert unknown in why("", global_load_sectors=1.12)
+    assert unknown in why(copies, global_load_sectors=0.9)
+    assert unknown in why(copies, global_load_sectors=1.2, global_load_requests=1.1)
+    assert unknown in why(copies, global_load_sectors=1.2, global_store_sectors=1.1)
 
 
 def test_without_counters_nothing_is_explained(comparison: Comparison) -> None:
