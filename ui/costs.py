@@ -15,7 +15,12 @@ from simulator.language.visit import expressions_of, is_copy, subexpressions
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.observers.counters import add_up_cost
-from simulator.observers.transactions import BANK_BYTES, SECTOR_BYTES, instructions
+from simulator.observers.transactions import (
+    BANK_BYTES,
+    LINE_BYTES,
+    SECTOR_BYTES,
+    instructions,
+)
 from simulator.recording.recording import StepAccess
 from ui.products import multiplication
 
@@ -106,14 +111,21 @@ def _cost(
     unit = BANK_BYTES if is_shared else SECTOR_BYTES
     offsets = access.offsets + (starts[access.name] if is_shared else 0)
     offsets = np.where(active, offsets - int(offsets[active].min()) // unit * unit, 0)
+    targets = None
+    if access.targets is not None:  # as they differ from the least, which begins within a line
+        least = int(access.targets[active].min())
+        targets = np.where(active, access.targets - least // LINE_BYTES * LINE_BYTES, 0)
     key = (
         offsets.tobytes(), active.tobytes(), access.width, access.element_bytes, access.kind,
-        access.space, is_copy(access.expression),
+        access.space, is_copy(access.expression), None if targets is None else targets.tobytes(),
     )  # fmt: skip
     if key not in known:
         parts = instructions(access.width, access.element_bytes)
         lanes = _by_warp(offsets), _by_warp(active)
-        cost = add_up_cost(*lanes, parts, access.kind, is_shared, is_copy(access.expression))
+        cost = add_up_cost(
+            *lanes, parts, access.kind, is_shared, is_copy(access.expression),
+            None if targets is None else _by_warp(targets),
+        )  # fmt: skip
         known[key] = (
             (0, cost.transactions, cost.transactions - cost.ideal) if is_shared
             else (cost.transactions, 0, 0)

@@ -53,7 +53,9 @@ def _copy(call: Call, compiler: ExpressionCompiler) -> Closure:
             _refuse_partial_fill(call, group, mask, zeros, copied)
             reads = narrow(mask, zeros == 0)
         # A lane that reads nothing may have any address.
-        values = memory.load(group, reads, origin(group, mask), ctype, loaded, load_slot)
+        is_shared = address.buffer.space is MemorySpace.SHARED and not address.is_far
+        target = address if is_shared else None
+        values = memory.load(group, reads, origin(group, mask), ctype, loaded, load_slot, target)
         if reads is not mask:
             values = zero_outside(group, reads, values)
         memory.begin_store(group, mask, address, ctype, stored, store_slot)

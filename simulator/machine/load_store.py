@@ -50,8 +50,12 @@ class Memory:
         ctype: CType,
         lvalue: Expression,
         slot: int,
+        target: Address | None = None,
     ) -> Any:
-        """The values at an address: an array [lanes], one number, or a tuple of components."""
+        """The values at an address: an array [lanes], one number, or a tuple of components.
+
+        target is where in shared memory an asynchronous copy writes them.
+        """
         located = self._locate(group, mask, address, ctype, lvalue, slot, AccessKind.LOAD)
         pattern, _, allowed, index = located
         cells = pattern.buffer.view(element_of(ctype).dtype)
@@ -66,6 +70,7 @@ class Memory:
             values = zero_outside(group, allowed, values)
         if self._on_access and allowed is not NONE:
             access = _build_access(AccessKind.LOAD, group, located, ctype, values, lvalue)
+            access.target = target
             for notify in self._on_access:
                 notify(access)
         return values

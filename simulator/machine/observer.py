@@ -35,7 +35,7 @@ from simulator.language.ctype import Array
 from simulator.language.errors import Span
 from simulator.language.tree import Barrier, Call, Expression, Kernel, MemorySpace, Statement
 from simulator.launch import WARP_SIZE, Launch
-from simulator.machine.buffers import Buffer
+from simulator.machine.buffers import Address, Buffer
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask
 
@@ -110,6 +110,7 @@ class Access:
     index: Any  # int [lanes] or one int: where a lane starts, in components of the buffer's data
     values: Any  # read (by an atomic: before it) or written: [lanes], one number, or components
     lvalue: Expression
+    target: Address | None = None  # in shared memory, of a load that an asynchronous copy makes
 
     @property
     def buffer(self) -> Buffer:
@@ -132,16 +133,24 @@ class Access:
 
         Lanes that a partial warp lacks are inactive.
         """
+        active = True if self.mask is None else self.mask
+        return self._warps(self.offsets), self._warps(active)
+
+    def targets_by_warp(self) -> Array | None:
+        """Where in shared memory each lane of a copy writes: bytes from its start, [warps, 32]."""
+        if self.target is None:
+            return None
+        return self._warps(self.target.offset + self.target.buffer.offset)
+
+    def _warps(self, values: Any) -> Array:
+        """Lanes' values, or one for all, as [warps, 32]; 0 for lanes that a partial warp lacks."""
         group = self.group
         shape = (group.block_count, group.threads.size)
-        offsets = np.broadcast_to(self.offsets, (group.lanes,)).reshape(shape)
-        active = np.broadcast_to(True if self.mask is None else self.mask, (group.lanes,))
-        active = active.reshape(shape)
+        found = np.broadcast_to(values, (group.lanes,)).reshape(shape)
         missing = -shape[1] % WARP_SIZE
         if missing:
-            offsets = np.pad(offsets, ((0, 0), (0, missing)))
-            active = np.pad(active, ((0, 0), (0, missing)))
-        return offsets.reshape(-1, WARP_SIZE), active.reshape(-1, WARP_SIZE)
+            found = np.pad(found, ((0, 0), (0, missing)))
+        return found.reshape(-1, WARP_SIZE)
 
     def only_cell(self) -> tuple[int, int] | None:
         """The cell and the lane of an access by one lane to one cell; None for any other.

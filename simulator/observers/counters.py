@@ -12,6 +12,7 @@ from simulator.language.visit import is_copy
 from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.observers.transactions import (
     BANK_BYTES,
+    LINE_BYTES,
     SECTOR_BYTES,
     copied_sectors,
     ideal_wavefronts,
@@ -95,12 +96,17 @@ def _cost(access: Access) -> Cost:
     a sector or bank, so that a loop's iterations share what was computed once.
     """
     unit = SECTOR_BYTES if access.buffer.space is MemorySpace.GLOBAL else BANK_BYTES
-    key = (access.base % unit, access.width, access.kind)
-    known: tuple[Any, Cost] | None = access.pattern.costs.get(key)
-    if known is not None and known[0] is access.mask:
-        return known[1]
+    key: tuple[Any, ...] = (access.base % unit, access.width, access.kind)
+    target = access.target
+    lanes: Any = None
+    if target is not None:
+        lanes = target.lane_offsets
+        key = (*key, (target.base + target.buffer.offset) % LINE_BYTES)
+    known: tuple[Any, Any, Cost] | None = access.pattern.costs.get(key)
+    if known is not None and known[0] is access.mask and known[1] is lanes:
+        return known[2]
     cost = _compute_cost(access)
-    access.pattern.costs[key] = (access.mask, cost)
+    access.pattern.costs[key] = (access.mask, lanes, cost)
     return cost
 
 
@@ -109,7 +115,8 @@ def _compute_cost(access: Access) -> Cost:
     is_shared = access.buffer.space is not MemorySpace.GLOBAL
     addresses = offsets + access.buffer.offset if is_shared else offsets
     parts = instructions(access.width, access.component_size)
-    return add_up_cost(addresses, active, parts, access.kind, is_shared, is_copy(access.lvalue))
+    is_copied, targets = is_copy(access.lvalue), access.targets_by_warp()
+    return add_up_cost(addresses, active, parts, access.kind, is_shared, is_copied, targets)
 
 
 def add_up_cost(
@@ -119,15 +126,15 @@ def add_up_cost(
     kind: AccessKind,
     is_shared: bool,
     is_copied: bool,
+    targets: Array | None = None,
 ) -> Cost:
     """Add up the cost of the instructions that an access takes.
 
     addresses int [warps, 32] in bytes, of shared memory from its start; active bool [warps, 32];
     parts are transactions.instructions' of the access; is_copied says whether it is an asynchronous
-    copy.
+    copy, and targets, int [warps, 32], to which bytes of shared memory.
     """
     warps = int(active.any(axis=1).sum())
-    count_sectors = copied_sectors if is_copied else sectors
     requests = transactions = ideal = 0
     for first, width in parts:
         requests += warps
@@ -135,6 +142,8 @@ def add_up_cost(
             lanes = (addresses + first, active, width, kind)
             transactions += int(wavefronts(*lanes).sum())
             ideal += int(ideal_wavefronts(*lanes).sum())
+        elif is_copied:
+            transactions += int(copied_sectors(addresses + first, active, width, targets).sum())
         else:
-            transactions += int(count_sectors(addresses + first, active, width).sum())
+            transactions += int(sectors(addresses + first, active, width).sum())
     return Cost(requests, transactions, ideal)

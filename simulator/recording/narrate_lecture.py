@@ -210,6 +210,8 @@ def _cost(request: Request) -> str:
     text = f"{VERBS[access.kind]} {access.name}: "
     if access.space is MemorySpace.GLOBAL:
         sectors = f"{request.moved_sectors} sector" + ("s" if request.moved_sectors != 1 else "")
+        if request.repeated_sectors:
+            sectors += f", {request.repeated_sectors} of them again"
         return f"{text}{sectors}, {request.useful_bytes} of {request.fetched_bytes} bytes used"
     waves = f"{request.wavefront_count} wavefront" + ("s" if request.wavefront_count != 1 else "")
     if request.degree > 1:

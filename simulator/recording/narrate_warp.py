@@ -75,9 +75,11 @@ def _describe_request(request: Request) -> str:
     access = request.access
     verb = f"{VERBS[access.kind]} {access.name}"
     if access.space is MemorySpace.GLOBAL:
+        again = request.repeated_sectors
+        split = f" ({again} again: lanes that share it write to two lines)" if again else ""
         return (
             f"{verb}: {_count(request.moved_sectors, 'sector')} of {SECTOR_BYTES} bytes in "
-            f"{_count(len(request.lines), 'line')}, {request.useful_bytes} of "
+            f"{_count(len(request.lines), 'line')}{split}, {request.useful_bytes} of "
             f"{request.fetched_bytes} bytes needed{_describe_broadcast(request)}"
         )
     banks = np.unique(request.banks[request.banks >= 0]).size

@@ -33,10 +33,9 @@ from simulator.language.tree import (
 from simulator.language.visit import expressions_of, in_register, strip_casts, subexpressions
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.number_format import MINUS, format_number
-from simulator.observers.transactions import BANK_BYTES, BANKS, SECTOR_BYTES
+from simulator.observers.transactions import BANK_BYTES, BANKS, LINE_BYTES, SECTOR_BYTES
 from simulator.recording.expression_text import ExpressionFormatter, join_stages, sign_of
 from simulator.recording.recording import Recording, Step, StepAccess
-from simulator.recording.requests import LINE_BYTES
 
 UNKNOWN_SHAPE = (2**31,)  # one long row
 

@@ -145,6 +145,7 @@ class Recorder(Observer):
                 active=active,
                 expression=access.lvalue,
                 in_bounds=active,
+                targets=self._targets(access),
             )
         )
         if access.kind is AccessKind.LOAD:
@@ -162,6 +163,12 @@ class Recorder(Observer):
                 raise AssertionError("a kernel has written to constant memory")
             case _:
                 assert_never(buffer.space)
+
+    def _targets(self, access: Access) -> Array | None:
+        if access.target is None:
+            return None
+        offsets = access.target.offset + access.target.buffer.offset
+        return self._spread(access.group, np.asarray(offsets, dtype=np.int64))
 
     def _mark_cells(self, marks: dict[str, Array], access: Access) -> None:
         """Mark the cells that an access touches, in a new array beside those of its buffer."""

@@ -51,6 +51,9 @@ class StepAccess:
     active: Array  # bool [T], threads that take part
     expression: Expression  # the lvalue that is accessed
     in_bounds: Array  # bool [T], False where the access was dropped
+    # int64 [T], bytes from the start of shared memory: where an asynchronous copy writes what it
+    # loads. None of any other access.
+    targets: Array | None = None
 
     @property
     def components(self) -> int:

@@ -21,14 +21,13 @@ from simulator.observers.transactions import (
     BANK_BYTES,
     BANKS,
     IDLE,
+    LINE_BYTES,
     SECTOR_BYTES,
     copied_sectors,
     instructions,
     phases,
 )
 from simulator.recording.recording import Recording, Step, StepAccess
-
-LINE_BYTES = 128  # what the L1 cache holds together: four sectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +59,11 @@ class Request:
     lines: tuple[int, ...]  # the distinct 128-byte lines, likewise
     moved_sectors: int  # sectors that are moved: more than these if a copy moves one twice
     useful_bytes: int  # distinct bytes that the lanes ask for
+
+    @property
+    def repeated_sectors(self) -> int:
+        """How many sectors more than the distinct ones a copy moves."""
+        return self.moved_sectors - len(self.sectors)
 
     @property
     def fetched_bytes(self) -> int:
@@ -139,7 +143,10 @@ def _build_request(
     sectors = () if is_shared else _distinct(touched_bytes // SECTOR_BYTES)
     moved_sectors = len(sectors)
     if is_copy(access.expression) and not is_shared:
-        moved_sectors = int(copied_sectors(*row, width)[0])
+        targets = None
+        if access.targets is not None:
+            targets, _ = _whole_warp(access.targets[threads], active)
+        moved_sectors = int(copied_sectors(*row, width, targets)[0])
     return Request(
         access=access,
         warp=warp,

@@ -23,6 +23,7 @@ from simulator.observers.counters import FIELDS, Counters
 pytest.importorskip("clang.cindex", reason="libclang is not installed")
 
 PROFILE = Path(__file__).parents[1] / "simulator" / "h200_profile.json"
+RECORDED = Path(__file__).parents[2] / "assets" / "recorded" / "nvidia-h200.json"
 TEACHING = [
     (entry.name, dict(chosen)) for entry in catalogue().values() for chosen in entry.teaching
 ]
@@ -252,3 +253,22 @@ def test_every_variant_is_predicted_at_a_size_nobody_simulates(name: str) -> Non
     assert set(found) == set(FIELDS)
     assert all(count >= 0 for count in found.values())
     assert found["global_load_sectors"] > 0
+
+
+@pytest.mark.parametrize("name", ["tensor_tf32", "tensor_half", "tensor_fp32"])
+@pytest.mark.parametrize(
+    "extent", [1024, pytest.param(4096, marks=pytest.mark.deep)], ids=lambda extent: str(extent)
+)
+def test_tensor_kernels_move_what_the_hardware_counted(name: str, extent: int) -> None:
+    """But for stores to shared memory: the hardware counts none of an asynchronous copy."""
+    size = (extent,) * 3
+    comparisons = json.loads(RECORDED.read_text(encoding="utf-8"))["comparisons"]
+    [comparison] = [one for one in comparisons if one["size"] == list(size)]
+    [kernel] = [one for one in comparison["kernels"] if one["name"] == name]
+    predicted = predict(name, kernel["source"], kernel["defines"], size)
+    assert dict(predicted) == kernel["simulated"]
+    measured = kernel["counters"]
+    exact = [field for field in FIELDS if field.startswith("global_")]
+    assert [predicted[field] for field in exact] == [measured[field] for field in exact]
+    wavefronts = "shared_load_wavefronts"
+    assert predicted[wavefronts] == pytest.approx(measured[wavefronts], rel=1e-6)  # it retries

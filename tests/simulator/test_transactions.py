@@ -62,6 +62,24 @@ def test_sectors_of_an_access_and_of_a_copy(name: str) -> None:
     assert copied_sectors(addresses, active, 8).tolist() == [ordinary, 1]
 
 
+# Bytes from one row of a tile in shared memory to the next, a row's bytes, and how many sectors
+# more than it reads a warp's copy takes, as an H200 counted them in kernels on tensor cores.
+PADDED_ROWS = {"144 apart": (144, 128, 2), "128 apart": (128, 128, 0), "1056 apart": (1056, 512, 0)}
+
+
+@pytest.mark.parametrize("name", PADDED_ROWS)
+def test_a_copy_to_two_lines_takes_its_sector_twice(name: str) -> None:
+    pitch, row, more = PADDED_ROWS[name]
+    bytes_ = 16 * LANES
+    targets = (bytes_ // row * pitch + bytes_ % row)[None]
+    assert copied_sectors(bytes_[None], ALL, 16, targets).tolist() == [16 + more]
+    half_row = copied_sectors(bytes_[None], ALL, 16, targets + 528)
+    assert half_row.tolist() == [16 + (4 if pitch != 144 else 2)]
+    one_of_each_pair = (LANES % 2 == 0)[None]
+    assert copied_sectors(bytes_[None], one_of_each_pair, 16, targets).tolist() == [16]
+    assert copied_sectors(bytes_[None], ALL, 8, targets + 16).tolist() == [16]
+
+
 # Width, lanes' addresses, active lanes, then the wavefronts of a load, those of a store, and of
 # each those without bank conflicts.
 WAVEFRONTS = {

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from simulator import Launch, catalogue, compile_kernel, record, simulate
+from simulator.recording.narrate_warp import warp_sentence
+from simulator.recording.requests import requests
 from tests.ui.scene_models import SIZES, launched, recorded
 from ui.costs import add_up_costs
 
@@ -101,3 +103,31 @@ def test_a_tensor_core_multiplies_every_element_of_its_tiles(
     rows, columns = catalogue()[name].produces(**setting)
     kernel, launch = launched(name, rows, columns, K, setting)
     assert add_up_costs(record(kernel, launch)).multiply_adds[-1] == rows * columns * K * products
+
+
+def test_a_copy_to_padded_rows_moves_sectors_again() -> None:
+    """Rows of 128 bytes, 144 apart: in every second one two lanes write to two lines."""
+    text = (
+        "#include <cuda_pipeline.h>\n"
+        "__global__ void k(const float* x) {\n"
+        "    __shared__ alignas(128) float s[4][36];\n"
+        "    int t = threadIdx.x;\n"
+        "    __pipeline_memcpy_async(&s[t / 8][t % 8 * 4], x + t * 4, 16);\n"
+        "    __pipeline_commit();\n"
+        "    __pipeline_wait_prior(0);\n"
+        "}\n"
+    )
+    launch = Launch((1, 1, 1), (32, 1, 1), {"x": np.zeros(128, np.float32)})
+    kernel = compile_kernel(text, "k")
+    assert simulate(kernel, launch).counters["global_load_sectors"] == 18
+    recording = record(kernel, launch)
+    [load] = [
+        request
+        for step in recording.steps
+        for request in requests(recording, step, 0)
+        if request.access.kind == "load"
+    ]
+    assert (load.moved_sectors, load.repeated_sectors, len(load.sectors)) == (18, 2, 16)
+    said = " ".join(warp_sentence(recording, step, 0) for step in recording.steps)
+    assert "2 again: lanes that share it write to two lines" in said
+    assert int(add_up_costs(recording).sectors[-1]) == 18

@@ -228,26 +228,6 @@ def test_a_difference_has_its_reason_from_the_counters(
     ]
 
 
-def test_a_split_copy_is_the_reason_where_there_is_one(comparison: Comparison) -> None:
-    def why(source: str, **shares: float) -> str:
-        kernel = dataclasses.replace(
-            with_counters(comparison.kernels[1], **shares), source=source
-        )  # fmt: skip
-        found = dataclasses.replace(comparison, kernels=(kernel,))
-        [sentence] = counters.explain(found, "Global sectors")
-        return sentence
-
-    copies = "__pipeline_memcpy_async(to, from, 16);"
-    unknown = "the recorded counters do not say why"
-    assert "a sector counts twice that an asynchronous copy splits" in why(
-        copies, global_load_sectors=1.12
-    )
-    assert unknown in why("", global_load_sectors=1.12)
-    assert unknown in why(copies, global_load_sectors=0.9)
-    assert unknown in why(copies, global_load_sectors=1.2, global_load_requests=1.1)
-    assert unknown in why(copies, global_load_sectors=1.2, global_store_sectors=1.1)
-
-
 def test_without_counters_nothing_is_explained(comparison: Comparison) -> None:
     assert counters.explain(comparison, "Shared wavefronts") == []
 

@@ -133,13 +133,6 @@ class Difference:
             self.share("shared_load_wavefronts")
         )
 
-    @property
-    def has_split_copies(self) -> bool:
-        """Whether asynchronous copies, and nothing else, may have taken more global sectors."""
-        copies = "__pipeline_memcpy_async" in (self.kernel.source or "")
-        same = ("global_load_requests", "global_store_sectors")
-        return copies and self.ratio > 1 and all(self.share(counter) == 1 for counter in same)
-
 
 def find_differences(comparison: Comparison, count: str) -> list[Difference]:
     """The kernels whose counts differ by more than AGREEMENT, the largest difference first."""
@@ -156,7 +149,7 @@ def explain(comparison: Comparison, count: str) -> list[str]:
 
     The compiler joins neighbouring shared loads into a wider one: then the hardware counts fewer
     load instructions than the text has. It counts no shared store where a copy goes from global
-    to shared memory without a register, and of such a copy a sector twice that is split.
+    to shared memory without a register.
     """
     compared = [kernel for kernel in profiled_kernels(comparison) if predicted_count(kernel, count)]
     if not compared:
@@ -166,15 +159,12 @@ def explain(comparison: Comparison, count: str) -> list[str]:
         return [f"Measured and predicted agree within {AGREEMENT:.0%} for every kernel shown."]
     wider: list[Difference] = []
     uncounted: list[Difference] = []
-    split: list[Difference] = []
     others: list[Difference] = []
     for one in differences:
         if count == "Shared wavefronts" and one.has_wider_loads:
             wider.append(one)
         elif count == "Shared wavefronts" and _is_less(one.share("shared_store_requests")):
             uncounted.append(one)
-        elif count == "Global sectors" and one.has_split_copies:
-            split.append(one)
         else:
             others.append(one)
     sentences = []
@@ -192,13 +182,6 @@ def explain(comparison: Comparison, count: str) -> list[str]:
             "no register, and the hardware does not count it as a shared store. Of those in the "
             f"text of {performance.phrase(uncounted[0].kernel)} it counted "
             f"{uncounted[0].share('shared_store_requests') or 0:.0%}."
-        )
-    if split:
-        sentences.append(
-            f"{_list(split, count)}: **a sector counts twice that an asynchronous copy splits**. "
-            "Two lanes copy 32 bytes; where a row of shared memory is padded by 16, it may begin "
-            "in the middle of them, and they go to two lines of 128 bytes. The simulator counts "
-            "them once."
         )
     if others:
         sentences.append(

@@ -11,10 +11,10 @@ from simulator.language.ctype import Array
 from simulator.language.tree import Declare, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
-from simulator.observers.transactions import SECTOR_BYTES
+from simulator.observers.transactions import LINE_BYTES, SECTOR_BYTES
 from simulator.recording.narrate_lecture import farthest
 from simulator.recording.recording import StepAccess
-from simulator.recording.requests import LINE_BYTES, Request
+from simulator.recording.requests import Request
 from ui.hit import Hit
 from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
 from ui.lecture.board import sums_of_threads

@@ -12,8 +12,8 @@ from simulator import Step
 from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
-from simulator.observers.transactions import BANKS, SECTOR_BYTES
-from simulator.recording.requests import LINE_BYTES, Request, requests
+from simulator.observers.transactions import BANKS, LINE_BYTES, SECTOR_BYTES
+from simulator.recording.requests import Request, requests
 from ui.hit import Hit
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, outline, words
