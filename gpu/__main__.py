@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from gpu.shapes import job as shapes_job
 from gpu.shapes.result import Shapes, shapes_from
 from gpu.tables import limits_table, scaling_table, shapes_table, table
 from gpu.worker import Worker, WorkerError
-from simulator.catalogue import catalogue
+from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError
 
 # What a recording holds: squares to see speed against size, one oblong, one ragged.
@@ -164,7 +164,8 @@ def _gpu_found(options: argparse.Namespace, worker: Worker) -> bool:
 
 def _compare(options: argparse.Namespace, worker: Worker) -> int:
     size = (options.m, options.n, options.k)
-    candidates = [choose(name, size, _defines(options)) for name in _names(options)]
+    names = _names(options, whole_catalogue())
+    candidates = [choose(name, size, _defines(options)) for name in names]
     if not _gpu_found(options, worker):
         return 2
     comparison = _run_comparison(options, worker, size, candidates)
@@ -185,7 +186,8 @@ def _run_comparison(
 
 def _bits(options: argparse.Namespace, worker: Worker) -> int:
     size = (options.m, options.n, options.k)
-    candidates = [choose(name, size, _defines(options)) for name in _names(options)]
+    names = _names(options, catalogue())
+    candidates = [choose(name, size, _defines(options)) for name in names]
     if not _gpu_found(options, worker):
         return 2
     verdicts = _run_bits(options, worker, size, candidates)
@@ -259,14 +261,15 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
     if device is None:
         return 2
     begun = datetime.now(UTC)
-    names = _names(options) if options.kernels else variants()
+    names = _names(options, variants(whole_catalogue()))
     try:
         earlier = recorded.same_device(options.folder, device) if options.kernels else None
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
     found, shapes = _of_device(options, worker, earlier)
-    few = [choose(name, BITS_SIZE, _defines(options)) for name in names]
+    simulated = [name for name in names if name.split(":")[0] in catalogue()]
+    few = [choose(name, BITS_SIZE, _defines(options)) for name in simulated]
     verdicts = _run_bits(options, worker, BITS_SIZE, few)
     same = all(verdict.identical for verdict in verdicts)
     if earlier:
@@ -312,9 +315,9 @@ def _counted(comparison: Comparison, candidates: Sequence[Candidate], gpu: int) 
         return comparison
 
 
-def _names(options: argparse.Namespace) -> list[str]:
+def _names(options: argparse.Namespace, usual: Iterable[str]) -> list[str]:
     if not options.kernels:
-        return list(catalogue())
+        return list(usual)
     return [name.strip() for name in str(options.kernels).split(",") if name.strip()]
 
 
@@ -323,7 +326,7 @@ def _defines(options: argparse.Namespace) -> Mapping[str, str]:
     for name, equals, value in pairs:
         if not (name and equals and value):
             raise LaunchError(f"-D {name}{equals}{value} is no setting; write -D NAME=VALUE.")
-        if not any(name in entry.defines for entry in catalogue().values()):
+        if not any(name in entry.defines for entry in whole_catalogue().values()):
             raise LaunchError(f"No kernel of the catalogue has a macro {name}.")
     return {name: value for name, _, value in pairs}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpu.compile import element_type
-from simulator.catalogue import catalogue
+from simulator.catalogue import Entry, whole_catalogue
 from simulator.language.errors import LaunchError
 from simulator.launch import MAX_GRID, Dim3
 
@@ -42,10 +42,10 @@ def choose(
     `defines` are macros set in every kernel that has them. LaunchError names what is wrong.
     """
     name, *settings = wanted.split(":")
-    entry = catalogue().get(name)
+    entry = whole_catalogue().get(name)
     if entry is None:
         raise LaunchError(
-            f"There is no kernel {name!r}; the catalogue has {', '.join(catalogue())}."
+            f"There is no kernel {name!r}; the catalogue has {', '.join(whole_catalogue())}."
         )
     settings_of_name = dict(_setting(setting) for setting in settings)
     for macro in settings_of_name:
@@ -69,10 +69,10 @@ def choose(
     )  # fmt: skip
 
 
-def variants() -> list[str]:
+def variants(entries: Mapping[str, Entry]) -> list[str]:
     """Each kernel in each setting that is worth measuring, as `choose` takes it."""
     names = []
-    for entry in catalogue().values():
+    for entry in entries.values():
         for chosen in entry.speed:
             usual = {macro: values[0] for macro, values in entry.defines.items()}
             changed = [
@@ -85,7 +85,7 @@ def variants() -> list[str]:
 def variant_title(variant: str) -> str:
     """What the kernel of a variant is called, with the macros that are set in it."""
     name, *settings = variant.split(":")
-    entry = catalogue().get(name)
+    entry = whole_catalogue().get(name)
     title = entry.title if entry else name
     return ", ".join([title, *(setting.replace("=", " ") for setting in settings)])
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpu.headers import headers, uses_tensor_cores
+from gpu.headers import headers, uses_tensor_cores, uses_warp_groups
 from simulator.frontend.device_code import SourceFile
 from simulator.frontend.directives import check_directives
 from simulator.frontend.lexer import blank_comments, in_one_spelling
@@ -25,6 +25,9 @@ ERROR_IN_LOG = re.compile(
 )
 COMPILER_OPTIONS = ("-std=c++17",)  # the simulator's dialect
 TENSOR_CORES = 80  # the first architecture whose tensor cores mma.cuh can use, sm_80
+# The architecture whose tensor cores a warp group can use, and what NVRTC calls it with them (PTX
+# ISA, wgmma: sm_90a alone).
+WARP_GROUPS, WITH_WARP_GROUPS = "sm_90", "sm_90a"
 # What NVRTC may take for a text, in a process that somebody else's text may end; gpu/worker.py has
 # the time that it may take.
 LIMIT = Limit(State.COMPILING, 60.0, 2 * 2**30, State.COMPILED_TOO_LONG, State.COMPILED_TOO_LARGE)
@@ -131,6 +134,13 @@ def compile_text(
             f"{kernel} multiplies on tensor cores by nvcuda::wmma, which takes a GPU of compute "
             f"capability 8.0 or more; this one has {int(architecture[3:]) / 10}."
         )
+    if uses_warp_groups(text):
+        if architecture != WARP_GROUPS:
+            raise SourceError(
+                f"{kernel} multiplies by instructions of four warps (wgmma), which only GPUs of "
+                f"compute capability 9.0 have; this one has {int(architecture[3:]) / 10}."
+            )
+        architecture = WITH_WARP_GROUPS
     included, include_options = headers(text, macros)
     options = (*COMPILER_OPTIONS, f"--gpu-architecture={architecture}", *include_options)
     program = nvrtc.createProgram(

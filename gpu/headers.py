@@ -52,8 +52,13 @@ def headers(text: str, macros: Mapping[str, str]) -> tuple[dict[str, str], list[
 
 
 def uses_tensor_cores(text: str) -> bool:
-    """Whether a text names nvcuda::wmma."""
-    return re.search(r"\bwmma\b", text) is not None
+    """Whether a text names nvcuda::wmma, or the instructions of a warp group."""
+    return re.search(r"\bwg?mma\b", text) is not None
+
+
+def uses_warp_groups(text: str) -> bool:
+    """Whether a text has instructions of a warp group, in PTX."""
+    return re.search(r"\bwgmma\.", text) is not None
 
 
 @functools.cache

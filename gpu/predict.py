@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from simulator import compile_kernel
-from simulator.catalogue import Entry, catalogue
+from simulator.catalogue import Entry, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.machine.machine import Machine
@@ -83,7 +83,7 @@ def _sum(counters: Mapping[str, int], *names: str) -> int | None:
 def _predict(
     name: str, text: str, defines: tuple[tuple[str, str], ...], size: tuple[int, int, int]
 ) -> Mapping[str, int]:
-    entry = catalogue().get(name)
+    entry = whole_catalogue().get(name)
     if entry is None:
         raise NotPredictedError(f"The catalogue does not say how {name} is launched.")
     try:

@@ -44,7 +44,7 @@ class Entry:
     shared: int | str = 0  # bytes of dynamic shared memory
     speed: tuple[Mapping[str, int], ...] = ({},)  # settings to measure on a GPU
     teaching: tuple[Mapping[str, int], ...] = ({},)  # settings to show on a screen, default first
-
+    simulated: bool = True  # whether the simulator executes it; the others run on a GPU alone
     opens: Mapping[str, int] = field(default_factory=lambda: OPENS)  # M, N, K, step, from 1
 
     def settings(self) -> list[Mapping[str, int]]:
@@ -114,10 +114,16 @@ def _source(file: str, chosen: tuple[tuple[str, int], ...]) -> str:
 
 
 @functools.cache
-def catalogue() -> Mapping[str, Entry]:
+def whole_catalogue() -> Mapping[str, Entry]:
     """All entries by name, in the order in which they are taught."""
     tables = tomllib.loads((FOLDER / "catalogue.toml").read_text(encoding="utf-8"))
     return {name: _entry(name, table) for name, table in tables.items()}
+
+
+@functools.cache
+def catalogue() -> Mapping[str, Entry]:
+    """The entries that the simulator executes, by name, in the order in which they are taught."""
+    return {name: entry for name, entry in whole_catalogue().items() if entry.simulated}
 
 
 def _entry(name: str, table: Mapping[str, Any]) -> Entry:
@@ -139,6 +145,7 @@ def _entry(name: str, table: Mapping[str, Any]) -> Entry:
         precision=table.get("precision", table.get("element", "float32")),
         shared=table.get("shared", 0),
         speed=tuple(defaults | setting for setting in table.get("speed", [{}])),
+        simulated=table.get("simulated", True),
         teaching=tuple(defaults | setting for setting in table.get("teaching", [{}])),
         opens=OPENS | table.get("opens", {}),
     )

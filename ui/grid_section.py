@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from gpu.bits import fresh_seed
 from gpu.candidate import variant_title, variants
-from simulator import LaunchError, Report
+from simulator import LaunchError, Report, catalogue
 from simulator.machine.budget import Progress
 from simulator.observers.findings import Hazard
 from ui.executor import executor, lane_count
@@ -54,7 +54,7 @@ def draw_grid() -> None:
 def draw_controls(busy: bool) -> Grid | None:
     """Draw the choice of a launch and the button; the launch once that is pressed."""
     kernel_column, *columns, button = st.columns([4, 2, 2, 2, 3], vertical_alignment="bottom")
-    offered = variants()
+    offered = variants(catalogue())
     name = kernel_column.selectbox(
         "Kernel", offered, index=offered.index(USUAL_KERNEL), key="grid_kernel",
         format_func=variant_title,

@@ -9,11 +9,12 @@ import pytest
 
 from gpu.compile import check_input, check_shared, compile_text, element_type, first_error
 from gpu.headers import uses_tensor_cores
-from simulator.catalogue import Entry, catalogue
+from simulator.catalogue import Entry, catalogue, whole_catalogue
 from simulator.frontend.device_code import SourceFile
 from simulator.language.errors import LaunchError, SourceError
 from tests.hostile.directives import FOUND, OLDER, spellings
 
+GPU_ALONE = [entry.name for entry in whole_catalogue().values() if not entry.simulated]
 KERNEL = 'extern "C" __global__ void f(float* a) { a[threadIdx.x] = X; }\n'
 PRODUCT = "__global__ void f(const {0}* A, const {0}* B, {0}* C, int M, int N, int K) {{}}"
 
@@ -74,9 +75,9 @@ def test_macros_conditions_and_unrolling_are_taken() -> None:
     check_input("#define X 1\n#ifdef X\n#pragma unroll\n#endif\n" + KERNEL, "f", {"TILE": "16"})
 
 
-@pytest.mark.parametrize("name", list(catalogue()))
+@pytest.mark.parametrize("name", list(whole_catalogue()))
 def test_every_kernel_of_the_catalogue_is_taken(name: str) -> None:
-    entry = catalogue()[name]
+    entry = whole_catalogue()[name]
     check_input(SourceFile(entry.source()).device_code(entry.kernel).text, entry.kernel, {})
     assert element_type(entry.source(), entry.kernel) in ("float32", "float64")
 
@@ -145,6 +146,15 @@ def test_tensor_cores_take_a_gpu_that_has_them() -> None:
         compile_text(text, "f", "sm_75", {"X": "3"})
 
 
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_89", "sm_100", "sm_120"])
+@pytest.mark.parametrize("name", GPU_ALONE)
+def test_warp_groups_take_a_gpu_that_has_them(name: str, architecture: str) -> None:
+    entry = whole_catalogue()[name]
+    told = rf"^{name} multiplies .* \(wgmma\), which only .* 9\.0 have; this one has \d+\.\d\.$"
+    with pytest.raises(SourceError, match=told):
+        compile_text(entry.source(), entry.kernel, architecture)
+
+
 @pytest.mark.usefixtures("nvrtc")
 class TestNvrtc:
     @pytest.mark.parametrize(
@@ -161,9 +171,9 @@ class TestNvrtc:
         assert (plain.symbol, mangled.symbol) == ("f", "_Z1fPf")
         assert plain.image.startswith(b"\x7fELF")
 
-    @pytest.mark.parametrize("name", list(catalogue()))
+    @pytest.mark.parametrize("name", list(whole_catalogue()))
     def test_the_catalogue_compiles(self, name: str) -> None:
-        entry = catalogue()[name]
+        entry = whole_catalogue()[name]
         assert compile_text(entry.source(), entry.kernel, "sm_90").image
 
     def test_a_template_and_known_headers_compile(self) -> None:

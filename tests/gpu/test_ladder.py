@@ -12,7 +12,7 @@ from gpu.compare import request
 from gpu.precision import PRECISIONS
 from gpu.result import comparison_from
 from gpu.worker import Worker
-from simulator.catalogue import catalogue
+from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.ctype import Array
 
 pytestmark = pytest.mark.gpu
@@ -22,13 +22,14 @@ NAMES = [
     for entry in catalogue().values()
     for chosen in entry.settings()
 ]
+GPU_ALONE = [entry.name for entry in whole_catalogue().values() if not entry.simulated]
 SIZES = [(1, 1, 1), (33, 47, 29), (130, 129, 515), (256, 512, 64), (300, 260, 72), (257, 96, 1023)]
 SIMULATED = [(1, 1, 1), (33, 47, 29), (64, 64, 64), (100, 72, 36), (130, 260, 21)]
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_every_kernel_is_verified(worker: Worker, size: tuple[int, int, int]) -> None:
-    job = worker.submit(request(size, [choose(name, size) for name in NAMES]), 240)
+    job = worker.submit(request(size, [choose(name, size) for name in [*NAMES, *GPU_ALONE]]), 240)
     found = comparison_from(dict(job.wait()))
     assert [kernel.verdict for kernel in found.kernels if not kernel.verified] == []
     assert [kernel.name for kernel in found.kernels if kernel.local_bytes] == []
@@ -80,3 +81,23 @@ def test_the_simulator_equals_the_gpu_in_every_bit(name: str, size: tuple[int, i
     bits = f"u{simulated.dtype.itemsize}"
     differ = np.argwhere(simulated.view(bits) != real.view(bits))
     assert differ.size == 0, f"{len(differ)} of {M * N} differ, first at {differ[0]}"
+
+
+@pytest.mark.parametrize("name", GPU_ALONE)
+@pytest.mark.parametrize("size", [(64, 64, 64), (65, 67, 69)])
+def test_special_values_come_through_groups_of_warps(name: str, size: tuple[int, int, int]) -> None:
+    """Infinities and NaN spread along their row or column; by parts, infinities become NaN."""
+    M, N, K = size
+    candidate = choose(name, size)
+    element = PRECISIONS[candidate.multiplies()].operands
+    A, B = np.ones((M, K), element), np.ones((K, N), element)
+    A[3, 5], A[4, 6], B[7, 9] = np.inf, -np.inf, np.nan
+    B[8, 10] = np.frombuffer(b"\xff" * 8, element)[0]  # NaN, all bits ones
+    A[5, 0], B[0, 11] = np.float16(1e-4), np.float16(-2)
+    C = on_gpu(candidate, A, B, size)
+    by_parts = candidate.multiplies() == "float32"
+    expected = A.astype(np.float64) @ B.astype(np.float64)
+    if by_parts:
+        expected[[3, 4]] = np.nan
+    assert np.isnan(C[np.isnan(expected)]).all()
+    assert np.allclose(C, expected, rtol=1e-3, equal_nan=True)

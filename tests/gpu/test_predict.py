@@ -242,7 +242,7 @@ def test_what_cannot_be_predicted_is_a_sentence(name: str, text: str, told: str)
     "name",
     [
         pytest.param(name, marks=[] if name.split(":")[0] in CHEAP else [pytest.mark.deep])
-        for name in variants()
+        for name in variants(catalogue())
     ],
 )
 def test_every_variant_is_predicted_at_a_size_nobody_simulates(name: str) -> None:

@@ -19,6 +19,7 @@ from gpu.microbenchmarks.limits import Limits, limits_from
 from gpu.result import Comparison, comparison_from
 from gpu.scale import recorded as scale_recorded
 from gpu.worker import Job, WorkerError
+from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError
 from ui.cache import compute
 from ui.compute import judge_bits
@@ -195,7 +196,9 @@ def draw_bits_form(gpu: int) -> None:
         "The simulator and the GPU multiply the same random matrices; their Cs are compared bit "
         "for bit. The size must be one that the simulator computes within seconds."
     )
-    name = st.selectbox("Kernel", variants(), key="bits_kernel", format_func=variant_title)
+    name = st.selectbox(
+        "Kernel", variants(catalogue()), key="bits_kernel", format_func=variant_title
+    )
     M, N, K = (
         int(column.number_input(axis, 1, LARGEST_BITS, usual, step=1, key=f"bits_{axis}"))
         for column, axis, usual in zip(st.columns(3), "MNK", BITS_SIZE, strict=True)
@@ -214,7 +217,7 @@ def draw_controls(device: Device) -> tuple[list[Candidate], tuple[int, int, int]
 
     There are no candidates if a kernel cannot run at this size or memory does not suffice.
     """
-    offered = variants()
+    offered = variants(whole_catalogue())
     chosen = st.multiselect(
         "Kernels", offered, default=USUAL_KERNEL, key="compare_kernels", format_func=variant_title
     )
