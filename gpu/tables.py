@@ -76,6 +76,11 @@ def limits_table(limits: Limits) -> str:
         if found.tf32_tflops and found.half_tflops
         else ""
     )
+    if found.tf32_group_tflops and found.half_group_tflops:
+        tensor += (
+            f"By instructions of four warps: TF32 {found.tf32_group_tflops:.0f} TFLOP/s, half "
+            f"{found.half_group_tflops:.0f} TFLOP/s.\n"
+        )
     return (
         f"Multiply-adds alone: {found.fp32_tflops:.1f} TFLOP/s. Copy through DRAM: "
         f"{found.dram_gb_s:,.0f} GB/s, within the L2: {found.l2_gb_s:,.0f} GB/s.\n"

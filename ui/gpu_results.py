@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from gpu.bits import BitVerdict
 from gpu.candidate import variant_title
 from gpu.compare import with_simulated
+from gpu.microbenchmarks.ceilings import Ceilings
 from gpu.microbenchmarks.limits import Limits
 from gpu.own import NAME
 from gpu.predict import NotPredictedError
@@ -221,8 +222,9 @@ def show_roofline(comparison: Comparison, limits: Limits | None, pair: Pair, key
     )  # fmt: skip
     st.caption(
         "Across: 2·M·N·K operations over the bytes of all global sectors that the simulator "
-        "counts. These are bytes that threads ask for: the caches answer most of them, so that a "
-        "kernel may lie above DRAM's line. "
+        "counts, or the hardware where the simulator does not run the kernel. These are bytes that "
+        "threads ask for: the caches answer most of them, so that a kernel may lie above DRAM's "
+        "line. "
         + (
             "The ceilings were measured on this GPU."
             if limits
@@ -283,14 +285,25 @@ def show_limits(limits: Limits, key: str) -> None:
         "Copy within the L2": f"{best.l2_gb_s:,.0f} GB/s",
         "Copy through DRAM": f"{best.dram_gb_s:,.0f} GB/s",
     }
-    if best.tf32_tflops and best.half_tflops:
-        metrics["Tensor cores, TF32"] = f"{best.tf32_tflops:,.0f} TFLOP/s"
-        metrics["Tensor cores, half"] = f"{best.half_tflops:,.0f} TFLOP/s"
+    if best.best_tf32_tflops and best.best_half_tflops:
+        metrics["Tensor cores, TF32"] = f"{best.best_tf32_tflops:,.0f} TFLOP/s"
+        metrics["Tensor cores, half"] = f"{best.best_half_tflops:,.0f} TFLOP/s"
     for column, (name, value) in zip(st.columns(len(metrics)), metrics.items(), strict=True):
         column.metric(name, value, border=True)
     st.caption(
         "One thread follows pointers, each load waiting for the one before; a register's is the "
         "wait of one multiply-add for another. Copies count bytes read and bytes written."
+        + _of_one_warp(best)
+    )
+
+
+def _of_one_warp(best: Ceilings) -> str:
+    """A sentence on tensor cores by instructions of one warp, where those of four give more."""
+    if not (best.tf32_group_tflops and best.tf32_tflops and best.half_tflops):
+        return ""
+    return (
+        " Tensor cores are given instructions of four warps; those of one warp reach "
+        f"{best.tf32_tflops:,.0f} TFLOP/s in TF32 and {best.half_tflops:,.0f} in half precision."
     )
 
 

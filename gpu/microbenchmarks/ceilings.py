@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu.compile import TENSOR_CORES, Loaded, compile_text, load
+from gpu.compile import TENSOR_CORES, WARP_GROUPS, Loaded, compile_text, load
 from gpu.device import Device
 from gpu.progress import Progress
 from simulator.launch import Dim3, dim3
@@ -81,6 +81,44 @@ TILE_KINDS: Mapping[str, tuple[str, int]] = {  # what operands are, and k of an 
 }
 TILE_ROUNDS = 4096
 
+# A group of four warps gives an instruction together: 64 rows from registers times 256 columns that
+# the tensor cores read from shared memory, in rows of 128 bytes with their k side by side.
+IN_GROUPS = """
+extern "C" __global__ __launch_bounds__(GROUP) void multiply_in_groups(float* out, int rounds)
+{
+    __shared__ alignas(1024) float columns[256 * 32];
+    for (int i = threadIdx.x; i < 256 * 32; i += GROUP)
+        columns[i] = 0.0f;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    unsigned long long at = __cvta_generic_to_shared(columns) / 16 | 64ull << 32 | 1ull << 62;
+    float sums[128] = {};
+    #pragma unroll 1
+    for (int round = 0; round < rounds; ++round) {
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        #pragma unroll
+        for (int i = 0; i < CHAINS; ++i)
+            asm volatile(
+                "{.reg .pred add; setp.ne.b32 add, %130, 0;"
+                "wgmma.mma_async.sync.aligned.m64n256INSTRUCTION "
+                "{REGISTERS}, {%128, %128, %128, %128}, %129, add, OPERANDS;}"
+                : SUMS : "r"(0), "l"(at), "n"(1));
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    }
+    float total = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < 128; ++i)
+        total += sums[i];
+    out[blockIdx.x * GROUP + threadIdx.x] = total;
+}
+"""
+GROUP = 128  # threads of four warps
+GROUP_KINDS: Mapping[str, tuple[str, str]] = {  # of TILE_KINDS: k and types, how to take operands
+    "tf32": ("k8.f32.tf32.tf32", "1, 1"),
+    "half": ("k16.f32.f16.f16", "1, 1, 0"),
+}
+
 # __ldcg reads past the L1, which would otherwise answer every pass after the first.
 COPY = """
 extern "C" __global__ void copy(const float4* from, float4* to, long long count, int passes)
@@ -105,6 +143,19 @@ class Ceilings:
     # none that wmma can use, or in an older recording.
     tf32_tflops: float | None = None
     half_tflops: float | None = None
+    # The same by instructions of four warps; None where there are none.
+    tf32_group_tflops: float | None = None
+    half_group_tflops: float | None = None
+
+    @property
+    def best_tf32_tflops(self) -> float | None:
+        """TF32's by the instructions that give most; None where it is not known."""
+        return self.tf32_group_tflops or self.tf32_tflops
+
+    @property
+    def best_half_tflops(self) -> float | None:
+        """Half precision's by the instructions that give most; None where it is not known."""
+        return self.half_group_tflops or self.half_tflops
 
 
 def measure(device: Device, progress: Progress) -> Ceilings:
@@ -134,7 +185,8 @@ def measure(device: Device, progress: Progress) -> Ceilings:
     dram = rate(min(DRAM_BYTES, device.memory_bytes // 8), 1)
     progress("Running products of tensor cores", 0.8)
     tf32, half = (_tile_tflops(kind, device) for kind in TILE_KINDS)
-    return Ceilings(operations / seconds / 1e12, dram, l2, tf32, half)
+    tf32_group, half_group = (_group_tflops(kind, device) for kind in TILE_KINDS)
+    return Ceilings(operations / seconds / 1e12, dram, l2, tf32, half, tf32_group, half_group)
 
 
 def tile_text(kind: str) -> str:
@@ -157,6 +209,38 @@ def _tile_tflops(kind: str, device: Device) -> float | None:
     seconds = _seconds(lambda: tiles.function(grid, block, (out, np.int32(TILE_ROUNDS))))
     warps = grid[0] * BLOCK // 32
     operations = 2 * 16 * 16 * TILE_KINDS[kind][1] * CHAINS * TILE_ROUNDS * warps
+    return operations / seconds / 1e12
+
+
+def group_text(kind: str) -> str:
+    """The kernel of IN_GROUPS for operands of a kind."""
+    instruction, operands = GROUP_KINDS[kind]
+    parts = {
+        "GROUP": f"{GROUP}",
+        "CHAINS": f"{CHAINS}",
+        "INSTRUCTION": instruction,
+        "OPERANDS": operands,
+        "REGISTERS": ", ".join(f"%{i}" for i in range(128)),
+        "SUMS": ", ".join(f'"+f"(sums[{i}])' for i in range(128)),
+    }
+    text = IN_GROUPS
+    for name, value in parts.items():
+        text = text.replace(name, value)
+    return text
+
+
+def _group_tflops(kind: str, device: Device) -> float | None:
+    """TFLOP/s of products of 64 x 256 sums alone; None on a GPU without such instructions."""
+    import cupy
+
+    if device.architecture != WARP_GROUPS:
+        return None
+    grid, block = dim3(2 * device.multiprocessors), dim3(GROUP)
+    binary = compile_text(group_text(kind), "multiply_in_groups", device.architecture)
+    groups = load(binary, block, device.threads_per_multiprocessor)
+    out = cupy.empty(grid[0] * GROUP, dtype=cupy.float32)
+    seconds = _seconds(lambda: groups.function(grid, block, (out, np.int32(TILE_ROUNDS))))
+    operations = 2 * 64 * 256 * TILE_KINDS[kind][1] * CHAINS * TILE_ROUNDS * grid[0]
     return operations / seconds / 1e12
 
 

@@ -26,6 +26,8 @@ FOUND = {
         "l2_gb_s": 9000.0,
         "tf32_tflops": 322.0,
         "half_tflops": 643.0,
+        "tf32_group_tflops": 485.0,
+        "half_group_tflops": 896.0,
     },
     "latency": {"register": 4.0, "shared": 29.0, "l1": 39.0, "l2": 288.0, "dram": 686.0},
 }
@@ -81,11 +83,19 @@ def test_what_measures_tensor_cores_compiles(kind: str) -> None:
     assert compile_text(text, "multiply_tiles", "sm_80").symbol == "multiply_tiles"
 
 
+@pytest.mark.usefixtures("nvrtc")
+@pytest.mark.parametrize("kind", ceilings.GROUP_KINDS)
+def test_what_measures_warp_groups_compiles(kind: str) -> None:
+    text = ceilings.group_text(kind)
+    assert compile_text(text, "multiply_in_groups", "sm_90").symbol == "multiply_in_groups"
+
+
 def test_limits_survive_json() -> None:
     found = limits_from(FOUND)
     assert dataclasses.asdict(found) == FOUND
     assert found.latency.dram == 686
     assert "Tensor cores alone: TF32 322 TFLOP/s, half 643" in limits_table(found)
+    assert "of four warps: TF32 485 TFLOP/s, half 896" in limits_table(found)
 
 
 def test_limits_without_tensor_cores_say_nothing_of_them() -> None:

@@ -62,7 +62,7 @@ def find_roofs(
     """
     if limits:
         best = limits.ceilings
-        tensor = {"tf32": best.tf32_tflops, "float16": best.half_tflops}
+        tensor = {"tf32": best.best_tf32_tflops, "float16": best.best_half_tflops}
         return [
             Roof(f"FP32 measured {best.fp32_tflops:.1f} TFLOP/s", best.fp32_tflops, False),
             Roof(f"DRAM measured {best.dram_gb_s:,.0f} GB/s", best.dram_gb_s, True),
@@ -83,12 +83,16 @@ def find_roofs(
 
 
 def find_points(comparison: Comparison, pair: Pair = NO_PAIR) -> list[Point]:
-    """The kernels whose bytes the simulator has counted, but those of float64."""
+    """The kernels whose bytes are known, but those of float64.
+
+    The simulator has counted them, or the hardware where the simulator does not run the kernel.
+    """
     M, N, K = comparison.size
     points = []
     for number, kernel in enumerate(performance.timed_kernels(comparison)):
-        if kernel.simulated and kernel.element != "float64":
-            requested = global_bytes(kernel.simulated)
+        counted = kernel.simulated or kernel.counters
+        if counted and kernel.element != "float64":
+            requested = global_bytes(counted)
             if requested:
                 intensity = 2 * M * N * K / requested
                 colour, marker = (
@@ -107,7 +111,7 @@ def draw_roofline(
 ) -> go.Figure:
     """Draw TFLOP/s over operations per byte, both logarithmic, under the device's ceilings.
 
-    The bytes are those that loads and stores request from the caches, 32 for each simulated
+    The bytes are those that loads and stores request from the caches, 32 for each counted
     sector: a kernel may lie above a memory's ceiling if a cache answered most of the requests.
     A name that would lie on another is left out: hovering over the point shows it.
     """
