@@ -9,7 +9,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.catalogue import Entry, catalogue
+from simulator.catalogue import Entry, catalogue, whole_catalogue
 from simulator.language.errors import list_names
 from simulator.launch import MAX_THREADS, Dim3
 from simulator.machine.schedule import Schedule
@@ -210,7 +210,7 @@ def from_query(
     parser = QueryParser(query)
     if own_link.PARAMETER in query:
         return _parse_own(parser, query, kept)
-    kernel = parser.parse_word("kernel", tuple(catalogue()), DEFAULT.kernel)
+    kernel = parser.parse_kernel()
     entry = catalogue()[kernel]
     M, N, K = (parser.parse_size(name, entry.opens[name]) for name in "MNK")
     defines = _parse_defines(parser, entry, _default_defines(entry))
@@ -412,6 +412,22 @@ class QueryParser:
     def text(self, name: str) -> str:
         """The value of a parameter, "" if it is missing."""
         return self._values.get(name, "")
+
+    def parse_kernel(self) -> str:
+        """Parse the name of a kernel to step through.
+
+        For one that the simulator does not execute, with a notice, the last before it of its
+        precision.
+        """
+        wanted = whole_catalogue().get(self.text("kernel"))
+        if wanted is None or wanted.simulated:
+            return self.parse_word("kernel", tuple(catalogue()), DEFAULT.kernel)
+        before = [one for one in catalogue().values() if one.precision == wanted.precision][-1]
+        self.notices.append(
+            f"“{wanted.title}” runs on a GPU alone, for the simulator does not execute its "
+            f"instructions of four warps (wgmma); the scene shows {before.name}."
+        )
+        return before.name
 
     def parse_integer(self, name: str, default: int) -> int:
         """Parse an integer; the default, with a notice, for anything else."""

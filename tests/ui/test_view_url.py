@@ -224,6 +224,22 @@ def test_a_name_that_is_alike_leads_to_the_kernel() -> None:
     assert said[0].startswith("kernel = “registrs” is none of uncoalesced, naive, tiled")
 
 
+@pytest.mark.parametrize(
+    ("kernel", "shown"),
+    [
+        ("warpgroup_tf32", "tensor_tf32"),
+        ("warpgroup_half", "tensor_half"),
+        ("warpgroup_fp32", "tensor_fp32"),
+    ],
+)
+def test_a_kernel_for_a_gpu_alone_leads_to_the_one_before_it(kernel: str, shown: str) -> None:
+    view, said = from_query({"kernel": kernel})
+    assert view.kernel == shown
+    assert len(said) == 1
+    assert "runs on a GPU alone" in said[0]
+    assert said[0].endswith(f"; the scene shows {shown}.")
+
+
 def test_a_block_that_no_gpu_takes_becomes_the_nearest_that_one_takes() -> None:
     query = {"kernel": "registers", "TILE": "128", "DEPTH": "8", "EACH": "2"}
     view, said = from_query(query)
