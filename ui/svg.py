@@ -1,4 +1,4 @@
-"""A lecture's picture as SVG, of its figure alone: no browser draws it."""
+"""A picture as SVG, of its figure alone: no browser draws it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ui.panels.canvas import CLEAR, Shape, Trace
 MARKUP = {
     r"<b>": '<tspan font-weight="bold">',
     r"<span style='color:(#\w+)'>": r'<tspan fill="\1">',
+    r"<span style='font-size:(\d+)px'>": r'<tspan font-size="\1">',
     r"</(b|span)>": "</tspan>",
 }
 ANCHORS = {"middle left": "end", "middle center": "middle", "middle right": "start"}
@@ -22,7 +23,7 @@ TEXT_DROP, TITLE_DROP = 0.25, 0.35
 
 
 def draw_svg(figure: Mapping[str, Any]) -> str:
-    """Write a lecture's figure, plain "data" and "layout", as SVG: the step that it begins with."""
+    """Write a sheet's figure, plain "data" and "layout", as SVG: the step that it begins with."""
     layout = figure["layout"]
     width, height, title = layout["width"], layout["height"], layout["title"]
     by_layer = {"below": "", "above": ""}
@@ -33,8 +34,9 @@ def draw_svg(figure: Mapping[str, Any]) -> str:
         f'viewBox="0 0 {width:g} {height:g}">\n<style>text {{ white-space: pre }}</style>\n'
         f'<rect width="{width:g}" height="{height:g}" fill="{layout["paper_bgcolor"]}"/>\n',
         by_layer["below"],
-        *(_columns(trace) for trace in figure["data"] if trace["type"] == "heatmap"),
-        *(_texts(trace) for trace in figure["data"] if trace["type"] == "scatter"),
+        *(_cells(trace) for trace in figure["data"] if trace["type"] == "heatmap"),
+        *(_lines(trace) for trace in figure["data"] if trace.get("mode") == "lines"),
+        *(_texts(trace) for trace in figure["data"] if trace.get("mode") == "text"),
         by_layer["above"],
         _text(
             title["text"],
@@ -60,25 +62,43 @@ def _path(shape: Shape) -> str:
     )
 
 
-def _columns(trace: Trace) -> str:
-    """A row of columns; those of one colour that touch are one."""
-    [values], (top, bottom), width = trace["z"].tolist(), trace["y"], trace["dx"]
+def _cells(trace: Trace) -> str:
+    """Rows of cells, of a grid or of a timeline; those of one colour that touch are one."""
+    width, gap = trace["dx"], trace["xgap"]
     colours = [colour for _, colour in trace["colorscale"][::2]]
-    left, gap = trace["x0"] - width / 2, trace["xgap"]
-    key = (lambda i: i) if gap else (lambda i: values[i])
+    left = trace["x0"] - width / 2
     drawn = ""
-    for _, group in groupby(range(len(values)), key):
-        columns = list(group)
-        drawn += (
-            f'<rect x="{left + columns[0] * width + gap / 2:.1f}" y="{top:.1f}" '
-            f'width="{len(columns) * width - gap:.1f}" height="{bottom - top:.1f}" '
-            f'fill="{colours[values[columns[0]]]}"/>\n'
-        )
+    for row, values in enumerate(trace["z"].tolist()):
+        if "y0" in trace:
+            height = trace["dy"]
+            top = trace["y0"] + (row - 0.5) * height + trace["ygap"] / 2
+            bottom = top + height - trace["ygap"]
+        else:
+            top, bottom = trace["y"]
+        apart = range(len(values)) if gap else values
+        for _, group in groupby(range(len(values)), apart.__getitem__):
+            columns = list(group)
+            drawn += (
+                f'<rect x="{left + columns[0] * width + gap / 2:.1f}" y="{top:.1f}" '
+                f'width="{len(columns) * width - gap:.1f}" height="{bottom - top:.1f}" '
+                f'fill="{colours[values[columns[0]]]}"/>\n'
+            )
     return drawn
 
 
+def _lines(trace: Trace) -> str:
+    """Lines, each up to a None."""
+    points = list(zip(trace["x"], trace["y"], strict=True))
+    path = "".join(
+        f"{'L' if i and points[i - 1][0] is not None else 'M'}{x:g},{y:g}"
+        for i, (x, y) in enumerate(points)
+        if x is not None
+    )
+    colour, width = trace["line"]["color"], trace["line"]["width"]
+    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>\n'
+
+
 def _texts(trace: Trace) -> str:
-    assert trace["mode"] == "text"
     font, anchor = trace["textfont"], ANCHORS[trace["textposition"]]
     count = len(trace["text"])
     fonts = zip(_each(font["size"], count), _each(font["color"], count), strict=True)
