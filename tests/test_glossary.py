@@ -1,33 +1,42 @@
-"""GLOSSARY.md: at most two lines for each word that pages and messages use, and a small scene."""
+"""GLOSSARY.md: at most two lines for each word that pages and messages use, and a picture."""
 
 from __future__ import annotations
 
+import html
+import itertools
+import math
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from gpu.recorded import recordings
 from simulator.language.tree import MemorySpace
 from simulator.observers.counters import FIELDS
 from simulator.observers.findings import HazardKind
 from ui.compute import load_navigation
-from ui.glossary.entry import GlossaryError, Word, glossary, parse_glossary
+from ui.glossary.chart import draw_small_chart
+from ui.glossary.entry import GlossaryError, SmallChart, SmallScene, glossary, parse_glossary
 from ui.glossary.picture import draw_word
 from ui.glossary.small_kernels import small_kernels
+from ui.lecture.letters import text_width
+from ui.palette import PALETTES
 
 TEXT = (Path(__file__).resolve().parent.parent / "GLOSSARY.md").read_text(encoding="utf-8")
 ENTRY = re.compile(
     r"^\*\*(?P<term>[^*\n]+)\*\*: (?P<definition>.+?)$(?=\n<!--|\n\n|\n?\Z)", re.M | re.S
 )
-# What no scene shows: it is a matter of a GPU's hardware or clock, of several GPUs, of compilers or
-# of a file's other code, or a word of the page as a whole.
-WITHOUT_SCENE = {
-    "arithmetic intensity", "contraction", "DRAM", "host code", "latency", "launch", "look",
-    "loop limit", "observer", "occupancy", "overview", "panel", "peer copy", "roofline", "room",
-    "TFLOP/s", "value numbering", "wave",
-}  # fmt: skip
-SCENES = {term: word for term, word in glossary().items() if word.scene is not None}
+SCENES = {
+    term: word.picture for term, word in glossary().items() if isinstance(word.picture, SmallScene)
+}
 TITLE = "# Glossary\n\nWords.\n\n"
+ONE = "**one**: A word.\n<!-- chart: waves -->"
+TEXTS = re.compile(
+    r'<text x="([\d.-]+)" y="([\d.-]+)" text-anchor="(\w+)" [^>]*?font-size="([\d.]+)"[^>]*>'
+    r"(.+?)</text>"
+)
+Box = tuple[float, float, float, float]  # left, top, width, height
 DEFINITIONS = {found["term"]: found["definition"] for found in ENTRY.finditer(TEXT)}
 
 
@@ -76,29 +85,106 @@ def test_every_unit_that_is_counted_is_defined(field: str) -> None:
     assert unit in DEFINITIONS
 
 
-def test_the_words_without_a_scene_are_these() -> None:
-    assert glossary().keys() - SCENES.keys() == WITHOUT_SCENE
+def test_a_word_without_a_picture_is_told_with_its_line() -> None:
+    with pytest.raises(GlossaryError, match=r"line 5: An entry is written as .* its picture"):
+        parse_glossary(f"{TITLE}**one**: A word.\n")
+
+
+def test_every_chart_shows_a_word() -> None:
+    pictures = {word.picture for word in glossary().values()}
+    assert pictures == {*SmallChart, *SCENES.values()}
 
 
 def test_the_words_have_names_of_their_own() -> None:
     assert len({word.name for word in glossary().values()}) == len(glossary())
 
 
-@pytest.mark.parametrize("word", SCENES.values(), ids=SCENES)
-def test_a_scene_is_drawn_as_a_small_picture(word: Word) -> None:
-    assert word.scene is not None
-    view, mark = word.scene.view, word.scene.mark
-    assert view.step < load_navigation(view)["steps"]
-    svg = draw_word(view, mark, "light")
-    size = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)" viewBox="([^"]+)"', svg)
-    assert size is not None
-    assert texts_within(svg, tuple(map(float, size[3].split()))), "something can be read there"
-    if mark is not None:
-        assert float(size[1]) <= 420, "a card is not wider"
-        assert float(size[2]) <= 330
+@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
+def test_a_scene_is_drawn_as_a_small_picture(scene: SmallScene) -> None:
+    assert scene.view.step < load_navigation(scene.view)["steps"]
+    svg = draw_word(scene.view, scene.mark, "light")
+    ElementTree.fromstring(svg)  # noqa: S314  # our own
+    box = view_box(svg)
+    assert texts_within(svg, box), "something can be read there"
+    if scene.mark is not None:
+        fits_a_card(box)
 
 
-def texts_within(svg: str, box: tuple[float, ...]) -> list[str]:
+@pytest.mark.parametrize("theme", PALETTES)
+@pytest.mark.parametrize("chart", SmallChart)
+def test_a_chart_is_drawn_as_a_small_picture_whose_texts_fit(chart: SmallChart, theme: str) -> None:
+    svg = draw_small_chart(chart, theme)
+    ElementTree.fromstring(svg)  # noqa: S314  # our own
+    left, top, width, height = view_box(svg)
+    fits_a_card((left, top, width, height))
+    boxes = [
+        (text_left(float(x), anchor, text_width(letters(text), float(size), "bold" in text)),
+         float(y) - float(size), float(size), letters(text))
+        for x, y, anchor, size, text in TEXTS.findall(svg)
+    ]  # fmt: skip
+    assert boxes
+    for (begin, end), upper, size, text in boxes:
+        assert left <= begin, text
+        assert end <= left + width, text
+        assert upper >= top, text
+        assert upper + size <= top + height, text
+    for one, other in itertools.combinations(boxes, 2):
+        (begin, end), upper, size, text = one
+        (other_begin, other_end), other_upper, other_size, other_text = other
+        is_beside = end <= other_begin or other_end <= begin
+        is_above = upper + size <= other_upper + 1 or other_upper + other_size <= upper + 1
+        assert is_beside or is_above, (text, other_text)
+
+
+def test_the_charts_numbers_are_the_recorded_ones() -> None:
+    run = recordings().runs[0]
+    assert run.limits is not None
+    for chart in (SmallChart.LATENCIES, SmallChart.MEMORIES):
+        assert f"{run.limits.latency.dram:.0f} cycles" in draw_small_chart(chart, "light")
+    assert f"{run.device.memory_bytes / 2**30:.0f} GB" in draw_small_chart(
+        SmallChart.MEMORIES, "light"
+    )
+    assert f"{run.limits.ceilings.fp32_tflops:.1f} TFLOP/s" in draw_small_chart(
+        SmallChart.ROOFLINE, "light"
+    )
+
+
+def test_the_waves_have_all_blocks_of_a_recorded_launch() -> None:
+    waves = re.findall(r">([\d,]+) of ([\d,]+)<", draw_small_chart(SmallChart.WAVES, "light"))
+    blocks = [int(here) for here, _ in waves]
+    assert len(blocks) > 1
+    assert {int(most) for _, most in waves} == {blocks[0]}
+    launched = {
+        math.prod(kernel.grid or ())
+        for comparison in recordings().runs[0].comparisons
+        for kernel in comparison.kernels
+        if kernel.name == "warptiles"
+    }
+    assert sum(blocks) in launched
+
+
+def view_box(svg: str) -> Box:
+    found = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)" viewBox="([^"]+)"', svg)
+    assert found is not None
+    left, top, width, height = map(float, found[3].split())
+    return left, top, width, height
+
+
+def fits_a_card(box: Box) -> None:
+    assert box[2] <= 420, "a card is not wider"
+    assert box[3] <= 330
+
+
+def letters(text: str) -> str:
+    return html.unescape(re.sub("<[^>]*>", "", text))
+
+
+def text_left(x: float, anchor: str, width: float) -> tuple[float, float]:
+    left = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor] * width
+    return left, left + width
+
+
+def texts_within(svg: str, box: Box) -> list[str]:
     left, top, width, height = box
     return [
         text
@@ -108,8 +194,7 @@ def texts_within(svg: str, box: tuple[float, ...]) -> list[str]:
 
 
 def test_every_small_kernel_shows_a_word() -> None:
-    shown = {word.scene.view.own for word in SCENES.values() if word.scene is not None}
-    assert set(small_kernels().values()) <= shown
+    assert set(small_kernels().values()) <= {scene.view.own for scene in SCENES.values()}
 
 
 @pytest.mark.parametrize(
@@ -121,7 +206,8 @@ def test_every_small_kernel_shows_a_word() -> None:
         ("<!-- scene: kernel=tiled #left -->", "left is no place of one scene"),
         ("<!-- scene: kernel=naive&with=tiled #stage -->", "stage is no place of two scenes"),
         ("<!-- scene: own=nothing #stage -->", "there is no kernel nothing"),
-        ("<!-- a remark -->", "A scene is written as"),
+        ("<!-- chart: nothing -->", "There is no chart nothing, only latencies, "),
+        ("<!-- a remark -->", "A picture is written as"),
     ],
 )
 def test_a_wrong_scene_is_told_with_its_line(scene: str, sentence: str) -> None:
@@ -130,13 +216,14 @@ def test_a_wrong_scene_is_told_with_its_line(scene: str, sentence: str) -> None:
 
 
 def test_a_wrong_entry_is_told_with_its_line() -> None:
-    with pytest.raises(GlossaryError, match="line 7: An entry is written as"):
-        parse_glossary(f"{TITLE}**one**: A word.\n\nTwo: A word.\n")
+    with pytest.raises(GlossaryError, match="line 8: An entry is written as"):
+        parse_glossary(f"{TITLE}{ONE}\n\nTwo: A word.\n<!-- chart: waves -->\n")
 
 
 def test_a_scene_of_an_own_kernel_is_left_out_where_visitors_run_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TILEWISE_WRITE", "off")
-    assert glossary()["atomic"].shown_scene is None
-    assert glossary()["tile"].shown_scene is not None
+    assert glossary()["atomic"].shown_picture is None
+    assert glossary()["tile"].shown_picture is not None
+    assert glossary()["latency"].shown_picture is not None

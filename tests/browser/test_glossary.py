@@ -11,7 +11,9 @@ from playwright.sync_api import Browser, Error, Locator, Page, expect
 from tests.browser.conftest import Open
 from tests.browser.scene import point, ready, until
 from tests.browser.test_accessibility import violations
-from ui.glossary.entry import glossary
+from ui.glossary.entry import SmallScene, glossary
+from ui.glossary.route import folder
+from ui.palette import PALETTES
 from ui.view_url import from_query
 
 pytestmark = pytest.mark.browser
@@ -43,6 +45,20 @@ IN_SCENE = """([begins, word]) => {
   const [left, right] = [across(first.x), across(last.x + last.width)];
   const { top, bottom } = drawn;
   return { x: (left + right) / 2, y: (top + bottom) / 2, left, right, top, bottom };
+}"""
+
+# The words of the page's glossary, of some terms, whose picture a browser cannot draw.
+PICTURES = """async ([folder, theme, terms]) => {
+  const base = new URL(folder + "/", window.__streamlit.BACKEND_BASE_URL);
+  const words = await (await fetch(new URL("words.json", base))).json();
+  const missing = terms.filter((term) => !words[term]);
+  for (const [term, { picture }] of Object.entries(words)) {
+    const image = new Image();
+    image.src = new URL(`${theme}/${picture}.svg`, base).href;
+    const drawn = picture && await image.decode().then(() => image.naturalWidth > 100, () => false);
+    if (!drawn) missing.push(term);
+  }
+  return missing;
 }"""
 
 Place = dict[str, float]
@@ -90,8 +106,8 @@ def goes_away(page: Page) -> None:
 
 def shows_scene(page: Page, term: str) -> None:
     """The Step page is there with a word's scene."""
-    scene = glossary()[term].scene
-    assert scene is not None
+    scene = glossary()[term].picture
+    assert isinstance(scene, SmallScene)
     until(ready(page), f"Step {scene.view.step + 1} of")
     view, notices = from_query(dict(parse_qsl(urlsplit(page.url).query)))
     assert (view.kernel, view.M, view.stage, notices) == (
@@ -165,6 +181,29 @@ def test_a_tap_explains_a_word_and_elsewhere_follows_what_is_there(
     page.touchscreen.tap(row["right"] + 60, row["y"])
     page.wait_for_url(lambda url: "tx=" in url)
     context.close()
+
+
+def test_a_word_that_a_gpu_alone_shows_has_a_chart(visit: Open) -> None:
+    page = linked(visit("/learn?lesson=limits"))
+    explained(page, ON_PAGE, [".stMain", "occupancy"], "occupancy")
+    expect(card(page).get_by_role("button")).to_be_hidden()
+    goes_away(page)
+    page.get_by_role("button", name="Words").click()
+    page.get_by_label("Find a word").fill("roofline")
+    page.keyboard.press("Enter")
+    found = page.locator(".st-key-glossary_list")
+    expect(found.locator(".stMarkdown")).to_have_count(1)
+    picture = found.locator("img")
+    expect(picture).to_have_js_property("complete", True)
+    assert picture.evaluate("image => image.naturalWidth") == 400
+    expect(found.get_by_role("button")).to_have_count(0)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("theme", PALETTES)
+def test_every_word_has_a_picture(visit: Open, theme: str) -> None:
+    page = linked(visit("/learn"))
+    assert page.evaluate(PICTURES, [folder(), theme, sorted(glossary())]) == []
 
 
 def test_words_of_the_gpu_page_are_explained_and_listed(visit: Open) -> None:

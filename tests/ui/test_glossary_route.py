@@ -28,7 +28,9 @@ def test_all_words_are_sent_with_whether_they_have_a_picture() -> None:
     words = json.loads(bytes(answer.body))
     assert words.keys() == glossary().keys()
     assert words["bank conflict"]["picture"] == "bank-conflict"
-    assert words["latency"]["picture"] is None
+    assert words["latency"]["picture"] == "latency"
+    assert (words["bank conflict"]["opens"], words["latency"]["opens"]) == (True, False)
+    assert all(word["picture"] for word in words.values())
     assert "<code>__syncthreads()</code>" in words["barrier"]["text"]
     assert "immutable" in answer.headers["cache-control"]
 
@@ -38,7 +40,8 @@ def test_all_words_are_sent_with_whether_they_have_a_picture() -> None:
     [
         (route.picture_path("tile", "light"), 200),
         (route.picture_path("tile", "dark"), 200),
-        (route.picture_path("latency", "light"), 404),
+        (route.picture_path("latency", "light"), 200),
+        (route.picture_path("overview", "dark"), 200),
         (route.picture_path("nothing", "light"), 404),
         (route.picture_path("tile", "pink"), 404),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from ui.browser import browser_theme
-from ui.glossary.entry import Word, glossary
+from ui.glossary.entry import SmallScene, Word, glossary
 from ui.glossary.route import folder, picture_path
 from ui.view_url import View
 from ui.web_files import read_web
@@ -36,8 +36,9 @@ def explain_words(open_view: OpenView) -> None:
         on_opened_change=lambda: None,
     )
     word = glossary().get(str(result.get("opened"))) if result.get("opened") else None
-    if word is not None and word.shown_scene is not None:
-        open_view(word.shown_scene.view)
+    scene = word and word.shown_picture
+    if isinstance(scene, SmallScene):
+        open_view(scene.view)
 
 
 def draw_glossary(open_view: OpenView, lists_all: bool = True) -> None:
@@ -50,20 +51,21 @@ def draw_glossary(open_view: OpenView, lists_all: bool = True) -> None:
         found = [word for word in glossary().values() if wanted in word.term.lower()]
         for word in found if wanted or lists_all else ():
             st.markdown(f"**{word.term}**: {word.text}")
-            if wanted and word.shown_scene is not None:
-                _draw_scene(word, open_view, has_picture=len(found) <= MOST_PICTURES)
+            if wanted and word.shown_picture is not None:
+                _draw_picture(word, open_view, is_seen=len(found) <= MOST_PICTURES)
         if not found:
             st.markdown("There is no such word.")
 
 
-def _draw_scene(word: Word, open_view: OpenView, has_picture: bool) -> None:
-    """Draw a word's picture, and the way to its scene."""
-    scene = word.shown_scene
-    assert scene is not None
-    if has_picture:
+def _draw_picture(word: Word, open_view: OpenView, is_seen: bool) -> None:
+    """Draw a word's picture, if it is to be seen, and the way to its scene."""
+    if is_seen:
         st.html(
             f"<img class='term-picture' src='{picture_path(word.name, browser_theme())}' alt=''>"
         )
-    if st.button("Step through it", icon=":material/steps:", key=f"word {word.name}",
-                 help=f"A scene that shows {word.term}."):  # fmt: skip
+    scene = word.shown_picture
+    if isinstance(scene, SmallScene) and st.button(
+        "Step through it", icon=":material/steps:", key=f"word {word.name}",
+        help=f"A scene that shows {word.term}.",
+    ):  # fmt: skip
         open_view(scene.view)

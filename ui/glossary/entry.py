@@ -1,12 +1,15 @@
-"""GLOSSARY.md as data: words, each with a definition and, where one can show it, a small scene.
+"""GLOSSARY.md as data: words, each with a definition and a small scene or a chart that shows it.
 
     **tile**: A rectangular part of a matrix that a block loads into shared memory and uses
     together.
     <!-- scene: kernel=tiled&M=4&N=4&K=4&TILE=2&step=10 #stage -->
 
+    **latency**: Clock cycles from asking for a value until it can be used.
+    <!-- chart: latencies -->
+
 The scene is an address of the Step page, as behind its question mark, and the place to look at, a
 Mark of ui.lessons.lesson; without one the whole scene is meant. `own=` is one of the small kernels
-of assets/glossary.toml.
+of assets/glossary.toml. The chart is a SmallChart: what a GPU alone can show.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from ui import own_link
@@ -28,6 +32,7 @@ from ui.view_url import View
 FILE = Path(__file__).resolve().parents[2] / "GLOSSARY.md"
 TERM = re.compile(r"\*\*(?P<term>[^*]+)\*\*: (?P<text>.+)", re.S)
 SCENE = re.compile(r"<!-- scene: (?P<address>\S+)(?: #(?P<mark>\S+))? -->")
+CHART = re.compile(r"<!-- chart: (?P<name>\S+) -->")
 OWN = re.compile(rf"(?<![^&]){own_link.PARAMETER}=(?P<name>[\w-]+)")
 
 
@@ -46,19 +51,33 @@ class SmallScene:
     mark: Mark | None  # None for the whole
 
 
+class SmallChart(StrEnum):
+    """A chart of a recorded run on a GPU, which shows a word."""
+
+    LATENCIES = "latencies"
+    MEMORIES = "memories"
+    OCCUPANCY = "occupancy"
+    SPEEDS = "speeds"
+    ROOFLINE = "roofline"
+    WAVES = "waves"
+    PANELS = "panels"  # of a product over several GPUs
+    PEER_COPIES = "peer-copies"  # likewise
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """An entry."""
 
     term: str
     text: str  # the definition, Markdown
-    scene: SmallScene | None  # None for what no scene shows
+    picture: SmallScene | SmallChart
 
     @property
-    def shown_scene(self) -> SmallScene | None:
-        """The scene, if it may be run here: whoever serves the app may switch own kernels off."""
-        scene = self.scene
-        return None if scene is None or (scene.view.own and not may_write()) else scene
+    def shown_picture(self) -> SmallScene | SmallChart | None:
+        """The picture, if it may be drawn: whoever serves the app may switch own kernels off."""
+        picture = self.picture
+        is_own = isinstance(picture, SmallScene) and picture.view.own is not None
+        return None if is_own and not may_write() else picture
 
     @property
     def name(self) -> str:
@@ -85,20 +104,35 @@ def parse_glossary(text: str) -> dict[str, Word]:
 
 
 def _parse_word(paragraph: str, line: int) -> Word:
-    lines = paragraph.split("\n")
-    scene = None
-    if lines[-1].startswith("<!--"):
-        scene = _parse_scene(lines.pop(), line + len(lines))
+    *lines, comment = paragraph.split("\n")
     found = TERM.fullmatch("\n".join(lines))
     if found is None:
-        raise GlossaryError(line, "An entry is written as **term**: definition.")
-    return Word(found["term"], " ".join(found["text"].split()), scene)
+        raise GlossaryError(
+            line, "An entry is written as **term**: definition, and its picture in a line below."
+        )
+    picture = _parse_picture(comment.strip(), line + len(lines))
+    return Word(found["term"], " ".join(found["text"].split()), picture)
+
+
+def _parse_picture(comment: str, line: int) -> SmallScene | SmallChart:
+    chart = CHART.fullmatch(comment)
+    if chart is None:
+        return _parse_scene(comment, line)
+    if chart["name"] not in list(SmallChart):
+        raise GlossaryError(
+            line, f"There is no chart {chart['name']}, only {', '.join(SmallChart)}."
+        )
+    return SmallChart(chart["name"])
 
 
 def _parse_scene(comment: str, line: int) -> SmallScene:
-    found = SCENE.fullmatch(comment.strip())
+    found = SCENE.fullmatch(comment)
     if found is None:
-        raise GlossaryError(line, "A scene is written as <!-- scene: kernel=tiled&M=4 #stage -->.")
+        raise GlossaryError(
+            line,
+            "A picture is written as <!-- scene: kernel=tiled&M=4 #stage --> or "
+            "<!-- chart: latencies -->.",
+        )
     try:
         view = parse_address(OWN.sub(_encode_own, found["address"]))
         mark = None if found["mark"] is None else Mark(found["mark"])

@@ -12,14 +12,15 @@ from starlette.routing import Route
 from simulator import LaunchError, SourceError
 from ui.cache import answers
 from ui.glossary import entry, small_kernels
-from ui.glossary.entry import glossary
+from ui.glossary.chart import draw_small_chart
+from ui.glossary.entry import SmallScene, glossary
 from ui.glossary.picture import draw_word
 from ui.index_page import prefix
 from ui.lessons.markup import inline
 from ui.palette import PALETTES
 from ui.workers import WorkerLostError
 
-EVERYDAY = {"half", "look", "pair", "room"}  # words that texts mostly use in another sense
+EVERYDAY = {"half", "pair"}  # words that texts mostly use in another sense
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 AN_HOUR = {"Cache-Control": "public, max-age=3600"}  # a newer Tilewise may draw it otherwise
 
@@ -46,12 +47,13 @@ def routes() -> list[Route]:
 
 
 def _send_words(_: Request) -> JSONResponse:
-    """Each word's definition as HTML, whether texts link it, and its name if it has a picture."""
+    """Each word's definition as HTML, whether texts link it, its picture, and if that opens."""
     words = {
         word.term: {
             "text": inline(word.text),
             "linked": word.term not in EVERYDAY,
-            "picture": word.shown_scene and word.name,
+            "picture": word.shown_picture and word.name,
+            "opens": isinstance(word.shown_picture, SmallScene),
         }
         for word in glossary().values()
     }
@@ -61,11 +63,14 @@ def _send_words(_: Request) -> JSONResponse:
 def _send_picture(request: Request) -> Response:
     """A word's picture; 404 for one that there is not, or that cannot be drawn."""
     theme, name = request.path_params["theme"], request.path_params["name"]
-    scene = next((word.shown_scene for word in glossary().values() if word.name == name), None)
-    if scene is None or theme not in PALETTES:
+    picture = next((word.shown_picture for word in glossary().values() if word.name == name), None)
+    if picture is None or theme not in PALETTES:
         return Response(status_code=404)
     try:
-        svg = answers().ask(draw_word, scene.view, scene.mark, theme)
+        if isinstance(picture, SmallScene):
+            svg = answers().ask(draw_word, picture.view, picture.mark, theme)
+        else:
+            svg = answers().ask(draw_small_chart, picture, theme)
     except (SourceError, LaunchError, WorkerLostError):
         return Response(status_code=404)
     return Response(svg, media_type="image/svg+xml", headers=AN_HOUR)

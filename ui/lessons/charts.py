@@ -40,7 +40,7 @@ def draw_chart(chart: Chart, ink: str) -> go.Figure:
     run = newest()
     match chart:
         case Chart.LATENCIES:
-            return latency.draw_latencies(_limits(run).latency, ink)
+            return latency.draw_latencies(limits_of(run).latency, ink)
         case Chart.LADDER:
             return performance.draw_throughput(ladder(run), ink)
         case Chart.AGAINST_SIZE:
@@ -56,7 +56,7 @@ def describe(chart: Chart) -> str:
     run = newest()
     match chart:
         case Chart.LATENCIES:
-            return latency.describe(_limits(run).latency)
+            return latency.describe(limits_of(run).latency)
         case Chart.LADDER:
             return performance.describe(ladder(run))
         case Chart.AGAINST_SIZE:
@@ -76,6 +76,7 @@ def source(chart: Chart) -> str:
     return f"Recorded on {run.device.name}, {run.when.day} {run.when:%B %Y}{size}."
 
 
-def _limits(run: RecordedRun) -> Limits:
+def limits_of(run: RecordedRun) -> Limits:
+    """What the GPU of a run can reach: its latencies and ceilings."""
     assert run.limits is not None  # the newest recording has them
     return run.limits

@@ -156,12 +156,12 @@ function createGlossary() {
     if (shown?.term === word.term && shown.element === word.element) return;
     hide();
     shown = word;
-    const { text, picture } = words[word.term];
+    const { text, picture, opens } = words[word.term];
     const [name, definition] = [card.querySelector("b"), card.querySelector("span")];
     name.textContent = word.term;
     definition.innerHTML = text;
     card.setAttribute("aria-label", word.term);
-    button.hidden = !picture;
+    button.hidden = !opens;
     image.hidden = true;
     if (picture) image.src = addressOf(`${component.data.theme}/${picture}.svg`);
     else image.removeAttribute("src");
