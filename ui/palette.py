@@ -110,3 +110,32 @@ def css_colours() -> str:
         f":root {{ color-scheme: light dark; {light} }}\n"
         f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
     )
+
+
+def css_charts_on_paper() -> str:
+    """What prints a chart in light colours, for a page with read_web("lesson.css").
+
+    Plotly writes text, outlines and the paper behind a name as styles of its SVG.
+    """
+    ink, paper = (
+        (_rgb(colours["dark"]), colours["light"])
+        for colours in (CHART_INKS, {theme: one.paper for theme, one in PALETTES.items()})
+    )
+    return (
+        "@media print {\n"
+        + "".join(
+            f'.stPlotlyChart [style*="{name}: {dark}"] {{ {name}: {light} !important; }}\n'
+            for dark, light in (ink, paper)
+            for name in ("fill", "stroke")
+        )
+        + "}\n"
+    )
+
+
+def _rgb(colour: str) -> str:
+    """A colour as browsers write it.
+
+    >>> _rgb("#ff8000")
+    'rgb(255, 128, 0)'
+    """
+    return f"rgb({', '.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))})"

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.conftest import Contexts, Open, load
-from tests.browser.scene import ready, step_of, swipe, where
+from tests.browser.scene import alike, ready, step_of, swipe, where
 from ui.lessons.judge import Answer, fill, right_answer
 from ui.lessons.lesson import Kind, Lesson, Question, ScenePart, Stops
 from ui.lessons.parse import lessons
@@ -382,3 +382,20 @@ def test_a_chart_fits_the_paper_however_wide_the_window_is(
         assert widths
         assert max(widths) <= 718, "what A4 has between margins of a centimetre"
     page.close()
+
+
+def test_a_dark_page_is_printed_as_a_light_one(visit: Open) -> None:
+    printed = []
+    for scheme in ("light", "dark"):
+        page = drawn(visit(f"/learn?lesson={FIRST.name}", 1280, 720, scheme), FIRST)
+        expect(page.locator("[class*=st-key-chart] .main-svg").first).to_be_attached()
+        page.emulate_media(media="print")
+        for part in (".stApp", ".stApp .lesson-title", ".stApp [class*=st-key-prose] p"):
+            expect(page.locator(part).first).to_have_css("color", "rgb(0, 0, 0)")
+        expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
+        expect(page.locator(".stApp")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+        pictures = page.locator(".stops .shot, .played .printed, [class*=st-key-chart]")
+        printed.append([one.screenshot(animations="disabled") for one in pictures.all()])
+    assert len(printed[0]) > len(sequences(FIRST)) + len(scenes(FIRST))
+    for light, dark in zip(*printed, strict=True):
+        assert alike(light, dark)

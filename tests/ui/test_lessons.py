@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,9 @@ from ui.lessons.lesson import (
     ScenePart,
     Stops,
 )
+from ui.lessons.markup import COLOUR, css_on_paper
 from ui.lessons.parse import FOLDER, LessonError, lessons, parse_lesson
-from ui.lessons.picture import draw_stop
+from ui.lessons.picture import draw_stop, draw_stops
 from ui.lessons.quantities import find
 from ui.lessons.scene import count_steps, draw_scene
 from ui.look import Look
@@ -34,6 +36,7 @@ from ui.room import PHONE, USUAL
 
 HEAD = '```lesson\ntitle = "T"\nminutes = 1\nidea = "I."\n```\n'
 VIEW = "kernel=tiled&M=4&N=4&K=4&TILE=2"
+RULE = re.compile(r'\.shot \[(fill|stroke)="(#\w+)"\] \{ \1: (#\w+) \}')
 QUESTIONS = [part for lesson in lessons().values() for part in lesson.questions]
 VARIANTS = [question for part in QUESTIONS for question in part.variants]
 SEQUENCES = [
@@ -108,6 +111,19 @@ def test_every_stop_shows_its_place_in_both_rooms(part: Stops) -> None:
         assert picture.startswith("<svg")
         assert 'class="mark"' in picture
         assert stop.text.endswith((".", "?", "!", ":", "…")), stop.text
+
+
+@pytest.mark.parametrize("part", SEQUENCES, ids=lambda part: part.stops[0].text[:30])
+def test_stops_of_a_dark_page_are_printed_as_those_of_a_light_one(part: Stops) -> None:
+    dark, light = (
+        draw_stops(part.stops[0].view, part.stops, replace(USUAL, theme=theme))
+        for theme in ("dark", "light")
+    )
+    rules = {
+        (name, shown): printed for name, shown, printed in RULE.findall(css_on_paper(dark, light))
+    }
+    for one, other in zip(dark, light, strict=True):
+        assert COLOUR.sub(lambda found: f'{found[1]}="{rules[found.groups()]}"', one) == other
 
 
 SCENES = [

@@ -37,6 +37,7 @@ from ui.lessons.scene import draw_scene
 from ui.lessons.visit import Visit
 from ui.look import Look
 from ui.mailbox import open_view
+from ui.palette import css_charts_on_paper
 from ui.plain_text import plain_text
 from ui.popover import draw_popover
 from ui.progress import Progress
@@ -54,7 +55,7 @@ LESSON, NUMBERS = "lesson", "numbers"  # of the address; the latter gives a clas
 
 def draw_page() -> None:
     """Draw the page."""
-    st.html(f"<style>{read_web('page.css', 'lesson.css')}</style>")
+    st.html(f"<style>{read_web('page.css', 'lesson.css')}{css_charts_on_paper()}</style>")
     visit = restore_visit()
     lesson = draw_controls(visit)
     remember_progress(visit.book)  # before what takes long: a reader may leave meanwhile
@@ -172,10 +173,16 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
                 st.info(text, icon=":material/school:")
         case Stops():
             look = current_look()
-            pictures = answers().ask(
-                picture.draw_stops, part.stops[0].view, part.stops, look, is_quiet=True
+            pictures, printed = (
+                answers().ask(
+                    picture.draw_stops, part.stops[0].view, part.stops, one, is_quiet=True
+                )
+                for one in (look, replace(look, theme="light"))
             )
-            opened = draw_stops(markup.stops_html(part.stops, pictures, opens=True), f"stops {key}")
+            content = markup.stops_html(part.stops, pictures, opens=True)
+            if look.theme != "light":
+                content += f"<style>{markup.css_on_paper(pictures, printed)}</style>"
+            opened = draw_stops(content, f"stops {key}")
             if opened is not None:
                 open_view(part.stops[min(opened, len(part.stops) - 1)].view)
         case ScenePart():
