@@ -123,7 +123,7 @@ def test_stops_of_a_dark_page_are_printed_as_those_of_a_light_one(part: Stops) -
         (name, shown): printed for name, shown, printed in RULE.findall(css_on_paper(dark, light))
     }
     for one, other in zip(dark, light, strict=True):
-        assert COLOUR.sub(lambda found: f'{found[1]}="{rules[found.groups()]}"', one) == other
+        assert COLOUR.sub(lambda found: f'{found[1]}="{rules[found[1], found[2]]}"', one) == other
 
 
 SCENES = [

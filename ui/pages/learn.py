@@ -179,10 +179,10 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
                 )
                 for one in (look, replace(look, theme="light"))
             )
-            content = markup.stops_html(part.stops, pictures, opens=True)
+            walked = markup.stops_html(part.stops, pictures, opens=True)
             if look.theme != "light":
-                content += f"<style>{markup.css_on_paper(pictures, printed)}</style>"
-            opened = draw_stops(content, f"stops {key}")
+                walked += f"<style>{markup.css_on_paper(pictures, printed)}</style>"
+            opened = draw_stops(walked, f"stops {key}")
             if opened is not None:
                 open_view(part.stops[min(opened, len(part.stops) - 1)].view)
         case ScenePart():
