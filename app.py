@@ -29,7 +29,7 @@ def keep_query(first: StreamlitPage, others: Sequence[StreamlitPage]) -> None:
     page = context.page_script_hash if context else ""  # "" at first: the path names it
     if "lesson" in st.query_params:  # the Learn page's, which no other page is given
         if page in {one._script_hash for one in (first, *others)}:
-            # The browser's history has it once with the page before that one.
+            # An address that was written by hand may have it.
             st.query_params.clear()
         return
     if page == first._script_hash:

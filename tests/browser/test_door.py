@@ -73,9 +73,25 @@ def test_a_link_of_before_that_begins_here_opens_its_scene(visit: Open) -> None:
 
 
 def test_a_lessons_query_beside_another_page_goes_to_no_other(visit: Open) -> None:
-    """The browser's history may have it there, from the way to the lesson."""
+    """An address that was written by hand may have it there."""
     page = visit("/compare?lesson=memory")
     expect(page.get_by_role("heading", name="On the GPU")).to_be_visible()
     page.get_by_role("link", name="Step").click()
     ready(page)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
+
+
+@pytest.mark.parametrize("start", ["/", "/step?kernel=naive&step=5", "/compare"])
+def test_one_back_leads_to_where_the_way_to_a_lesson_began(visit: Open, start: str) -> None:
+    page = visit(start)
+    expect(page.locator(WAYS.get(urlsplit(start).path[1:], "img.door")).first).to_be_attached()
+    began = page.url
+    page.get_by_role("link", name="Learn", exact=True).first.click()
+    page.wait_for_url("**/learn?lesson=memory")
+    expect(page.locator(".lesson-title")).to_be_visible()
+    page.go_back()
+    page.wait_for_url(began)
+    expect(page.locator(".lesson-title")).to_have_count(0)
+    page.go_forward()
+    page.wait_for_url("**/learn?lesson=memory")
+    expect(page.locator(".lesson-title")).to_be_visible()

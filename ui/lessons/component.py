@@ -1,4 +1,4 @@
-"""The components of a lesson: stops to walk, scenes to step through, and buttons to pick from."""
+"""The components of a lesson: stops to walk, scenes, buttons to pick from, and its address."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ui.web_files import PLAYER, read_web
 
 
 @functools.cache
-def _register_components() -> tuple[Any, Any, Any]:
-    """Register all three, once in a process."""
+def _register_components() -> tuple[Any, Any, Any, Any]:
+    """Register all four, once in a process."""
     stops = st.components.v2.component(
         "tilewise_stops", html=read_web("stops.html"), css=read_web("lesson.css"),
         js=read_web("stops.js", "stops_page.js"), isolate_styles=False,
@@ -34,12 +34,16 @@ def _register_components() -> tuple[Any, Any, Any]:
         js=read_web("stops.js", *PLAYER, "lesson_scene.js", "lesson_scene_page.js"),
         isolate_styles=False,
     )
-    return stops, picker, scene
+    address = st.components.v2.component(
+        "tilewise_lesson_address", html="<span></span>", css=read_web("memory.css"),
+        js=read_web("lesson_address.js"), isolate_styles=False,
+    )  # fmt: skip
+    return stops, picker, scene, address
 
 
 def draw_stops(content: str, key: str) -> int | None:
     """Draw stops, as markup.stops_html has them; return the one whose scene is to be opened."""
-    stops, _, _ = _register_components()
+    stops, *_ = _register_components()
     drawn = hashlib.sha256(content.encode()).hexdigest()[:16]
     result = stops(key=key, data={"html": content, "drawn": drawn}, on_opened_change=lambda: None)
     opened = result.get("opened")
@@ -48,7 +52,7 @@ def draw_stops(content: str, key: str) -> int | None:
 
 def play_scene(content: bytes, key: str) -> int | None:
     """Draw a scene, as scene.draw_scene has it; return the step, from 0, that is to be opened."""
-    _, _, scene = _register_components()
+    _, _, scene, _ = _register_components()
     opened = scene(key=key, data=content, on_opened_change=lambda: None).get("opened")
     return None if opened is None else int(opened)
 
@@ -66,7 +70,7 @@ def draw_picker(
 
     With `right`, which are marked, nothing can be picked any more.
     """
-    _, picker, _ = _register_components()
+    _, picker, *_ = _register_components()
     result = picker(
         key=key,
         data={
@@ -79,3 +83,9 @@ def draw_picker(
     )  # fmt: skip
     count = len(items)
     return [int(i) for i in result.get("picked") or () if 0 <= int(i) < count]
+
+
+def write_address(query: str) -> None:
+    """Have the browser write a query into an address that names no lesson yet."""
+    *_, address = _register_components()
+    address(key="lesson_address", data={"query": query})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 from dataclasses import replace
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -17,7 +18,7 @@ from ui.downloads import download_button
 from ui.glossary.component import draw_glossary, explain_words
 from ui.gpu_results import CHART_CONFIG, text_colour
 from ui.lessons import charts, markup, picture
-from ui.lessons.component import draw_stops, play_scene
+from ui.lessons.component import draw_stops, play_scene, write_address
 from ui.lessons.export import build_lesson
 from ui.lessons.lesson import (
     ChartPart,
@@ -104,8 +105,9 @@ def store_address(visit: Visit) -> None:
     address = {LESSON: visit.lesson}
     if visit.is_seeded:
         address[NUMBERS] = str(visit.seed)
-    if st.query_params.to_dict() != address:
-        st.query_params.from_dict(address)
+    if LESSON in st.query_params and st.query_params.to_dict() != address:
+        st.query_params.from_dict(address)  # which the browser's Back undoes
+    write_address(urlencode(address))
     state["query"] = state.get("address") or {}
 
 
