@@ -222,6 +222,19 @@ def test_words_of_the_gpu_page_are_explained_and_listed(visit: Open) -> None:
     shows_scene(page, "wavefront")
 
 
+@pytest.mark.parametrize("clicks", [2, 3])
+def test_a_double_click_on_words_opens_them(visit: Open, clicks: int) -> None:
+    page = linked(visit("/learn"))
+    words = page.get_by_role("button", name="Words")
+    words.click(click_count=clicks, delay=30)
+    field = page.get_by_label("Find a word")
+    expect(field).to_be_visible()
+    page.wait_for_timeout(1500)  # what the server answers late changes nothing
+    expect(field).to_be_visible()
+    words.click()
+    expect(field).to_be_hidden()
+
+
 def test_words_are_found_on_the_step_page_by_the_keyboard(visit: Open) -> None:
     page = ready(visit(f"/{SCENE}"))
     page.get_by_role("button", name="Settings").click()
