@@ -195,7 +195,7 @@ def _roofline(run: RecordedRun, theme: str) -> str:
     ticks = {n: place(n, n) for n in (1, 10, 100)}
     texts = [
         _words([(end[0], end[1] - TEXT)], [flat.name], palette, "middle left"),
-        _words([(beside[0] + TEXT, beside[1])], [slope.name], palette, "middle right"),
+        _words([(beside[0] + 1.5 * TEXT, beside[1])], [slope.name], palette, "middle right"),
         _words([(x + TEXT, y + 4) for x, y in places],
                [performance.kernel_label(point.kernel) for point in points], palette,
                "middle right"),
