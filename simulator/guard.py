@@ -1,8 +1,8 @@
 """Limits on what a text may take of the machine; a process that passes one ends.
 
 Nothing within a process stops clang. A thread beside it reads the processor's clock and the memory
-in use, and ends the process; the parent then says why. Where there is `resource`, the system ends
-what keeps that thread from running.
+in use, on every system, and ends the process; the parent then says why. Where there is `resource`,
+the system ends what keeps that thread from running.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from typing import Any
 
 from simulator.language.errors import LaunchError, SourceError
 
-if sys.platform != "win32":
+try:
     import resource
+except ImportError:  # on Windows
+    resource = None  # type: ignore[assignment]
 
 INTERVAL = 0.02  # seconds between two readings
 GRACE = 1.0  # seconds for the thread, before the system ends the process
@@ -99,7 +101,7 @@ def tell(state: Any) -> None:
     The limits hold from then on; a process without such a parent has none.
     """
     _states[:] = [state]
-    if sys.platform != "win32":
+    if resource is not None:
         with suppress(ValueError, OSError):
             resource.setrlimit(
                 resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1])
@@ -108,7 +110,7 @@ def tell(state: Any) -> None:
 
 def limit_files() -> None:
     """Let this process have few files open at once."""
-    if sys.platform != "win32":
+    if resource is not None:
         with suppress(ValueError, OSError):
             hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
             resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, hard))
@@ -147,7 +149,7 @@ def _watch(state: Any, limit: Limit, done: threading.Event, seconds: float, size
 @contextmanager
 def _system_limits(limit: Limit) -> Iterator[None]:
     """The system's own limits on this process, wider than those that its thread watches."""
-    if sys.platform == "win32":
+    if resource is None:
         yield
         return
     wanted = {resource.RLIMIT_CPU: math.ceil(time.process_time() + limit.seconds + GRACE)}
@@ -174,13 +176,12 @@ def why_ended(state: Any) -> SourceError | LaunchError | None:
 
 
 def used_bytes() -> int:
-    """The memory that this process uses; its most so far, or 0, where the system tells no more."""
+    """The memory that this process uses."""
     if STATM.exists():
         return _pages(1)
-    if sys.platform == "win32":
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak * (1 if sys.platform == "darwin" else 1024)
+    import psutil
+
+    return int(psutil.Process().memory_info().rss)
 
 
 def _pages(field: int) -> int:

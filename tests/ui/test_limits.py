@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from simulator import LaunchError, SourceError, compile_kernel
+from simulator import LaunchError, SourceError, compile_kernel, guard
 from simulator.guard import COMPILING, RUNNING, limited
 from ui.workers import Workers
 
@@ -55,18 +57,27 @@ def compile_name(text: str) -> str:
     return compile_kernel(text, "k").name
 
 
-@pytest.mark.parametrize(
+def forget_proc(folder: str) -> bool:
+    """Whether limits are the system's; from now on this process reads no /proc."""
+    guard.STATM = Path("none")
+    sys.path.remove(folder)  # on Linux psutil needs the module that is hidden there
+    return guard.resource is not None
+
+
+CASES = pytest.mark.parametrize(
     ("function", "arguments", "error", "sentence"),
     [
         (compute_long, (), LaunchError, "more than 600 seconds of a processor"),
         (fill_memory, (200, 64), LaunchError, r"more than 1,024 MB|too large for this machine"),
-        (fill_memory, (8000, 4000), LaunchError, "too large for this machine"),
         (crash_as_compiler, (), SourceError, "The compiler has ended in the middle of this text"),
         (call_itself, (), LaunchError, "too large for this machine"),
         (compile_name, (SEQUENCE,), SourceError, "The compiler needed more than 512 MB"),
     ],
-    ids=["time", "memory", "memory at once", "a crash of clang", "recursion", "clang's memory"],
+    ids=["time", "memory", "a crash of clang", "recursion", "clang's memory"],
 )
+
+
+@CASES
 def test_a_limit_is_told_and_the_next_job_runs(
     workers: Workers, function: object, arguments: tuple[object, ...], error: type, sentence: str
 ) -> None:
@@ -74,6 +85,24 @@ def test_a_limit_is_told_and_the_next_job_runs(
     with pytest.raises(error, match=sentence):
         job.result(60)
     assert workers.submit(compile_name, TEXT).result(60) == "k"
+
+
+@CASES
+def test_the_limits_hold_where_the_system_has_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    function: object, arguments: tuple[object, ...], error: type, sentence: str,
+) -> None:  # fmt: skip
+    (tmp_path / "resource.py").write_text("raise ImportError\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)  # a worker process gets it, too
+    workers = Workers(1, lambda function, *_: function)
+    assert not workers.submit(forget_proc, str(tmp_path)).result(60)
+    test_a_limit_is_told_and_the_next_job_runs(workers, function, arguments, error, sentence)
+    workers.shutdown()
+
+
+def test_what_the_system_refuses_is_told(workers: Workers) -> None:
+    with pytest.raises(LaunchError, match="too large for this machine"):
+        workers.submit(fill_memory, 8000, 4000).result(60)
 
 
 def test_a_job_below_its_limits_is_left_alone(workers: Workers) -> None:
