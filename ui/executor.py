@@ -2,14 +2,14 @@
 
 `TILEWISE_SCHEDULER`, as tcp://host:8786, is the address of a Dask cluster. Without it there are
 worker processes on this machine: `TILEWISE_WORKERS` is their number, by default one for each
-processor; 0 computes in the app's own process.
+processor. Nothing is computed in the app's own process, which has no limits.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from contextlib import suppress
 
 from ui.cluster import Cluster
@@ -26,14 +26,13 @@ def executor() -> Executor:
     address = os.environ.get(SCHEDULER)
     if address:
         return Cluster(address, place)
-    count = worker_count()
-    return Workers(count, place) if count else ThreadPoolExecutor(1, "compute")
+    return Workers(worker_count(), place)
 
 
 def worker_count() -> int:
-    """How many worker processes there are to be."""
+    """How many worker processes there are to be: at least one."""
     with suppress(ValueError):
-        return max(int(os.environ.get(VARIABLE, "")), 0)
+        return max(int(os.environ.get(VARIABLE, "")), 1)
     return processor_count()
 
 

@@ -24,8 +24,13 @@ MODULES = (
     "ui.lessons.question_section", "ui.mailbox", "ui.own_gpu", "ui.popover", "ui.room",
     "ui.verdict_section", "ui.write_style",
 )  # fmt: skip
-# Imported by Streamlit at their first use; another release may not have them.
-LAZY_MODULES = ("streamlit.material_icon_names",)
+# Imported by Streamlit, or to start a worker process, at their first use; another release or system
+# may not have them.
+LAZY_MODULES = (
+    "streamlit.material_icon_names", "multiprocessing.popen_spawn_posix",
+    "multiprocessing.resource_tracker", "multiprocessing.sharedctypes",
+    "multiprocessing.synchronize",
+)  # fmt: skip
 FONT = {"size": 12}
 AXIS = {"tickfont": FONT, "title": {"font": FONT, "text": "x"}}
 # Every component of a figure that a page draws: Plotly imports its class at the first use.

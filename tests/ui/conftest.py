@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 
 import pytest
 
 from tests.ui.dask_cluster import running_cluster
-from ui.executor import VARIABLE
+from ui import executor
 
-os.environ[VARIABLE] = "0"
+
+def _in_this_process(*_: object) -> Executor:
+    return ThreadPoolExecutor(1, "compute")
+
+
+vars(executor)["Workers"] = _in_this_process
 
 
 @pytest.fixture(autouse=True)

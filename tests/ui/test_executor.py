@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError
 from pathlib import Path
 
 import pytest
@@ -172,7 +172,7 @@ def is_running(process: int) -> bool:
 
 @pytest.mark.parametrize(
     ("value", "count"),
-    [("3", 3), ("0", 0), ("-1", 0), ("many", None), ("", None)],
+    [("3", 3), ("0", 1), ("-1", 1), ("many", None), ("", None)],
 )
 def test_the_environment_says_how_many_processes_there_are(
     monkeypatch: pytest.MonkeyPatch, value: str, count: int | None
@@ -181,10 +181,11 @@ def test_the_environment_says_how_many_processes_there_are(
     assert executor.worker_count() == (executor.processor_count() if count is None else count)
 
 
-def test_without_processes_one_thread_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_app_never_computes_in_its_own_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "0")
+    monkeypatch.setattr("ui.executor.Workers", Workers)
     executor.executor.cache_clear()
     made = executor.executor()
     executor.executor.cache_clear()
-    assert isinstance(made, ThreadPoolExecutor)
-    assert made.submit(jobs.process, "a").result(SECONDS) == os.getpid()
+    assert made.submit(jobs.process, "a").result(SECONDS) != os.getpid()
+    made.shutdown()
