@@ -11,7 +11,7 @@ import numpy as np
 
 from simulator import Recording, Step
 from simulator.language.ctype import Array
-from simulator.language.tree import Barrier, Loop, MemorySpace
+from simulator.language.tree import ArraySpace, Barrier, Loop, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.observers.findings import Hazard
@@ -29,7 +29,7 @@ from ui.product_roles import (
 )
 from ui.right_values import RightValues
 from ui.tiles_of_k import TilesOfK, number_tiles, tiles_of_matrices, tiles_of_shared
-from ui.unordered_cells import find_unordered_cells
+from ui.unordered_cells import find_racing_cells, find_unordered_cells
 from ui.what_if import Change
 
 
@@ -67,6 +67,8 @@ class SceneModel:
     hazards: tuple[Hazard, ...]  # of the whole launch
     unordered: tuple[Mapping[str, Array], ...]  # for each step and shared array: int [n], the
     # cells that race or that are read before they were written
+    racing: tuple[Mapping[str, Array], ...]  # for each step and global array: int [n], the cells
+    # that race
     positions: tuple[Position, ...]  # for each step, the loops that it is in and their iterations
     iteration_counts: Mapping[tuple[Position, Loop], int]  # how many iterations a loop runs, by
     # the position of the loops around it
@@ -128,6 +130,7 @@ def build_scene_model(
         tile=tile,
         hazards=hazards,
         unordered=find_unordered_cells(recording),
+        racing=find_racing_cells(recording, hazards),
         positions=step_positions,
         iteration_counts=iteration_counts(step_positions),
         iterations=_count_iterations(step_positions, outer),
@@ -261,6 +264,17 @@ def multiplied_tile(model: SceneModel, step: Step) -> int | None:
 def loaded_tile(model: SceneModel, step: Step) -> int | None:
     """The tile of A or B that a step reads from global memory; None if it reads none."""
     return None if model.tiles_of_k is None else model.tiles_of_k.loaded[step.number]
+
+
+def unordered_cells(model: SceneModel, step: Step, space: ArraySpace) -> Mapping[str, Array]:
+    """For each array of a memory that has any: int [n], the cells whose access nothing orders."""
+    match space:
+        case MemorySpace.SHARED:
+            return model.unordered[step.number]
+        case MemorySpace.GLOBAL:
+            return model.racing[step.number]
+        case _:
+            return {}
 
 
 def follows_products(model: SceneModel, step: Step) -> bool:

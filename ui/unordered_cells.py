@@ -1,9 +1,10 @@
-"""Which shared cells a step touches without a barrier between it and another thread's access."""
+"""Which cells a step touches without a barrier between it and another thread's access."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.machine.warp_masks import FULL, pack
 from simulator.machine.warp_syncs import WarpSyncs
+from simulator.observers.findings import RACES, Hazard
 from simulator.observers.races import Relation, is_race
 from simulator.recording.recording import StepAccess
 
@@ -23,8 +25,9 @@ NOBODY, MANY = -1, -2
 
 @dataclass(frozen=True, slots=True)
 class _CellAccesses:
-    """What one instruction did to n cells of a shared array."""
+    """What one instruction did to n cells of an array."""
 
+    name: str  # of the array
     kind: AccessKind
     cells: Array  # int [n], counted from the array's start
     threads: Array  # int [n], the thread of the block that touches each
@@ -35,7 +38,7 @@ class _CellAccesses:
 
 
 class _LastAccesses:
-    """The last accesses of one kind to each cell of a shared array, of one barrier interval.
+    """The last accesses of one kind to each cell of an array, of one barrier interval.
 
     Each array is int [cells]. A thread's warp is recorded apart from the thread, since several
     threads of one warp are ordered by its __syncwarp(), and those of several warps are not.
@@ -109,6 +112,7 @@ def _cell_accesses(
     """
     cells, threads = access.touched_cells()
     return _CellAccesses(
+        name=access.name,
         kind=AccessKind.ATOMIC if access.expression in retried else access.kind,
         cells=cells,
         threads=threads,
@@ -119,76 +123,155 @@ def _cell_accesses(
     )
 
 
+# The accesses of a step that are asked for, in the order in which they were made.
+_Accesses = Callable[[Step], Iterable[_CellAccesses]]
+_Found = list[dict[str, Array]]  # for each step: int [n], cells by array
+
+
 def find_unordered_cells(recording: Recording) -> tuple[Mapping[str, Array], ...]:
-    """For each step the cells, by array, that race or were never written when they are read.
+    """For each step the shared cells, by array, that race or were never written when they are read.
 
     A race is what simulator.observers.races says. It is shown at the later of its two accesses,
     and at a load before another thread's store that no later iteration makes: what such a load
     reads is stale, and which of the two comes first is up to the hardware. Cells are counted from
     the array's start.
     """
-    found: list[dict[str, Array]] = [{} for _ in recording.steps]
     syncs, retried = _warp_syncs(recording), retried_reads(recording.kernel.body)
-    _find_races_with_earlier(recording, syncs, retried, found)
-    _find_stale_loads(recording, syncs, retried, found)
+
+    def shared_accesses(step: Step) -> Iterable[_CellAccesses]:
+        for access in step.accesses:
+            if access.space is MemorySpace.SHARED:
+                yield _cell_accesses(step, access, syncs.counts[step.number], retried)
+
+    shared = recording.steps[0].shared if recording.steps else {}
+    sizes = {name: array.size for name, array in shared.items()}
+    found = _find_races(recording, shared_accesses, sizes, syncs)
+    _add_unset_reads(recording, shared_accesses, found)
     return tuple(found)
 
 
-def _find_races_with_earlier(
-    recording: Recording,
-    syncs: _Syncs,
-    retried: Set[Expression],
-    found: list[dict[str, Array]],
-) -> None:
-    """Add each step's cells that race with an access before it, or that it reads unset."""
-    last: dict[tuple[str, AccessKind], _LastAccesses] = {}
-    before: Mapping[str, Array] = {}
+def find_racing_cells(
+    recording: Recording, hazards: Sequence[Hazard]
+) -> tuple[Mapping[str, Array], ...]:
+    """For each step the cells, by global array, that race, as find_unordered_cells has the shared.
+
+    hazards are those of the whole launch: threads may order their accesses to global memory by
+    fences and flags, too, so that only lines are asked of which a race was found. Of a race with
+    another block, which the recording does not have, it is the cell of the hazard's example.
+    """
+    races = [one for one in hazards if one.kind in RACES and one.space is MemorySpace.GLOBAL]
+    if not races:
+        return tuple({} for _ in recording.steps)
+    syncs, retried = _warp_syncs(recording), retried_reads(recording.kernel.body)
+    lines: dict[str | None, set[int]] = defaultdict(set)
+    for hazard in races:
+        lines[hazard.array] |= set(hazard.lines)
+    known: dict[str, Array] = {}  # by array: the cells that are asked for, in order
+
+    def accesses_of(step: Step) -> Iterable[_CellAccesses]:
+        for access in step.accesses:
+            is_asked = access.expression.span.line in lines[access.name]
+            if access.space is MemorySpace.GLOBAL and is_asked:
+                yield _cell_accesses(step, access, syncs.counts[step.number], retried)
+
+    def by_number(step: Step) -> Iterable[_CellAccesses]:
+        """The same with cells as numbers in `known`, since an array may have millions."""
+        for accesses in accesses_of(step):
+            numbers = np.searchsorted(known[accesses.name], accesses.cells)
+            yield replace(accesses, cells=numbers)
+
+    found: _Found = [{} for _ in recording.steps]
+    touched = defaultdict(list)
+    others = _cells_of_other_blocks(recording, races)
     for step in recording.steps:
-        for access in _shared_accesses(step):
-            size = step.shared[access.name].size
-            accesses = _cell_accesses(step, access, syncs.counts[step.number], retried)
+        for accesses in accesses_of(step):
+            touched[accesses.name].append(accesses.cells)
+            cells = np.intersect1d(accesses.cells, others.get(accesses.name, ()))
+            _add(found[step.number], accesses.name, cells.astype(np.int64))
+    known.update({name: np.unique(np.concatenate(cells)) for name, cells in touched.items()})
+    sizes = {name: cells.size for name, cells in known.items()}
+    races_by_step = _find_races(recording, by_number, sizes, syncs)
+    for of_step, racing in zip(found, races_by_step, strict=True):
+        for name, numbers in racing.items():
+            _add(of_step, name, known[name][numbers])
+    return tuple(found)
+
+
+def _cells_of_other_blocks(recording: Recording, races: Sequence[Hazard]) -> dict[str, list[int]]:
+    """The cells, by global array, that the examples of races between two blocks name."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for hazard in races:
+        example, name = hazard.example, hazard.array
+        shape = np.shape(recording.arguments.get(name or "", ()))
+        if name and example.block != example.other_block and example.cell is not None and (
+            len(example.cell) == len(shape)
+        ):  # fmt: skip
+            found[name].append(int(np.ravel_multi_index(example.cell, shape)))
+    return found
+
+
+def _find_races(
+    recording: Recording, accesses_of: _Accesses, sizes: Mapping[str, int], syncs: _Syncs
+) -> _Found:
+    """For each step the cells that race; sizes are those of the arrays."""
+    found: _Found = [{} for _ in recording.steps]
+    _add_races_with_earlier(recording, accesses_of, sizes, syncs, found)
+    _add_stale_loads(recording, accesses_of, sizes, syncs, found)
+    return found
+
+
+def _add_races_with_earlier(
+    recording: Recording, accesses_of: _Accesses, sizes: Mapping[str, int], syncs: _Syncs,
+    found: _Found,
+) -> None:  # fmt: skip
+    """Add each step's cells that race with an access before it."""
+    last: dict[tuple[str, AccessKind], _LastAccesses] = {}
+    for step in recording.steps:
+        for accesses in accesses_of(step):
+            name = accesses.name
             by_kind = {
-                kind: last.setdefault((access.name, kind), _LastAccesses(size, syncs.calls))
+                kind: last.setdefault((name, kind), _LastAccesses(sizes[name], syncs.calls))
                 for kind in AccessKind
             }
             by_kind[accesses.kind].add(accesses)  # lanes of one instruction can race too
             bad = np.zeros(accesses.cells.size, np.bool_)
             for kind, others in by_kind.items():
                 bad |= others.race_with(accesses, kind)
-            if access.kind is AccessKind.LOAD:
-                written = before.get(access.name)
-                bad |= True if written is None else ~written[accesses.cells]
-            _add(found[step.number], access.name, accesses.cells[bad])
+            _add(found[step.number], name, accesses.cells[bad])
+
+
+def _add_unset_reads(recording: Recording, accesses_of: _Accesses, found: _Found) -> None:
+    """Add each step's shared cells that it reads before anything was written there."""
+    before: Mapping[str, Array] = {}
+    for step in recording.steps:
+        for accesses in accesses_of(step):
+            if accesses.kind is not AccessKind.STORE:
+                written, cells = before.get(accesses.name), accesses.cells
+                unset = cells if written is None else cells[~written[cells]]
+                _add(found[step.number], accesses.name, unset)
         before = {name: cells.reshape(-1) for name, cells in step.written.items()}
 
 
-def _find_stale_loads(
-    recording: Recording,
-    syncs: _Syncs,
-    retried: Set[Expression],
-    found: list[dict[str, Array]],
-) -> None:
+def _add_stale_loads(
+    recording: Recording, accesses_of: _Accesses, sizes: Mapping[str, int], syncs: _Syncs,
+    found: _Found,
+) -> None:  # fmt: skip
     """Add each load's cells that race with a store after it, of the same iteration or before."""
     coming: dict[tuple[str, AccessKind], _LastAccesses] = {}
     for step in reversed(recording.steps):
-        for access in _shared_accesses(step):
-            size = step.shared[access.name].size
+        for accesses in accesses_of(step):
+            name = accesses.name
             by_kind = {
-                kind: coming.setdefault((access.name, kind), _LastAccesses(size, syncs.calls))
+                kind: coming.setdefault((name, kind), _LastAccesses(sizes[name], syncs.calls))
                 for kind in (AccessKind.STORE, AccessKind.ATOMIC)
             }
-            accesses = _cell_accesses(step, access, syncs.counts[step.number], retried)
-            if access.kind is not AccessKind.LOAD:
-                by_kind[access.kind].add(accesses)
+            if accesses.kind is not AccessKind.LOAD:
+                by_kind[accesses.kind].add(accesses)
                 continue
             for kind, others in by_kind.items():
                 races = others.race_with(accesses, kind)
                 stale = races & (others.iteration[accesses.cells] <= accesses.iteration)
-                _add(found[step.number], access.name, accesses.cells[stale])
-
-
-def _shared_accesses(step: Step) -> list[StepAccess]:
-    return [access for access in step.accesses if access.space is MemorySpace.SHARED]
+                _add(found[step.number], name, accesses.cells[stale])
 
 
 def _add(found: dict[str, Array], name: str, cells: Array) -> None:

@@ -82,6 +82,15 @@ HISTOGRAM = own(
     "2", "64", array("pixels", "n"), array("bins", "256", ZEROS), ("n", "300"),
 )  # fmt: skip
 
+HASTY_HISTOGRAM = own(
+    """__global__ void hasty(const int* x, int* bins, int n) {
+    int i = threadIdx.x;
+    bins[i % 5] += x[i];
+}
+""",
+    "1", "16", array("x", "n"), array("bins", "8", ZEROS), ("n", "16"),
+)  # fmt: skip
+
 TRANSPOSE = own(
     """#define TILE 8
 __global__ void transpose(const float* in, float* out, int rows, int columns) {
@@ -295,6 +304,17 @@ SPLIT_PRODUCT = own(
     roles="A=P B=Q C=R M=m N=n K=k",
 )  # fmt: skip
 
+HASTY_PRODUCT = own(
+    """__global__ void hasty(const float* P, const float* Q, float* R, int m, int n, int k) {
+    int row = threadIdx.y, col = threadIdx.x;
+    for (int i = threadIdx.z; i < k; i += 2) R[row * n + col] += P[row * k + i] * Q[i * n + col];
+}
+""",
+    "1", "n,m,2", ArrayArgument("P", "m", "k"), ArrayArgument("Q", "k", "n"),
+    ArrayArgument("R", "m", "n", ZEROS), ("m", "4"), ("n", "4"), ("k", "8"),
+    roles="A=P B=Q C=R M=m N=n K=k",
+)  # fmt: skip
+
 REGISTER_PRODUCT = own(
     """__global__ void columns4(const double* a, const double* b, double* c, int n) {
     double sums[4] = {0, 0, 0, 0};
@@ -350,6 +370,7 @@ OTHERS = {
     "reduction": REDUCTION,
     "race": RACE,
     "histogram": HISTOGRAM,
+    "a hasty histogram": HASTY_HISTOGRAM,
     "transpose": TRANSPOSE,
     "stencil": STENCIL,
     "scan": SCAN,
@@ -364,5 +385,6 @@ OTHERS = {
     "matrix and vector": MATRIX_VECTOR,
     "outside": OUTSIDE,
 }
-# Its scene has the matrices of a product, and no stage for what a whole warp multiplies.
-OWN = PRODUCTS | OTHERS | {"tensor cores": TENSOR_PRODUCT}
+# Scenes with the matrices of a product, but without its stage: a whole warp multiplies, or the sums
+# are in C.
+OWN = PRODUCTS | OTHERS | {"tensor cores": TENSOR_PRODUCT, "a hasty product": HASTY_PRODUCT}

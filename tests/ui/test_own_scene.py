@@ -20,6 +20,7 @@ from ui.lecture.arrays_panel import ArraysPanel
 from ui.lecture.sheet import LectureSheet, OnStage
 from ui.look import Look, Sheet, Stage
 from ui.overview import OverviewSheet
+from ui.palette import PALETTES
 from ui.panels.threads import ThreadsPanel
 from ui.scene import Drawing
 from ui.view_url import View
@@ -294,3 +295,44 @@ def test_a_line_is_told_with_its_own_numbers(name: str, line: int, said: str) ->
     for cell, value in {**values, "out": stored[-1] if stored else 0}.items():
         said = said.replace(f"{{{cell}}}", format_short(np.ravel(value)[0]))
     assert narrate.spoken(recording, step, 3)[0] == said
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize(
+    ("name", "line", "array_", "cells"),
+    [
+        ("a hasty histogram", 3, "bins", range(5)),
+        ("a hasty product", 3, "R", range(16)),
+    ],
+)
+def test_cells_of_global_memory_that_race_are_marked(
+    name: str, line: int, array_: str, cells: range, look: str
+) -> None:
+    drawn, marked = drawing(name, LOOKS[look]), set()
+    dotted = {"color": PALETTES["light"].focus, "width": 3, "dash": "dot"}
+    for step in drawn.steps:
+        corners = [
+            corner for shape in drawn.shapes(step) if shape["line"] == dotted
+            for corner in re.findall(r"M([\d.]+),([\d.]+)[HL]", shape["path"])
+        ]  # fmt: skip
+        assert bool(corners) == (step.line == line and bool(step.accesses))
+        for x, y in corners:
+            hit = drawn.hit(step.number, float(x) + 2, float(y) + 2)
+            assert hit is not None
+            assert hit.name == GLOBAL + array_
+            marked.add(hit.index)
+    assert marked <= set(cells)
+    if look != "overview" or name in OTHERS:  # there the border of a matrix's cells is one
+        assert marked == set(cells)
+
+
+def test_the_sentence_warns_of_an_access_to_global_memory_that_nothing_orders() -> None:
+    told = {
+        thread: [
+            text for step in drawn.steps if step.line == 3
+            for trace in drawn.changing(step) for text in trace["text"] if "⚠" in text
+        ]
+        for thread in (0, 3) for drawn in [drawing("a hasty histogram", thread=thread)]
+    }  # fmt: skip
+    assert any("bins[" in text for text in told[0])  # the hazard's own example
+    assert any("no barrier orders its access to bins" in text for text in told[3])

@@ -11,7 +11,7 @@ from tests.simulator.launches import launch_text
 from ui.palette import PALETTES
 from ui.panels.shared import SharedPanel
 from ui.scene_model import build_scene_model
-from ui.unordered_cells import find_unordered_cells
+from ui.unordered_cells import find_racing_cells, find_unordered_cells
 
 # Statements on `__shared__ int s[64]`, which 64 threads have set to 0 before a barrier, and the
 # cells that race; i is the thread.
@@ -75,6 +75,55 @@ def test_the_scene_has_the_races_that_the_hazards_have(case: str, schedule: str)
     assert {cell for cells in shown for cell in cells} == expected
     races = [h for h in simulate(kernel, launch).hazards if h.kind in RACES and h.array == "s"]
     assert {h.example.cell for h in races} == {(cell,) for cell in expected}
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "ascending", "descending"])
+@pytest.mark.parametrize("case", TABLE)
+def test_global_cells_are_as_shared_ones(case: str, schedule: str) -> None:
+    statements, expected = TABLE[case]
+    kernel, launch = launch_text(
+        "__global__ void k(int* x, int* s) { int i = threadIdx.x;"
+        f" s[i] = 0; __syncthreads(); {statements} }}",
+        block=64,
+        x=np.zeros(64, np.int32),
+        s=np.zeros(64, np.int32),
+    )
+    hazards = simulate(kernel, launch).hazards
+    found = find_racing_cells(record(kernel, launch, schedule=schedule), hazards)
+    shown = [cells["s"].tolist() for cells in found if cells]
+    assert {cell for cells in shown for cell in cells} == expected
+
+
+# Statements of 2 blocks of 64 threads on global arrays; the cells of p that are marked in block 0.
+GLOBAL = {
+    "a sum of two blocks": ("if (i == 0) p[7] += 1;", {7}),
+    "a sum by atomics": ("if (i == 0) atomicAdd(&p[7], 1);", set()),
+    "a cell that is written before another block reads it": (
+        "if (i == 0 && b == 0) p[3] = 1; if (i == 0 && b == 1) x[0] = p[3];", {3}),
+    "a flag that orders": (
+        "volatile int* flag = x; if (i == 0 && b == 0) { p[3] = 1; __threadfence(); flag[0] = 1; }"
+        " if (i == 0 && b == 1) { while (flag[0] == 0) ; __threadfence(); x[1] = p[3]; }", set()),
+    "a flag between the warps of a block": (
+        "volatile int* flag = x; if (i == 0 && b == 0) { p[3] = 1; __threadfence(); flag[0] = 1; }"
+        " if (i == 40 && b == 0) { while (flag[0] == 0) ; __threadfence(); x[1] = p[3]; }", set()),
+    "no flag between the warps of a block": (
+        "if (i == 0) p[3 + 64 * b] = 1; if (i == 40) x[b] = p[3 + 64 * b];", {3}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", GLOBAL)
+def test_a_global_cell_is_marked_if_its_line_has_a_race(case: str) -> None:
+    statements, expected = GLOBAL[case]
+    kernel, launch = launch_text(
+        "__global__ void k(int* x, int* p) { int i = threadIdx.x, b = blockIdx.x;"
+        f" {statements} }}",
+        grid=2,
+        block=64,
+        x=np.zeros(64, np.int32),
+        p=np.zeros(128, np.int32),
+    )
+    found = find_racing_cells(record(kernel, launch), simulate(kernel, launch).hazards)
+    assert {cell for step in found for cell in step.get("p", np.zeros(0)).tolist()} == expected
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from ui.lecture.members import Members, members_of
 from ui.panels.canvas import number
 from ui.panels.threads import values_by_step
 from ui.product_roles import two_dimensions
-from ui.scene_model import SceneModel, distinct_snapshots, shared_tiles
+from ui.scene_model import SceneModel, distinct_snapshots, shared_tiles, unordered_cells
 from ui.wrong_access import WrongAccess, find_wrong_access
 
 SPACE_NAMES = {
@@ -149,10 +149,9 @@ class ArrayReader:
         return product is not None and array.name == product.C and array.space is MemorySpace.GLOBAL
 
     def unordered(self, step: Step, array: ArrayName) -> Array | None:
-        """The cells of a shared array, int [n], whose access no barrier orders; None if none."""
-        if array.space is not MemorySpace.SHARED:
-            return None
-        cells, members = self._model.unordered[step.number].get(array.name), self.members(array)
+        """The cells of an array, int [n], whose access no barrier orders; None if none."""
+        unordered = unordered_cells(self._model, step, array.space)
+        cells, members = unordered.get(array.name), self.members(array)
         if cells is None or members is None:
             return cells
         numbers = np.unique(members.numbers(cells))

@@ -96,6 +96,7 @@ class LedgerPanel:
             is_written = step.written[name].reshape(-1)[cells]
             unset += int((~is_written).sum())
             count += int(is_written.sum())
+        count += sum(cells.size for cells in self._model.racing[step.number].values())
         wordings = []
         if unset:
             wordings.append(f"<b>⚠ {_cells(unset)} read before anything was written there</b>")

@@ -119,6 +119,10 @@ class MapsPanel:
             if access.space is MemorySpace.GLOBAL and access.name in maps:
                 cells = cells_of(access)
                 touched += _cells_path(maps[access.name], cells) if cells.size else ""
+        racing = "".join(
+            _cells_path(maps[name], cells) for name, cells in model.racing[step.number].items()
+            if name in maps
+        )  # fmt: skip
         focus = self._focus_lines()
         return [
             outline(whole, palette.line, 1, palette.cell, "below"),
@@ -132,6 +136,7 @@ class MapsPanel:
                     palette.line, 0, palette.phases[Phase.STORE], "below"),
             outline(touched, palette.ink, 1.5),
             outline(focus, palette.focus, 2),
+            outline(racing, palette.focus, 3, dash="dot"),
         ]  # fmt: skip
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:

@@ -9,6 +9,7 @@ from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.observers.findings import HazardKind
 from simulator.recording.parts import PartKind, parts
+from simulator.recording.recording import StepAccess
 from ui.hit import Hit
 from ui.lecture.arrays import ArrayReader, array_of, cells_of_thread
 from ui.lecture.layout import Areas
@@ -17,7 +18,7 @@ from ui.lecture.wrong_words import describe_wrong_access
 from ui.palette import Palette
 from ui.panels.canvas import CLEAR, SANS, Shape, Trace, words
 from ui.panels.sentence import describe_part, shorten_part
-from ui.scene_model import SceneModel
+from ui.scene_model import SceneModel, unordered_cells
 from ui.wrong_access import Fault
 
 PARTS = 12  # of a statement, at most
@@ -111,14 +112,25 @@ class SentencePanel:
                 told for text in warnings for told in (f"{wordings[-1][:-1]}; {text}", text)
             )
         for access in step.accesses:
-            cells = self._model.unordered[step.number].get(access.name, ())
-            own = set(cells_of_thread(access, thread)) & {int(cell) for cell in cells}
-            if own and access.space is MemorySpace.SHARED:
-                warning = f"⚠ no barrier orders its access to {access.name}."
-                return (*(f"{text[:-1]}; {warning}" for text in wordings), warning)
+            if access.space is MemorySpace.SHARED and self._is_unordered(step, access):
+                return self._warned(wordings, access)
         for warning in self._reported(step):
             return (f"{wordings[-1][:-1]}; {warning}", warning, *wordings)
+        for access in step.accesses:
+            if self._is_unordered(step, access):
+                return self._warned(wordings, access)
         return wordings
+
+    def _is_unordered(self, step: Step, access: StepAccess) -> bool:
+        """Whether no barrier orders what the focused thread accesses."""
+        cells = unordered_cells(self._model, step, access.space).get(access.name, ())
+        own = cells_of_thread(access, self._model.thread)
+        return not {int(cell) for cell in cells}.isdisjoint(own)
+
+    def _warned(self, wordings: tuple[str, ...], access: StepAccess) -> tuple[str, ...]:
+        """The wordings with what no barrier orders."""
+        warning = f"⚠ no barrier orders its access to {access.name}."
+        return (*(f"{text[:-1]}; {warning}" for text in wordings), warning)
 
     def _reported(self, step: Step) -> Iterator[str]:
         """The hazards of which this thread at this step is the example, as they were reported.

@@ -153,6 +153,10 @@ class MatricesPanel:
                 grid = self.grids[access.name]
                 touched += _fill_cells(grid, cells_of(access))
                 touched_by_focused += _fill_cells(grid, cells_of(access, model.thread))
+        racing = "".join(
+            _fill_cells(self.grids[name], cells)
+            for name, cells in model.racing[step.number].items() if name in self.grids
+        )  # fmt: skip
         stored = step.stored.get(self._product.C)
         beyond = "".join(self._outline_beyond(name) for name in self._product.factors)
         return [
@@ -167,6 +171,7 @@ class MatricesPanel:
             outline(focus, palette.focus, 2),
             outline(touched_by_focused, palette.focus, 4, palette.focus_fill, "below"),
             outline(touched_by_focused, palette.focus, 4),
+            outline(racing, palette.focus, 3, dash="dot"),
         ]
 
     def _bounds_of_tile(self, tile: int) -> str:

@@ -105,11 +105,13 @@ def steps_with_hazards(model: SceneModel) -> list[bool]:
         if (kind := hazard.kind) in (HazardKind.DIVERGENT_BARRIER, HazardKind.MISALIGNED)
     }
     return [
-        bool(cells)
+        bool(shared or racing)
         or any(bool((access.active & ~access.in_bounds).any()) for access in step.accesses)
         or (step.line, HazardKind.MISALIGNED) in launch_hazards
         or ((step.line, HazardKind.DIVERGENT_BARRIER) in launch_hazards and not step.active.all())
-        for step, cells in zip(model.recording.steps, model.unordered, strict=True)
+        for step, shared, racing in zip(
+            model.recording.steps, model.unordered, model.racing, strict=True
+        )
     ]
 
 
