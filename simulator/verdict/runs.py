@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from simulator.language.functions import ATOMIC_FUNCTIONS
 from simulator.language.tree import Kernel
 from simulator.language.visit import calls
 from simulator.launch import Launch, check
+from simulator.machine.budget import Progress
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.number_format import format_number
@@ -28,6 +29,7 @@ from simulator.verdict.tasks import LARGEST_WORK, Task, wrong_cells
 from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck, WrongCell
 
 ALL_SECONDS = 3.0  # that the sizes beside the form's own may take together
+FIRST_SECONDS = 1.5  # of a processor, until the first blocks are done: an endless loop is told soon
 # A second order of a block's warps. Without races and atomics all give the same.
 OTHER_ORDER = Schedule.DESCENDING
 EXPLAINED = 2  # sizes whose first wrong cell is explained
@@ -61,7 +63,7 @@ class Runs:
             self._check_sizes(launch, trial.sizes)
             check(self.kernel, launch)
             self.launch = launch if is_own else self.launch
-            report = simulate(self.kernel, launch, seconds=seconds)
+            report = simulate(self.kernel, launch, seconds=seconds, on_progress=_end_first_blocks())
         except LaunchError as error:  # the time is over, or the form is for other sizes
             state = CheckState.STOPPED if is_own else CheckState.SKIPPED
             self._add(trial, state, time.perf_counter() - begin, str(error))
@@ -209,3 +211,18 @@ def _wrong_cell(
         sentence=f"{cell_text(name, index)} is {format_number(result[index])}, and should be "
         f"{format_number(expected[index])}. {of_all}, with the warps in {order} order.",
     )
+
+
+def _end_first_blocks() -> Callable[[Progress], None]:
+    """What ends a launch of which no block is done once FIRST_SECONDS are over."""
+    end = time.process_time() + FIRST_SECONDS
+
+    def check(progress: Progress) -> None:
+        if not progress.blocks_done and time.process_time() > end:
+            asks = "" if progress.line is None else " Does that loop end?"
+            raise LaunchError(
+                f"After {progress.seconds:.0f} seconds {progress.sentence}.{asks} Choose smaller "
+                "sizes."
+            )
+
+    return check

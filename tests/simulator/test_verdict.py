@@ -22,6 +22,7 @@ def _time_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a busy machine judge all sizes."""
     monkeypatch.setattr("simulator.verdict.judge.ALL_SECONDS", 60.0)
     monkeypatch.setattr("simulator.verdict.judge.OWN_SECONDS", 60.0)
+    monkeypatch.setattr("simulator.verdict.runs.FIRST_SECONDS", 60.0)
 
 
 def own_kernel(text: str) -> OwnKernel:
@@ -223,6 +224,18 @@ def test_an_endless_kernel_ends_with_the_time_it_is_given(
     verdict = judge(replace(own, text=kernel.text), kernel)
     assert verdict.state is State.STOPPED
     assert "0.1 seconds, is over" in verdict.next_step
+
+
+def test_a_kernel_whose_first_block_does_not_end_is_told_soon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("simulator.verdict.runs.FIRST_SECONDS", 0.1)
+    own = own_kernel(TILED)
+    kernel = compile_kernel(TILED.replace("t < (K + TILE - 1) / TILE", "t >= 0"))
+    verdict = judge(replace(own, text=kernel.text), kernel)
+    assert verdict.state is State.STOPPED
+    assert " 0 of " in verdict.next_step
+    assert "Does that loop end? Choose smaller sizes." in verdict.next_step
 
 
 def test_sizes_that_are_too_large_to_compare_are_told_before_anything_runs() -> None:
