@@ -11,6 +11,7 @@ from simulator.verdict.verdict import State, Verdict
 
 WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 LONGEST_WORD = 64  # letters of a name that are marked
+HALVES = "surrogatepass"  # half of a pair of UTF-16 units: a text with one is refused, at its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +98,15 @@ class Places:
 
     def _place(self, line: int, column: int) -> int:
         number = min(max(line, 1), len(self._lines)) - 1
-        before = self._lines[number].encode()[: max(column, 1) - 1]
+        before = self._lines[number].encode(errors=HALVES)[: max(column, 1) - 1]
         return self._starts[number] + _units(before.decode(errors="ignore"))
 
 
 def text_between(text: str, start: int, end: int) -> str:
     """A part of a text by UTF-16 units."""
-    return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le", errors="replace")
+    units = text.encode("utf-16-le", HALVES)
+    return units[2 * start : 2 * end].decode("utf-16-le", errors="replace")
 
 
 def _units(text: str) -> int:
-    return len(text.encode("utf-16-le")) // 2
+    return len(text.encode("utf-16-le", HALVES)) // 2

@@ -91,7 +91,7 @@ class SourceError(Exception):
         """The mistakes, of which there is at least one, as one error, with warnings."""
         first, *others = found
         error = cls(first.message, first.span, first.hint, others, warnings)
-        error.errors = tuple(found)
+        error.errors = (replace(error.errors[0], fix=first.fix), *error.errors[1:])
         return error
 
     def with_lines(self, text: str) -> str:

@@ -17,6 +17,7 @@ from simulator.language.printable import printable
 from tests.hostile.judge import judge, peak_bytes
 from tests.hostile.texts import BOMBS, QUICK
 from tests.simulator.test_bad_input import TEXTS
+from ui.examine import examine
 from ui.workers import Workers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,6 +57,8 @@ def check(said: str, part: str) -> None:
 def test_text(workers: Workers, case: str) -> None:
     text, part = QUICK[case]
     check(sentences(workers, text), part)
+    for problem in workers.submit(examine, text, "").result(TIMEOUT).problems:
+        check(" ".join(filter(None, (problem.message, problem.hint))), "")
 
 
 @pytest.mark.parametrize(
