@@ -56,8 +56,11 @@ def follow_click(view: View, look: Look, x: float, y: float) -> View:
 
 
 def focus_on_thread(view: View, recording: Recording, thread: int, side: int) -> View:
-    """The view with the focus on a thread of a side's recording, or the left one of its cell."""
-    if side:
+    """The view with the focus on a thread of a side's recording, or the left one of its cell.
+
+    Both sides of a visitor's own kernel have the same threads.
+    """
+    if side and view.own is None:
         cell = stored_cell(recording, thread)
         return view if cell is None else _focus_on_cell(view, cell)
     x, y, z = unravel(thread, recording.launch.block)

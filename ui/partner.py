@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from simulator import Recording, catalogue
+from simulator import LaunchError, Recording, catalogue
 from simulator.launch import ravel, unravel
+from ui import shown_kernel
 from ui.scene_model import stored_cell, writer
 from ui.view_url import View
 from ui.what_if import SWITCHES
+
+TOO_LONG = "This text is too long for two scenes beside each other: they compare it line by line."
 
 
 def side_views(view: View, record: Callable[[View], Recording]) -> tuple[View, View]:
@@ -18,10 +21,14 @@ def side_views(view: View, record: Callable[[View], Recording]) -> tuple[View, V
     It is the first cell of C that the left thread stores. Where it stores none, or nobody does on
     the right, the right block and thread are those with the left one's numbers, or the nearest.
     view has a partner. record runs a view's block, whatever its thread and step, and may raise
-    SourceError or LaunchError.
+    SourceError or LaunchError. Beside a visitor's own kernel it is the same block and thread.
     """
     assert view.partner is not None
     partner, left = view.partner, replace(view, partner=None)
+    if view.own is not None:
+        if not shown_kernel.is_plain(view.own.text):
+            raise LaunchError(TOO_LONG)
+        return left, replace(left, edits=partner.edits, schedule=partner.schedule)
     right = replace(
         left, kernel=partner.kernel, defines=partner.defines, edits=partner.edits,
         schedule=partner.schedule,
@@ -57,12 +64,13 @@ def side_names(left: View, right: View) -> tuple[str, str]:
     ('tiled', 'tiled, no second barrier')
     """
     texts = list(zip(_attributes(left), _attributes(right), strict=True))
+    names = shown_kernel.short_name(left), shown_kernel.short_name(right)
     if left.kernel != right.kernel:
         texts = texts[1:]  # their macros have other meanings
     differing = [pair for pair in texts if pair[0] != pair[1]]
     return (
-        ", ".join(filter(None, (left.kernel, *(mine for mine, _ in differing)))),
-        ", ".join(filter(None, (right.kernel, *(its for _, its in differing)))),
+        ", ".join(filter(None, (names[0], *(mine for mine, _ in differing)))),
+        ", ".join(filter(None, (names[1], *(its for _, its in differing)))),
     )
 
 

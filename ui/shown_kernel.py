@@ -46,12 +46,14 @@ def offered_edits(view: View) -> tuple[Edit, ...]:
     On a text of one's own this may take a second: a job for a worker.
     """
     text = unedited_source(view)
-    if view.own is not None:
-        lines = text.split("\n")
-        is_plain = len(lines) <= MOST_LINES and max(map(len, lines)) <= LONGEST_LINE
-        if not is_plain or len(text.splitlines()) != len(text.rstrip("\n").split("\n")):
-            return ()
-    return applicable_edits(text)
+    return () if view.own is not None and not is_plain(text) else applicable_edits(text)
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text of one's own is like the catalogue's: not long, with lines for all readers."""
+    lines = text.split("\n")
+    is_short = len(lines) <= MOST_LINES and max(map(len, lines)) <= LONGEST_LINE
+    return is_short and len(text.splitlines()) == len(text.rstrip("\n").split("\n"))
 
 
 def file_stem(view: View) -> str:

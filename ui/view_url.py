@@ -29,8 +29,9 @@ PARAMETERS = (
 # Those of a visitor's own kernel; the Write page adds the exercise that it is for.
 OWN_PARAMETERS = (
     own_link.PARAMETER, "exercise", "edits", "bx", "by", "bz", "tx", "ty", "tz", "step", "schedule",
-    "view", "stage",
+    "view", "stage", "with",
 )  # fmt: skip
+OWN = "own"  # a partner's kernel: the visitor's own once more
 FOLLOWS = "follows"  # the parameter "stage" where none is pinned
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 MAX_VALUE_LENGTH = 400  # characters of a value that are read
@@ -44,9 +45,12 @@ Index2D = tuple[int, int]  # x, y of a block or a thread
 
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """The scene beside a view's: another kernel's for the same product, or the same one's."""
+    """The scene beside a view's: another kernel's for the same product, or the same one's.
 
-    kernel: str  # name of an entry of the catalogue
+    Beside a visitor's own kernel it is that kernel's, on the same launch.
+    """
+
+    kernel: str  # name of an entry of the catalogue, or OWN
     defines: tuple[tuple[str, int], ...]  # all macros, in the entry's order
     edits: tuple[str, ...]  # keys of ui.what_if, in its order
     schedule: Schedule
@@ -72,8 +76,8 @@ class View:
     # The parameter "with". Steps are then pairs of steps of both scenes, in lockstep.
     partner: Partner | None = None
     # A visitor's own kernel in the place of the catalogue's; then kernel, M, N, K, defines and
-    # inputs say nothing, and there is no partner. The block and the thread may be beyond the
-    # launch, whose sizes only running it tells.
+    # inputs say nothing. The block and the thread may be beyond the launch, whose sizes only
+    # running it tells.
     own: OwnKernel | None = None
     z: Index2D = (0, 0)  # of the block and of the thread; the catalogue's kernels have only 0
 
@@ -163,6 +167,8 @@ def _encode_partner(view: View, partner: Partner) -> str:
 
 def usual_partner(view: View, kernel: str) -> Partner:
     """A kernel beside a view: with the view's macros, where it has such, and its schedule."""
+    if view.own is not None:
+        return Partner(OWN, (), (), view.schedule)
     entry = catalogue()[kernel]
     own, defaults = dict(view.defines), dict(_default_defines(entry))
     defines = {
@@ -187,7 +193,7 @@ def follow(partner: Partner, before: View, after: View) -> Partner:
         new if own == old else own
         for own, old, new in zip(partner.defines, usual.defines, now.defines, strict=True)
     )
-    if not _fits(catalogue()[partner.kernel], dict(defines)):
+    if after.own is None and not _fits(catalogue()[partner.kernel], dict(defines)):
         defines = partner.defines
     schedule = now.schedule if partner.schedule == usual.schedule else partner.schedule
     return replace(partner, defines=defines, schedule=schedule)
@@ -255,14 +261,20 @@ def _parse_own(
         own = kept if text == own_link.IN_SESSION else own_link.decode(text)
     except own_link.LinkError as error:
         return from_query({})[0], (str(error),)
-    requested = {name for name in re.split(r"[.,\s]+", parser.text("edits")) if name}
-    edits = tuple(switch.edit.key for switch in SWITCHES if switch.edit.key in requested)
+    edits = _parse_own_edits(parser)
     view = _parse_shown(parser, 1)
     z = max(parser.parse_integer("bz", 0), 0), max(parser.parse_integer("tz", 0), 0)
     parser.note_unknown(OWN_PARAMETERS)
     block, thread = ((max(index[0], 0), max(index[1], 0)) for index in (view.block, view.thread))
     view = replace(view, own=own, edits=edits, block=block, thread=thread, z=z)
-    return view, tuple(parser.notices)
+    partner, notices = _parse_partner(view, parser.text("with"))
+    return replace(view, partner=partner), (*parser.notices, *notices)
+
+
+def _parse_own_edits(parser: QueryParser) -> tuple[str, ...]:
+    """Parse the edits of a visitor's own kernel, of which only its text tells which apply."""
+    requested = {name for name in re.split(r"[.,\s]+", parser.text("edits")) if name}
+    return tuple(switch.edit.key for switch in SWITCHES if switch.edit.key in requested)
 
 
 def _parse_partner(view: View, text: str) -> tuple[Partner | None, tuple[str, ...]]:
@@ -273,13 +285,19 @@ def _parse_partner(view: View, text: str) -> tuple[Partner | None, tuple[str, ..
     pairs = [other.partition(":") for other in others if other]
     values = {name.strip(): value.strip() for name, _, value in pairs}
     parser = QueryParser({**values, "with": kernel})
-    usual = usual_partner(view, parser.parse_word("with", tuple(catalogue()), view.kernel))
-    entry = catalogue()[usual.kernel]
-    unknown = [_quote(name) for name in values if name not in {*entry.defines, "edits", "schedule"}]
+    kernels = tuple(catalogue()) if view.own is None else (OWN,)
+    first = view.kernel if view.own is None else OWN
+    usual = usual_partner(view, parser.parse_word("with", kernels, first))
+    defines, macros = usual.defines, {name for name, _ in usual.defines}
+    unknown = [_quote(name) for name in values if name not in {*macros, "edits", "schedule"}]
     if unknown:
         parser.notices.append(f"The scene beside it has no {list_names(unknown)}; it is left out.")
-    defines = _parse_defines(parser, entry, usual.defines)
-    edits = _parse_edits(parser, entry.source(**dict(defines)))
+    if view.own is None:
+        entry = catalogue()[usual.kernel]
+        defines = _parse_defines(parser, entry, usual.defines)
+        edits = _parse_edits(parser, entry.source(**dict(defines)))
+    else:
+        edits = _parse_own_edits(parser)
     schedule = Schedule(parser.parse_word("schedule", SCHEDULES, usual.schedule))
     return Partner(usual.kernel, defines, edits, schedule), tuple(parser.notices)
 

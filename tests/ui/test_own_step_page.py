@@ -24,10 +24,19 @@ from tests.ui.own_kernels import (
 )
 from tests.ui.test_own_link import HOSTILE
 from ui import own_link
-from ui.compute import load_recording
-from ui.look import Sheet, Stage
+from ui.compute import (
+    load_drawing,
+    load_pairs,
+    load_recording,
+    load_sides,
+    open_view,
+    recording_key,
+)
+from ui.follow_click import follow_click
+from ui.look import Look, Sheet, Stage
 from ui.presets import source
-from ui.view_url import View, from_query, opening_view, to_query
+from ui.told_hazard import hazardous_view, told_hazard
+from ui.view_url import Partner, View, from_query, opening_view, to_query
 
 OUTSIDE_ABOVE = own(
     "__global__ void f(int* v) { if (blockIdx.z * threadIdx.z) v[99] = 1; }", "1,1,2", "2,2,2",
@@ -87,10 +96,11 @@ def test_a_view_of_ones_own_comes_back_from_its_address() -> None:
         View(own=REDUCTION),
         View(own=REDUCTION, block=(1, 0), thread=(5, 0), step=7, schedule=Schedule.DESCENDING,
              sheet=Sheet.OVERVIEW, stage=Stage.THREADS, edits=("first-barrier",)),
+        View(own=REDUCTION, partner=Partner("own", (), ("first-barrier",), Schedule.ASCENDING)),
     ):  # fmt: skip
         query = to_query(view)
         assert from_query(query) == (view, ())
-        assert not {"kernel", "M", "TILE", "inputs", "with"} & set(query)
+        assert not {"kernel", "M", "TILE", "inputs"} & set(query)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -107,8 +117,9 @@ def test_odd_values_beside_a_kernel_are_mended() -> None:
         "with": "naive",
     }  # fmt: skip
     view, notices = from_query(query)
-    assert view == View(own=SAXPY, edits=("double",))
-    assert len(notices) == 3
+    beside = Partner("own", (), (), Schedule.LOCKSTEP)
+    assert view == View(own=SAXPY, edits=("double",), partner=beside)
+    assert len(notices) == 4
     assert from_query(to_query(view)) == (view, ())
 
 
@@ -119,7 +130,7 @@ def test_a_link_opens_ones_own_kernel(session: AppTest) -> None:
     chosen = control(app.selectbox, "Kernel")
     assert chosen.options[0] == "Own kernel: reduce"
     labels = {one.label for one in (*app.selectbox, *app.number_input)}
-    assert not labels & {"M", "N", "K", "TILE", "A and B hold", "A second scene, in lockstep"}
+    assert not labels & {"M", "N", "K", "TILE", "A and B hold"}
     control(app.number_input, "Block x").set_value(0).run()
     assert sound(app).block == (0, 0)
     control(app.selectbox, "The block's warps run").set_value("ascending").run()
@@ -241,3 +252,76 @@ def test_what_cannot_run_is_a_sentence(session: AppTest, kernel: OwnKernel, said
     assert "/etc" not in sentence(app)
     chosen = control(app.selectbox, "Kernel")
     assert chosen.value == "own"
+
+
+def test_a_kernel_of_ones_own_has_itself_beside_it() -> None:
+    session = opened(to_query(View(own=REDUCTION)))
+    sound(session)
+    second = control(session.selectbox, "A second scene, in lockstep")
+    assert second.options == ["None", "Own kernel: reduce"]
+    second.set_value("own").run()
+    view = sound(session)
+    assert view.partner == Partner("own", (), (), Schedule.LOCKSTEP)
+    assert len(load_pairs(view)) == len(load_recording(recording_key(view)).steps)
+    control(session.checkbox, "Right: Remove the first barrier").check().run()
+    control(session.selectbox, "Right: the block's warps run").set_value(Schedule.DESCENDING).run()
+    view = sound(session)
+    assert view.partner == Partner("own", (), ("first-barrier",), Schedule.DESCENDING)
+    assert view.edits == ()
+    left, right = load_sides(view)
+    assert source(left) == REDUCTION.text != source(right)
+    control(session.selectbox, "A second scene, in lockstep").set_value("None").run()
+    assert sound(session).partner is None
+
+
+@pytest.mark.parametrize(
+    ("query", "partner", "notice"),
+    [
+        ("tiled", Partner("own", (), (), Schedule.LOCKSTEP), "tiled"),
+        ("own,TILE:4,edits:nonsense", Partner("own", (), (), Schedule.LOCKSTEP), "TILE"),
+        ("own,schedule:ascending", Partner("own", (), (), Schedule.ASCENDING), ""),
+    ],
+)
+def test_what_an_address_may_set_beside_ones_own(query: str, partner: Partner, notice: str) -> None:
+    view, notices = from_query({**to_query(View(own=SAXPY)), "with": query})
+    assert view.partner == partner
+    assert notice in " ".join(notices)
+    assert bool(notices) == bool(notice)
+
+
+def test_a_text_that_is_too_long_to_compare_has_nothing_beside_it(session: AppTest) -> None:
+    text = SAXPY.text + "// again\n" * 2000
+    view = View(own=replace(SAXPY, text=text), partner=Partner("own", (), (), Schedule.ASCENDING))
+    visited(session, to_query(view))
+    assert not session.exception
+    assert "too long for two scenes" in sentence(session)
+    control(session.selectbox, "A second scene, in lockstep").set_value("None").run()
+    assert sound(session).partner is None
+
+
+@pytest.mark.parametrize("look", [Look(), Look(width=374, height=700), Look(sheet=Sheet.OVERVIEW)])
+@pytest.mark.parametrize("name", ["race", "reduction", "structs", "a hasty product", "printf"])
+def test_two_scenes_of_one_kernel_draw_alike(name: str, look: Look) -> None:
+    partner = Partner("own", (), ("first-barrier",), Schedule.DESCENDING)
+    view = View(own=OWN[name], partner=partner)
+    drawn, counts = load_drawing(view, look), set()
+    for pair in drawn.steps[:: max(1, len(drawn.steps) // 20)]:
+        counts.add((len(drawn.changing(pair)), len(drawn.shapes(pair))))
+        for x in range(50, 1250, 150):
+            after = follow_click(replace(view, step=pair.number), look, x, x / 2)
+            assert after.partner == partner
+            assert after.own == view.own
+    assert len(counts) == 1, "a frame has the same traces and shapes at each step"
+
+
+def test_the_hazard_of_the_scene_beside_is_shown_in_both() -> None:
+    view = View(own=REDUCTION, partner=Partner("own", (), ("first-barrier",), Schedule.LOCKSTEP))
+    told = told_hazard(open_view(view).reports)
+    assert told is not None
+    assert told.side == 1
+    shown = hazardous_view(view, told)
+    assert shown.own == REDUCTION
+    left, right = load_sides(shown)
+    assert (left.block, left.thread) == (right.block, right.thread)
+    step = load_pairs(shown)[shown.step].sides[1]
+    assert step.line in told.hazard.lines

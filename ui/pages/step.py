@@ -43,6 +43,7 @@ from ui.told_hazard import Told, hazardous_view, told_hazard, view_at_line
 from ui.view_url import (
     INPUTS,
     LARGEST,
+    OWN,
     SCHEDULES,
     Partner,
     View,
@@ -72,7 +73,6 @@ RECENT_SECONDS = 10.0  # how long a browser may still request the address before
 
 # Of any job: a worker may run a kernel anew that another has run, and find less time or memory.
 JOB_ERRORS = (SourceError, LaunchError, WorkerLostError)
-OWN = "own"  # in the list of kernels: the visitor's, while it is shown
 WRITE_PAGE = Path(__file__).with_name("write.py")
 NOTHING = "None"
 Text = TypeVar("Text")
@@ -263,8 +263,7 @@ def draw_controls(previous: View) -> tuple[View, Places]:
             with what_if.container:
                 view = draw_what_if(previous, view)
                 changes = st.container()
-        if previous.own is None:  # which has nothing beside it
-            view = draw_beside(previous, view)
+        view = draw_beside(previous, view)
         # What a popover holds is drawn once the view is known.
         downloads = draw_popover("Files", ":material/download:", "files")
         hazards = st.container(key="hazards")
@@ -283,7 +282,8 @@ def draw_beside(previous: View, view: View) -> View:
     if beside.is_drawn:
         with beside.container:
             view = replace(view, partner=draw_partner(previous, view))
-            draw_presets(are_pairs=True)
+            if view.own is None:
+                draw_presets(are_pairs=True)
     elif view.partner is not None:
         view = replace(view, partner=follow(view.partner, previous, view))
     return view
@@ -346,12 +346,15 @@ def step_in_other_recording(previous: View, view: View) -> int:
 
 def draw_partner(previous: View, view: View) -> Partner | None:
     """Draw the choice of a scene beside the view's, and its controls; return what they choose."""
-    names, before = list(catalogue()), previous.partner
+    before, titles = previous.partner, {OWN: shown_kernel.title(view)}
+    if view.own is None:
+        titles = {name: entry.title for name, entry in catalogue().items()}
+    names = [NOTHING, *titles]
     shown_first = NOTHING if before is None else before.kernel
     name = st.selectbox(
-        "A second scene, in lockstep", [NOTHING, *names], [NOTHING, *names].index(shown_first),
+        "A second scene, in lockstep", names, names.index(shown_first),
         key=(key := control_key("second")),
-        format_func=lambda name: catalogue()[name].title if name in names else name,
+        format_func=lambda name: titles.get(name, name),
         help="Both are at the same place of the story, and what differs is marked. O shows both "
         "sources in place of the stages.",
         on_change=change_what_if, args=(key, shown_first),
@@ -361,14 +364,13 @@ def draw_partner(previous: View, view: View) -> Partner | None:
     chosen = usual_partner(view, name)
     if before is not None and before.kernel == name:
         chosen = follow(before, previous, view)
-    shown = replace(
-        view, kernel=name, defines=chosen.defines, edits=chosen.edits, schedule=chosen.schedule
-    )
-    # Other controls once the left scene has others, which they follow.
-    beside = f"{RIGHT}beside {' '.join(map(str, dict(view.defines).values()))} "
-    shown = replace(
-        shown, defines=draw_macro_selectors(shown, name, catalogue()[name], RIGHT, beside)
-    )
+    shown = replace(view, edits=chosen.edits, schedule=chosen.schedule)
+    if view.own is None:
+        shown = replace(shown, kernel=name, defines=chosen.defines)
+        # Other controls once the left scene has others, which they follow.
+        beside = f"{RIGHT}beside {' '.join(map(str, dict(view.defines).values()))} "
+        macros = draw_macro_selectors(shown, name, catalogue()[name], RIGHT, beside)
+        shown = replace(shown, defines=macros)
     edits = draw_switches(shown, shown, RIGHT)
     schedule = st.selectbox(
         f"{RIGHT}the block's warps run", SCHEDULES, SCHEDULES.index(chosen.schedule),
@@ -376,7 +378,7 @@ def draw_partner(previous: View, view: View) -> Partner | None:
         format_func=SCHEDULE_NAMES.__getitem__,
         on_change=change_what_if, args=(key, chosen.schedule),
     )  # fmt: skip
-    return Partner(name, shown.defines, edits, schedule)
+    return Partner(name, () if name == OWN else shown.defines, edits, schedule)
 
 
 def draw_switches(previous: View, view: View, side: str = "") -> tuple[str, ...]:
@@ -675,7 +677,7 @@ def draw_changed_lines(view: View) -> None:
 def draw_downloads(view: View, opened: Opened) -> None:
     """Draw the downloads: the animation and the counters. The toolbar exports pictures."""
     sides = opened.sides
-    kernels = "".join(f"{side.kernel}-" for side in sides[:-1])
+    kernels = "" if view.own is not None else "".join(f"{side.kernel}-" for side in sides[:-1])
     name = f"tilewise-{kernels}{shown_kernel.file_stem(sides[-1])}"
     look = replace(current_look(view), presenting=False)
     download_button(
