@@ -28,7 +28,7 @@ CUBLAS_LABELS = {
 }
 CHARACTER_WIDTH = 0.53  # of a letter's size, on average
 LINE_LABEL_SIZE = 14  # pixels
-SIZE_TICK = 12  # pixels: five sizes side by side on a phone
+SIZE_TICK = 12  # pixels: five sizes on a phone, every second one line further down
 LINE_LABEL_STEP = 19  # pixels from one line's name to the next
 
 
@@ -179,13 +179,13 @@ def draw_against_size(
             hovertemplate=f"%{{y:.3g}} {unit}<extra>{kernel_label(kernel)}</extra>",
         )
     height = max(400, 110 + LINE_LABEL_STEP * len(points))
-    _name_lines(figure, list(points.values()), height - 80, of_time, pair, ink)
+    _name_lines(figure, list(points.values()), height - 96, of_time, pair, ink)
     font = {"size": AXIS_SIZE, "color": ink}
     sizes = [comparison.size[0] for comparison in squares]
     ends = [math.log10(size) for size in (sizes or [1, 10])]
     figure.update_xaxes(
         type="log", title="M = N = K", range=[ends[0] - 0.03, ends[-1]],
-        tickvals=sizes, ticktext=[f"{size:,}" for size in sizes],
+        tickvals=sizes, ticktext=["<br>" * (n % 2) + f"{size:,}" for n, size in enumerate(sizes)],
         tickfont=font | {"size": SIZE_TICK}, tickangle=0, title_font=font, showgrid=False,
     )  # fmt: skip
     figure.update_yaxes(
@@ -195,7 +195,7 @@ def draw_against_size(
     longest = max((len(kernel_label(line[0][1])) for line in points.values()), default=0)
     right = 26 + CHARACTER_WIDTH * LINE_LABEL_SIZE * longest
     figure.update_layout(
-        height=height, margin={"l": 54, "r": right, "t": 20, "b": 60}, hovermode="closest",
+        height=height, margin={"l": 54, "r": right, "t": 20, "b": 76}, hovermode="closest",
         showlegend=False,
     )  # fmt: skip
     return figure
