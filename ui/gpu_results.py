@@ -38,7 +38,8 @@ from ui.workers import WorkerLostError
 # Shown until a reader chooses others; a run may have none of them. NAME is a visitor's own kernel.
 USUAL_KERNELS = (
     NAME, "naive", "tiled", "transposed:TILE=32", "registers", "warptiles", "cublas", "tensor_tf32",
-    "tensor_half", "tensor_fp32", "cublas-tf32", "cublas-half",
+    "tensor_half", "tensor_fp32", "warpgroup_tf32", "warpgroup_half", "warpgroup_fp32",
+    "cublas-tf32", "cublas-half",
 )  # fmt: skip
 USUAL_PAIR: Pair = ("tiled", "naive")
 USUAL_SHAPE = (256, 256, 16384)  # whose K is split

@@ -33,12 +33,12 @@ LINE_LABEL_STEP = 19  # pixels from one line's name to the next
 
 
 def kernel_label(kernel: KernelResult) -> str:
-    """The kernel's name for readers: "tiled, TILE 32"; without a long list of settings."""
+    """The kernel's name for readers: "tiled, TILE 32"; of usual settings the tile's width alone."""
     if kernel.name in CUBLAS_LABELS:
         return CUBLAS_LABELS[kernel.name]
     name, *settings = kernel.name.split(":")
-    if not settings and len(kernel.defines) == 1:
-        settings = [f"{macro}={value}" for macro, value in kernel.defines.items()]
+    if not settings and list(kernel.defines) == ["TILE"]:
+        settings = [f"TILE={kernel.defines['TILE']}"]
     return ", ".join([name, *(setting.replace("=", " ") for setting in settings)])
 
 
