@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gpu.microbenchmarks.ceilings import Ceilings
@@ -97,7 +99,9 @@ def test_a_wrong_c_is_hollow(comparison: Comparison) -> None:
 
 
 def covered(
-    points: list[tuple[float, float]], widths: list[float], found: list[LabelPosition | None]
+    points: Sequence[tuple[float, float]],
+    widths: Sequence[float],
+    found: Sequence[LabelPosition | None],
 ) -> int:
     """How many pairs of names lie on one another."""
     boxes = []
@@ -122,35 +126,64 @@ def covered(
     ],
 )
 def test_names_do_not_lie_on_one_another(points: list[tuple[float, float]]) -> None:
-    widths = [120.0] * len(points)
-    found = place_labels([View(points, ROOM)], widths, 20)
+    widths = (120.0,) * len(points)
+    found = place_labels((View(tuple(points), ROOM),), widths, 20)
     assert covered(points, widths, found) == 0
 
 
 def test_a_name_without_room_is_left_out() -> None:
     narrow = (0.0, 0.0, 130.0, 60.0)
-    assert place_labels([View([(60.0, 30.0)], narrow)], [140.0], 20) == [None]
-    points = [(60.0, 30.0)] * 4
-    found = place_labels([View(points, narrow)], [110.0] * 4, 20)
+    assert place_labels((View(((60.0, 30.0),), narrow),), (140.0,), 20) == (None,)
+    points = ((60.0, 30.0),) * 4
+    found = place_labels((View(points, narrow),), (110.0,) * 4, 20)
     assert found[0] is not None
     assert None in found
 
 
 def test_a_name_has_room_at_every_width() -> None:
-    wide = View([(500.0, 250.0)], ROOM)
-    narrow = View([(140.0, 250.0)], (0.0, 0.0, 280.0, 500.0))
-    (alone,) = place_labels([wide], [150.0], 20)
-    (both,) = place_labels([wide, narrow], [150.0], 20)
+    wide = View(((500.0, 250.0),), ROOM)
+    narrow = View(((140.0, 250.0),), (0.0, 0.0, 280.0, 500.0))
+    (alone,) = place_labels((wide,), (150.0,), 20)
+    (both,) = place_labels((wide, narrow), (150.0,), 20)
     assert alone is not None
     assert both is not None
     assert (alone.side, both.side) == ("left", "center")
 
 
 def test_a_name_alone_is_at_its_points_right_and_keeps_off_lines() -> None:
-    point = [(500.0, 250.0)]
-    assert place_labels([View(point, ROOM)], [100.0], 20) == [LabelPosition(GAP, 0, "left")]
-    line = [(500.0 + 5 * n, 250.0) for n in range(40)]
-    assert place_labels([View(point, ROOM, line)], [100.0], 20) == [LabelPosition(-GAP, 0, "right")]
+    point = ((500.0, 250.0),)
+    right, left = LabelPosition(GAP, 0, "left"), LabelPosition(-GAP, 0, "right")
+    assert place_labels((View(point, ROOM),), (100.0,), 20) == (right,)
+    line = tuple((500.0 + 5 * n, 250.0) for n in range(40))
+    assert place_labels((View(point, ROOM, line),), (100.0,), 20) == (left,)
+
+
+def test_a_name_without_room_chooses_first_in_the_next_attempt() -> None:
+    """The short name would take the only place that the long one has: right of the points."""
+    room = (0.0, 0.0, 200.0, 24.0)
+    points = ((60.0, 12.0), (66.0, 12.0))
+    short, long = place_labels((View(points, room),), (30.0, 110.0), 20)
+    assert long == LabelPosition(GAP, 0, "left")
+    assert short == LabelPosition(-GAP, 0, "right")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_name_lies_on_the_line_to_another(seed: int) -> None:
+    """Ten points near one another in a room in which not every name is beside its point."""
+    places = np.random.default_rng(seed).uniform((110, 150), (170, 250), (10, 2))
+    points = tuple((float(x), float(y)) for x, y in places)
+    found = place_labels((View(points, (0.0, 0.0, 280.0, 400.0)),), (100.0,) * 10, 20)
+    named = [(point, one) for point, one in zip(points, found, strict=True) if one]
+    assert any(one.far for _, one in named)
+    for (x, y), one in named:
+        for (at_x, at_y), other in named:
+            left = at_x + other.x - {"left": 0, "center": 50, "right": 100}[other.side]
+            top = at_y + other.y - 10
+            on_line = [
+                (left <= x + one.x * share <= left + 100 and top <= y + one.y * share <= top + 20)
+                for share in (0.2, 0.4, 0.6, 0.8)
+            ]
+            assert one is other or not one.far or not any(on_line)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from ui.gpu_charts.label_placement import View, place_labels
 from ui.gpu_charts.performance import NO_PAIR, Pair
 from ui.palette import CHART_PAPERS, REFERENCE_COLOUR
 
-HEIGHT = 460  # pixels
+HEIGHT = 560  # pixels
 MARGIN = {"l": 58, "r": 14, "t": 56, "b": 60}
 # Pixels of the plot on a phone and on a screen of 1280: names have to fit on both.
 PLOT_WIDTHS = (280, 1000)
@@ -85,7 +85,7 @@ def _place(kernel: KernelResult) -> tuple[float, float]:
 def _ranges(shown: Sequence[KernelResult]) -> tuple[tuple[float, float], tuple[float, float]]:
     """(x, y) of the lower left corner and of the upper right one, as powers of ten."""
     across, up = zip(*map(_place, shown), strict=True)
-    return (min(across) - 0.4, min(up) - 0.3), (max(across) + 0.9, max(up) + 0.3)
+    return (min(across) - 1.0, min(up) - 0.3), (max(across) + 0.3, max(up) + 0.3)
 
 
 def _draw_names(
@@ -108,11 +108,12 @@ def _draw_names(
             height * (high[1] - up) / (high[1] - low[1]),
         )
 
-    views = [
-        View([pixels(kernel, width) for kernel in ordered], (0, 0, width, height), [])
+    views = tuple(
+        View(tuple(pixels(kernel, width) for kernel in ordered), (0, 0, width, height))
         for width in PLOT_WIDTHS
-    ]
-    positions = place_labels(views, [CHARACTER_WIDTH * len(name) for name in names], TEXT_HEIGHT)
+    )
+    widths = tuple(CHARACTER_WIDTH * len(name) for name in names)
+    positions = place_labels(views, widths, TEXT_HEIGHT)
     for kernel, name, position in zip(ordered, names, positions, strict=True):
         if position is None:
             continue

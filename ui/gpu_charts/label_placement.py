@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ LONGEST_WITHOUT_LEADER = 18  # a name further up or down has a line to its point
 # Costs of a position.
 LINE_WEIGHT = 0.5  # a pixel that a line covers
 DISTANCE_WEIGHT = 1.0  # a pixel of vertical distance from the point
+CROSSING_WEIGHT = 0.5  # a pixel of another point that the line to the name covers
+ATTEMPTS = 8  # orders in which names choose their positions
 VERTICAL_OFFSETS = (0, 20, 40, 60, 80, 110, 140, 180)  # above or below the point
 
 
@@ -58,31 +61,52 @@ def spread(heights: Sequence[float], step: float, room: float) -> list[float]:
 class View:
     """A chart at one of the widths that it may be drawn at. All in pixels, y downwards."""
 
-    points: Sequence[tuple[float, float]]
+    points: tuple[tuple[float, float], ...]
     bounds: Box
-    lines: Sequence[tuple[float, float]] = ()  # points along the lines that names avoid
+    lines: tuple[tuple[float, float], ...] = ()  # points along the lines that names avoid
 
 
+@functools.lru_cache(maxsize=64)  # a page draws the same chart again at every choice
 def place_labels(
-    views: Sequence[View], widths: Sequence[float], height: float
-) -> list[LabelPosition | None]:
+    views: tuple[View, ...], widths: tuple[float, ...], height: float
+) -> tuple[LabelPosition | None, ...]:
     """Choose a position for the name of each point, in the order of the points.
 
     A position has to do at every width that the chart may have, each a view with the same points.
     widths and height are the names' sizes in pixels. Each name takes the cheapest position near its
-    point: within the bounds, and rather not over points of `lines` or the leader lines of earlier
-    names. To the right of its point is preferred. None where every position lies over an earlier
-    name, over another point or outside the bounds.
+    point: within the bounds, and rather not over points of `lines`. To the right of its point is
+    preferred. None where every position lies over another name or its leader line, over another
+    point or outside the bounds. The names choose in the order of the points; where some find no
+    position, they choose first in another attempt, and the attempt with the most names counts.
     """
+    order = list(range(len(widths)))
+    found: list[LabelPosition | None] = []
+    for _ in range(ATTEMPTS):
+        positions = _place_in(order, views, widths, height)
+        if not found or positions.count(None) < found.count(None):
+            found = positions
+        missing = [number for number in order if positions[number] is None]
+        if not missing:
+            break
+        order = missing + [number for number in order if number not in missing]
+    return tuple(found)
+
+
+def _place_in(
+    order: Sequence[int], views: Sequence[View], widths: Sequence[float], height: float
+) -> list[LabelPosition | None]:
+    """Choose positions one name after the other, in an order of the points' numbers."""
     points = [[_square(x, y, GAP) for x, y in view.points] for view in views]
     lines = [[_square(x, y, LINE_THICKNESS) for x, y in view.lines] for view in views]
-    names: list[list[Box]] = [[] for _ in views]
-    positions: list[LabelPosition | None] = []
-    for number, width in enumerate(widths):
-        best: LabelPosition | None = None
+    taken: list[list[Box]] = [[] for _ in views]
+    positions: list[LabelPosition | None] = [None] * len(widths)
+    for number in order:
+        width = widths[number]
         least = math.inf
         for position in _candidates():
-            cost = 0.0
+            cost = DISTANCE_WEIGHT * abs(position.y)
+            if cost >= least:
+                break  # the candidates after it are as far or farther
             for index, view in enumerate(views):
                 x, y = view.points[number]
                 box = _box(x, y, position, width, height)
@@ -92,20 +116,19 @@ def place_labels(
                 if (
                     outside > 1
                     or _covered_pixels(box, others) > 1
-                    or any(_covered_pixels(part, names[index]) for part in (box, *leader))
+                    or any(_covered_pixels(part, taken[index]) for part in (box, *leader))
                 ):
                     cost = math.inf
                     break
                 cost += LINE_WEIGHT * _covered_pixels(box, lines[index])
-                cost += DISTANCE_WEIGHT * abs(position.y)
+                cost += CROSSING_WEIGHT * sum(_covered_pixels(part, others) for part in leader)
             if cost < least:
-                best, least = position, cost
-        positions.append(best)
+                positions[number], least = position, cost
+        best = positions[number]
         if best:
             for index, view in enumerate(views):
                 x, y = view.points[number]
-                names[index].append(_box(x, y, best, width, height))
-                lines[index] += _leader(x, y, best)
+                taken[index] += [_box(x, y, best, width, height), *_leader(x, y, best)]
     return positions
 
 

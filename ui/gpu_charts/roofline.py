@@ -198,15 +198,16 @@ def _draw_names(
     )
     names = [performance.kernel_label(point.kernel) for point in ordered]
     steps = [low[0] * (high[0] / low[0]) ** (n / ROOF_SAMPLES) for n in range(ROOF_SAMPLES + 1)]
-    views = [
+    views = tuple(
         View(
-            [pixels(point.intensity, point.kernel.tflops or 1.0, width) for point in ordered],
+            tuple(pixels(point.intensity, point.kernel.tflops or 1.0, width) for point in ordered),
             (0, 0, width, PLOT_HEIGHT),
-            [pixels(step, roof.tflops_at(step), width) for roof in ceilings for step in steps],
+            tuple(pixels(step, roof.tflops_at(step), width) for roof in ceilings for step in steps),
         )
         for width in PLOT_WIDTHS
-    ]
-    positions = place_labels(views, [CHARACTER_WIDTH * len(name) for name in names], TEXT_HEIGHT)
+    )
+    widths = tuple(CHARACTER_WIDTH * len(name) for name in names)
+    positions = place_labels(views, widths, TEXT_HEIGHT)
     paper = CHART_PAPERS[ink]
     for point, name, position in zip(ordered, names, positions, strict=True):
         if position is None:
