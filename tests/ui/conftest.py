@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 
@@ -23,6 +24,12 @@ vars(executor)["Workers"] = _in_this_process
 def _draw_closed_popovers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw what popovers hold though they are closed, so that a test finds every control."""
     monkeypatch.setattr("ui.popover.CLOSING_SECONDS", math.inf)
+
+
+@pytest.fixture(autouse=True)
+def _keep_main(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put back the main module, in whose place AppTest leaves a page: a worker process runs it."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 @pytest.fixture(scope="session")
