@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator import LaunchError, Recording
+from simulator.language.ctype import ArrayOf, CType, Pointer
+from simulator.language.tree import ArraySpace, MemorySpace
 from simulator.size_expression import evaluate
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.launches import known_values
@@ -91,3 +93,17 @@ def array_shapes(recording: Recording) -> Mapping[str, Shape]:
 def two_dimensions(shape: tuple[int, ...]) -> Shape:
     """Rows and columns of an array of any number of dimensions."""
     return (math.prod(shape[:-1]), shape[-1]) if shape else (1, 1)
+
+
+def element_of(recording: Recording, name: str, space: ArraySpace) -> CType | None:
+    """What an array's elements are; None if its declaration is not found."""
+    if space is MemorySpace.SHARED:
+        declared = {array.name: array.ctype for array in recording.shared}
+    else:
+        kernel = recording.kernel
+        declared = {one.variable.name: one.variable.ctype for one in kernel.globals}
+        declared |= {one.name: one.ctype for one in kernel.parameters}
+    ctype = declared.get(name)
+    if isinstance(ctype, Pointer):
+        return ctype.target
+    return ctype.innermost if isinstance(ctype, ArrayOf) else ctype

@@ -267,6 +267,7 @@ class Calls:
                 self._symbols.restore(declaration, symbol)
         if _is_of_header(definition):  # lines are those of the text
             body = relocate(body, span)
+            before = [replace(one, span=span) for one in before]
         if members:
             body = Sequence(body.span, (*members, *body.statements))
         variable = result if isinstance(result, Variable) else None

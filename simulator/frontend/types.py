@@ -84,7 +84,8 @@ def lower_type(clang_type: Any, span: Span, within: tuple[str, ...] = ()) -> CTy
 
 def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> Struct:
     """A struct's or class's clang type as a Struct; raises SourceError for an unsupported one."""
-    declaration, name = canonical.get_declaration(), canonical.spelling
+    declaration = canonical.get_declaration()
+    name = canonical.spelling.removeprefix("const ")
     if name in within:  # what a member points to; its fields are found where it is dereferenced
         return Struct(name, (), canonical.get_size(), canonical.get_align())
     if is_lambda(canonical):

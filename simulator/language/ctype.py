@@ -376,6 +376,25 @@ def bfloat16_bits(values: Array) -> Array:
     return rounded.astype(np.uint16)
 
 
+def is_bfloat16(ctype: CType | None) -> bool:
+    """Whether it is the struct that holds a bfloat16 number's bits."""
+    return isinstance(ctype, Struct) and ctype.name == BFLOAT16
+
+
+def numbers_held(element: CType | None, cells: Array) -> Array:
+    """What an array of a type holds, in its shape: of bfloat16 the numbers as float32, else itself.
+
+    >>> bfloat16 = Struct(BFLOAT16, (Field("__x", USHORT, 0),), 2, 2)
+    >>> numbers_held(bfloat16, np.array([0x3f80, 0xc000], np.uint16)).tolist()
+    [1.0, -2.0]
+    """
+    if not is_bfloat16(element):
+        return cells
+    bits = np.ascontiguousarray(cells).view(np.uint16)
+    numbers: Array = (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return numbers.reshape(np.shape(cells))
+
+
 def convert(value: Any, target: Scalar) -> Any:
     """A NumPy scalar or array, of any shape, as another arithmetic type.
 

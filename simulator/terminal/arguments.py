@@ -12,12 +12,12 @@ import numpy as np
 
 from simulator.archive import format_name, read_arrays
 from simulator.language.ctype import (
-    BFLOAT16,
     Array,
     Pointer,
     Struct,
     bfloat16_bits,
     dtype_of,
+    is_bfloat16,
     parts,
 )
 from simulator.language.errors import LaunchError, list_names
@@ -82,7 +82,7 @@ def build_argument(
         dtype, shape = array
         if dtype.names is None or struct is None:
             return random_numbers(random, dtype, shape)
-        if struct.name == BFLOAT16:
+        if is_bfloat16(struct):
             return bfloat16_bits(random_numbers(random, np.dtype(np.float32), shape))
         cells = np.zeros((math.prod(shape), struct.size), np.uint8)
         for part in parts(struct):

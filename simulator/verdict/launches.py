@@ -6,7 +6,7 @@ import functools
 import math
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from simulator.frontend.device_code import SourceFile
 from simulator.frontend.host_values import Evaluator
 from simulator.frontend.toplevel import Declaration
 from simulator.language.ctype import (
-    BFLOAT16,
     FLOAT,
     Array,
     ArrayOf,
@@ -29,6 +28,8 @@ from simulator.language.ctype import (
     Void,
     bfloat16_bits,
     dtype_of,
+    is_bfloat16,
+    numbers_held,
     parts,
 )
 from simulator.language.errors import LaunchError, shorten
@@ -125,6 +126,20 @@ def build_launch(
         arguments[given.name] = _array(given, ctype, known, used_bytes)
         used_bytes += arguments[given.name].nbytes
     return replace(launch, arguments=arguments)
+
+
+def arrays_by_role(
+    kernel: Kernel, form: LaunchForm, launch: Launch, roles: Iterable[str]
+) -> dict[str, Array]:
+    """The numbers that a launch's arrays hold, by what they are in the form's task."""
+    names = dict(form.roles)
+    types = {parameter.name: parameter.ctype for parameter in kernel.parameters}
+    found = {}
+    for role in roles:
+        ctype = types[names[role]]
+        element = ctype.target if isinstance(ctype, Pointer) else ctype
+        found[role] = numbers_held(element, np.asarray(launch.arguments[names[role]]))
+    return found
 
 
 def check_names(kernel: Kernel) -> None:
@@ -251,7 +266,7 @@ def _filled(
     """An array of numbers, or of structs, each of whose numbers is filled alike."""
     if isinstance(element, Scalar):
         return _numbers(element, shape, contents, random)
-    if element.name == BFLOAT16:
+    if is_bfloat16(element):
         return bfloat16_bits(_numbers(FLOAT, shape, contents, random))
     cells = np.zeros((math.prod(shape), element.size), np.uint8)
     for part in parts(element):

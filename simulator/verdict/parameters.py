@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from simulator.language.ctype import CType, Pointer, Scalar, Vector
+from simulator.language.ctype import CType, Pointer, Scalar, Vector, is_bfloat16
 from simulator.language.errors import LaunchError, list_names
 from simulator.language.functions import ATOMIC_FUNCTIONS
 from simulator.language.tree import (
@@ -111,11 +111,11 @@ def _sizes(kernel: Kernel) -> list[str]:
     return [one.name for one in kernel.parameters if is_whole(one.ctype) and one.ctype.size > 1]
 
 
-def _numbers(variable: Variable) -> Scalar | None:
+def _numbers(variable: Variable) -> CType | None:
     """The type of the numbers that a pointer's array holds; None for structs and pointers."""
     target = variable.ctype.target if isinstance(variable.ctype, Pointer) else None
     target = target.element if isinstance(target, Vector) else target
-    return target if isinstance(target, Scalar) else None
+    return target if isinstance(target, Scalar) or is_bfloat16(target) else None
 
 
 def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:
@@ -129,7 +129,8 @@ def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:
     types = {_numbers(one) for one in read}
     if len(results) != 1 or len(read) != inputs or len(types) != 1 or None in types:
         return None
-    return [one.name for one in (*read, *results)] if _numbers(results[0]) is not None else None
+    of_result = _numbers(results[0])  # of bfloat16 no bound is known to which it would be rounded
+    return [one.name for one in (*read, *results)] if isinstance(of_result, Scalar) else None
 
 
 def _product(kernel: Kernel) -> Shape | None:

@@ -21,7 +21,7 @@ from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.machine.schedule import Schedule
 from simulator.size_expression import evaluate
 from simulator.verdict.form import LaunchForm, NumberArgument
-from simulator.verdict.launches import build_launch, known_values
+from simulator.verdict.launches import arrays_by_role, build_launch, known_values
 from simulator.verdict.tasks import LARGEST_WORK, TASKS, wrong_cells
 
 GRID = 64  # blocks in x and in y of a launch of which single blocks run
@@ -84,8 +84,7 @@ class Probe:
             machine, cells = self._run(launch, 0)
         except (LaunchError, SourceError):
             return False
-        before = {role: np.asarray(launch.arguments[self._roles[role]]) for role in
-                  self._task.arrays}  # fmt: skip
+        before = arrays_by_role(self._kernel, self._form, launch, self._task.arrays)
         expected = self._task.expected(before, sizes)[self._task.results[0]]
         result = machine.results()[self._result]
         if not cells.size or result.size < expected.size or cells[-1] >= expected.size:

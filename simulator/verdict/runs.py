@@ -22,7 +22,7 @@ from simulator.number_format import format_number
 from simulator.observers.findings import Hazard, HazardKind
 from simulator.report import Report, simulate
 from simulator.verdict.form import LaunchForm
-from simulator.verdict.launches import build_launch
+from simulator.verdict.launches import arrays_by_role, build_launch
 from simulator.verdict.sizes import Trial
 from simulator.verdict.story import Operands, as_number, cell_text, explain
 from simulator.verdict.tasks import LARGEST_WORK, Task, wrong_cells
@@ -137,7 +137,7 @@ class Runs:
         if self.task is None:
             return None
         names = dict(self.form.roles)
-        before = {role: np.asarray(launch.arguments[names[role]]) for role in self.task.arrays}
+        before = arrays_by_role(self.kernel, self.form, launch, self.task.arrays)
         for role, expected in self.task.expected(before, trial.sizes).items():
             result = after[names[role]].reshape(-1)[: expected.size].reshape(expected.shape)
             wrong = wrong_cells(result, expected, self.task.terms(trial.sizes))

@@ -35,6 +35,28 @@ def judged(text: str) -> Verdict:
     return judge(own_kernel(text), compile_kernel(text))
 
 
+@pytest.mark.parametrize("extra", ["", " + 1.0f"])
+def test_a_product_of_bfloat16_is_held_to_its_numbers(extra: str) -> None:
+    verdict = judged(f"""#include <mma.h>
+using namespace nvcuda;
+typedef const __nv_bfloat16 number;
+__global__ void gemm(number* A, number* B, float* C, int M, int N, int K) {{
+    int row = blockIdx.y * 16, col = blockIdx.x * 16;
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+    wmma::fill_fragment(c, 0.0f{extra});
+    for (int k = 0; k < K; k += 16) {{
+        wmma::load_matrix_sync(a, A + row * K + k, K);
+        wmma::load_matrix_sync(b, B + k * N + col, N);
+        wmma::mma_sync(c, a, b, c);
+    }}
+    wmma::store_matrix_sync(C + row * N + col, c, N, wmma::mem_row_major);
+}}""")
+    whole = [check for check in verdict.checks if not check.is_ragged]
+    assert {check.state for check in whole} == {CheckState.WRONG if extra else CheckState.RIGHT}
+
+
 # For those with large tiles, whose blocks take seconds, test_verdict_guess tries a block.
 @pytest.mark.parametrize(
     ("name", "advice"),

@@ -44,6 +44,19 @@ def test_macros_and_constants_that_are_whole_numbers() -> None:
     assert macro_values(TEXT) == expected
 
 
+@pytest.mark.parametrize("qualifier", ["", "const "])
+def test_an_array_of_bfloat16_holds_numbers(qualifier: str) -> None:
+    text = f"""#include <cuda_bf16.h>
+    __global__ void widen({qualifier}__nv_bfloat16* x, float* y) {{
+        y[threadIdx.x] = __bfloat162float(x[threadIdx.x]);
+    }}"""
+    given = (ArrayArgument("x", "1", "32", Contents.COUNTING), ArrayArgument("y", "1", "32"))
+    form = LaunchForm(("1", "1", "1"), ("32", "1", "1"), "0", given)
+    kernel = compile_kernel(text)
+    result = simulate(kernel, build_launch(kernel, form)).arrays["y"]
+    assert result.tolist() == list(range(1, 33))
+
+
 def test_a_form_becomes_a_launch() -> None:
     kernel = compile_kernel(TEXT)
     launch = build_launch(kernel, FORM)

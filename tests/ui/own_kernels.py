@@ -359,6 +359,28 @@ __global__ void on_tensor_core(const half* x, const half* w, float* y, int n, in
     roles="A=x B=w C=y M=n N=n K=depth",
 )  # fmt: skip
 
+BFLOAT16_PRODUCT = own(
+    """#include <cuda_bf16.h>
+#define TILE 4
+__global__ void rounded(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int n) {
+    __shared__ __nv_bfloat16 As[TILE][TILE], Bs[TILE][TILE];
+    int row = blockIdx.y * TILE + threadIdx.y, col = blockIdx.x * TILE + threadIdx.x;
+    float acc = 0.0f;
+    for (int t = 0; t < n; t += TILE) {
+        As[threadIdx.y][threadIdx.x] = A[row * n + t + threadIdx.x];
+        Bs[threadIdx.y][threadIdx.x] = B[(t + threadIdx.y) * n + col];
+        __syncthreads();
+        for (int k = 0; k < TILE; ++k)
+            acc += __bfloat162float(As[threadIdx.y][k]) * __bfloat162float(Bs[k][threadIdx.x]);
+        __syncthreads();
+    }
+    C[row * n + col] = acc;
+}
+""",
+    "2,2", "4,4", ArrayArgument("A", "n", "n"), ArrayArgument("B", "n", "n"),
+    ArrayArgument("C", "n", "n", ZEROS), ("n", "8"), roles="A=A B=B C=C M=n N=n K=n",
+)  # fmt: skip
+
 PRODUCTS = {
     "a naive product": NAIVE_PRODUCT,
     "a tiled product": TILED_PRODUCT,
@@ -385,6 +407,14 @@ OTHERS = {
     "matrix and vector": MATRIX_VECTOR,
     "outside": OUTSIDE,
 }
-# Scenes with the matrices of a product, but without its stage: a whole warp multiplies, or the sums
-# are in C.
-OWN = PRODUCTS | OTHERS | {"tensor cores": TENSOR_PRODUCT, "a hasty product": HASTY_PRODUCT}
+# Scenes with the matrices of a product, but without its stage: a whole warp multiplies, the sums
+# are in C, or functions convert the factors.
+OWN = (
+    PRODUCTS
+    | OTHERS
+    | {
+        "tensor cores": TENSOR_PRODUCT,
+        "a hasty product": HASTY_PRODUCT,
+        "bfloat16": BFLOAT16_PRODUCT,
+    }
+)

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from simulator import LaunchError, narrate
+from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.number_format import format_short
 from tests.ui.own_kernels import OTHERS, OWN, PRODUCTS, SAXPY, STRUCTS, TILED_PRODUCT, array, own
 from ui.compute import load_drawing, load_recording, load_report, open_view
 from ui.follow_click import follow_click
 from ui.hit import GLOBAL, SHARED
+from ui.lecture.arrays import ArrayName, ArrayReader
 from ui.lecture.arrays_panel import ArraysPanel
 from ui.lecture.sheet import LectureSheet, OnStage
 from ui.look import Look, Sheet, Stage
@@ -171,6 +173,21 @@ def test_a_struct_is_a_row_and_its_members_are_columns() -> None:
     hit = panel.hit(step, place.cells.left + 1, place.cells.top + place.cells.height + 1)
     assert hit is not None
     assert hit.index == 6
+
+
+def test_arrays_of_bfloat16_show_their_numbers() -> None:
+    drawn = drawing("bfloat16")
+    model = drawn.sheet._model  # type: ignore[attr-defined]
+    reader = ArrayReader(model)
+    step = next(step for step in drawn.steps if step.shared and step.written["Bs"].all())
+    A, As = ArrayName("A", MemorySpace.GLOBAL), ArrayName("As", MemorySpace.SHARED)
+    bits = model.recording.arguments["A"].astype(np.uint32) << 16
+    given = bits.view(np.float32)
+    assert set(given.reshape(-1).tolist()) <= set(range(10))
+    assert reader.values(step, A).tolist() == given.reshape(-1).tolist()
+    assert (reader.members(As), reader.shape(As)) == (None, (4, 4))
+    assert reader.texts(step, As) == [f"{value:.0f}" for value in given[:4, :4].reshape(-1)]
+    assert {line for step in drawn.steps if (line := step.statement.span.line)} <= set(range(4, 16))
 
 
 def test_the_tile_of_a_product_follows_from_what_it_does() -> None:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator import Step
-from simulator.language.ctype import Array
+from simulator.language.ctype import Array, numbers_held
 from simulator.language.tree import ArraySpace, Declare, MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from ui.lecture.members import Members, members_of
 from ui.panels.canvas import number
 from ui.panels.threads import values_by_step
-from ui.product_roles import two_dimensions
+from ui.product_roles import element_of, two_dimensions
 from ui.scene_model import SceneModel, distinct_snapshots, shared_tiles, unordered_cells
 from ui.wrong_access import WrongAccess, find_wrong_access
 
@@ -122,7 +122,10 @@ class ArrayReader:
     def _numbers(self, array: ArrayName, held: Array) -> Array:
         """What an array holds as the numbers that are drawn, flat."""
         members = self.members(array)
-        return np.asarray(held).reshape(-1) if members is None else members.values(held)
+        if members is not None:
+            return members.values(held)
+        element = element_of(self._model.recording, array.name, array.space)
+        return numbers_held(element, np.asarray(held)).reshape(-1)
 
     def _drawn(self, array: ArrayName, by_cell: Array) -> Array:
         """What there is for each cell of memory, flat, as it is for each drawn cell."""

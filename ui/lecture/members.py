@@ -7,9 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator import Recording
-from simulator.language.ctype import Array, ArrayOf, CType, Part, Pointer, Struct, Vector, parts
+from simulator.language.ctype import (
+    Array,
+    Part,
+    Struct,
+    Vector,
+    is_bfloat16,
+    parts,
+)
 from simulator.language.ctype import size_of as bytes_of
-from simulator.language.tree import ArraySpace, MemorySpace
+from simulator.language.tree import ArraySpace
+from ui.product_roles import element_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,9 +67,9 @@ class Members:
 
 
 def members_of(recording: Recording, name: str, space: ArraySpace) -> Members | None:
-    """The members of what an array holds; None for plain numbers."""
-    ctype = _element(recording, name, space)
-    if not isinstance(ctype, Struct | Vector):
+    """The members of what an array holds; None for plain numbers, of which bfloat16 is one."""
+    ctype = element_of(recording, name, space)
+    if not isinstance(ctype, Struct | Vector) or is_bfloat16(ctype):
         return None
     cell = ctype.cell if isinstance(ctype, Struct) else ctype.element
     part_of_cell = np.full(max(1, bytes_of(ctype) // cell.size), -1)
@@ -71,17 +79,3 @@ def members_of(recording: Recording, name: str, space: ArraySpace) -> Members | 
         part_of_cell[first : first + max(1, part.scalar.size // cell.size)] = i
     cell_of_part = np.array([part.offset // cell.size for part in found])
     return Members(found, bytes_of(ctype), part_of_cell, cell_of_part)
-
-
-def _element(recording: Recording, name: str, space: ArraySpace) -> CType | None:
-    """What an array's elements are; None if its declaration is not found."""
-    if space is MemorySpace.SHARED:
-        declared = {array.name: array.ctype for array in recording.shared}
-    else:
-        kernel = recording.kernel
-        declared = {one.variable.name: one.variable.ctype for one in kernel.globals}
-        declared |= {one.name: one.ctype for one in kernel.parameters}
-    ctype = declared.get(name)
-    if isinstance(ctype, Pointer):
-        return ctype.target
-    return ctype.innermost if isinstance(ctype, ArrayOf) else ctype
