@@ -83,6 +83,21 @@ NEAR_MISSES = {
         ],
         r"At M × N × K = 17 × 9 × 5, C\[16\]\[0\] is not written; .*Line 11 stores",
     ),
+    "C is stored every time": (
+        "keep_the_sum",
+        [("            acc += A[row", "            C[row * N + col] = acc += A[row")],
+        r"bytes of global memory per product; at most 5.3. Line 10 makes",
+    ),
+    "each tile begins again": (
+        "from_tile_to_tile",
+        [("        int a_col = ", "        acc = 0.0f;\n        int a_col = ")],
+        r"At M × N × K = 16 × 16 × 64, C\[0\]\[0\] is ",
+    ),
+    "the tile is overwritten": (
+        "from_tile_to_tile",
+        [("Bs[k][tx];\n        __syncthreads();", "Bs[k][tx];")],
+        r"line \d+: .*line \d+: .*no __syncthreads",
+    ),
     "one lane does all": (
         "coalesce",
         [
@@ -325,9 +340,9 @@ BROKEN = {
 @pytest.mark.parametrize("case", BROKEN)
 def test_a_broken_file_names_itself_and_the_key(case: str, tmp_path: Path) -> None:
     old, new, key = BROKEN[case]
-    text = (FOLDER / "02_coalesce.toml").read_text(encoding="utf-8")
+    text = (FOLDER / "03_coalesce.toml").read_text(encoding="utf-8")
     assert old in text
-    path = tmp_path / "02_coalesce.toml"
+    path = tmp_path / "03_coalesce.toml"
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(ValueError, match=rf"02_coalesce\.toml: .*{key}"):
+    with pytest.raises(ValueError, match=rf"03_coalesce\.toml: .*{key}"):
         load(path)
