@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -17,6 +18,13 @@ PAGES = [path.name for path in FILES if path.read_text(encoding="utf-8").endswit
 @pytest.fixture
 def app() -> AppTest:
     return AppTest.from_file(str(APP), default_timeout=60)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_worker_process_that_imports_a_page_draws_nothing(page: str) -> None:
+    last = ast.parse((APP.parent / "ui/pages" / page).read_text(encoding="utf-8")).body[-1]
+    assert isinstance(last, ast.If)
+    assert ast.unparse(last.test) == "__name__ == '__main__'"
 
 
 def test_every_page_has_its_entry() -> None:

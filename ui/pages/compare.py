@@ -334,4 +334,5 @@ def draw_scalings() -> None:
     show_scaling(run)
 
 
-draw_page()
+if __name__ == "__main__":  # run by Streamlit; not by a test's workers, which import it
+    draw_page()

@@ -811,4 +811,5 @@ def handle_click(opened: Opened, x: float, y: float, step: int) -> None:
         st.rerun()
 
 
-draw_page()
+if __name__ == "__main__":  # run by Streamlit; not by a test's workers, which import it
+    draw_page()

@@ -410,4 +410,5 @@ def open_scene(draft: Draft, view: View, told: Told | None = None, line: int | N
     st.switch_page(STEP_PAGE, query_params=state.get("address") or to_query(view))
 
 
-draw_page()
+if __name__ == "__main__":  # run by Streamlit; not by a test's workers, which import it
+    draw_page()
