@@ -8,7 +8,7 @@ from clang.cindex import CursorKind
 
 from simulator.frontend.clang import quoted_text, span_of
 from simulator.frontend.expressions import Expressions
-from simulator.frontend.types import convert
+from simulator.frontend.types import convert, lower_type
 from simulator.language import ctype
 from simulator.language.errors import SourceError, Span
 from simulator.language.functions import PRINT
@@ -58,4 +58,11 @@ def _argument(cursor: Any, texts: list[str], expressions: Expressions) -> Expres
             chosen = convert(expressions.value(condition), ctype.BOOL, span)
             either = (_argument(side, texts, expressions) for side in (yes, no))
             return Conditional(ctype.TEXT, span, chosen, *either)
+    kind = lower_type(cursor.type, span)
+    if not isinstance(kind, ctype.Scalar | ctype.Pointer | ctype.ArrayOf):
+        raise SourceError(
+            f"printf takes numbers, pointers and texts: print the members of this {kind}, or what "
+            "it is converted to.",
+            span,
+        )
     return expressions.value(cursor)

@@ -12,6 +12,7 @@ from typing import Any
 
 MAX_WIDTH = 500  # of a field, and digits behind the point
 MAX_TEXT = 4_000  # characters that one call prints
+MAX_ARGUMENTS = 32  # that a call takes (CUDA C++ Programming Guide, formatted output)
 CONVERSION = re.compile(
     r"%(?P<flags>[-+ #0]{0,8})(?P<width>\d{0,9}|\*)(?:\.(?P<precision>\d{0,9}|\*))?"
     r"(?P<size>hh|h|ll|l|j|z|t|L)?(?P<letter>[a-zA-Z%])"
@@ -40,11 +41,13 @@ class Conversion:
 def parse_format(text: str) -> list[str | Conversion]:
     """A format as plain texts and conversions, in order; ValueError for one that is not taken.
 
+    From the first conversion whose argument would come after MAX_ARGUMENTS all is plain text.
+
     >>> [str(piece) if isinstance(piece, str) else piece.text for piece in parse_format("x%%=%5d")]
     ['x', '%', '=', '%5d']
     """
     pieces: list[str | Conversion] = []
-    position = 0
+    position, arguments = 0, 0
     while position < len(text):
         percent = text.find("%", position)
         if percent < 0:
@@ -66,6 +69,10 @@ def parse_format(text: str) -> list[str | Conversion]:
             found["letter"], found[0],
         )  # fmt: skip
         _check(conversion)
+        arguments += conversion.arguments
+        if arguments > MAX_ARGUMENTS:
+            pieces.append(text[found.start() :])
+            break
         pieces.append(conversion)
     return pieces
 
@@ -107,7 +114,7 @@ def format_text(
 def _convert(conversion: Conversion, given: list[Any], texts: Sequence[str]) -> str:
     """One conversion with its arguments, the last of which is what it writes."""
     flags, width, precision = conversion.flags, conversion.width, conversion.precision
-    stars = [max(-MAX_WIDTH, min(MAX_WIDTH, int(value))) for value in given[:-1]]
+    stars = [max(-MAX_WIDTH, min(MAX_WIDTH, _star(value))) for value in given[:-1]]
     if width == "*":
         number = stars.pop(0)
         flags, width = flags + "-" * (number < 0), str(abs(number))
@@ -166,6 +173,12 @@ def _format_float(letter: str, value: float, flags: str, width: str, point: str)
 def _pad(text: str, flags: str, width: str) -> str:
     size = int(width or 0)
     return text.ljust(size) if "-" in flags else text.rjust(size)
+
+
+def _star(value: Any) -> int:
+    """A width or precision that is an argument, as C reads an int; a pointer has no number here."""
+    bits = 0 if isinstance(value, str) else _integer(value) & 0xFFFF_FFFF
+    return bits - ((bits >> 31) << 32)
 
 
 def _integer(value: Any) -> int:

@@ -102,15 +102,30 @@ def test_what_has_no_argument_stays_as_it_is_and_clang_warns() -> None:
         ('printf("%y", 1)', "printf takes no %y"),
         ('printf("%", 1)', "no conversion of C"),
         ("printf(p)", "in quotes"),
+        ('printf("%f", make_float2(1, 2))', "print the members of this float2"),
+        ('S s; printf("%*d", s, 1)', "print the members of this S"),
         ('fprintf(stderr, "a")', "prints with printf alone"),
         ('puts("a")', "prints with printf alone"),
     ],
 )
 def test_a_format_that_is_not_taken_is_refused(call: str, part: str) -> None:
     with pytest.raises(SourceError) as error:
-        compile_kernel(f"__global__ void k(const char* p) {{ {call}; }}", "k")
+        compile_kernel(
+            f"struct S {{ int a; }}; __global__ void k(const char* p) {{ {call}; }}", "k"
+        )
     assert part in error.value.message
     assert error.value.span is not None
+
+
+@pytest.mark.parametrize("width", ["x", "0.0 / 0.0", "1.0 / 0.0", "1ull << 63", '"text"'])
+def test_a_width_that_is_no_int_is_read_as_one(width: str) -> None:
+    assert printed(f'printf("%*d", {width}, 7);') == ["7"]
+
+
+def test_arguments_beyond_the_first_32_stay_as_they_are() -> None:
+    numbers = range(40)
+    (line,) = printed(f'printf("{"%d " * 40}", {", ".join(map(str, numbers))});')
+    assert line.split() == [str(n) for n in numbers[:32]] + ["%d"] * 8
 
 
 def test_a_long_text_is_cut() -> None:
