@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from simulator import Kernel, Report, compile_kernel, simulate
-from simulator.archive import check_output, write_arrays
+from simulator.archive import archive_name, write_arrays
 from simulator.command_line import command, distinct, kernel_name, sizes
 from simulator.frontend.device_code import SourceFile
 from simulator.frontend.host_launches import find_launches
@@ -21,10 +21,11 @@ from simulator.language.errors import LaunchError, SourceError
 from simulator.language.printable import printable
 from simulator.launch import Launch
 from simulator.machine.budget import Progress
+from simulator.output_file import check_output
 from simulator.split.part import NotSplitError
 from simulator.split.processes import simulate_in_processes
 from simulator.terminal.arguments import build_arguments
-from simulator.terminal.junit import check_junit, write_failure, write_junit
+from simulator.terminal.junit import write_failure, write_junit
 from simulator.terminal.options import (
     ExitCode,
     UsageError,
@@ -32,7 +33,7 @@ from simulator.terminal.options import (
     parse_defines,
     read_source,
 )
-from simulator.terminal.report_file import check_report, write_report
+from simulator.terminal.report_file import check_writer, write_report
 from simulator.terminal.report_text import report_as_json, report_as_text
 from simulator.terminal.verdict_run import is_asked, judge_exercise, judge_kernel
 from simulator.terminal.verdict_text import verdict_as_json, verdict_as_text
@@ -93,9 +94,10 @@ def judge(text: str, options: argparse.Namespace) -> tuple[str, ExitCode]:
     --junit's file is written for a text that is not judged, too.
     """
     if options.junit is not None:
-        check_junit(options.junit)
+        check_output("--junit", options.junit, "OUT.xml")
     if options.report is not None:
-        check_report(options.report)
+        check_output("--report", options.report, "OUT.html")
+        check_writer()
     try:
         if options.exercise is not None:
             judged = judge_exercise(text, options)
@@ -161,14 +163,15 @@ def load_kernel(text: str, options: argparse.Namespace) -> Kernel:
 def run_kernel(kernel: Kernel, options: argparse.Namespace) -> Report:
     """Launch a kernel with the options' arguments; write its arrays to --outputs, if given."""
     if options.outputs is not None:
-        check_output(options.outputs)
+        outputs = archive_name(options.outputs)
+        check_output("--outputs", outputs, "OUT.npz")
     arguments = build_arguments(kernel, options)
     launch = Launch(options.grid, options.block, arguments, options.shared)
     if options.seed < 0:
         raise UsageError(f"--seed {options.seed}: give a whole number from 0.")
     report = run_launch(kernel, launch, options)
     if options.outputs is not None:
-        write_arrays(options.outputs, report.arrays)
+        write_arrays(outputs, report.arrays)
     return report
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import stat
 import struct
 import tokenize
@@ -11,7 +10,6 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -20,8 +18,10 @@ import numpy as np
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
 from simulator.launch import BUDGET_BYTES
+from simulator.output_file import opened_output
 
 EXTRA_BYTES = 2**16  # that an archive may have besides its arrays' cells
+MAX_ARRAYS = 1_000  # of an archive: no kernel has so many parameters
 SHOWN_NAME = 40  # characters of a name, in a sentence
 CHUNK_BYTES = 2**20  # read at once
 HEADERS = {
@@ -44,34 +44,21 @@ def check_is_file(path: Path) -> None:
         )
 
 
-def check_output(file: str) -> None:
-    """Raise LaunchError for a name under which no archive can be written."""
-    if not file:
-        raise LaunchError("--outputs needs the name of a file, such as OUT.npz.")
-    if Path(file).is_dir():
-        raise LaunchError(f"--outputs {file} is a folder: give a file in it, such as OUT.npz.")
+def archive_name(file: str) -> str:
+    """The name of the archive that --outputs names: ".npz" is added where it lacks that."""
+    return file if not file or file.endswith(".npz") else f"{file}.npz"
 
 
 def write_arrays(file: str, arrays: Mapping[str, Array]) -> None:
-    """Write an archive of arrays by name; ".npz" is added to `file` where it lacks that.
+    """Write an archive of arrays by name.
 
-    np.savez would write the same, except for arrays with the names of its own parameters. The
-    archive is written beside the file and put in its place once it is whole. Raises LaunchError if
-    it cannot be written; what was there before is then still there.
+    np.savez would write the same, except for arrays with the names of its own parameters. Raises
+    LaunchError if the file cannot be written; what was there before is then still there.
     """
-    path = Path(file if file.endswith(".npz") else f"{file}.npz").resolve()
-    part = path.with_name(f".{path.name[:SHOWN_NAME]}.{os.getpid()}.part")
-    try:
-        with zipfile.ZipFile(part, "w") as archive:
-            for name, array in arrays.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                    np.lib.format.write_array(entry, array, allow_pickle=False)
-        part.replace(path)
-    except OSError as error:
-        raise LaunchError(f"{file} cannot be written: {error.strerror or error}.") from None
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+    with opened_output(file) as out, zipfile.ZipFile(out, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
 def read_arrays(file: str) -> dict[str, Array]:
@@ -86,6 +73,10 @@ def read_arrays(file: str) -> dict[str, Array]:
         _check_size(file, size)
         with zipfile.ZipFile(file) as archive:
             entries = archive.infolist()
+            if len(entries) > MAX_ARRAYS:
+                raise LaunchError(
+                    f"{file} holds {len(entries):,} arrays; the simulator takes {MAX_ARRAYS:,}."
+                )
             _check_size(file, sum(entry.file_size for entry in entries))
             arrays: dict[str, Array] = {}
             for entry in entries:

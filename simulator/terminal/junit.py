@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from simulator.language.errors import LaunchError
 from simulator.language.printable import printable
+from simulator.output_file import opened_output
 from simulator.terminal.verdict_run import Judged
 from simulator.verdict.judge import size_text
 from simulator.verdict.verdict import CheckState
@@ -39,14 +38,6 @@ def write_failure(file: str, name: str, sentences: str) -> None:
     suite = _suite(name)
     _fail(_case(suite, "it compiles and its launch is known", "source"), sentences)
     _write(file, suite)
-
-
-def check_junit(file: str) -> None:
-    """Raise LaunchError for a name under which no file can be written."""
-    if not file:
-        raise LaunchError("--junit needs the name of a file, such as OUT.xml.")
-    if Path(file).is_dir():
-        raise LaunchError(f"--junit {file} is a folder: give a file in it, such as OUT.xml.")
 
 
 def _suite(name: str) -> Element:
@@ -84,7 +75,5 @@ def _write(file: str, suite: Element) -> None:
     for name, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
         suite.set(name, str(len(list(suite.iter(tag)))))
     indent(suite)
-    try:
-        ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)
-    except OSError as error:
-        raise LaunchError(f"--junit {file} cannot be written: {error.strerror}.") from None
+    with opened_output(file) as out:
+        ElementTree(suite).write(out, encoding="utf-8", xml_declaration=True)

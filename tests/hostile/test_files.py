@@ -13,6 +13,7 @@ from simulator.__main__ import main
 from tests.hostile.texts import BOMBS
 
 ROOT = Path(__file__).resolve().parents[2]
+TILED = str(ROOT / "assets/kernels/tiled.cu")
 GOOD = "__global__ void k(float* file, float* allow_pickle) { file[0] = allow_pickle[0]; }"
 LAUNCH = ["--kernel", "k", "--grid", "1", "--block", "1"]
 ESCAPE = "\x1b[2J"
@@ -47,14 +48,47 @@ def test_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert "is not a file" in run(command, capsys)
 
 
-@pytest.mark.parametrize(("outputs", "part"), [("", "needs the name"), (".", "is a folder")])
-def test_outputs_without_a_name(
-    outputs: str, part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "good.cu"
-    file.write_text(GOOD, encoding="utf-8")
-    command = [str(file), *LAUNCH, "--outputs", outputs, "f32:4", "f32:4"]
-    assert part in run(command, capsys)
+@pytest.mark.parametrize("option", ["--outputs", "--junit", "--report"])
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("", "needs the name"),
+        (".npz", "is a folder"),
+        ("no/such/OUT.npz", "cannot be written: there is no such folder"),
+        ("n" * 300 + ".npz", "cannot be written: File name too long"),
+        (ESCAPE * 99 + ".npz", "cannot be written: File name too long"),
+        ("good.cu/OUT.npz", "cannot be written: there is no such folder"),
+    ],
+)
+def test_a_name_under_which_nothing_can_be_written(
+    option: str, name: str, part: str, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    Path("good.cu").write_text(GOOD, encoding="utf-8")
+    Path(".npz").mkdir()
+    verdict = () if option == "--outputs" else ("--verdict",)
+    command = ["good.cu", *verdict, *LAUNCH, option, name, "f32:4", "f32:4"]
+    error = run(command, capsys)
+    assert option in error
+    assert part in error
+    assert sorted(file.name for file in Path.cwd().iterdir()) == [".npz", "good.cu"]
+
+
+@needs_devices
+@pytest.mark.parametrize(("option", "begins"), [("--junit", "<?xml"), ("--report", "<!doctype")])
+def test_a_pipe_is_written_and_stays_one(option: str, begins: str, tmp_path: Path) -> None:
+    pipe, read = tmp_path / "pipe", tmp_path / "read"
+    os.mkfifo(pipe)
+    with read.open("wb") as out, subprocess.Popen(["cat", pipe], stdout=out):  # noqa: S607
+        try:
+            assert (
+                main([str(ROOT / "assets/kernels/tiled.cu"), "--verdict", option, str(pipe)]) == 0
+            )
+        finally:  # so that cat ends
+            os.close(os.open(pipe, os.O_RDWR))
+    assert pipe.is_fifo()
+    assert read.read_text(encoding="utf-8").lower().startswith(begins)
 
 
 def test_arrays_by_numpys_own_names_are_written(tmp_path: Path) -> None:

@@ -128,6 +128,9 @@ BROKEN = {
 TOLD = {
     "two of one name": (packed(("x.npy", GOOD), ("y.npy", GOOD)).replace(b"y.npy", b"x.npy"),
                         "holds x twice."),
+    "more arrays than a kernel has": (
+        packed(*((f"{n}.npy", GOOD) for n in range(1001))), "holds 1,001 arrays; the simulator"
+    ),
     "one name, two ways": (packed(("x.npy", GOOD), ("x", GOOD)), "holds x twice."),
     "a name in folders": (packed(("a/x.npy", GOOD)), "holds 'a/x', which is no parameter of k"),
     "a name above": (packed(("../x.npy", GOOD)), "holds '../x', which is no parameter of k"),
