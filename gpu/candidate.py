@@ -62,6 +62,10 @@ def choose(
     check_size(size)
     grid, block = entry.shape(size[0], size[1], **chosen)
     check_grid(name, grid)
+    if grid[2] > 1:
+        raise LaunchError(
+            f"{wanted} adds to a C that must hold zeros before; `python -m gpu shapes` measures it."
+        )
     values = {macro: str(chosen.get(macro, offer[0])) for macro, offer in entry.defines.items()}
     return Candidate(
         wanted, entry.source(**chosen), entry.kernel, grid, block, values, entry.precision,

@@ -42,6 +42,7 @@ class Entry:
     operands: str = ""  # the NumPy dtype of A and B where it is not C's
     precision: str = "float32"  # what operands are rounded to as they are multiplied; "tf32"
     shared: int | str = 0  # bytes of dynamic shared memory
+    pieces: int | str = 1  # of K, each with a block of its own: the grid's z
     speed: tuple[Mapping[str, int], ...] = ({},)  # settings to measure on a GPU
     teaching: tuple[Mapping[str, int], ...] = ({},)  # settings to show on a screen, default first
     simulated: bool = True  # whether the simulator executes it; the others run on a GPU alone
@@ -68,7 +69,7 @@ class Entry:
         """The grid, in blocks, and the block, in threads, for an M x N product."""
         values = self._values(chosen)
         rows, columns = self.produces(**chosen)
-        grid = dim3(-(-N // columns), -(-M // rows))
+        grid = dim3(-(-N // columns), -(-M // rows), evaluate(self.pieces, values))
         return grid, dim3(*(evaluate(size, values) for size in self.block))
 
     def tile(self, **chosen: int) -> tuple[int, int, int] | None:
@@ -144,6 +145,7 @@ def _entry(name: str, table: Mapping[str, Any]) -> Entry:
         operands=table.get("operands", ""),
         precision=table.get("precision", table.get("element", "float32")),
         shared=table.get("shared", 0),
+        pieces=table.get("pieces", 1),
         speed=tuple(defaults | setting for setting in table.get("speed", [{}])),
         simulated=table.get("simulated", True),
         teaching=tuple(defaults | setting for setting in table.get("teaching", [{}])),

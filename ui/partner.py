@@ -35,7 +35,10 @@ def side_views(view: View, record: Callable[[View], Recording]) -> tuple[View, V
     )  # fmt: skip
     entry = catalogue()[right.kernel]
     grid, block = entry.shape(view.M, view.N, **dict(right.defines))
-    right = replace(right, block=_nearest(left.block, grid), thread=_nearest(left.thread, block))
+    right = replace(
+        right, block=_nearest(left.block, grid), thread=_nearest(left.thread, block),
+        z=(min(left.z[0], grid[2] - 1), 0),
+    )  # fmt: skip
     recording = record(left)
     thread = min(ravel((*left.thread, 0), recording.launch.block), recording.launch.threads - 1)
     cell = stored_cell(recording, thread)

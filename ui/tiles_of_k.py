@@ -1,7 +1,8 @@
 """Tiles counted along K: which one a step multiplies or loads, and which one a cell belongs to.
 
 A sum takes its products in the order of k, so that the number of products that it has had before
-tells the k of the next. A kernel that copies ahead reads other tiles in the same iteration.
+tells the k of the next. It begins with the first tile that the block reads: not with tile 0 where
+blocks share K. A kernel that copies ahead reads other tiles in the same iteration.
 """
 
 from __future__ import annotations
@@ -46,8 +47,11 @@ def number_tiles(
     products than all tiles have.
     """
     count = max(1, -(-product.K // depth))
+    loaded = tuple(_loaded(step, product, depth) for step in recording.steps)
+    first = min((tile for tile in loaded if tile is not None), default=0)
     of_products = {
-        number: done // depth for number, done in _products_before(recording, thread).items()
+        number: first + done // depth
+        for number, done in _products_before(recording, thread).items()
     }
     if not of_products or max(of_products.values()) >= count:
         return None
@@ -62,7 +66,6 @@ def number_tiles(
                     nearest[iteration] = of_products[number]
             elif multiplied[number] is None and iteration is not None:
                 multiplied[number] = nearest.get(iteration)
-    loaded = tuple(_loaded(step, product, depth) for step in recording.steps)
     return TilesOfK(depth, count, tuple(multiplied), loaded, min(of_products))
 
 

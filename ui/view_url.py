@@ -226,8 +226,11 @@ def from_query(
         shown, kernel=kernel, M=M, N=N, K=K, defines=defines, edits=edits,
         inputs=parser.parse_word("inputs", INPUTS, DEFAULT.inputs),
     )  # fmt: skip
-    parser.note_unknown({*PARAMETERS, *entry.defines} - {own_link.PARAMETER})
     grid, block = entry.shape(view.M, view.N, **dict(defines))
+    if grid[2] > 1:
+        view = replace(view, z=(parser.parse_integer("bz", 0), 0))
+    known = {*PARAMETERS, *entry.defines} - {own_link.PARAMETER}
+    parser.note_unknown(known | ({"bz"} if entry.pieces != 1 else set()))
     view, clamp_notices = _clamp_to_launch(view, grid, block)
     partner, partner_notices = _parse_partner(view, parser.text("with"))
     return replace(view, partner=partner), (*parser.notices, *clamp_notices, *partner_notices)

@@ -171,6 +171,12 @@ def test_the_chosen_macro_is_in_the_text_and_the_launch() -> None:
         choose("tiled", (100, 50, 25), {"TILE": "x"})
 
 
+def test_blocks_that_share_cells_are_left_to_the_shapes() -> None:
+    assert choose("anyshape:PIECES=1", (100, 50, 25)).grid == (1, 2, 1)
+    with pytest.raises(LaunchError, match="zeros before; `python -m gpu shapes`"):
+        choose("anyshape:PIECES=2", (100, 50, 25))
+
+
 @pytest.fixture
 def with_gpus(with_gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_GPUS", "4")

@@ -55,8 +55,8 @@ def valid(view: View) -> bool:
     return (
         all(1 <= size <= LARGEST for size in (view.M, view.N, view.K))
         and block[0] * block[1] * block[2] <= MAX_THREADS
-        and all(0 <= at < size for at, size in zip(view.block, grid[:2], strict=True))
-        and all(0 <= at < size for at, size in zip(view.thread, block[:2], strict=True))
+        and all(0 <= at < size for at, size in zip(view.block_index, grid, strict=True))
+        and all(0 <= at < size for at, size in zip(view.thread_index, block, strict=True))
         and list(view.edits) == [key for key in offered if key in view.edits]
         and view.step >= 0
         and view.schedule in SCHEDULES
@@ -69,7 +69,7 @@ def alone(view: View, partner: Partner) -> View:
     """The scene beside a view's, as a view of its own."""
     return dataclasses.replace(
         view, kernel=partner.kernel, defines=partner.defines, edits=partner.edits,
-        schedule=partner.schedule, block=(0, 0), thread=(0, 0), partner=None,
+        schedule=partner.schedule, block=(0, 0), thread=(0, 0), z=(0, 0), partner=None,
     )  # fmt: skip
 
 
@@ -99,6 +99,7 @@ def random_scene(choose: random.Random, M: int, N: int, K: int) -> View:
         (choose.randrange(block[0]), choose.randrange(block[1])),
         choose.randrange(20_000), choose.choice(SCHEDULES), choose.choice(INPUTS),
         choose.choice(list(Sheet)), choose.choice([None, *Stage]),
+        z=(choose.randrange(grid[2]), 0),
     )  # fmt: skip
 
 
@@ -281,11 +282,28 @@ def test_focus_is_kept_within_the_launch() -> None:
     assert len(said) == 2
 
 
+@pytest.mark.parametrize(
+    ("address", "block", "count"),
+    [
+        ("kernel=anyshape&PIECES=4&bz=3", (0, 0, 3), 0),
+        ("kernel=anyshape&PIECES=4&bz=4", (0, 0, 3), 1),
+        ("kernel=anyshape&bz=1", (0, 0, 0), 0),  # as a link where PIECES was made smaller
+        ("kernel=tiled&bz=1", (0, 0, 0), 1),
+    ],
+)
+def test_a_block_has_a_z_where_blocks_share_k(
+    address: str, block: tuple[int, int, int], count: int
+) -> None:
+    view, said = from_query(dict(pair.split("=") for pair in address.split("&")))
+    assert view.block_index == block
+    assert len(said) == count
+
+
 @SEEDS
 def test_any_address_whatever_gives_a_view_and_sentences(seed: int) -> None:
     choose = random.Random(seed)  # noqa: S311  # likewise
     macros = sorted({macro for entry in catalogue().values() for macro in entry.defines})
-    names = [*PARAMETERS, *macros]
+    names = [*PARAMETERS, *macros, "bz"]
     words = [*GARBAGE, *catalogue(), *SCHEDULES, *(switch.edit.key for switch in SWITCHES)]
     sentences = 0
     for _ in range(VIEWS):

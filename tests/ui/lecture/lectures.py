@@ -95,7 +95,7 @@ def of_query(look: Look = Look(), thread: int | None = None, **query: Any) -> Le
 @functools.cache
 def record_view(view: View) -> Recording:
     kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
-    return record(kernel, launch(view), (*view.block, 0), view.schedule)
+    return record(kernel, launch(view), view.block_index, view.schedule)
 
 
 @functools.cache

@@ -372,6 +372,15 @@ def test_sums_that_get_more_products_than_all_tiles_have_are_not_followed() -> N
     assert all(multiplied_tile(model, s) == outer_iteration(model, s) for s in recording.steps)
 
 
+@pytest.mark.parametrize("z", [0, 1, 2])
+def test_a_block_that_has_a_piece_of_k_counts_from_its_first_tile(z: int) -> None:
+    lecture = of_query(kernel="anyshape", M=16, N=32, K=20, PIECES=4, bz=z)
+    pieces = [[0, 1], [2, 3], [4]][z]  # five tiles, two for each block as long as there are any
+    found = {multiplied_tile(lecture.model, step) for step in products(lecture)}
+    assert found == set(pieces)
+    assert {loaded_tile(lecture.model, step) for step in lecture.steps} == {None, *pieces}
+
+
 @pytest.mark.parametrize("kernel", ["naive", "uncoalesced"])
 def test_a_kernel_without_tiles_counts_iterations(kernel: str) -> None:
     lecture = of_query(kernel=kernel)
