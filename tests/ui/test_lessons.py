@@ -14,13 +14,15 @@ import pytest
 
 from ui.gpu_charts.rows import INK
 from ui.lessons.__main__ import main
-from ui.lessons.charts import draw_chart
+from ui.lessons.charts import describe, draw_chart
 from ui.lessons.judge import Answer, check_texts, fill, judge, right_answer, value, words
 from ui.lessons.lesson import (
     Chart,
     Claim,
     Kind,
     Lesson,
+    Measure,
+    Quantity,
     Question,
     QuestionPart,
     ScenePart,
@@ -33,6 +35,7 @@ from ui.lessons.quantities import find
 from ui.lessons.scene import count_steps, draw_scene
 from ui.look import Look
 from ui.room import PHONE, USUAL
+from ui.standalone import parse_address
 
 HEAD = '```lesson\ntitle = "T"\nminutes = 1\nidea = "I."\n```\n'
 VIEW = "kernel=tiled&M=4&N=4&K=4&TILE=2"
@@ -184,6 +187,61 @@ def test_a_lesson_asks_and_shows_or_holds_claims_against_runs(lesson: Lesson) ->
 
 def test_the_ladder_is_no_higher_than_a_window() -> None:
     assert draw_chart(Chart.LADDER, INK).layout.height <= 620
+
+
+@pytest.mark.parametrize(
+    ("chart", "said"),
+    [
+        (Chart.WAVES, "5,120 × 2,560 × 1,280 132, 132, 132, 4 of 132 places"),
+        (Chart.SHAPES, "256 × 256 × 16,384 101%"),
+        (Chart.ACCURACY, "tensor_half: error 4.9e-06, 397 TFLOP/s"),
+    ],
+)
+def test_a_chart_says_what_was_recorded(chart: Chart, said: str) -> None:
+    assert said in describe(chart)
+    assert draw_chart(chart, INK).data
+
+
+def found(measure: Measure, of: str, view: str = "") -> float:
+    return find(Quantity(measure, parse_address(view) if view else None, of, 3))
+
+
+def test_waves_are_those_of_the_table() -> None:
+    three, one = (found(Measure.WAVE_TIME, f"anyshape {blocks} 1280") for blocks in (3, 1))
+    waves = found(Measure.SHAPE, "plan.blocks 5120 2560 1280") // (3 * 132)
+    spent = found(Measure.SHAPE, "plan.predicted_ms 5120 2560 1280")
+    assert 1e-3 * (waves * three + one) == pytest.approx(spent, rel=0.02)  # and the launch's own
+    assert found(Measure.USUAL_PLAN, "blocks 5120 2560 1280") == 20 * 20
+
+
+def test_two_pieces_may_be_added_in_any_order_and_more_may_not() -> None:
+    view = "kernel=anyshape&M=16&N=32&K=16&inputs=fractions"
+    assert found(Measure.ORDER_CELLS, "", f"{view}&PIECES=2") == 0
+    assert found(Measure.ORDER_CELLS, "", f"{view}&PIECES=4") > 0
+    assert found(Measure.ORDER_CELLS, "", view) == 0
+
+
+def test_each_lane_holds_the_sum_that_its_step_tells() -> None:
+    view = "kernel=tensor_half&M=16&N=16&K=32&step=182"
+    assert found(Measure.LANE, "1 4", view) == 6  # whose sentence names row 1 and column 4
+    held = [found(Measure.LANE, f"{i} {j}", view) for i in range(16) for j in range(16)]
+    assert [held.count(lane) for lane in range(32)] == [8] * 32
+
+
+@pytest.mark.parametrize(
+    ("measure", "of", "view"),
+    [
+        (Measure.SHAPE, "plan.blocks 7 7 7", ""),
+        (Measure.SHAPE, "nothing 512", ""),
+        (Measure.USUAL_PLAN, "blocks 4095 4097 1023", ""),
+        (Measure.WAVE_TIME, "warptiles 2 512", ""),
+        (Measure.LANE, "16 0", "kernel=tensor_half&M=16&N=16&K=32&step=182"),
+        (Measure.LANE, "0 0", "kernel=tensor_half&M=16&N=16&K=32&step=1"),
+    ],
+)
+def test_a_number_that_there_is_not_is_told(measure: Measure, of: str, view: str) -> None:
+    with pytest.raises(ValueError, match=r"^No"):
+        found(measure, of, view)
 
 
 def stops(count: int, mark: str = "stage", view: str = VIEW) -> str:

@@ -111,6 +111,26 @@ def draw_waves(plan: Plan, multiprocessors: int, ink: str = rows.INK) -> go.Figu
     first = max(0, len(every) - MOST_WAVES)
     shown = every[first:]
     most = multiprocessors * plan.resident
+    names = [f"Wave {first + number + 1}" for number in range(len(shown))]
+    return _draw_places(names, shown, most, ink)
+
+
+def draw_known_waves(table: Table, shapes: Sequence[Shape], ink: str = rows.INK) -> go.Figure:
+    """Draw the waves of the ladder's last kernel at some shapes that it can take, as draw_waves."""
+    names, shown, most = [], [], 0
+    for shape in shapes:
+        plan = usual_plan(table, shape)
+        assert plan is not None
+        most = table.multiprocessors * plan.resident  # the same for all
+        every = waves(plan, table.multiprocessors)
+        shown += every
+        size, count = size_name(shape.size), len(every)
+        names += [size if count == 1 else f"{size}, wave {n + 1} of {count}" for n in range(count)]
+    return _draw_places(names, shown, most, ink)
+
+
+def _draw_places(labels: Sequence[str], shown: Sequence[int], most: int, ink: str) -> go.Figure:
+    """Draw rows of `most` places for blocks each, of which some are taken."""
     at = list(range(len(shown)))
     figure = go.Figure(
         go.Bar(
@@ -123,12 +143,9 @@ def draw_waves(plan: Plan, multiprocessors: int, ink: str = rows.INK) -> go.Figu
         marker={"color": EMPTY, "line": {"color": REFERENCE_COLOUR, "width": 1.5}},
     )  # fmt: skip
     names = [
-        rows.Name(
-            f"Wave {first + number + 1}",
-            f"{blocks:,} of {most:,} places, {format_percent(blocks / most)}", False,
-        )
-        for number, blocks in enumerate(shown)
-    ]  # fmt: skip
+        rows.Name(label, f"{blocks:,} of {most:,} places, {format_percent(blocks / most)}", False)
+        for label, blocks in zip(labels, shown, strict=True)
+    ]
     rows.write_names(figure, names, ink)
     font = {"size": rows.AXIS_SIZE, "color": ink}
     figure.update_xaxes(
@@ -137,6 +154,17 @@ def draw_waves(plan: Plan, multiprocessors: int, ink: str = rows.INK) -> go.Figu
     )  # fmt: skip
     figure.update_layout(showlegend=False, barmode="overlay")
     return figure
+
+
+def describe_known_waves(table: Table, shapes: Sequence[Shape]) -> str:
+    """The waves of the ladder's last kernel at some shapes in words, for a screen reader."""
+    plans = [(shape, usual_plan(table, shape)) for shape in shapes]
+    return "; ".join(
+        f"{size_name(shape.size)} {', '.join(map(str, waves(plan, table.multiprocessors)))} of "
+        f"{table.multiprocessors * plan.resident} places"
+        for shape, plan in plans
+        if plan is not None
+    )
 
 
 def explain_waves(plan: Plan, multiprocessors: int) -> str:

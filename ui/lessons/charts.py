@@ -9,7 +9,9 @@ import plotly.graph_objects as go
 from gpu.microbenchmarks.limits import Limits
 from gpu.recorded import RecordedRun, recordings
 from gpu.result import Comparison
-from ui.gpu_charts import latency, performance, roofline
+from gpu.shapes.plan import Table
+from gpu.shapes.result import Shape
+from ui.gpu_charts import accuracy, latency, performance, roofline, shapes
 from ui.lessons.lesson import Chart
 
 # The bars of the ladder, one window high: each rung once, in tiles of 16 where it has a choice.
@@ -17,6 +19,9 @@ RUNGS = (
     "naive", "tiled", "transposed", "rows", "registers", "vectors", "pipelined", "warptiles",
     "cublas",
 )  # fmt: skip
+# Shapes whose waves are drawn: of few blocks, and with a last wave that is nearly full or empty.
+IN_WAVES = ((512, 512, 512), (256, 256, 16384), (4096, 4096, 4096), (5120, 2560, 1280))
+ACCURATE_AT = (4096, 4096, 4096)
 
 
 def newest() -> RecordedRun:
@@ -35,6 +40,18 @@ def ladder(run: RecordedRun) -> Comparison:
     return performance.choose_kernels(largest_square(run), RUNGS)
 
 
+def in_waves(run: RecordedRun) -> tuple[Table, tuple[Shape, ...]]:
+    """What a run knows of waves, and its shapes of IN_WAVES."""
+    assert run.shape_table is not None  # the newest recording has it
+    by_size = {shape.size: shape for shape in run.shapes}
+    return run.shape_table, tuple(by_size[size] for size in IN_WAVES)
+
+
+def accurate(run: RecordedRun) -> Comparison:
+    """The comparison of a run at ACCURATE_AT."""
+    return next(one for one in run.comparisons if one.size == ACCURATE_AT)
+
+
 def draw_chart(chart: Chart, ink: str) -> go.Figure:
     """Draw a chart, its text in a colour."""
     run = newest()
@@ -47,6 +64,12 @@ def draw_chart(chart: Chart, ink: str) -> go.Figure:
             return performance.draw_against_size(run.comparisons, ink)
         case Chart.ROOFLINE:
             return roofline.draw_roofline(largest_square(run), run.limits, ink)
+        case Chart.WAVES:
+            return shapes.draw_known_waves(*in_waves(run), ink)
+        case Chart.SHAPES:
+            return shapes.draw_map(run.shapes, ink)
+        case Chart.ACCURACY:
+            return accuracy.draw_accuracy(accurate(run), ink)
         case _:
             assert_never(chart)
 
@@ -63,6 +86,12 @@ def describe(chart: Chart) -> str:
             return "TFLOP/s of each kernel over the size of square matrices."
         case Chart.ROOFLINE:
             return roofline.describe(largest_square(run), run.limits)
+        case Chart.WAVES:
+            return shapes.describe_known_waves(*in_waves(run))
+        case Chart.SHAPES:
+            return f"Share of cuBLAS at each M x N x K: {shapes.describe(run.shapes)}."
+        case Chart.ACCURACY:
+            return accuracy.describe(accurate(run))
         case _:
             assert_never(chart)
 
@@ -73,6 +102,8 @@ def source(chart: Chart) -> str:
     size = ""
     if chart in (Chart.LADDER, Chart.ROOFLINE):
         size = f", at {' × '.join(map(str, largest_square(run).size))}"
+    if chart is Chart.ACCURACY:
+        size = f", at {' × '.join(map(str, ACCURATE_AT))}"
     return f"Recorded on {run.device.name}, {run.when.day} {run.when:%B %Y}{size}."
 
 

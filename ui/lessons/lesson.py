@@ -32,6 +32,9 @@ class Chart(StrEnum):
     LADDER = "ladder"
     AGAINST_SIZE = "against-size"
     ROOFLINE = "roofline"
+    WAVES = "waves"
+    SHAPES = "shapes"
+    ACCURACY = "accuracy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +116,20 @@ class Measure(StrEnum):
     LINE = "line"  # of the text, of the view's step
     VARIABLE = "variable"  # a number of the focused thread, after the view's step
     SHARED_CELL = "shared-cell"  # of a shared array, after the view's step
+    ORDER_CELLS = "order-cells"  # of C that differ if blocks add to them in the opposite order
+    LANE = "lane"  # that holds a row's and column's sum of a tensor core's tile, at the view's step
     COUNTER = "counter"  # of the whole launch: simulator.observers.counters
     RECORDED = "recorded"  # of a run on a GPU: a path, such as limits.latency.dram
     KERNEL_TIME = "kernel-time"  # of a recorded comparison, in milliseconds
     KERNEL_SHARE = "kernel-share"  # of cuBLAS's speed there
+    KERNEL_TFLOPS = "kernel-tflops"
+    KERNEL_ERROR = "kernel-error"  # of its C there, in millionths of C's norm
     KERNEL_REGISTERS = "kernel-registers"  # of a thread there
     KERNEL_OCCUPANCY = "kernel-occupancy"  # resident threads there, in percent of the most
     KERNEL_COUNTER = "kernel-counter"  # of the hardware there: simulator.observers.counters
+    SHAPE = "shape"  # of the recorded run over shapes: of gpu.shapes.result.Shape
+    USUAL_PLAN = "usual-plan"  # the ladder's last kernel for a shape: of gpu.shapes.plan.Plan
+    WAVE_TIME = "wave-time"  # of a kernel's blocks there, in microseconds
 
 
 @dataclass(frozen=True, slots=True)

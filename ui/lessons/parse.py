@@ -57,7 +57,8 @@ FENCE = re.compile(r"^```(?P<name>\w*)\s*$")
 TOML_LINE = re.compile(r"\(at line (?P<line>\d+), column \d+\)$")
 WITHOUT_VIEW = (
     Measure.RECORDED, Measure.KERNEL_TIME, Measure.KERNEL_SHARE, Measure.KERNEL_REGISTERS,
-    Measure.KERNEL_OCCUPANCY, Measure.KERNEL_COUNTER,
+    Measure.KERNEL_OCCUPANCY, Measure.KERNEL_COUNTER, Measure.KERNEL_TFLOPS, Measure.KERNEL_ERROR,
+    Measure.SHAPE, Measure.USUAL_PLAN, Measure.WAVE_TIME,
 )  # fmt: skip
 FEWEST_STOPS, MOST_STOPS = 4, 8  # of a sequence; a single one is a picture
 WHOLE = {Mark.LEFT, Mark.RIGHT, Mark.COUNTS}  # marks of two scenes, beside the timeline's

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import Any, assert_never
 
 import numpy as np
 
-from gpu.recorded import recordings
+from gpu.recorded import RecordedRun, recordings
 from gpu.result import KernelResult
-from simulator import LaunchError, simulate
+from simulator import LaunchError, Step, simulate
+from simulator.language.fragments import parse_fragment
 from simulator.launch import WARP_SIZE, ravel
 from simulator.observers.counters import FIELDS
 from ui import presets
 from ui.compute import load_kernel, load_launch, load_recording, load_report, recording_key
 from ui.costs import add_up_costs
+from ui.gpu_charts.shapes import usual_plan
 from ui.lessons.lesson import Measure, Quantity
 from ui.panels.threads import global_loads
+from ui.products import multiplication
 from ui.scene_model import build_scene_model
 from ui.view_url import View
 
@@ -80,13 +84,18 @@ def measure(view: View, kind: Measure, of: str = "") -> float:
             if name not in step.shared:
                 raise ValueError(f"No shared array {name} here, only {', '.join(step.shared)}.")
             return float(step.shared[name][tuple(map(int, index))])
+        case Measure.ORDER_CELLS:
+            return _order_cells(view)
+        case Measure.LANE:
+            return _lane(step, *map(int, of.split()))
         case Measure.COUNTER:
             if of not in FIELDS:
                 raise ValueError(f"No counter {of}, only {', '.join(FIELDS)}.")
             return load_report(view).counters[of]
         case (
             Measure.RECORDED | Measure.KERNEL_TIME | Measure.KERNEL_SHARE | Measure.KERNEL_REGISTERS
-            | Measure.KERNEL_OCCUPANCY | Measure.KERNEL_COUNTER
+            | Measure.KERNEL_OCCUPANCY | Measure.KERNEL_COUNTER | Measure.KERNEL_TFLOPS
+            | Measure.KERNEL_ERROR | Measure.SHAPE | Measure.USUAL_PLAN | Measure.WAVE_TIME
         ):  # fmt: skip
             raise ValueError(f"{kind} is of no view.")
         case _:
@@ -97,18 +106,17 @@ def recorded(kind: Measure, of: str) -> float:
     """A number of the newest recorded run.
 
     of is a path, such as "limits.latency.dram"; of a kernel "tiled 4096" or "tiled:TILE=32 8192
-    6144 4096", and behind it a counter's name. Raises ValueError, a sentence, where nothing of that
-    name was recorded.
+    6144 4096", and behind it a counter's name; of a shape a path and M, N, K, "plan.blocks 512"; of
+    a wave the kernel, the blocks on a multiprocessor and K, "anyshape 3 512". Raises ValueError, a
+    sentence, where nothing of that name was recorded.
     """
     run = recordings().runs[0]
     if kind is Measure.RECORDED:
-        found: Any = run
-        for name in of.split("."):
-            names = {field.name for field in dataclasses.fields(found)}
-            if name not in names:
-                raise ValueError(f"No {name} was recorded, only {', '.join(sorted(names))}.")
-            found = getattr(found, name)
-        return float(found)
+        return _at_path(run, of)
+    if kind is Measure.WAVE_TIME:
+        return _wave_time(run, of)
+    if kind in (Measure.SHAPE, Measure.USUAL_PLAN):
+        return _of_shape(run, kind, of)
     name, *rest = of.split()
     size = recorded_size(of)
     counter = next((word for word in rest if not word.isdigit()), "")
@@ -119,6 +127,38 @@ def recorded(kind: Measure, of: str) -> float:
                 if number is not None:
                     return number
     raise ValueError(f"No {kind} was recorded of {of}.")
+
+
+def _at_path(found: Any, path: str) -> float:
+    """A number of data by the names of fields."""
+    for name in path.split("."):
+        names = {field.name for field in dataclasses.fields(found)}
+        if name not in names:
+            raise ValueError(f"No {name} was recorded, only {', '.join(sorted(names))}.")
+        found = getattr(found, name)
+    return float(found)
+
+
+def _of_shape(run: RecordedRun, kind: Measure, of: str) -> float:
+    """A number of a shape's chosen plan, or of the ladder's last kernel for it."""
+    size = recorded_size(of)
+    shape = next((one for one in run.shapes if one.size == size), None)
+    if shape is None or run.shape_table is None:
+        raise ValueError(f"No shape was recorded of {of}.")
+    found = shape if kind is Measure.SHAPE else usual_plan(run.shape_table, shape)
+    if found is None:
+        raise ValueError(f"No plan of the ladder's last kernel was recorded of {of}.")
+    return _at_path(found, of.split()[0])
+
+
+def _wave_time(run: RecordedRun, of: str) -> float:
+    """Microseconds of a wave of a kernel's blocks, whose K is in one piece."""
+    name, blocks, K = of.split()
+    kernels = () if run.shape_table is None else run.shape_table.kernels
+    for tuned in kernels:
+        if tuned.name == name and 1 <= int(blocks) <= len(tuned.wide.k_ms):
+            return 1e3 * tuned.wide.time(int(blocks), int(K))
+    raise ValueError(f"No wave was recorded of {of}.")
 
 
 def recorded_size(of: str) -> tuple[int, int, int] | None:
@@ -141,6 +181,10 @@ def _of_kernel(kind: Measure, kernel: KernelResult, counter: str) -> float | Non
         return kernel.ms
     if kind is Measure.KERNEL_SHARE:
         return kernel.cublas_ratio
+    if kind is Measure.KERNEL_TFLOPS:
+        return kernel.tflops
+    if kind is Measure.KERNEL_ERROR:
+        return None if kernel.rel_norm_error is None else 1e6 * kernel.rel_norm_error
     if kind is Measure.KERNEL_REGISTERS:
         return kernel.registers
     if kind is Measure.KERNEL_OCCUPANCY:
@@ -165,6 +209,32 @@ def _wrong_cells(view: View) -> int:
     found = simulate(load_kernel(view), load_launch(view), view.schedule).arrays["C"]
     product = arguments["A"].astype(float) @ arguments["B"].astype(float)
     return int((found.reshape(product.shape).astype(float) != product).sum())
+
+
+def _lane(step: Step, row: int, column: int) -> int:
+    """The lane of a warp that holds a sum of the tile which a tensor core computes at a step."""
+    call = multiplication(step)
+    fragment = None if call is None else parse_fragment(call.texts[0])
+    if fragment is None:
+        raise ValueError("Nothing is multiplied on a tensor core here.")
+    rows, columns = fragment.positions()
+    lanes, _ = np.nonzero((rows == row) & (columns == column))
+    if not lanes.size:
+        raise ValueError(f"No lane holds row {row}, column {column}.")
+    return int(lanes[0])
+
+
+def _order_cells(view: View) -> int:
+    """How many cells of C are others if blocks that share them add in the opposite order."""
+    width, height, pieces = load_launch(view).grid
+    parts = []  # of C: what the blocks of each piece of K add
+    for z in range(pieces):
+        part: Any = 0
+        for x, y in itertools.product(range(width), range(height)):
+            alone = dataclasses.replace(recording_key(view), block=(x, y), z=(z, 0))
+            part = part + load_recording(alone).steps[-1].outputs["C"]
+        parts.append(part)
+    return int((sum(parts) != sum(reversed(parts))).sum())
 
 
 def find(quantity: Quantity) -> float:

@@ -21,7 +21,9 @@ VERDICTS = {
     Verdict.REFINED: ("orange", ":material/tune:"),
     Verdict.WRONG: ("red", ":material/close:"),
 }
-GPU_PAGE, RECORDED_SIZE = "ui/pages/compare.py", "recorded_size"  # the latter chooses M, N, K there
+GPU_PAGE = "ui/pages/compare.py"
+# Keys of what chooses M, N, K there: of a comparison, and of the run over shapes.
+RECORDED_SIZE, SHAPES_SIZE = "recorded_size", "shapes_size"
 RIGHT, WRONG = ":material/check_circle:", ":material/cancel:"
 
 
@@ -91,14 +93,16 @@ def _draw_evidence(one: Question | Claim, key: str, open_view: Callable[[View], 
         help="Open the scene that shows it.",
     ):  # fmt: skip
         open_view(one.view)
-    measured = [quantity.of for quantity in one.quantities.values() if quantity.view is None]
+    measured = [quantity for quantity in one.quantities.values() if quantity.view is None]
     if measured and st.button(
         "Recorded run", icon=":material/speed:", key=f"recorded {key}",
         help="Open the GPU page, which has the run that the measured numbers are from.",
     ):  # fmt: skip
-        size = next(filter(None, map(recorded_size, measured)), None)
-        if size:
-            st.session_state[RECORDED_SIZE] = size_name(size)
+        for quantity in reversed(measured):  # the first of each kind counts
+            size = recorded_size(quantity.of)
+            if size:
+                is_shape = quantity.measure in (Measure.SHAPE, Measure.USUAL_PLAN)
+                st.session_state[SHAPES_SIZE if is_shape else RECORDED_SIZE] = size_name(size)
         st.switch_page(GPU_PAGE)
 
 
