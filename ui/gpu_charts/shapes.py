@@ -111,26 +111,40 @@ def draw_waves(plan: Plan, multiprocessors: int, ink: str = rows.INK) -> go.Figu
     first = max(0, len(every) - MOST_WAVES)
     shown = every[first:]
     most = multiprocessors * plan.resident
-    names = [f"Wave {first + number + 1}" for number in range(len(shown))]
+    names = [
+        rows.Name(
+            f"Wave {first + number + 1}",
+            f"{blocks:,} of {most:,} places, {format_percent(blocks / most)}", False,
+        )
+        for number, blocks in enumerate(shown)
+    ]  # fmt: skip
     return _draw_places(names, shown, most, ink)
 
 
 def draw_known_waves(table: Table, shapes: Sequence[Shape], ink: str = rows.INK) -> go.Figure:
-    """Draw the waves of the ladder's last kernel at some shapes that it can take, as draw_waves."""
-    names, shown, most = [], [], 0
+    """Draw the waves of the ladder's last kernel at some shapes that it can take, as draw_waves.
+
+    Their names fit on a phone.
+    """
+    names: list[rows.Name] = []
+    shown: list[int] = []
+    most = 0
     for shape in shapes:
         plan = usual_plan(table, shape)
         assert plan is not None
         most = table.multiprocessors * plan.resident  # the same for all
         every = waves(plan, table.multiprocessors)
         shown += every
-        size, count = size_name(shape.size), len(every)
-        names += [size if count == 1 else f"{size}, wave {n + 1} of {count}" for n in range(count)]
+        for number, blocks in enumerate(every, 1):
+            label = f"wave {number}" if number > 1 else size_name(shape.size)
+            names.append(rows.Name(label, f"{blocks:,} of {most:,} places", number == 1))
     return _draw_places(names, shown, most, ink)
 
 
-def _draw_places(labels: Sequence[str], shown: Sequence[int], most: int, ink: str) -> go.Figure:
-    """Draw rows of `most` places for blocks each, of which some are taken."""
+def _draw_places(
+    names: Sequence[rows.Name], shown: Sequence[int], most: int, ink: str
+) -> go.Figure:
+    """Draw a row for each name: `most` places for blocks, and how many are taken."""
     at = list(range(len(shown)))
     figure = go.Figure(
         go.Bar(
@@ -142,10 +156,6 @@ def _draw_places(labels: Sequence[str], shown: Sequence[int], most: int, ink: st
         x=[most] * len(shown), y=at, orientation="h", width=rows.THICKNESS, hoverinfo="skip",
         marker={"color": EMPTY, "line": {"color": REFERENCE_COLOUR, "width": 1.5}},
     )  # fmt: skip
-    names = [
-        rows.Name(label, f"{blocks:,} of {most:,} places, {format_percent(blocks / most)}", False)
-        for label, blocks in zip(labels, shown, strict=True)
-    ]
     rows.write_names(figure, names, ink)
     font = {"size": rows.AXIS_SIZE, "color": ink}
     figure.update_xaxes(

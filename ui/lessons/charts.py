@@ -22,6 +22,11 @@ RUNGS = (
 # Shapes whose waves are drawn: of few blocks, and with a last wave that is nearly full or empty.
 IN_WAVES = ((512, 512, 512), (256, 256, 16384), (4096, 4096, 4096), (5120, 2560, 1280))
 ACCURATE_AT = (4096, 4096, 4096)
+# Whose errors are drawn: of the ladder three, so that every name has room.
+ACCURATE = (
+    "naive", "tiled", "warptiles", "tensor_tf32", "tensor_half", "tensor_fp32", "warpgroup_tf32",
+    "warpgroup_half", "warpgroup_fp32", "cublas", "cublas-tf32", "cublas-half",
+)  # fmt: skip
 
 
 def newest() -> RecordedRun:
@@ -48,8 +53,9 @@ def in_waves(run: RecordedRun) -> tuple[Table, tuple[Shape, ...]]:
 
 
 def accurate(run: RecordedRun) -> Comparison:
-    """The comparison of a run at ACCURATE_AT."""
-    return next(one for one in run.comparisons if one.size == ACCURATE_AT)
+    """The comparison of a run at ACCURATE_AT, with the kernels of ACCURATE."""
+    found = next(one for one in run.comparisons if one.size == ACCURATE_AT)
+    return performance.choose_kernels(found, ACCURATE)
 
 
 def draw_chart(chart: Chart, ink: str) -> go.Figure:
