@@ -12,6 +12,7 @@ from simulator import Recording, Step, catalogue
 from simulator.recording.navigation import boundaries, positions
 from tests.ui.lecture.lectures import record_view
 from ui.pairs import Pair, align, differing_lines, pair_navigation, pair_of_step
+from ui.partner import side_views
 from ui.products import product_of_sum
 from ui.view_url import from_query
 
@@ -160,3 +161,14 @@ def test_lines_differ_but_for_comments_spaces_and_braces() -> None:
     right = "void f(int a) {\n  a = 1;\n    c = 2;\n    b = 2;\n}"
     assert differing_lines(left, right) == (frozenset({1}), frozenset({1, 3}))
     assert differing_lines(left, left) == (frozenset(), frozenset())
+
+
+@pytest.mark.parametrize(("beside", "z"), [("tiled", 0), ("anyshape,PIECES:2", 1)])
+def test_the_block_beside_one_of_several_pieces_of_k_is_in_its_own_grid(
+    beside: str, z: int
+) -> None:
+    address = {"kernel": "anyshape", "M": "16", "N": "32", "PIECES": "4", "bz": "3"}
+    view, notices = from_query({**address, "with": beside})
+    assert not notices
+    left, right = side_views(view, record_view)
+    assert (left.block_index, right.block_index) == ((0, 0, 3), (0, 0, z))
