@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from ui.index_page import prefix
 from ui.problems import Problem
+from ui.reported import row
 from ui.web_files import FOLDER, read_web
 
 BUNDLE = "codemirror.js"
@@ -96,9 +97,9 @@ def draw_editor(
         on_text_change=lambda: None,
         on_asked_change=lambda: None,
     )  # fmt: skip
-    found = None
-    if result.text is not None:
-        number, version, text = result.text
-        whole = str(text).encode(errors="replace").decode()  # half of a letter is none
-        found = Edited(int(number), int(version), whole)
+    found, told = None, row(result.text, int, int, str)
+    if told is not None:
+        number, version, text = told
+        whole = text.encode(errors="replace").decode()  # half of a letter is none
+        found = Edited(number, version, whole)
     return Heard(found, bool(result.asked))

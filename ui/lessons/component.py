@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from ui.lessons.lesson import Kind
+from ui.reported import whole_number
 from ui.web_files import PLAYER, read_web
 
 
@@ -41,20 +42,18 @@ def _register_components() -> tuple[Any, Any, Any, Any]:
     return stops, picker, scene, address
 
 
-def draw_stops(content: str, key: str) -> int | None:
-    """Draw stops, as markup.stops_html has them; return the one whose scene is to be opened."""
+def draw_stops(content: str, count: int, key: str) -> int | None:
+    """Draw so many stops, as markup.stops_html has them; return the one that is to be opened."""
     stops, *_ = _register_components()
     drawn = hashlib.sha256(content.encode()).hexdigest()[:16]
     result = stops(key=key, data={"html": content, "drawn": drawn}, on_opened_change=lambda: None)
-    opened = result.get("opened")
-    return None if opened is None else int(opened)
+    return whole_number(result.get("opened"), count)
 
 
 def play_scene(content: bytes, key: str) -> int | None:
     """Draw a scene, as scene.draw_scene has it; return the step, from 0, that is to be opened."""
     _, _, scene, _ = _register_components()
-    opened = scene(key=key, data=content, on_opened_change=lambda: None).get("opened")
-    return None if opened is None else int(opened)
+    return whole_number(scene(key=key, data=content, on_opened_change=lambda: None).get("opened"))
 
 
 def draw_picker(
@@ -81,8 +80,9 @@ def draw_picker(
         default={"picked": list(picked)},
         on_picked_change=lambda: None,
     )  # fmt: skip
-    count = len(items)
-    return [int(i) for i in result.get("picked") or () if 0 <= int(i) < count]
+    found = result.get("picked")
+    numbers = (whole_number(one, len(items)) for one in found) if isinstance(found, list) else ()
+    return [number for number in numbers if number is not None]
 
 
 def write_address(query: str) -> None:

@@ -184,9 +184,9 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
             walked = markup.stops_html(part.stops, pictures, opens=True)
             if look.theme != "light":
                 walked += f"<style>{markup.css_on_paper(pictures, printed)}</style>"
-            opened = draw_stops(walked, f"stops {key}")
+            opened = draw_stops(walked, len(part.stops), f"stops {key}")
             if opened is not None:
-                open_view(part.stops[min(opened, len(part.stops) - 1)].view)
+                open_view(part.stops[opened].view)
         case ScenePart():
             bring_plotly(key)
             content = answers().ask(draw_scene, part.view, part.text, current_look(), is_quiet=True)

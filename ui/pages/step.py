@@ -37,6 +37,7 @@ from ui.look import Look, Sheet, Stage
 from ui.mailbox import Requested, mailbox
 from ui.plain_text import plain_text
 from ui.popover import Popover, close_popovers, draw_popover, is_popover
+from ui.reported import row
 from ui.room import parse_room
 from ui.stepper import TOGGLED, Drawn, Shown, bring_plotly, draw_stepper, send_frames
 from ui.told_hazard import Told, hazardous_view, told_hazard, view_at_line
@@ -195,7 +196,8 @@ def choose_kernel(key: str) -> None:
     for one that another view has replaced.
     """
     view, name = st.session_state["view"], st.session_state[key]
-    if key == control_key("kernel") and name not in (OWN, view.own is None and view.kernel):
+    is_other = name in catalogue() and (view.own is not None or name != view.kernel)
+    if key == control_key("kernel") and is_other:
         request_view(with_kernel(view, name))
 
 
@@ -733,12 +735,14 @@ def draw_scene_of(opened: Opened) -> None:
         if is_changed or mailbox().requested is not state.get("applied"):
             st.rerun()
         state["room"] = parse_room(stepper.room) or state.get("room")
-        if stepper.clicked:
-            handle_click(opened, *stepper.clicked)
-        if stepper.chosen and stepper.chosen[0] == "hazard":
+        clicked = row(stepper.clicked, int, int, int)
+        if clicked is not None:
+            handle_click(opened, *clicked)
+        chosen = row(stepper.chosen, str, str)
+        if chosen is not None and chosen[0] == "hazard":
             open_told_hazard()
-        elif stepper.chosen:
-            store_view(choose_look(state["view"], *stepper.chosen))
+        elif chosen is not None:
+            store_view(choose_look(state["view"], *chosen))
     view, navigation = state["view"], opened.navigation
     look = current_look(view)
     identifier, sides = figure_id(view, look), opened.sides
@@ -769,15 +773,21 @@ def draw_scene_of(opened: Opened) -> None:
 def handle_step(stepper: Any) -> None:
     """Store the step that the stepper reports, if it reports on what was last drawn."""
     state = st.session_state
-    if stepper is not None and stepper.at and stepper.at[1] == state["order"]:
-        store_view(replace(state["view"], step=max(int(stepper.at[2]), 0)))
+    _, order, step, _ = reported_place(stepper)
+    if order == state["order"]:
+        store_view(replace(state["view"], step=max(step, 0)))
 
 
 def requested_step(stepper: Any, drawn: Drawn) -> int:
     """The step whose frames the stepper requests of the drawn figure; -1 for none."""
-    if stepper is None or not stepper.at or stepper.at[0] != drawn.scene:
-        return -1
-    return int(stepper.at[3])
+    shown, _, _, step = reported_place(stepper)
+    return step if shown == drawn.scene else -1
+
+
+def reported_place(stepper: Any) -> list[Any]:
+    """Where the stepper is: the scene, the order, the step, and one that it requests, or -1."""
+    place = None if stepper is None else row(stepper.at, str, int, int, int)
+    return ["", -1, 0, -1] if place is None else place
 
 
 def choose_look(view: View, name: str, value: str) -> View:
@@ -796,12 +806,12 @@ def shown_stage(view: View) -> Stage | None:
     return answers().ask(find_stage, replace(figure_key(view), step=view.step), current_look(view))
 
 
-def handle_click(opened: Opened, x: float, y: float, step: int) -> None:
+def handle_click(opened: Opened, x: int, y: int, step: int) -> None:
     """Handle a click on the scene at a step: move the focus, or go to another step."""
     state = st.session_state
     view: View = state["view"]
-    view = replace(view, step=min(max(int(step), 0), opened.navigation["steps"] - 1))
-    clicked = answers().ask(follow_click, view, current_look(view), float(x), float(y))
+    view = replace(view, step=min(max(step, 0), opened.navigation["steps"] - 1))
+    clicked = answers().ask(follow_click, view, current_look(view), x, y)
     if is_same_but_step(clicked, view):
         if clicked.step != view.step:
             state["order"] += 1
