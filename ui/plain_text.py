@@ -8,20 +8,23 @@ from simulator.language.printable import printable
 
 SIGNS = re.compile(r"[\\`*_~$\[\]<>#|&]|:(?=\w)")
 LINE_BEGINS = re.compile(r"^([ \t]*)(\d*)([-+=.)]?)", re.MULTILINE)  # of lists, rules and headings
-NO_BREAK = "\u00a0"
+# Where an address is written, of a page or of a mailbox: Markdown makes a link of it, however its
+# signs are escaped, unless a letter stands within that has no width.
+ADDRESSES = re.compile(r"https?:(?=//)|www(?=\.)|(?<=[\w.+-])(?=@)", re.IGNORECASE)
+NO_BREAK, NO_WIDTH = "\u00a0", "\u2060"
 
 
 def plain_text(text: str) -> str:
     r"""A text as Markdown that shows it as it is, each of its lines on a line.
 
-    Letters that are not seen are shown as escapes.
+    Letters that are not seen are shown as escapes. An address is no link.
 
     >>> plain_text("Write __device__ before it.\nOr: leave it out.")
     'Write \\_\\_device\\_\\_ before it.  \nOr: leave it out.'
     >>> plain_text("1. :smile:\x1b[2J")
     '1\\. \\:smile:\\\\x1b\\[2J'
     """
-    escaped = SIGNS.sub(r"\\\g<0>", printable(text))
+    escaped = ADDRESSES.sub(rf"\g<0>{NO_WIDTH}", SIGNS.sub(r"\\\g<0>", printable(text)))
     return LINE_BEGINS.sub(_line_begin, escaped).replace("\n", "  \n")
 
 
