@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -114,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
         )
     for command in (compare, bits, limits, shapes, scale, record):
         command.add_argument(
-            "--limit", type=float, default=300.0, help="seconds that a job may take"
+            "--limit", type=_seconds, default=300.0, help="seconds that a job may take"
         )
     for command in (compare, bits, record):
         command.add_argument(
@@ -126,6 +129,13 @@ def _parser() -> argparse.ArgumentParser:
             help="set a macro in every kernel that has it",
         )  # fmt: skip
     return parser
+
+
+def _seconds(text: str) -> float:
+    with suppress(ValueError):
+        if 0 < (seconds := float(text)) < math.inf:
+            return seconds
+    raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0.")
 
 
 def _status(options: argparse.Namespace, worker: Worker) -> int:
@@ -237,6 +247,8 @@ def _scale(options: argparse.Namespace, worker: Worker) -> int:
     size = (options.m, options.n, options.k)
     check_size(size)
     wanted = _counts(options.gpus)
+    if options.record:
+        _check_folder(options.record)
     status = _look(options, worker)
     if status.device is None:
         return 2
@@ -256,7 +268,15 @@ def _counts(text: str) -> list[int]:
     return [int(part) for part in counts]
 
 
+def _check_folder(folder: Path) -> None:
+    """Raise LaunchError for a folder that cannot be written, before what takes long."""
+    there = next(one for one in (folder, *folder.parents) if one.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise LaunchError(f"{folder} cannot be written; name another folder.")
+
+
 def _record(options: argparse.Namespace, worker: Worker) -> int:
+    _check_folder(options.folder)
     device = _look(options, worker).device
     if device is None:
         return 2
@@ -318,7 +338,10 @@ def _counted(comparison: Comparison, candidates: Sequence[Candidate], gpu: int) 
 def _names(options: argparse.Namespace, usual: Iterable[str]) -> list[str]:
     if not options.kernels:
         return list(usual)
-    return [name.strip() for name in str(options.kernels).split(",") if name.strip()]
+    names = [name.strip() for name in str(options.kernels).split(",") if name.strip()]
+    if not names:
+        raise LaunchError(f"--kernels {options.kernels} names none; write --kernels naive,tiled.")
+    return names
 
 
 def _defines(options: argparse.Namespace) -> Mapping[str, str]:

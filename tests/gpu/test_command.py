@@ -141,6 +141,7 @@ def test_shapes_are_a_table_or_json(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "told"),
     [
         (["--kernels", "nothing"], "There is no kernel 'nothing'; the catalogue has uncoalesced"),
+        (["--kernels", " , "], "--kernels  ,  names none; write --kernels naive,tiled."),
         (["--kernels", "naive:TILE=4"], "naive has no macro TILE"),
         (["--kernels", "tiled:TILE=3"], "TILE=3 is not offered"),
         (["--kernels", "tiled:TILE"], "no setting"),
@@ -157,6 +158,27 @@ def test_what_cannot_be_run_is_a_sentence(
 ) -> None:
     assert main(["compare", *arguments]) == 2
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "soon"])
+def test_a_limit_is_a_time(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["limits", "--limit", seconds])
+    assert stopped.value.code == 2
+    assert f"{seconds!r} is no number of seconds above 0." in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("with_gpu")
+@pytest.mark.parametrize("command", [["record", "--folder"], ["scale", "--record"]])
+@pytest.mark.parametrize("folder", ["file", "file/below"])
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_measured(
+    command: list[str], folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    assert main([*command, str(tmp_path / folder)]) == 2
+    told = capsys.readouterr()
+    assert told.err == f"{tmp_path / folder} cannot be written; name another folder.\n"
+    assert told.out == ""
 
 
 def test_the_chosen_macro_is_in_the_text_and_the_launch() -> None:
