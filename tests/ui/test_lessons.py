@@ -323,6 +323,24 @@ def test_a_scene_that_cannot_be_played_is_an_error_with_file_and_line(view: str,
         count_steps(part)
 
 
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("missing.md", "missing.md cannot be read: No such file or directory."),
+        (".", "cannot be read: Is a directory."),
+        ("01_latin.md", "01_latin.md is not text in UTF-8: save it as UTF-8."),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_a_sentence(
+    file: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "01_latin.md").write_bytes("# Speicher für alle".encode("latin-1"))
+    assert main([str(tmp_path / file)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {tmp_path}")
+    assert error.endswith(f"{said}\n")
+
+
 def test_a_file_beside_export_is_refused_for_all_are_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

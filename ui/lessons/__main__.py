@@ -42,13 +42,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for file in options.files or sorted(FOLDER.glob("*.md")):
         try:
             lesson = parse_lesson(file.read_text(encoding="utf-8"), file.name)
-        except (LessonError, OSError) as error:
-            print(f"error: {error}", file=sys.stderr)
+        except (LessonError, OSError, UnicodeDecodeError) as error:
+            print(f"error: {_reason(file, error)}", file=sys.stderr)
             problems += 1
             continue
         print(f"{file.name}: {lesson.title}")
         problems += check(lesson)
     return 2 if problems else 0
+
+
+def _reason(file: Path, error: LessonError | OSError | UnicodeDecodeError) -> str:
+    """Why a file is no lesson, as a sentence."""
+    match error:
+        case OSError():
+            return f"{file} cannot be read: {error.strerror}."
+        case UnicodeDecodeError():
+            return f"{file} is not text in UTF-8: save it as UTF-8."
+    return str(error)
 
 
 def export(folder: Path, with_notes: bool) -> int:
