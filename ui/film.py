@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import shutil
 import subprocess
 import sys
@@ -127,6 +128,8 @@ def make_film(
         raise FilmError("FFmpeg is not installed, which makes an MP4; a .gif needs none.")
     if not out.parent.is_dir():
         raise FilmError(f"There is no folder {out.parent}.")
+    if out.is_dir() or not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise FilmError(f"{out} cannot be written; name another file.")  # before the work
     drawn = draw_standalone(view, look)
     steps = range(drawn.steps) if steps is None else steps
     if steps.stop > drawn.steps:

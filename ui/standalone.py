@@ -35,10 +35,14 @@ def parse_address(address: str) -> View:
 
     Raises ValueError, a sentence, for one that cannot be shown.
     """
-    query = urlsplit(address).query if "://" in address else address.lstrip("?")
+    no_view = ValueError(f"{address!r} is no view; write one as kernel=tiled&M=8&N=8&K=8.")
+    try:
+        query = urlsplit(address).query if "://" in address else address.lstrip("?")
+    except ValueError:  # a bracket in the host's name
+        raise no_view from None
     pairs = parse_qsl(query, keep_blank_values=True)
     if query and not pairs:
-        raise ValueError(f"{address!r} is no view; write one as kernel=tiled&M=8&N=8&K=8.")
+        raise no_view
     return parse_view(dict(pairs))
 
 

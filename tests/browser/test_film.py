@@ -74,6 +74,7 @@ def test_an_mp4_lasts_as_long_as_its_steps(tmp_path: Path) -> None:
         (["http://host/?M=999999", "a.gif"], "M = "),
         ([VIEW, "a.avi"], "neither .mp4 nor .gif"),
         ([VIEW, "missing/a.gif"], "There is no folder"),
+        ([VIEW, "folder.gif"], "folder.gif cannot be written; name another file."),
         ([VIEW, "a.gif", "--steps", "1-9999"], "The view has"),
     ],
 )
@@ -82,9 +83,10 @@ def test_what_cannot_be_filmed_is_said_in_a_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.gif").mkdir()
     assert film.main(arguments) == 2
     assert said in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
+    assert [file.name for file in tmp_path.iterdir()] == ["folder.gif"]
 
 
 @pytest.mark.parametrize(
