@@ -98,6 +98,22 @@ def test_a_text_that_was_not_checked_outlives_a_reload(visit: Visit) -> None:
     expect(page.locator(EDITOR)).to_contain_text("unfinished")
 
 
+def test_a_text_is_heard_where_the_browser_keeps_nothing(visit: Visit) -> None:
+    page = visit("/write")
+    page.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('full'); }; }")
+    write(page, "__global__ void f(float* x) { x[0] = y; }")
+    expect(page.locator(PROBLEMS).first).to_contain_text("undeclared identifier")
+
+
+def test_what_the_browser_keeps_and_is_no_text_is_left_out(visit: Visit) -> None:
+    page = visit("/write")
+    page.wait_for_selector(EDITOR)
+    page.evaluate("sessionStorage.setItem('tilewise_text', JSON.stringify({text: 5}))")
+    page.reload()
+    page.wait_for_selector(EDITOR)
+    assert "__global__" in text_of(page)
+
+
 def test_another_address_in_the_same_tab_opens_its_own_text(visit: Visit) -> None:
     page = write(visit("/write"), "__global__ void before(")
     expect(page.locator(PROBLEMS).first).to_be_visible()

@@ -24,7 +24,11 @@ function mount(parent) {
     app.heard = app.version;
     const text = app.view.state.doc.toString();
     const { number, opened } = app;
-    sessionStorage.setItem(STORED, JSON.stringify({ number, opened, text }));
+    try {
+      sessionStorage.setItem(STORED, JSON.stringify({ number, opened, text }));
+    } catch (error) {
+      console.warn(error); // a browser that keeps nothing, or whose room is full
+    }
     app.component.setStateValue("text", [app.number, app.version, text]);
   }
 
@@ -138,7 +142,7 @@ function mount(parent) {
     try {
       const found = JSON.parse(sessionStorage.getItem(STORED));
       const isSame = found && found.number === number && found.opened === text;
-      return found && (isAny || isSame) ? found.text : null;
+      return typeof found?.text === "string" && (isAny || isSame) ? found.text : null;
     } catch {
       return null;
     }
