@@ -138,7 +138,7 @@ def read(data: bytes) -> Progress:
             f"The file has {len(data):,} bytes; a file of progress has up to {MAX_FILE_BYTES:,}."
         )
     try:
-        found: Any = json.loads(data.decode())
+        found: Any = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         raise ValueError("The file is no JSON text, so no file of progress.") from None
     file = decode(_File, found, "The file of progress")

@@ -39,6 +39,11 @@ def test_letters_of_all_kinds_survive() -> None:
     assert read(write(progress)) == progress
 
 
+def test_a_file_that_an_editor_of_windows_saved_is_read() -> None:
+    progress = Progress().with_solved(NAME)
+    assert read(b"\xef\xbb\xbf" + write(progress).replace(b"\n", b"\r\n")) == progress
+
+
 def test_questions_of_the_lessons_are_in_the_same_file() -> None:
     progress = Progress().with_solved(NAME).with_question("memory_factor")
     assert read(write(progress)) == from_marks(progress.marks()) == progress
