@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from simulator import Kernel, Report, compile_kernel, simulate
-from simulator.archive import archive_name, write_arrays
+from simulator.archive import write_arrays
 from simulator.command_line import command, distinct, kernel_name, sizes
 from simulator.frontend.device_code import SourceFile
 from simulator.frontend.host_launches import find_launches
@@ -163,15 +163,14 @@ def load_kernel(text: str, options: argparse.Namespace) -> Kernel:
 def run_kernel(kernel: Kernel, options: argparse.Namespace) -> Report:
     """Launch a kernel with the options' arguments; write its arrays to --outputs, if given."""
     if options.outputs is not None:
-        outputs = archive_name(options.outputs)
-        check_output("--outputs", outputs, "OUT.npz")
+        check_output("--outputs", options.outputs, "OUT.npz")
     arguments = build_arguments(kernel, options)
     launch = Launch(options.grid, options.block, arguments, options.shared)
     if options.seed < 0:
         raise UsageError(f"--seed {options.seed}: give a whole number from 0.")
     report = run_launch(kernel, launch, options)
     if options.outputs is not None:
-        write_arrays(outputs, report.arrays)
+        write_arrays(options.outputs, report.arrays)
     return report
 
 

@@ -44,18 +44,14 @@ def check_is_file(path: Path) -> None:
         )
 
 
-def archive_name(file: str) -> str:
-    """The name of the archive that --outputs names: ".npz" is added where it lacks that."""
-    return file if not file or file.endswith(".npz") else f"{file}.npz"
-
-
 def write_arrays(file: str, arrays: Mapping[str, Array]) -> None:
-    """Write an archive of arrays by name.
+    """Write an archive of arrays by name; ".npz" is added to `file` where it lacks that.
 
     np.savez would write the same, except for arrays with the names of its own parameters. Raises
     LaunchError if the file cannot be written; what was there before is then still there.
     """
-    with opened_output(file) as out, zipfile.ZipFile(out, "w") as archive:
+    whole = file if file.endswith(".npz") else f"{file}.npz"
+    with opened_output(whole) as out, zipfile.ZipFile(out, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, array, allow_pickle=False)

@@ -53,6 +53,7 @@ def test_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ("name", "part"),
     [
         ("", "needs the name"),
+        (".", "is a folder"),
         (".npz", "is a folder"),
         ("no/such/OUT.npz", "cannot be written: there is no such folder"),
         ("n" * 300 + ".npz", "cannot be written: File name too long"),
@@ -82,9 +83,7 @@ def test_a_pipe_is_written_and_stays_one(option: str, begins: str, tmp_path: Pat
     os.mkfifo(pipe)
     with read.open("wb") as out, subprocess.Popen(["cat", pipe], stdout=out):  # noqa: S607
         try:
-            assert (
-                main([str(ROOT / "assets/kernels/tiled.cu"), "--verdict", option, str(pipe)]) == 0
-            )
+            assert main([TILED, "--verdict", option, str(pipe)]) == 0
         finally:  # so that cat ends
             os.close(os.open(pipe, os.O_RDWR))
     assert pipe.is_fifo()
