@@ -24,15 +24,16 @@
 #define TILE_ROWS (WARPS_DOWN * WARP_ROWS)
 #define TILE_COLUMNS (WARPS_ACROSS * WARP_COLUMNS)
 
-// A thread's operands of one k, in groups of four neighbours.
+// A thread's operands of one k, in groups of four neighbours. B's first: the first row of products
+// takes all of them, and of A's one.
 __device__ void load_operands(float* a, float* b, const float* a_row, const float* b_row)
 {
     #pragma unroll
-    for (int i = 0; i < ROWS; i += 4)
-        *reinterpret_cast<float4*>(a + i) = *reinterpret_cast<const float4*>(a_row + i * 4);
-    #pragma unroll
     for (int j = 0; j < COLUMNS; j += 4)
         *reinterpret_cast<float4*>(b + j) = *reinterpret_cast<const float4*>(b_row + j * 8);
+    #pragma unroll
+    for (int i = 0; i < ROWS; i += 4)
+        *reinterpret_cast<float4*>(a + i) = *reinterpret_cast<const float4*>(a_row + i * 4);
 }
 
 // Their products, through one row of the thread's tile and back through the next.

@@ -29,6 +29,7 @@
 #define B_PITCH (TILE_COLUMNS + 8)
 #define A_SIZE (TILE_ROWS * A_PITCH) // of a tile
 #define B_SIZE (DEPTH * B_PITCH)
+#define ROW_PITCH (COLUMNS * 16 + 8) // of C's rows on their way out
 // Copies a thread makes of each tile, of four values, and the rows from one to the next.
 #define A_COPIES (TILE_ROWS * DEPTH / 4 / THREADS)
 #define B_COPIES (DEPTH * TILE_COLUMNS / 4 / THREADS)
@@ -126,36 +127,40 @@ __device__ __forceinline__ void add(Sums (&acc)[ROWS][COLUMNS], const Sums (&sum
                 acc[i][j].x[e] += sums[i][j].x[e];
 }
 
-// Write 16 x 16 sums to C; across an edge by way of shared memory, as far as C goes.
+// Write a warp's sums to C, by way of shared memory: in registers a lane has no more than two
+// neighbours of a row, and from there it takes WIDE at once.
+template <int WIDE>
 __device__ __forceinline__ void store_sums(float* C, int M, int N, int row, int col,
-                                           const Sums& sums, float* edge)
+                                           const Sums (&acc)[ROWS][COLUMNS], float* rows)
 {
-    if (row + 16 <= M && col + 16 <= N && N % 4 == 0) {
-        wmma::store_matrix_sync(C + row * N + col, sums, N, wmma::mem_row_major);
-        return;
-    }
-    wmma::store_matrix_sync(edge, sums, 16, wmma::mem_row_major);
-    __syncwarp();
-    for (int i = threadIdx.x % 32; i < 16 * 16; i += 32)
-        if (row + i / 16 < M && col + i % 16 < N)
-            C[(row + i / 16) * N + col + i % 16] = edge[i];
-    __syncwarp();
-}
-
-__device__ __forceinline__ void store_all(float* C, int M, int N, int row, int col,
-                                          const Sums (&acc)[ROWS][COLUMNS], float* edge)
-{
+    int lane = threadIdx.x % 32;
     #pragma unroll
-    for (int i = 0; i < ROWS; ++i)
+    for (int i = 0; i < ROWS; ++i) {
+        __syncwarp();
         #pragma unroll
         for (int j = 0; j < COLUMNS; ++j)
-            store_sums(C, M, N, row + i * 16, col + j * 16, acc[i][j], edge);
+            wmma::store_matrix_sync(rows + j * 16, acc[i][j], ROW_PITCH, wmma::mem_row_major);
+        __syncwarp();
+        #pragma unroll
+        for (int p = lane; p < 16 * COLUMNS * 16 / WIDE; p += 32) {
+            int r = p / (COLUMNS * 16 / WIDE);
+            int c = p % (COLUMNS * 16 / WIDE) * WIDE;
+            if (row + i * 16 + r >= M || col + c >= N)
+                continue;
+            float* to = C + (row + i * 16 + r) * N + col + c;
+            if (WIDE == 4)
+                *reinterpret_cast<float4*>(to) =
+                    *reinterpret_cast<const float4*>(rows + r * ROW_PITCH + c);
+            else
+                *to = rows[r * ROW_PITCH + c];
+        }
+    }
 }
 
 // A block's tile of C, where 128-bit copies fit rows and tiles. A function of its own, not inlined,
 // so that the compiler gives it all registers, whatever the other way needs.
 __device__ __noinline__ void multiply_aligned(const float* A, const float* B, float* C, int M,
-                                              int N, int K, float* As, float* Bs, float* edge)
+                                              int N, int K, float* As, float* Bs, float* rows)
 {
     static_assert(A_COPIES >= 1 && B_COPIES >= 1, "Take more ROWS or fewer WARPS_ACROSS");
     int warp = threadIdx.x / 32;
@@ -239,12 +244,12 @@ __device__ __noinline__ void multiply_aligned(const float* A, const float* B, fl
         coming = now;
         now = next;
     }
-    store_all(C, M, N, first_row + warp_row, first_col + warp_col, acc, edge);
+    store_sums<4>(C, M, N, first_row + warp_row, first_col + warp_col, acc, rows);
 }
 
 // A block's tile of C where they do not: plain copies, and zeros past the edges.
 __device__ __noinline__ void multiply_ragged(const float* A, const float* B, float* C,
-                                             int M, int N, int K, float* As, float* Bs, float* edge)
+                                             int M, int N, int K, float* As, float* Bs, float* rows)
 {
     int warp = threadIdx.x / 32;
     int first_row = blockIdx.y * TILE_ROWS;
@@ -281,19 +286,18 @@ __device__ __noinline__ void multiply_ragged(const float* A, const float* B, flo
         add(acc, of_tile);
         __syncthreads();
     }
-    store_all(C, M, N, first_row + warp_row, first_col + warp_col, acc, edge);
+    store_sums<1>(C, M, N, first_row + warp_row, first_col + warp_col, acc, rows);
 }
 
 extern "C" __global__ __launch_bounds__(THREADS)
 void tensor_fp32(const float* A, const float* B, float* C, int M, int N, int K)
 {
     extern __shared__ __align__(32) float tiles[]; // STAGES of A, then STAGES of B
-    __shared__ alignas(32) float edges[WARPS_DOWN * WARPS_ACROSS][16 * 16];
+    __shared__ alignas(32) float rows[WARPS_DOWN * WARPS_ACROSS][16 * ROW_PITCH]; // of C
     float* As = tiles;
     float* Bs = tiles + STAGES * A_SIZE;
-    float* edge = edges[threadIdx.x / 32];
     if (N % 4 == 0 && K % DEPTH == 0)
-        multiply_aligned(A, B, C, M, N, K, As, Bs, edge);
+        multiply_aligned(A, B, C, M, N, K, As, Bs, rows[threadIdx.x / 32]);
     else
-        multiply_ragged(A, B, C, M, N, K, As, Bs, edge);
+        multiply_ragged(A, B, C, M, N, K, As, Bs, rows[threadIdx.x / 32]);
 }

@@ -3,7 +3,7 @@
 // units. Here the 32 lanes of a warp hold pieces of A, of B and of the sums together, as fragments,
 // and one instruction multiplies them. Which element of a piece lies in which lane is the
 // hardware's business; what a lane has of it is x[0], x[1] and so on.
-// Everything else is to feed it: blocks of 128 x 256 so that the L2 can keep up, three tiles in use
+// Everything else is to feed it: blocks of 256 x 128 so that the L2 can keep up, three tiles in use
 // or on their way, the pieces of the next k loaded while this one's are multiplied. Rows of A in
 // shared memory are four words longer than the tile, and rows of B eight, so that a warp's reads
 // fall into different banks.
@@ -13,8 +13,8 @@
 // rounding takes two instructions for each that multiplies, between a load and its use.
 #include <cuda_pipeline.h>
 #include <mma.h>
-#define WARPS_DOWN 2
-#define WARPS_ACROSS 4
+#define WARPS_DOWN 4
+#define WARPS_ACROSS 2
 #define ROWS 4
 #define COLUMNS 4
 #define DEPTH 32
@@ -28,6 +28,7 @@
 #define B_PITCH (TILE_COLUMNS + 8)
 #define A_SIZE (TILE_ROWS * A_PITCH) // of a tile
 #define B_SIZE (DEPTH * B_PITCH)
+#define ROW_PITCH (COLUMNS * 16 + 8) // of C's rows on their way out
 // Copies a thread makes of each tile, of four values, and the rows from one to the next.
 #define A_COPIES (TILE_ROWS * DEPTH / 4 / THREADS)
 #define B_COPIES (DEPTH * TILE_COLUMNS / 4 / THREADS)
@@ -47,13 +48,14 @@ __device__ __forceinline__ void copy_part(int part, float* a_to, float* b_to,
                                           const float* const (&a_from)[A_COPIES],
                                           const float* b_from, int N)
 {
+    int turn = (part + 2) % PARTS; // which of them begin first was found by trial
     #pragma unroll
     for (int i = 0; i < A_COPIES; ++i)
-        if (i * PARTS / (A_COPIES + B_COPIES) == part)
+        if (i * PARTS / (A_COPIES + B_COPIES) == turn)
             __pipeline_memcpy_async(a_to + i * A_STEP * A_PITCH, a_from[i], 16);
     #pragma unroll
     for (int i = 0; i < B_COPIES; ++i)
-        if ((A_COPIES + i) * PARTS / (A_COPIES + B_COPIES) == part)
+        if ((A_COPIES + i) * PARTS / (A_COPIES + B_COPIES) == turn)
             __pipeline_memcpy_async(b_to + i * B_STEP * B_PITCH, b_from + i * B_STEP * N, 16);
 }
 
@@ -103,38 +105,43 @@ __device__ __forceinline__ void clear(Sums (&sums)[ROWS][COLUMNS])
             wmma::fill_fragment(sums[i][j], 0.0f);
 }
 
-// Write 16 x 16 sums to C; across an edge by way of shared memory, as far as C goes.
+// Write a warp's sums to C, by way of shared memory: in registers a lane has no more than two
+// neighbours of a row, and from there it takes WIDE at once.
+template <int WIDE>
 __device__ __forceinline__ void store_sums(float* C, int M, int N, int row, int col,
-                                           const Sums& sums, float* edge)
+                                           const Sums (&acc)[ROWS][COLUMNS], float* rows)
 {
-    if (row + 16 <= M && col + 16 <= N && N % 4 == 0) {
-        wmma::store_matrix_sync(C + row * N + col, sums, N, wmma::mem_row_major);
-        return;
-    }
-    wmma::store_matrix_sync(edge, sums, 16, wmma::mem_row_major);
-    __syncwarp();
-    for (int i = threadIdx.x % 32; i < 16 * 16; i += 32)
-        if (row + i / 16 < M && col + i % 16 < N)
-            C[(row + i / 16) * N + col + i % 16] = edge[i];
-    __syncwarp();
-}
-
-__device__ __forceinline__ void store_all(float* C, int M, int N, int row, int col,
-                                          const Sums (&acc)[ROWS][COLUMNS], float* edge)
-{
+    int lane = threadIdx.x % 32;
     #pragma unroll
-    for (int i = 0; i < ROWS; ++i)
+    for (int i = 0; i < ROWS; ++i) {
+        __syncwarp();
         #pragma unroll
         for (int j = 0; j < COLUMNS; ++j)
-            store_sums(C, M, N, row + i * 16, col + j * 16, acc[i][j], edge);
+            wmma::store_matrix_sync(rows + j * 16, acc[i][j], ROW_PITCH, wmma::mem_row_major);
+        __syncwarp();
+        #pragma unroll
+        for (int p = lane; p < 16 * COLUMNS * 16 / WIDE; p += 32) {
+            int r = p / (COLUMNS * 16 / WIDE);
+            int c = p % (COLUMNS * 16 / WIDE) * WIDE;
+            if (row + i * 16 + r >= M || col + c >= N)
+                continue;
+            float* to = C + (row + i * 16 + r) * N + col + c;
+            if (WIDE == 4)
+                *reinterpret_cast<float4*>(to) =
+                    *reinterpret_cast<const float4*>(rows + r * ROW_PITCH + c);
+            else
+                *to = rows[r * ROW_PITCH + c];
+        }
+    }
 }
 
 // A block's tile of C, where 128-bit copies fit rows and tiles. A function of its own, not inlined,
 // so that the compiler gives it all registers, whatever the other way needs.
 __device__ __noinline__ void multiply_aligned(const float* A, const float* B, float* C, int M,
-                                              int N, int K, float* As, float* Bs, float* edge)
+                                              int N, int K, float* As, float* Bs, float* rows)
 {
-    static_assert(A_COPIES >= 1 && B_COPIES >= 1, "Take more ROWS or fewer WARPS_ACROSS");
+    static_assert(A_COPIES >= 1, "Take more ROWS or fewer WARPS_ACROSS");
+    static_assert(B_COPIES >= 1, "Take more COLUMNS or fewer WARPS_DOWN");
     int warp = threadIdx.x / 32;
     int first_row = blockIdx.y * TILE_ROWS;
     int first_col = blockIdx.x * TILE_COLUMNS;
@@ -213,12 +220,12 @@ __device__ __noinline__ void multiply_aligned(const float* A, const float* B, fl
         coming = now;
         now = next;
     }
-    store_all(C, M, N, first_row + warp_row, first_col + warp_col, acc, edge);
+    store_sums<4>(C, M, N, first_row + warp_row, first_col + warp_col, acc, rows);
 }
 
 // A block's tile of C where they do not: plain copies, and zeros past the edges.
 __device__ __noinline__ void multiply_ragged(const float* A, const float* B, float* C,
-                                             int M, int N, int K, float* As, float* Bs, float* edge)
+                                             int M, int N, int K, float* As, float* Bs, float* rows)
 {
     int warp = threadIdx.x / 32;
     int first_row = blockIdx.y * TILE_ROWS;
@@ -252,19 +259,18 @@ __device__ __noinline__ void multiply_ragged(const float* A, const float* B, flo
         }
         __syncthreads();
     }
-    store_all(C, M, N, first_row + warp_row, first_col + warp_col, acc, edge);
+    store_sums<1>(C, M, N, first_row + warp_row, first_col + warp_col, acc, rows);
 }
 
 extern "C" __global__ __launch_bounds__(THREADS)
 void tensor_tf32(const float* A, const float* B, float* C, int M, int N, int K)
 {
     extern __shared__ __align__(32) float tiles[]; // STAGES of A, then STAGES of B
-    __shared__ alignas(32) float edges[WARPS_DOWN * WARPS_ACROSS][16 * 16];
+    __shared__ alignas(32) float rows[WARPS_DOWN * WARPS_ACROSS][16 * ROW_PITCH]; // of C
     float* As = tiles;
     float* Bs = tiles + STAGES * A_SIZE;
-    float* edge = edges[threadIdx.x / 32];
     if (N % 4 == 0 && K % DEPTH == 0)
-        multiply_aligned(A, B, C, M, N, K, As, Bs, edge);
+        multiply_aligned(A, B, C, M, N, K, As, Bs, rows[threadIdx.x / 32]);
     else
-        multiply_ragged(A, B, C, M, N, K, As, Bs, edge);
+        multiply_ragged(A, B, C, M, N, K, As, Bs, rows[threadIdx.x / 32]);
 }

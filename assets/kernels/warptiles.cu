@@ -28,15 +28,16 @@
 #define A_EVEN (A_COPIES * THREADS == TILE_ROWS * DEPTH) // no thread is without one
 #define B_EVEN (B_COPIES * THREADS == DEPTH * TILE_COLUMNS / 4)
 
-// A thread's operands of one k, in groups of four neighbours.
+// A thread's operands of one k, in groups of four neighbours. B's first: the first row of products
+// takes all of them, and of A's one.
 __device__ void load_operands(float* a, float* b, const float* a_row, const float* b_row)
 {
     #pragma unroll
-    for (int i = 0; i < ROWS; i += 4)
-        *reinterpret_cast<float4*>(a + i) = *reinterpret_cast<const float4*>(a_row + i * 4);
-    #pragma unroll
     for (int j = 0; j < COLUMNS; j += 4)
         *reinterpret_cast<float4*>(b + j) = *reinterpret_cast<const float4*>(b_row + j * 8);
+    #pragma unroll
+    for (int i = 0; i < ROWS; i += 4)
+        *reinterpret_cast<float4*>(a + i) = *reinterpret_cast<const float4*>(a_row + i * 4);
 }
 
 // Their products, through one row of the thread's tile and back through the next.
@@ -52,7 +53,7 @@ __device__ void multiply(float (&acc)[ROWS][COLUMNS], const float* a, const floa
     }
 }
 
-extern "C" __global__ __launch_bounds__(THREADS)
+extern "C" __global__ __launch_bounds__(THREADS, 1) // one block on a multiprocessor: registers for it
 void warptiles(const float* A, const float* B, float* C, int M, int N, int K)
 {
     __shared__ alignas(16) float As[STAGES][DEPTH][TILE_ROWS + 4];

@@ -28,12 +28,12 @@ ANY_SHAPE = "anyshape"
 # not. WARPS_DOWN, WARPS_ACROSS, ROWS, COLUMNS, DEPTH, STAGES.
 SETTINGS = (
     (2, 2, 8, 8, 16, 3), (2, 2, 16, 4, 16, 3), (2, 2, 8, 8, 8, 4), (2, 2, 16, 4, 8, 4),
-    (2, 2, 16, 8, 8, 4), (4, 2, 8, 8, 8, 4), (2, 4, 16, 8, 8, 3), (2, 2, 8, 4, 16, 3),
-    (1, 2, 8, 4, 16, 4), (2, 1, 8, 4, 16, 4), (1, 1, 8, 4, 16, 4),
+    (2, 2, 12, 8, 8, 4), (4, 2, 8, 8, 8, 4), (2, 4, 12, 8, 8, 4), (2, 4, 16, 8, 8, 3),
+    (2, 2, 8, 4, 16, 3), (1, 2, 8, 4, 16, 4), (2, 1, 8, 4, 16, 4), (1, 1, 8, 4, 16, 4),
 )  # fmt: skip
 USUAL = {"PIECES": 1, "PADDED": 0}  # in the text
 MACROS = ("WARPS_DOWN", "WARPS_ACROSS", "ROWS", "COLUMNS", "DEPTH", "STAGES")
-WHOLE_ROWS = ("warptiles",)  # faster where N and K suit them
+WHOLE_ROWS = ("warptiles", "warptiles:ROWS=12")  # faster where N and K suit them
 LENGTHS = (384, 1536)  # of K, to tell the time of each k from that of a launch
 ZEROED = 512  # side of a C that is filled with zeros
 PADDED = ((64, 64), (4096, 4096))  # sides of B, copied to other rows

@@ -17,11 +17,13 @@ from simulator.language.ctype import Array
 
 pytestmark = pytest.mark.gpu
 
-NAMES = [
-    ":".join([entry.name, *(f"{macro}={value}" for macro, value in chosen.items())])
+NAMES = {
+    ":".join([entry.name, *(f"{macro}={value}" for macro, value in chosen.items())]): (
+        chosen in entry.speed
+    )
     for entry in catalogue().values()
     for chosen in entry.settings()
-]
+}  # whether a setting is for speed
 GPU_ALONE = [entry.name for entry in whole_catalogue().values() if not entry.simulated]
 SIZES = [(1, 1, 1), (33, 47, 29), (130, 129, 515), (256, 512, 64), (300, 260, 72), (257, 96, 1023)]
 SIMULATED = [(1, 1, 1), (33, 47, 29), (64, 64, 64), (100, 72, 36), (130, 260, 21)]
@@ -32,7 +34,9 @@ def test_every_kernel_is_verified(worker: Worker, size: tuple[int, int, int]) ->
     job = worker.submit(request(size, [choose(name, size) for name in [*NAMES, *GPU_ALONE]]), 240)
     found = comparison_from(dict(job.wait()))
     assert [kernel.verdict for kernel in found.kernels if not kernel.verified] == []
-    assert [kernel.name for kernel in found.kernels if kernel.local_bytes] == []
+    # On a screen's settings the compiler may hand a function an argument by way of memory.
+    for_speed = [kernel for kernel in found.kernels if NAMES.get(kernel.name, True)]
+    assert [kernel.name for kernel in for_speed if kernel.local_bytes] == []
 
 
 def on_gpu(candidate: Candidate, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
