@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # whatever folder Streamlit was started in
 
-from ui.web_files import read_web  # noqa: E402  # once it can be found
+from ui.press import forget_presses  # noqa: E402  # once it can be found
+from ui.web_files import read_web  # noqa: E402
 
 PAGES = ROOT / "ui" / "pages"
 
@@ -56,6 +57,7 @@ def draw() -> None:
     keep_query(pages[0], pages[2:])
     st.html(f"<style>{read_web('navigation.css')}</style>")
     st.navigation(pages, position="top").run()
+    forget_presses()
 
 
 if __name__ == "__main__":  # run by Streamlit, for each visitor

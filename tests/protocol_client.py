@@ -56,6 +56,25 @@ class Visitor:
 
     async def rerun(self, fragment: str = "", trigger: WidgetState | None = None) -> Answer:
         """Request a script run, or a fragment's, with the entered values; wait for its end."""
+        begun = time.perf_counter()
+        await self._send(fragment, trigger)
+        received, messages = 0, 0
+        while True:
+            message, size = await self._receive()
+            received, messages = received + size, messages + 1
+            if message.WhichOneof("type") == "script_finished":
+                if message.script_finished in COMPLETE:
+                    return Answer(time.perf_counter() - begun, received, messages)
+                if message.script_finished != EARLY:
+                    raise ServerError(ForwardMsg.ScriptFinishedStatus.Name(message.script_finished))
+
+    async def begin(self, trigger: WidgetState | None = None) -> None:
+        """Request a script run; wait for the first thing that it draws, after its callbacks."""
+        await self._send("", trigger)
+        while (await self._receive())[0].WhichOneof("type") != "delta":
+            pass
+
+    async def _send(self, fragment: str, trigger: WidgetState | None) -> None:
         request = BackMsg()
         rerun = request.rerun_script
         rerun.query_string, rerun.page_name = self.query, self.page
@@ -64,10 +83,7 @@ class Visitor:
         if trigger is not None:
             rerun.widget_states.widgets.append(trigger)
         rerun.cached_message_hashes.extend(self.cache)
-        begun = time.perf_counter()
         await self.socket.send(request.SerializeToString())
-        received, messages = await self._finished()
-        return Answer(time.perf_counter() - begun, received, messages)
 
     async def choose(self, key: str, value: str | float | bool) -> Answer:
         """Enter a value into the control whose key begins with a name; open a popover by True."""
@@ -119,31 +135,25 @@ class Visitor:
         found: dict[str, Any] = json.loads(self.find(key).bytes.split(b"\n", 1)[0])
         return found
 
-    async def _finished(self) -> tuple[int, int]:
-        received = messages = 0
-        while True:
-            data = await asyncio.wait_for(self.socket.recv(decode=False), SECONDS)
-            received += len(data)
-            messages += 1
-            message = ForwardMsg.FromString(data)
-            match message.WhichOneof("type"):
-                case "new_session":
-                    self.page_hash = message.new_session.page_script_hash
-                    self.session = message.new_session.initialize.session_id
-                case "navigation":
-                    self.page_hash = message.navigation.page_script_hash
-                case "page_info_changed":
-                    self.query = message.page_info_changed.query_string
-                case "ref_hash":
-                    self._take(self.cache[message.ref_hash])
-                case "delta":
-                    if message.metadata.cacheable:
-                        self.cache[message.hash] = message
-                    self._take(message)
-                case "script_finished" if message.script_finished in COMPLETE:
-                    return received, messages
-                case "script_finished" if message.script_finished != EARLY:
-                    raise ServerError(ForwardMsg.ScriptFinishedStatus.Name(message.script_finished))
+    async def _receive(self) -> tuple[ForwardMsg, int]:
+        """The next message, which is taken into account, and its bytes."""
+        data = await asyncio.wait_for(self.socket.recv(decode=False), SECONDS)
+        message = ForwardMsg.FromString(data)
+        match message.WhichOneof("type"):
+            case "new_session":
+                self.page_hash = message.new_session.page_script_hash
+                self.session = message.new_session.initialize.session_id
+            case "navigation":
+                self.page_hash = message.navigation.page_script_hash
+            case "page_info_changed":
+                self.query = message.page_info_changed.query_string
+            case "ref_hash":
+                self._take(self.cache[message.ref_hash])
+            case "delta":
+                if message.metadata.cacheable:
+                    self.cache[message.hash] = message
+                self._take(message)
+        return message, len(data)
 
     def _take(self, message: ForwardMsg) -> None:
         is_block = message.delta.WhichOneof("type") == "add_block"

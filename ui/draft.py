@@ -119,6 +119,10 @@ class Draft:
         """Keep the verdict on a kernel."""
         self.checked, self.problem = Checked(own, verdict), ""
 
+    def ask_check(self) -> None:
+        """Ask for a check of what stands in the editor."""
+        self.wants_check = True
+
     def note_stopped(self) -> None:
         """Say that the visitor has stopped a check."""
         self.problem, self.wants_check = "The check was stopped.", False

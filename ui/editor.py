@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -67,21 +67,18 @@ def _send_bundle(_: Request) -> FileResponse:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What an editor tells."""
-
-    edited: Edited | None  # what stands in it now; None until the browser has told it
-    is_asked: bool  # whether the visitor has pressed Ctrl+Enter
-
-
 def draw_editor(
     document: Document,
     edited: Edited | None,
     problems: Sequence[Problem],
+    ask: Callable[[], None],
     key: str = "editor",
-) -> Heard:
-    """Draw the editor with the problems of an edited text; return what it tells."""
+) -> Edited | None:
+    """Draw the editor with the problems of an edited text; return what stands in it now.
+
+    That is None until the browser has told it. At Ctrl+Enter the function `ask` is called, as a
+    callback: Streamlit may end it where it uses the session state.
+    """
     checked = None
     if edited is not None:
         checked = {
@@ -95,11 +92,10 @@ def draw_editor(
         },
         default={"text": None},
         on_text_change=lambda: None,
-        on_asked_change=lambda: None,
+        on_asked_change=ask,
     )  # fmt: skip
-    found, told = None, row(result.text, int, int, str)
-    if told is not None:
-        number, version, text = told
-        whole = text.encode(errors="replace").decode()  # half of a letter is none
-        found = Edited(number, version, whole)
-    return Heard(found, bool(result.asked))
+    told = row(result.text, int, int, str)
+    if told is None:
+        return None
+    number, version, text = told
+    return Edited(number, version, text.encode(errors="replace").decode())  # half a letter is none

@@ -100,5 +100,7 @@ def draw_progress(name: str) -> None:
         return
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.progress(job.state.done or 0.0, text=f"{job.state.message} …")
-    if right.button("Cancel", icon=":material/stop:", key=f"{name}_cancel", width="stretch"):
-        job.cancel()
+    right.button(
+        "Cancel", icon=":material/stop:", key=f"{name}_cancel", width="stretch",
+        on_click=job.cancel,
+    )  # fmt: skip

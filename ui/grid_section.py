@@ -17,6 +17,7 @@ from ui.grid_jobs import Checked, Grid, load_candidate
 from ui.grid_run import GridRun, GridRuns
 from ui.leaving import cancel_when_left
 from ui.plain_text import plain_text
+from ui.press import press
 
 LARGEST = 2048  # of M, N and K
 USUAL = 512  # of each: some seconds
@@ -63,9 +64,10 @@ def draw_controls(busy: bool) -> Grid | None:
         int(column.number_input(axis, 1, LARGEST, USUAL, step=1, key=f"grid_{axis}"))
         for column, axis in zip(columns, "MNK", strict=True)
     )
-    pressed = button.button(
-        "Run every block", icon=":material/grid_on:", width="stretch", disabled=busy, key="grid_go"
-    )
+    pressed = press(
+        button.button, "Run every block", "grid_go", icon=":material/grid_on:", width="stretch",
+        disabled=busy,
+    )  # fmt: skip
     if not pressed or busy:
         return None
     grid = Grid(name, (M, N, K), fresh_seed())
@@ -100,8 +102,9 @@ def draw_progress() -> None:
     left.progress(done, text=f"**{title(run.grid)}**: {plain_text(text)}")
     if run.said:
         left.caption(plain_text(run.said))
-    if right.button("Stop", icon=":material/stop:", key="grid_stop", width="stretch"):
-        run.cancel()
+    right.button(
+        "Stop", icon=":material/stop:", key="grid_stop", width="stretch", on_click=run.cancel
+    )
 
 
 def title(grid: Grid) -> str:

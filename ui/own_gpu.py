@@ -26,6 +26,7 @@ from ui.gpu_jobs import (
 from ui.gpu_results import show_comparison
 from ui.judged import judge_own, product_candidate
 from ui.plain_text import plain_text
+from ui.press import press
 
 LADDER = ("naive", "tiled", "registers", "warptiles")  # that it is timed beside
 SIZES = (512, 1024, 2048, 4096)  # rows and columns of the square matrices
@@ -87,9 +88,9 @@ def _draw_start(
     size = st.segmented_control(
         "Rows and columns of A, B and C", SIZES, default=SIZES[2], key="write_gpu_size"
     )  # fmt: skip
-    if st.button(
-        "Run beside cuBLAS", type="primary", icon=":material/play_arrow:", disabled=is_busy,
-        key="write_gpu_start",
+    if press(
+        st.button, "Run beside cuBLAS", "write_gpu_start", type="primary",
+        icon=":material/play_arrow:", disabled=is_busy,
     ):  # fmt: skip
         try:
             candidates = _candidates(checked.own, int(size or SIZES[2]), device)

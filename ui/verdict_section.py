@@ -14,6 +14,7 @@ from simulator.verdict.verdict import (
     Verdict,
 )
 from ui import verdict_html
+from ui.press import press
 from ui.told_hazard import Told
 from ui.verdict_views import hazard_view, wrong_view
 from ui.view_url import View
@@ -59,7 +60,7 @@ def _first_wrong(verdict: Verdict) -> SizeCheck | None:
 
 
 def _draw_hazard_button(own: OwnKernel, found: FoundHazard, key: str, open_scene: Open) -> None:
-    if st.button("Show it", icon=":material/play_arrow:", key=key):
+    if press(st.button, "Show it", key, icon=":material/play_arrow:"):
         open_scene(hazard_view(own, found), Told(found.hazard, 0), None)
 
 
@@ -68,5 +69,5 @@ def _draw_wrong_button(own: OwnKernel, check: SizeCheck, key: str, open_scene: O
     cell = check.wrong
     if cell is None or cell.block is None:
         return
-    if st.button("Show the wrong cell", icon=":material/play_arrow:", key=key):
+    if press(st.button, "Show the wrong cell", key, icon=":material/play_arrow:"):
         open_scene(wrong_view(own, check.numbers, cell), None, cell.line)

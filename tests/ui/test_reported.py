@@ -48,7 +48,7 @@ def test_a_component_leaves_out_what_it_cannot_have_reported(
     monkeypatch.setattr(editor, "_register_component", lambda: reported)
     monkeypatch.setattr(component, "_register_components", lambda: [reported] * 4)
     document = editor.Document(1, "", "")
-    assert editor.draw_editor(document, None, ()).edited is None
+    assert editor.draw_editor(document, None, (), lambda: None) is None
     opened = 0 if value == 0 and type(value) is int else None
     assert component.draw_stops("", 2, "stops") == component.play_scene(b"", "scene") == opened
     picked = component.draw_picker(component.Kind.LINE, ["a", "b"], None, 1, None, [], "pick")

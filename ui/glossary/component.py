@@ -11,6 +11,7 @@ import streamlit as st
 from ui.browser import browser_theme
 from ui.glossary.entry import SmallScene, Word, glossary
 from ui.glossary.route import folder, picture_path
+from ui.press import press
 from ui.view_url import View
 from ui.web_files import read_web
 
@@ -64,8 +65,8 @@ def _draw_picture(word: Word, open_view: OpenView, is_seen: bool) -> None:
             f"<img class='term-picture' src='{picture_path(word.name, browser_theme())}' alt=''>"
         )
     scene = word.shown_picture
-    if isinstance(scene, SmallScene) and st.button(
-        "Step through it", icon=":material/steps:", key=f"word {word.name}",
+    if isinstance(scene, SmallScene) and press(
+        st.button, "Step through it", f"word {word.name}", icon=":material/steps:",
         help=f"A scene that shows {word.term}.",
     ):  # fmt: skip
         open_view(scene.view)

@@ -14,6 +14,7 @@ from ui.lessons.lesson import Claim, Kind, Measure, Question, QuestionPart, Verd
 from ui.lessons.markup import code_lines
 from ui.lessons.quantities import measure, recorded, recorded_size, rounded
 from ui.lessons.visit import Given, Visit
+from ui.press import press
 from ui.view_url import View
 
 VERDICTS = {
@@ -88,14 +89,14 @@ def draw_claim(claim: Claim, open_view: Callable[[View], None]) -> None:
 
 def _draw_evidence(one: Question | Claim, key: str, open_view: Callable[[View], None]) -> None:
     """Draw the buttons that open the scene and the recorded run that an answer comes from."""
-    if one.view is not None and st.button(
-        "Show me", icon=":material/steps:", key=f"show {key}",
+    if one.view is not None and press(
+        st.button, "Show me", f"show {key}", icon=":material/steps:",
         help="Open the scene that shows it.",
     ):  # fmt: skip
         open_view(one.view)
     measured = [quantity for quantity in one.quantities.values() if quantity.view is None]
-    if measured and st.button(
-        "Recorded run", icon=":material/speed:", key=f"recorded {key}",
+    if measured and press(
+        st.button, "Recorded run", f"recorded {key}", icon=":material/speed:",
         help="Open the GPU page, which has the run that the measured numbers are from.",
     ):  # fmt: skip
         for quantity in reversed(measured):  # the first of each kind counts
@@ -112,11 +113,11 @@ def _draw_answer_button(
 ) -> None:  # fmt: skip
     name = f"answer {key}"
     if question.kind is Kind.NUMBER:
-        is_pressed = st.form_submit_button("Answer", type="primary", key=name)
+        is_pressed = press(st.form_submit_button, "Answer", name, type="primary")
         if is_pressed and answer is None:
             st.caption("Write a number first.")
     else:
-        is_pressed = st.button("Answer", type="primary", disabled=answer is None, key=name)
+        is_pressed = press(st.button, "Answer", name, type="primary", disabled=answer is None)
     if is_pressed and answer is not None:
         visit.answer(part, answer, judge(question, numbers, answer).is_right)
         st.rerun()

@@ -47,6 +47,7 @@ from ui.mailbox import open_view
 from ui.palette import PALETTES
 from ui.plain_text import plain_text
 from ui.popover import draw_popover
+from ui.press import press
 from ui.settings import GPU_IS_OFF, may_use_gpu
 from ui.workers import WorkerLostError
 
@@ -151,18 +152,18 @@ def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
         job = None
     runs, compares, measures = st.columns([2, 2, 2])
     busy = job is not None
-    if runs.button(
-        "Run beside cuBLAS", type="primary", icon=":material/play_arrow:", width="stretch",
-        disabled=busy or not candidates, key="compare_run",
+    if press(
+        runs.button, "Run beside cuBLAS", "compare_run", type="primary",
+        icon=":material/play_arrow:", width="stretch", disabled=busy or not candidates,
     ):  # fmt: skip
         start(request(size, candidates, gpu))
     with compares.popover(
         "Compare bit for bit", icon=":material/rule:", width="stretch", disabled=busy
     ):
         draw_bits_form(gpu)
-    if measures.button(
-        "Measure this GPU's limits", icon=":material/speed:", width="stretch",
-        disabled=busy, key="compare_limits_run",
+    if press(
+        measures.button, "Measure this GPU's limits", "compare_limits_run",
+        icon=":material/speed:", width="stretch", disabled=busy,
     ):  # fmt: skip
         start(limits.request(gpu))
     if job is not None:
@@ -203,7 +204,7 @@ def draw_bits_form(gpu: int) -> None:
         int(column.number_input(axis, 1, LARGEST_BITS, usual, step=1, key=f"bits_{axis}"))
         for column, axis, usual in zip(st.columns(3), "MNK", BITS_SIZE, strict=True)
     )
-    if st.button("Compare", type="primary", key="bits_run", width="stretch"):
+    if press(st.button, "Compare", "bits_run", type="primary", width="stretch"):
         try:
             job = bits.request(choose(name, (M, N, K)), (M, N, K), bits.fresh_seed(), gpu)
         except LaunchError as error:

@@ -41,6 +41,7 @@ from ui.mailbox import open_view
 from ui.palette import css_charts_on_paper
 from ui.plain_text import plain_text
 from ui.popover import draw_popover
+from ui.press import press
 from ui.progress import Progress
 from ui.progress_section import draw_progress_file, remember_progress, restore_book
 from ui.room import PHONE, USUAL, is_phone
@@ -198,7 +199,7 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
         case ExercisePart(exercise, text):
             with st.container(border=True, key=f"exercise {key}"):
                 st.markdown(f"**Exercise: {exercise.title}.** {text}")
-                if st.button("Open it", icon=":material/edit_note:", key=f"open {key}"):
+                if press(st.button, "Open it", f"open {key}", icon=":material/edit_note:"):
                     st.switch_page(WRITE_PAGE, query_params={"exercise": exercise.name})
         case Claim():
             draw_claim(part, open_view)

@@ -38,6 +38,7 @@ from ui.own_gpu import draw_own_gpu
 from ui.palette import PALETTES
 from ui.plain_text import plain_text
 from ui.popover import close_popovers, draw_popover
+from ui.press import press
 from ui.problems import Problem, mark_hazards, mark_line
 from ui.progress_section import draw_progress_file, remember_progress, restore_book
 from ui.settings import WRITE_IS_OFF, may_write
@@ -220,14 +221,14 @@ def draw_controls(
     if files.is_drawn:
         with files.container:
             draw_files(draft, own)
-    if st.button(
-        "Step through it", icon=":material/steps:", disabled=own is None, key="write_step",
+    if press(
+        st.button, "Step through it", "write_step", icon=":material/steps:", disabled=own is None,
         help="Open the scene of this kernel, at the launch that is chosen.",
     ):  # fmt: skip
         assert own is not None
         open_scene(draft, View(own=own))
-    return st.button(
-        "Check", type="primary", icon=":material/fact_check:", key="write_check",
+    return press(
+        st.button, "Check", "write_check", type="primary", icon=":material/fact_check:",
         help="Run it in the simulator at several sizes. Ctrl+Enter does it, too.",
     )  # fmt: skip
 
@@ -299,15 +300,13 @@ def draw_files(draft: Draft, own: OwnKernel | None) -> None:
 
 
 def draw_text(draft: Draft, examined: Examined) -> None:
-    """Draw the editor, and keep what stands in it now and whether its keys ask for a check."""
+    """Draw the editor, and keep what stands in it now."""
     problems: tuple[Problem, ...] = examined.problems
     checked = draft.checked
     if checked is not None and checked.own.text == draft.text:
         problems = (*problems, *mark_hazards(draft.text, checked.verdict))
-    heard = draw_editor(draft.document, draft.edited, problems)
+    edited = draw_editor(draft.document, draft.edited, problems, draft.ask_check)
     remember_progress(draft.book)
-    draft.wants_check |= heard.is_asked
-    edited = heard.edited
     if edited is not None and edited.number == draft.document.number and edited != draft.edited:
         draft.edit(edited)
         st.rerun()
