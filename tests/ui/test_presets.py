@@ -180,16 +180,17 @@ def to_tf32(values: np.ndarray) -> np.ndarray:
 
 def cut_off(preset: Preset) -> None:
     assert source(preset.view).split("\n")[shown(preset).line - 1].strip().startswith("wmma::mma")
+    assert preset.view.thread == (1, 0)  # lane 1, whose first sum that is
     given = inputs(preset.view)
-    before, now = slice(0, 8), slice(8, 16)  # the second instruction's products of the first cell
-    row, column = to_tf32(given["A"][0]), to_tf32(given["B"][:, 0])
+    before, now = slice(0, 8), slice(8, 16)  # the second instruction's products of row 0, column 2
+    row, column = to_tf32(given["A"][0]), to_tf32(given["B"][:, 2])
     so_far = float(row[before] @ column[before])
     exponents = np.frexp(row)[1] + np.frexp(column)[1] - 2
-    assert exponents[now].max() < math.frexp(so_far)[1] - 1 == -1
-    units = row[now] * column[now] * 2.0**26
-    assert (round(row[8], 4), round(column[8], 3)) == (-0.0162, -0.392)
-    assert units[0] % 1 == 0.25  # 01 below the unit
-    assert all(units[1:] % 1 == 0)
+    assert exponents[now].max() < math.frexp(so_far)[1] - 1 == 0
+    units = row[now] * column[now] * 2.0**25
+    assert (round(row[12], 5), round(column[12], 3)) == (-0.00573, -0.556)
+    assert units[4] % 1 == 0.8125  # 1101 below the unit
+    assert all(np.delete(units, 4) % 1 == 0)
 
 
 @functools.cache
