@@ -58,6 +58,8 @@ def _write_targets(expression: Expression) -> tuple[Expression, ...]:
     match expression:
         case Call(function=function, arguments=arguments) if function in WRITING_FUNCTIONS:
             return arguments[:1]
+        case Call(function="wmma::store_matrix_sync", arguments=arguments):
+            return arguments[1:2]
         case Call(function="__match_all_sync", arguments=arguments):
             return arguments[-1:]  # where its flag goes
         case Call(function=function, arguments=arguments) if function in OUTPUT_FUNCTIONS:

@@ -276,6 +276,28 @@ def test_a_missing_barrier_is_a_race() -> None:
     assert any("with no __syncthreads() between them" in message for message in messages)
 
 
+def test_two_warps_that_store_one_tile_are_a_race() -> None:
+    store = "wmma::store_matrix_sync(x, c, 16, wmma::mem_row_major);"
+    body = f"{SUMS} c; wmma::fill_fragment(c, float(threadIdx.x / 32)); {store}"
+    messages = hazards(body, block=64)
+    assert len(messages) == 1
+    assert (
+        "thread (32, 0) writes it in block (0, 0), with no __syncthreads() between" in messages[0]
+    )
+    assert not hazards(body, block=32)
+    assert len(hazards(f"float* at = x; {body.replace('(x', '(at')}", block=64)) == 1
+
+
+def test_a_stored_tile_that_another_warp_reads_at_once_is_a_race() -> None:
+    body = f"""{SUMS} c; wmma::fill_fragment(c, 2.0f);
+    if (threadIdx.x < 32) wmma::store_matrix_sync(x, c, 16, wmma::mem_row_major);
+    BARRIER
+    float value = x[threadIdx.x];
+    if (value > 3) x[255] = value;"""
+    assert len(hazards(body.replace("BARRIER", ""), block=64)) == 1
+    assert not hazards(body.replace("BARRIER", "__syncthreads();"), block=64)
+
+
 # Steps ---------------------------------------------------------------------------------------
 
 
