@@ -122,6 +122,7 @@ def stage_panels(
 
     Without a product there are no matrices' maps: the arrays stand in the place of both.
     """
+    with_maps = areas
     if model.product is None:
         maps = replace(areas.maps, right=areas.stage.left - 1.5 * letters.name)
         areas = replace(areas, maps=maps)
@@ -150,7 +151,7 @@ def stage_panels(
         OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas)),
         *(
             # Only where it is used: other figures need not carry it.
-            [OnStage(stages, (Stage.TENSOR,), TensorStage(model, palette, letters, areas))]
+            [OnStage(stages, (Stage.TENSOR,), TensorStage(model, palette, letters, with_maps))]
             if pinned is Stage.TENSOR or has_tensor_core(model.recording) else []
         ),
         *(

@@ -31,7 +31,8 @@ from ui.sheet import Rectangle
 
 BITS = 30  # that an instruction's sum mostly has
 CUT = 6  # bits shown of what is cut
-ROW = 1.3  # of a number's height
+ROW, LOWEST_ROW = 1.3, 1.1  # of a number's height; the latter where all rows fit so
+ALL_ROWS = 20  # of the most products that one instruction adds, 16
 FEWEST = 8  # rows: with fewer the stage takes the room below the maps
 LABEL = "−0.123 × −1.23"  # about the longest of a product
 GAP = 4.0  # pixels between tiles
@@ -55,13 +56,18 @@ class TensorStage:
         stage, maps = areas.stage, areas.maps
         gap = letters.name
         beside = Rectangle(maps.right + 1.5 * gap, stage.top, stage.right, stage.bottom)
-        below = Rectangle(stage.left, maps.bottom + gap, stage.right, stage.bottom)
+        # Without a product there are no maps, and their place is free.
+        taken = stage.top if model.product is None else maps.bottom + gap
+        below = Rectangle(stage.left, taken, stage.right, stage.bottom)
         needed = text_width(LABEL, letters.small) + mono_width(BITS + CUT, letters.small)
         is_beside = beside.width >= needed
         self._room = beside if is_beside else below
-        top = maps.bottom + 2.5 * gap
+        top = taken + 1.5 * gap
         self._tiles = Rectangle(maps.left, top, maps.right, top + maps.width) if is_beside else None
-        self._count = max(FEWEST, int(self._room.height / (ROW * letters.number)))
+        self._row = ROW * letters.number
+        if LOWEST_ROW * letters.number <= self._room.height / ALL_ROWS <= self._row:
+            self._row = self._room.height / ALL_ROWS
+        self._count = max(FEWEST, int(self._room.height / self._row + 0.01))
         label = text_width(LABEL, letters.small)
         for_bits = (self._room.width - label) / ((BITS + CUT) * MONO_WIDTH)
         self._size = min(letters.number, for_bits)
@@ -79,9 +85,7 @@ class TensorStage:
         """The labels, the bits that count, and the bits that are cut off."""
         rows = self._rows(step)
         rows += [_Row("")] * (self._count - len(rows))
-        heights = [
-            self._room.top + (i + 0.5) * ROW * self._letters.number for i in range(len(rows))
-        ]
+        heights = [self._room.top + (i + 0.5) * self._row for i in range(len(rows))]
         labels, kept, cut = zip(*((row.label, row.kept, row.cut) for row in rows), strict=True)
         held = f"lane {self._model.thread % WARP_SIZE} holds"
         tiles = self._tiles or self._room

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Recording, compile_kernel, record
+from simulator.verdict.guess import guess_form
 from tests.ui.lecture.lectures import Lecture, of_query, seen
+from ui.lecture.letters import TALL_WIDTH
 from ui.lecture.sheet import LectureSheet
 from ui.lecture.tensor_stage import TensorStage
 from ui.look import Look, Stage
@@ -111,11 +113,32 @@ def test_the_tiles_show_what_the_lane_holds() -> None:
     assert scene.drawn(step, TensorStage)[0][0]["text"] == ["lane 5 holds"]
 
 
+@pytest.mark.parametrize("look", [Look(), TALL, Look(width=390, height=844)])
+def test_without_matrices_it_has_their_maps_place(look: Look) -> None:
+    kernel = recorded(False)[0].kernel
+    model = build_scene_model(recorded(False)[0], 0, form=guess_form(TEXT, kernel, task=""))
+    assert model.product is None
+    scene = Lecture(model, look, LectureSheet(model, look))
+    [step] = [step for step in scene.steps if multiplication(step) is not None]
+    held, labels, *_ = scene.drawn(step, TensorStage)[0]
+    frames = seen(scene.panel(TensorStage).shapes(step)[2])
+    assert min(labels["y"]) < scene.sheet.areas.stage.top + 2 * scene.sheet.letters.number
+    if look.width < TALL_WIDTH:
+        assert not frames
+        return
+    assert [round(right - left) for left, _, right, _ in frames] == [
+        round(frames[0][2] - frames[0][0])
+    ] * 3
+    assert max(right for _, _, right, _ in frames) < min(labels["x"])
+    assert min(top for _, top, _, _ in frames) > max(held["y"])
+    assert len([label for label in labels["text"] if "×" in label]) == 16
+
+
 def test_some_bits_are_cut_where_exponents_are_wide() -> None:
     assert any(cut for _, _, cut in drawn(lecture(True, 0))[1:])
 
 
-@pytest.mark.parametrize("look", [Look(width=1280, height=560), Look(width=390, height=844)])
+@pytest.mark.parametrize("look", [Look(width=1280, height=480), Look(width=390, height=844)])
 def test_where_there_is_less_room_the_rest_is_counted(look: Look) -> None:
     rows = drawn(lecture(False, 3, look))
     [(more, _, _)] = [row for row in rows if row[0].startswith("and ")]
