@@ -14,8 +14,7 @@ from simulator.language.tree import ArraySpace, MemorySpace
 from simulator.size_expression import evaluate
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.launches import known_values
-
-PRODUCT = "product"  # the task of a form whose kernel computes C = A B
+from simulator.verdict.tasks import PRODUCT_ROLES
 
 Shape = tuple[int, int]  # rows, columns
 
@@ -62,13 +61,16 @@ def product_of_form(recording: Recording, form: LaunchForm) -> Product | None:
 
     None if it has another task, or its arrays are not such matrices row by row.
     """
+    meant = PRODUCT_ROLES.get(form.task)
+    if meant is None:
+        return None
     roles, shapes = dict(form.roles), array_shapes(recording)
-    A, B, C = (roles.get(role, "") for role in "ABC")
-    if form.task != PRODUCT or len({A, B, C}) < 3 or not shapes.keys() >= {A, B, C}:
+    A, B, C = (roles.get(meant[role], "") for role in "ABC")
+    if len({A, B, C}) < 3 or not shapes.keys() >= {A, B, C}:
         return None
     try:
         known = known_values(recording.kernel, form)
-        M, N, K = (evaluate(roles.get(role, ""), known) for role in "MNK")
+        M, N, K = (evaluate(roles.get(meant[role], ""), known) for role in "MNK")
     except LaunchError:
         return None
     product = Product(A, B, C, M, N, K)

@@ -264,7 +264,8 @@ class Call:
     function: str  # its name, one of simulator.language.functions, or make_float4 and its kind
     arguments: tuple[Expression, ...]  # converted to the parameters' types
     texts: tuple[str, ...] = ()  # of printf its format, then those that %s prints; of assert its
-    # condition. An argument of type ctype.TEXT is a number in these.
+    # condition. An argument of type ctype.TEXT is a number in these. Of wmma's functions the types
+    # of their fragments, and how a tile lies in memory.
 
 
 @dataclass(frozen=True, slots=True, eq=False)

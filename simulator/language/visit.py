@@ -140,14 +140,18 @@ def walk(statement: Statement) -> Iterator[Statement]:
         yield from walk(inner)
 
 
+def calls_of(statement: Statement, functions: Collection[str]) -> Iterator[Call]:
+    """Where a statement, or a function that it calls, calls any of CUDA's functions given."""
+    for inner in walk(statement):
+        for root in expressions_of(inner):
+            for expression in subexpressions(root):
+                if isinstance(expression, Call) and expression.function in functions:
+                    yield expression
+
+
 def calls(statement: Statement, functions: Collection[str]) -> bool:
-    """Whether a statement, or a function that it calls, calls any of CUDA's functions given."""
-    return any(
-        isinstance(expression, Call) and expression.function in functions
-        for inner in walk(statement)
-        for root in expressions_of(inner)
-        for expression in subexpressions(root)
-    )
+    """Whether it calls any of them."""
+    return any(True for _ in calls_of(statement, functions))
 
 
 def declared_variables(statement: Statement) -> list[Variable]:

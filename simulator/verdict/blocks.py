@@ -22,6 +22,7 @@ SIDE = 16  # threads of a block in x and in y, where nothing says more
 THREADS = 256  # threads of a block in x alone, likewise
 OTHER_SIDES = ((SIDE, SIDE), (32, 32), (32, 8), (8, 8), (32, 16), (32, 4))
 WHOLE_WARPS = (32, 128, 64, 256)  # threads, where warps multiply tiles
+WARP_SIDES = ((32, 4), (128, 4), (32, 1))  # threads in x and in y, likewise
 MAX_BLOCKS = 30  # that are proposed
 MAX_SIDES = 10  # macros and sides of shared arrays of which blocks are composed
 LONGEST_NAME = LONGEST // 5  # letters of a macro: a block's expression names up to four
@@ -64,6 +65,8 @@ def _blocks(kernel: Kernel, macros: Mapping[str, int]) -> Iterator[Sizes3]:
         yield from ((side, "1", "1") for side in sides)
         yield from ((str(threads), "1", "1") for threads in (THREADS, 1024, 512, 128, 64, 32))
         return
+    if calls(kernel.body, FRAGMENT_FUNCTIONS):
+        yield from ((str(x), str(y), "1") for x, y in WARP_SIDES)
     quotients = [
         f"{first} / {second}"
         for first, second in itertools.permutations(sides, 2)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from simulator.language.ctype import ArrayOf, Pointer, size_of
 from simulator.language.errors import LaunchError
+from simulator.language.functions import FRAGMENT_FUNCTIONS
 from simulator.language.tree import Kernel
+from simulator.language.visit import calls
 from simulator.size_expression import evaluate
 from simulator.verdict.blocks import SIDE, likely_blocks
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, Sizes3
@@ -17,13 +20,15 @@ from simulator.verdict.launches import build_launch, check_names, macro_values
 from simulator.verdict.parameters import (
     SIZE,
     Argument,
+    Shape,
     atomic_parameters,
     axes_used,
     is_whole,
+    other_layouts,
     recognise,
     with_task,
 )
-from simulator.verdict.probe import BlockTile, Probe
+from simulator.verdict.probe import TILE_SIDE, BlockTile, Probe
 from simulator.verdict.tasks import TASKS
 
 LARGEST_SIZE = 64  # that a guess gives a matrix
@@ -51,46 +56,48 @@ def guess_form(
         shape = with_task(kernel, task)
     if shape is None:
         return _without_task(kernel, host)
-    block = likely_blocks(kernel)[0]
-    form = LaunchForm(
-        grid=("1", "1", "1"),
-        block=block,
-        shared_bytes=_shared_bytes(kernel, host, block),
-        arguments=shape.arguments,
-        task=shape.task,
-        roles=shape.roles,
-    )
-    if host is not None and host.block is not None:
-        shared_bytes = _shared_bytes(kernel, host, host.block)
-        form = replace(form, block=host.block, shared_bytes=shared_bytes)
-        tile = Probe(kernel, form).tile()
-    else:
-        form, tile = _with_right_block(kernel, form)
-    form = replace(form, arguments=_sized(form, tile))
+    shapes = (shape,) if task is not None else (shape, *other_layouts(kernel, shape))
+    form, tile = _right_form(kernel, host, shapes)
+    form = replace(form, arguments=_sized(kernel, form, tile))
     follows = host is not None and host.grid is not None and _names_sizes(host.grid, form)
     grid = host.grid if follows and host is not None else None
     form = replace(form, grid=grid or _grid(kernel, form, tile))
     return form if task != "" else replace(form, task="", roles=())
 
 
-def _with_right_block(kernel: Kernel, form: LaunchForm) -> tuple[LaunchForm, BlockTile | None]:
-    """The form with the likeliest block that computes what it should, and what that stores.
+def _right_form(
+    kernel: Kernel, host: HostForm | None, shapes: Sequence[Shape]
+) -> tuple[LaunchForm, BlockTile | None]:
+    """The likeliest block and shape that compute what they should, and what the block stores.
 
-    Without any, the likeliest of all.
+    Without any, the likeliest of all. The grid is not known yet.
     """
+    given = host.block if host is not None else None
+    tried = (
+        LaunchForm(
+            grid=("1", "1", "1"),
+            block=block,
+            shared_bytes=_shared_bytes(kernel, host, block),
+            arguments=shape.arguments,
+            task=shape.task,
+            roles=shape.roles,
+        )
+        for block in (likely_blocks(kernel) if given is None else [given])
+        for shape in shapes
+    )
     end = time.process_time() + PROBING_SECONDS
-    for block in likely_blocks(kernel):
-        tried = replace(form, block=block)
-        if form.shared_bytes != "0":
-            tried = replace(tried, shared_bytes=_shared_bytes(kernel, None, block))
-        probe = Probe(kernel, tried)
+    first: LaunchForm | None = None
+    for form in tried:
+        first = first or form
+        probe = Probe(kernel, form)
         if probe.block_is_right():
             tile = probe.tile()
-            if tile is None or not tile.has_gaps:
-                return tried, tile
+            if given is not None or tile is None or not tile.has_gaps:
+                return form, tile
         if time.process_time() > end:
-            return form, None
-    return form, Probe(kernel, form).tile()
+            return first, None
+    assert first is not None  # there is at least one block
+    return first, Probe(kernel, first).tile()
 
 
 def _shared_bytes(kernel: Kernel, host: HostForm | None, block: Sizes3) -> str:
@@ -108,18 +115,21 @@ def _factor(size: str) -> str:
     return size if size.isidentifier() or size.isdigit() else f"({size})"
 
 
-def _sized(form: LaunchForm, tile: BlockTile | None) -> tuple[Argument, ...]:
+def _sized(kernel: Kernel, form: LaunchForm, tile: BlockTile | None) -> tuple[Argument, ...]:
     """The arguments with sizes of two tiles where these are larger than SIZE, at most LARGEST_SIZE.
 
     The inner size of a product stays small where tiles are large.
     """
-    side = max(_sides(tile).values()) if tile is not None and not tile.is_linear else 1
+    by_tiles = calls(kernel.body, FRAGMENT_FUNCTIONS)
+    side = TILE_SIDE if by_tiles else 1
+    if tile is not None and not tile.is_linear:
+        side = max(_sides(tile).values())
     size = min(LARGEST_SIZE, 2 * side) if side > SIZE else SIZE
     roles = dict(form.roles)
     sizes = {roles[role]: size for role in TASKS[form.task].sizes}
     inner = roles.get("K", "")
     if side > LARGE_TILE and inner in sizes and inner not in (roles["M"], roles["N"]):
-        sizes[inner] = 2 * SIZE
+        sizes[inner] = 2 * (TILE_SIDE if by_tiles else SIZE)
     return tuple(
         replace(one, value=str(sizes[one.name]))
         if isinstance(one, NumberArgument) and one.name in sizes
@@ -140,7 +150,9 @@ def _grid(kernel: Kernel, form: LaunchForm, tile: BlockTile | None) -> Sizes3:
     roles, task = dict(form.roles), TASKS[form.task]
     rows, columns = (roles.get(one, one) for one in task.arrays[task.results[0]])
     if tile is None:
-        return _ceil(columns, form.block[0]), _ceil(rows, form.block[1]), "1"
+        used = axes_used(kernel, "blockIdx")
+        across = _ceil(columns, form.block[0]) if "x" in used else "1"
+        return across, _ceil(rows, form.block[1]) if "y" in used else "1", "1"
     names = {along: _named(kernel, form, along, size) for along, size in _sides(tile).items()}
     if tile.is_linear:
         return _ceil(f"{rows} * {columns}", names["columns"]), "1", "1"

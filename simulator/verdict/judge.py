@@ -13,7 +13,7 @@ from simulator.verdict.next_step import next_step
 from simulator.verdict.residency import occupancy
 from simulator.verdict.runs import ALL_SECONDS, Runs
 from simulator.verdict.sizes import Trial, trials
-from simulator.verdict.tasks import TASKS, Task
+from simulator.verdict.tasks import PRODUCT_ROLES, TASKS, Task
 from simulator.verdict.traffic import costliest_line, line_traffic
 from simulator.verdict.verdict import (
     CheckState,
@@ -115,8 +115,8 @@ def _costs(
     if runs.report is None or runs.launch is None:
         return (), None
     rows: tuple[CounterRow, ...] = ()
-    if task is not None and task.name == "product":
-        M, N, K = (own.sizes[role] for role in "MNK")
+    if task is not None and task.name in PRODUCT_ROLES:
+        M, N, K = (own.sizes[PRODUCT_ROLES[task.name][role]] for role in "MNK")
         tile = min(M, own.tiles["M"]) * min(N, own.tiles["N"])
         rows = neighbours(runs.report.counters, runs.report.lines, (M, N, K), tile)
     try:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from simulator.language.ctype import CType, Pointer, Scalar, Vector, is_bfloat16
 from simulator.language.errors import LaunchError, list_names
-from simulator.language.functions import ATOMIC_FUNCTIONS
+from simulator.language.fragments import parse_fragment
+from simulator.language.functions import ATOMIC_FUNCTIONS, FRAGMENT_FUNCTIONS
 from simulator.language.tree import (
     Assign,
     Binary,
@@ -21,11 +22,19 @@ from simulator.language.tree import (
     MemorySpace,
     Variable,
 )
-from simulator.language.visit import expressions_of, in_register, strip_casts, subexpressions, walk
+from simulator.language.visit import (
+    calls,
+    calls_of,
+    expressions_of,
+    in_register,
+    strip_casts,
+    subexpressions,
+    walk,
+)
 from simulator.observers.written_parameters import root_variable, written_parameters
 from simulator.verdict.form import ArrayArgument, Contents, NumberArgument
 from simulator.verdict.launches import macro_values
-from simulator.verdict.tasks import TASKS
+from simulator.verdict.tasks import PRODUCT, PRODUCT_BY_COLUMNS, TASKS
 
 SIZE = 8  # of a matrix, where nothing says more
 # The names that M, N and K of a product have, in that order.
@@ -41,6 +50,8 @@ PRODUCT_NAME = re.compile(r"mat_?(rix)?_?mul|matmul|gemm|mm|tile|product", re.IG
 OTHER_NAME = re.compile(
     r"add|axpy|dot|conv|stencil|reduce|scan|hist|vec|gemv|mv\b|blur|filter|sum", re.IGNORECASE
 )
+
+LEAVES_OUT = "beta"  # the factor that is 0: what C held before does not matter
 
 Argument = ArrayArgument | NumberArgument
 
@@ -135,17 +146,55 @@ def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:
 
 def _product(kernel: Kernel) -> Shape | None:
     """The arguments of a matrix product, if the kernel's parameters are one's."""
-    arrays = _arrays(kernel, 2)
+    arrays = _arrays(kernel, 2) or _arrays_of_blas(kernel)
     sizes = None if arrays is None else _product_sizes(kernel)
     if arrays is None or sizes is None:
         return None
-    M, N, K = sizes
-    A, B, C = arrays
-    return Shape(
-        _arguments(kernel, {A: (M, K), B: (K, N), C: (M, N)}, (M, N, K)),
-        "product",
-        (("A", A), ("B", B), ("C", C), ("M", M), ("N", N), ("K", K)),
-    )
+    return _in_layout(kernel, PRODUCT, (*zip("ABC", arrays, strict=True),
+                                        *zip("MNK", sizes, strict=True)))  # fmt: skip
+
+
+def other_layouts(kernel: Kernel, shape: Shape) -> tuple[Shape, ...]:
+    """The same product of matrices that may lie otherwise in memory.
+
+    Where warps multiply tiles, each operand has a layout of its own. Else only all may lie column
+    by column, and sizes with one name tell too little: on square matrices B times A is such, too.
+    """
+    roles = dict(shape.roles)
+    if shape.task != PRODUCT or "." in roles["A"]:  # a member of a struct
+        return ()
+    is_by_tiles = calls(kernel.body, FRAGMENT_FUNCTIONS)
+    if not is_by_tiles and len({roles[role] for role in "MNK"}) < 3:
+        return ()
+    names = ("product_of_rows", "product_of_columns") if is_by_tiles else ()
+    return tuple(_in_layout(kernel, name, shape.roles) for name in (*names, PRODUCT_BY_COLUMNS))
+
+
+def _in_layout(kernel: Kernel, task: str, roles: tuple[tuple[str, str], ...]) -> Shape:
+    """The arguments of a product whose arrays lie as a task has them; any other is like C."""
+    meant = dict(roles)
+    shapes = {
+        meant[role]: (meant[rows], meant[columns])
+        for role, (rows, columns) in TASKS[task].arrays.items()
+    }
+    others = (one.name for one in kernel.parameters if isinstance(one.ctype, Pointer))
+    shapes = dict.fromkeys(others, shapes[meant["C"]]) | shapes
+    return Shape(_arguments(kernel, shapes, tuple(meant[role] for role in "MNK")), task, roles)
+
+
+def _arrays_of_blas(kernel: Kernel) -> tuple[str, str, str] | None:
+    """A, B and the result of D = alpha A B + beta C, where beta leaves C out; else None."""
+    if all(one.name.lower() != LEAVES_OUT for one in kernel.parameters):
+        return None
+    pointers = [one for one in kernel.parameters if isinstance(one.ctype, Pointer)]
+    written = written_parameters(kernel)
+    results = [one for one in pointers if one.name in written]
+    read = [one for one in pointers if one.name not in written]
+    if len(read) != 3 or len(results) != 1:
+        return None
+    A, B, C, D = (_numbers(one) for one in (*read, *results))
+    is_such = A is not None and A == B and isinstance(D, Scalar) and C == D
+    return (read[0].name, read[1].name, results[0].name) if is_such else None
 
 
 def _product_sizes(kernel: Kernel) -> tuple[str, str, str] | None:
@@ -174,7 +223,17 @@ def _product_sizes(kernel: Kernel) -> tuple[str, str, str] | None:
     if all(one in found for one in ("m", "n", "k")):
         return found["m"], found["n"], found["k"]
     square = next((found[one] for one in ("n", "width", "size") if one in found), None)
-    return None if square is None else (square, square, square)
+    return _tile_sizes(kernel) if square is None else (square, square, square)
+
+
+def _tile_sizes(kernel: Kernel) -> tuple[str, str, str] | None:
+    """The sizes of the tile that a warp multiplies in one call; None where none does."""
+    for call in calls_of(kernel.body, FRAGMENT_FUNCTIONS):
+        fragment = parse_fragment(call.texts[0])
+        if fragment is not None:
+            m, n, k = map(str, fragment.shape)
+            return m, n, k
+    return None
 
 
 def _of(macros: Mapping[str, int], name: str) -> str:
@@ -183,7 +242,7 @@ def _of(macros: Mapping[str, int], name: str) -> str:
 
 def _multiplies(kernel: Kernel) -> bool:
     """Whether a kernel adds up products in a loop, and its name is no other operation's."""
-    if PRODUCT_NAME.search(kernel.name):
+    if PRODUCT_NAME.search(kernel.name) or calls(kernel.body, FRAGMENT_FUNCTIONS):
         return True
     if OTHER_NAME.search(kernel.name):
         return False
@@ -283,7 +342,7 @@ def _arguments(
         elif name in sizes:
             found.append(NumberArgument(name, str(SIZE)))
         else:
-            found.append(NumberArgument(name, "0" if name.lower() == "beta" else "1"))
+            found.append(NumberArgument(name, "0" if name.lower() == LEAVES_OUT else "1"))
     return tuple(found)
 
 
@@ -292,13 +351,7 @@ def atomic_parameters(kernel: Kernel) -> set[str]:
 
     All of whole numbers where a pointer was copied, as a function's parameter is.
     """
-    targets = [
-        root_variable(one.arguments[0])
-        for statement in walk(kernel.body)
-        for root in expressions_of(statement)
-        for one in subexpressions(root)
-        if isinstance(one, Call) and one.function in ATOMIC_FUNCTIONS
-    ]
+    targets = [root_variable(one.arguments[0]) for one in calls_of(kernel.body, ATOMIC_FUNCTIONS)]
     found = {target.name for target in targets if target is not None}
     if any(target is None or target.space is MemorySpace.REGISTER for target in targets):
         found |= {
@@ -320,6 +373,8 @@ def _added_to(kernel: Kernel) -> set[str]:
                         target: Expression = lvalue
                     case Assign(lvalue=lvalue, operator=operator) if operator:
                         target = lvalue
+                    case Call(function="wmma::load_matrix_sync", arguments=(_, address, _)):
+                        target = address
                     case _:
                         continue
                 variable = root_variable(target)

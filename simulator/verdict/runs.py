@@ -25,7 +25,7 @@ from simulator.verdict.form import LaunchForm
 from simulator.verdict.launches import arrays_by_role, build_launch
 from simulator.verdict.sizes import Trial
 from simulator.verdict.story import Operands, as_number, cell_text, explain
-from simulator.verdict.tasks import LARGEST_WORK, Task, wrong_cells
+from simulator.verdict.tasks import LARGEST_WORK, PRODUCT_ROLES, Task, wrong_cells
 from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck, WrongCell
 
 ALL_SECONDS = 3.0  # that the sizes beside the form's own may take together
@@ -156,18 +156,20 @@ class Runs:
         self, arrays: Mapping[str, Array], sizes: Mapping[str, int], index: tuple[int, ...]
     ) -> Operands | None:
         """The factors that a cell of a product needs; None for another task."""
-        if self.task is None or self.task.name != "product":
+        meant = PRODUCT_ROLES.get(self.task.name) if self.task is not None else None
+        if meant is None:
             return None
         names = dict(self.form.roles)
-        M, N, K = (sizes[role] for role in "MNK")
+        M, N, K = (sizes[meant[role]] for role in "MNK")
+        left, right = (arrays[meant[role]].reshape(-1) for role in "AB")
         row, column = index
         return Operands(
-            A=names["A"],
-            B=names["B"],
+            A=names[meant["A"]],
+            B=names[meant["B"]],
             row=row,
             column=column,
-            left=arrays["A"].reshape(-1)[: M * K].reshape(M, K)[row],
-            right=arrays["B"].reshape(-1)[: K * N].reshape(K, N)[:, column],
+            left=left[: M * K].reshape(M, K)[row],
+            right=right[: K * N].reshape(K, N)[:, column],
         )
 
     def _check_sizes(self, launch: Launch, sizes: Mapping[str, int]) -> None:

@@ -13,6 +13,8 @@ from simulator.language.ctype import Array
 Arrays = Mapping[str, Array]  # by role
 Sizes = Mapping[str, int]  # by role
 LARGEST_WORK = 2**30  # the product of a task's sizes up to which its results are computed
+PRODUCT = "product"
+PRODUCT_BY_COLUMNS = "product_by_columns"  # as BLAS and Fortran have matrices
 STEPS = 16.0  # roundings of a sum of n terms that are allowed for each of its sqrt(n)
 
 
@@ -49,6 +51,16 @@ def _product_of_rows(arrays: Arrays, sizes: Sizes) -> Arrays:
     return {"C": _matrix(arrays, "A", M, K) @ _matrix(arrays, "B", N, K).T}
 
 
+def _product_of_columns(arrays: Arrays, sizes: Sizes) -> Arrays:
+    M, N, K = sizes["M"], sizes["N"], sizes["K"]
+    return {"C": _matrix(arrays, "A", K, M).T @ _matrix(arrays, "B", K, N)}
+
+
+def _product_by_columns(arrays: Arrays, sizes: Sizes) -> Arrays:
+    M, N, K = sizes["M"], sizes["N"], sizes["K"]
+    return {"C": _matrix(arrays, "B", N, K) @ _matrix(arrays, "A", K, M)}
+
+
 def _row_sums(arrays: Arrays, sizes: Sizes) -> Arrays:
     return {"sums": _matrix(arrays, "A", sizes["M"], sizes["N"]).sum(axis=1)}
 
@@ -66,7 +78,7 @@ TASKS: Mapping[str, Task] = {
     task.name: task
     for task in (
         Task(
-            name="product",
+            name=PRODUCT,
             title="C = A · B",
             arrays={"A": ("M", "K"), "B": ("K", "N"), "C": ("M", "N")},
             sizes=("M", "N", "K"),
@@ -90,6 +102,24 @@ TASKS: Mapping[str, Task] = {
             sizes=("M", "N", "K"),
             results=("C",),
             expected=_product_of_rows,
+            terms=lambda sizes: sizes["K"],
+        ),
+        Task(
+            name="product_of_columns",
+            title="C = A transposed · B",
+            arrays={"A": ("K", "M"), "B": ("K", "N"), "C": ("M", "N")},
+            sizes=("M", "N", "K"),
+            results=("C",),
+            expected=_product_of_columns,
+            terms=lambda sizes: sizes["K"],
+        ),
+        Task(
+            name=PRODUCT_BY_COLUMNS,
+            title="C = A · B, column by column",
+            arrays={"A": ("K", "M"), "B": ("N", "K"), "C": ("N", "M")},
+            sizes=("M", "N", "K"),
+            results=("C",),
+            expected=_product_by_columns,
             terms=lambda sizes: sizes["K"],
         ),
         Task(
@@ -120,6 +150,14 @@ TASKS: Mapping[str, Task] = {
             terms=lambda sizes: 3,
         ),
     )
+}
+
+
+# Which roles of a task are those of C = A B with matrices row by row. Row by row, matrices that lie
+# column by column are transposed, and so C's is B's times A's.
+PRODUCT_ROLES: Mapping[str, Mapping[str, str]] = {
+    PRODUCT: {role: role for role in "ABCMNK"},
+    PRODUCT_BY_COLUMNS: dict(zip("ABCMNK", "BACNMK", strict=True)),
 }
 
 

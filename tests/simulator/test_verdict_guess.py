@@ -10,9 +10,17 @@ import pytest
 from simulator import catalogue, compile_kernel, simulate
 from simulator.size_expression import evaluate
 from simulator.verdict import blocks
-from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument
+from simulator.verdict.form import (
+    ArrayArgument,
+    Contents,
+    LaunchForm,
+    NumberArgument,
+    OwnKernel,
+)
 from simulator.verdict.guess import guess_form
+from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
+from simulator.verdict.verdict import CheckState
 
 NAIVE_BODY = """{
     int row = blockIdx.y * blockDim.y + threadIdx.y;
@@ -258,6 +266,109 @@ __global__ void k(const half* A, const half* B, float* C, int M, int N, int K) {
     assert form.grid == (f"(N + {side} - 1) / {side}", f"(M + {side} - 1) / {side}", "1")
     sizes = {one.name: int(one.value) for one in form.arguments if isinstance(one, NumberArgument)}
     assert all(size % 16 == 0 for size in sizes.values())
+
+
+# As NVIDIA's own examples have it: each warp of a block of two dimensions computes a tile.
+WARPS = """#include <mma.h>
+using namespace nvcuda;
+__global__ void multiply(half* a, half* b, float* c{start}, int M, int N, int K, float alpha, float beta) {{
+    int warp_row = (blockIdx.x * blockDim.x + threadIdx.x) / warpSize * 16;
+    int warp_col = (blockIdx.y * blockDim.y + threadIdx.y) * 16;
+    if (warp_row >= M || warp_col >= N) return;
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::{left}> a_tile;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::{right}> b_tile;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums, before;
+    wmma::fill_fragment(sums, 0.0f);
+    for (int i = 0; i < K; i += 16) {{
+        wmma::load_matrix_sync(a_tile, {a});
+        wmma::load_matrix_sync(b_tile, {b});
+        wmma::mma_sync(sums, a_tile, b_tile, sums);
+    }}
+    wmma::load_matrix_sync(before, {c}, wmma::mem_{whole});
+    for (int i = 0; i < sums.num_elements; i++) sums.x[i] = alpha * sums.x[i] + beta * before.x[i];
+    wmma::store_matrix_sync({d}, sums, {pitch}, wmma::mem_{whole});
+}}
+"""  # noqa: E501
+ROWS, COLUMNS = "row_major", "col_major"
+A_ROWS, A_COLUMNS = "a + warp_row * K + i, K", "a + warp_row + i * M, M"
+B_ROWS, B_COLUMNS = "b + i * N + warp_col, N", "b + i + warp_col * K, K"
+C_ROWS, C_COLUMNS = "{c} + warp_row * N + warp_col", "{c} + warp_row + warp_col * M"
+
+
+@pytest.mark.parametrize("start", ["", ", float* d"])
+@pytest.mark.parametrize(
+    ("left", "right", "whole", "task"),
+    [
+        (ROWS, ROWS, ROWS, "product"),
+        (ROWS, COLUMNS, ROWS, "product_of_rows"),
+        (COLUMNS, ROWS, ROWS, "product_of_columns"),
+        (COLUMNS, COLUMNS, COLUMNS, "product_by_columns"),
+    ],
+)
+def test_warps_that_multiply_tiles_of_any_layout(
+    left: str, right: str, whole: str, task: str, start: str
+) -> None:
+    cell, pitch = (C_ROWS, "N") if whole == ROWS else (C_COLUMNS, "M")
+    text = WARPS.format(
+        left=left, right=right, whole=whole, start=start, pitch=pitch,
+        a=A_ROWS if left == ROWS else A_COLUMNS, b=B_ROWS if right == ROWS else B_COLUMNS,
+        c=f"{cell.format(c='c')}, {pitch}", d=cell.format(c="d" if start else "c"),
+    )  # fmt: skip
+    form = guessed(text)
+    assert (form.task, form.block) == (task, ("32", "4", "1"))
+    assert dict(form.roles) == {
+        "A": "a", "B": "b", "C": "d" if start else "c", "M": "M", "N": "N", "K": "K",
+    }  # fmt: skip
+    kernel = compile_kernel(text)
+    verdict = judge(OwnKernel(text, kernel.name, form), kernel)
+    assert verdict.checks[0].state is CheckState.RIGHT
+    assert not verdict.hazards
+
+
+def test_a_tile_without_sizes_has_its_own() -> None:
+    form = guessed("""#include <mma.h>
+using namespace nvcuda;
+__global__ void one_tile(half* a, half* b, float* c) {
+    wmma::fragment<wmma::matrix_a, 32, 8, 16, half, wmma::row_major> a_tile;
+    wmma::fragment<wmma::matrix_b, 32, 8, 16, half, wmma::row_major> b_tile;
+    wmma::fragment<wmma::accumulator, 32, 8, 16, float> sums;
+    wmma::load_matrix_sync(sums, c, 8, wmma::mem_row_major);
+    wmma::load_matrix_sync(a_tile, a, 16);
+    wmma::load_matrix_sync(b_tile, b, 8);
+    wmma::mma_sync(sums, a_tile, b_tile, sums);
+    wmma::store_matrix_sync(c, sums, 8, wmma::mem_row_major);
+}""")
+    assert (form.task, form.grid, form.block) == ("product", ("1",) * 3, ("32", "1", "1"))
+    assert form.arguments == (
+        ArrayArgument("a", "32", "16"),
+        ArrayArgument("b", "16", "8"),
+        ArrayArgument("c", "32", "8", Contents.ZEROS),
+    )
+
+
+BY_COLUMNS = """__global__ void f(const float* x, const float* y, float* z, int m, int n, int k) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int j = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i >= m || j >= n) return;
+    float sum = 0;
+    for (int e = 0; e < k; ++e) sum += x[i + e * m] * y[e + j * k];
+    z[i + j * m] = sum;
+}
+"""
+
+
+def test_matrices_that_lie_column_by_column() -> None:
+    form = guessed(BY_COLUMNS)
+    assert form.task == "product_by_columns"
+    shapes = [(one.rows, one.columns) for one in form.arguments if isinstance(one, ArrayArgument)]
+    assert shapes == [("k", "m"), ("n", "k"), ("n", "m")]
+    assert form.grid == ("(m + 16 - 1) / 16", "(n + 16 - 1) / 16", "1")
+
+
+def test_a_square_kernel_that_exchanges_its_operands_is_no_other_product() -> None:
+    square = naive("const float* x, const float* y, float* z, int n", "n", "n", "n")
+    swapped = square.replace("x[row", "B[row").replace("y[i", "x[i").replace("B[row", "y[row")
+    assert guessed(swapped).task == "product"
 
 
 def test_a_negative_number_of_the_host() -> None:
