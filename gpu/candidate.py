@@ -28,6 +28,7 @@ class Candidate:
     # A, B, C, M, N, K.
     arguments: tuple[str, ...] = ()
     shared_bytes: int = 0  # of dynamic shared memory
+    c_holds_zeros: bool = False  # before; else NaN, so that cells that are left out are seen
 
     def multiplies(self) -> str:
         """The precision's name, from the text where it is not given; SourceError if it has none."""

@@ -134,10 +134,13 @@ def _run(
     launches[types.cublas] = product(A, B, C, precision)
     checking("Computing the float64 product", 0.1)
     expected = reference(cupy, A, B)
+    by_name = {candidate.name: candidate for candidate in candidates}
     verdicts: dict[str, Verdict] = {}
     for index, (name, launch) in enumerate(launches.items()):
         checking(f"Running {name} and checking its C", 0.2 + 0.8 * index / len(launches))
         padded.fill(math.nan)
+        if name in by_name and by_name[name].c_holds_zeros:
+            C.fill(0)
         launch()
         cupy.cuda.get_current_stream().synchronize()
         edges = cupy.concatenate((padded[:MARGIN], padded[-MARGIN:]))
@@ -146,7 +149,6 @@ def _run(
     del expected
     timings = measure(launches, portion(progress, 0.4, 1.0))
     baseline = timings[types.cublas].ms
-    by_name = {candidate.name: candidate for candidate in candidates}
     for name, timing in timings.items():
         results[name] = _result(
             name, by_name.get(name), loaded.get(name), size, precision, device,

@@ -184,6 +184,9 @@ def first_error(log: str, kernel: str, filename: str) -> SourceError:
         line, said = int(found["line"]), without_folders(found["said"].strip())
         if found["file"] == filename:
             return SourceError(f"NVRTC: {said}.", Span(line, 1, line, 1))
+        asserted = re.search(r'static assertion failed with "(.*)"', said)
+        if asserted:  # in a header of ours: a sentence
+            return SourceError(asserted[1])
         return SourceError(f"NVRTC, in {without_folders(found['file'])}: {said}.")
     text = next((line for line in log.splitlines() if line.strip()), "no reason was given")
     return SourceError(f"NVRTC could not compile the kernel: {without_folders(text.strip())}.")

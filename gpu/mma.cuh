@@ -31,7 +31,10 @@ struct tilewise_elements {
 };
 
 template <typename Use, int M, int N, int K, typename Type, typename Layout = void>
-class fragment;
+class fragment {
+    static_assert(M < 0, "On a GPU there are fragments of 16x16x16 for half and __nv_bfloat16, and "
+                         "of 16x16x8 for tf32: take one of these shapes.");
+};
 template <typename Layout>
 class fragment<matrix_a, 16, 16, 8, precision::tf32, Layout>
     : public tilewise_elements<float, 4> {};

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from gpu.candidate import Candidate, check_grid, check_size
+from gpu.precision import PRECISIONS
 from simulator import Kernel, LaunchError, compile_kernel
 from simulator.language.ctype import Pointer, Scalar
+from simulator.language.functions import FRAGMENT_FUNCTIONS
+from simulator.language.visit import calls_of
 from simulator.size_expression import evaluate
-from simulator.verdict.form import ArrayArgument, OwnKernel
+from simulator.verdict.form import ArrayArgument, Contents, OwnKernel
 from simulator.verdict.launches import build_without_arrays, known_values
+from simulator.verdict.tasks import PRODUCT_ROLES
 
 NAME = "yours"  # of the candidate
-ELEMENTS = ("float32", "float64")
+TF32 = "tf32"  # of gpu.precision, and in the names of such fragments
 
 
 def own_candidate(own: OwnKernel, size: tuple[int, int, int]) -> Candidate:
@@ -22,16 +28,18 @@ def own_candidate(own: OwnKernel, size: tuple[int, int, int]) -> Candidate:
     """
     check_size(size)
     kernel = compile_kernel(own.text, own.kernel)
-    roles = dict(own.form.roles)
-    arrays = {roles.get(role, ""): role for role in "ABC"}
-    if own.form.task != "product" or len(arrays) < 3:
+    meant = PRODUCT_ROLES.get(own.form.task, {})
+    given_roles = dict(own.form.roles)
+    roles = {role: given_roles.get(meant.get(role, ""), "") for role in "ABCMNK"}
+    arrays = {roles[role]: role for role in "ABC"}
+    if len(arrays) < 3:
         raise LaunchError(
             "Only a product, C = A · B, is timed beside cuBLAS: Launch says what each array is."
         )
-    numbers = _numbers(own, kernel, dict(zip("MNK", size, strict=True)))
+    numbers = _numbers(own, kernel, roles, dict(zip("MNK", size, strict=True)))
     launch = build_without_arrays(kernel, own.form, numbers)
     check_grid(own.kernel, launch.grid)
-    arguments = []
+    arguments, holds_zeros = [], False
     for given, parameter in zip(own.form.arguments, kernel.parameters, strict=True):
         if not isinstance(given, ArrayArgument):
             assert isinstance(parameter.ctype, Scalar)
@@ -40,42 +48,48 @@ def own_candidate(own: OwnKernel, size: tuple[int, int, int]) -> Candidate:
             arguments.append(f"{dtype.kind}{8 * dtype.itemsize}={value}")
         elif given.name in arrays:
             arguments.append(arrays[given.name])
+            holds_zeros |= given.name == roles["C"] and given.contents is Contents.ZEROS
         else:
             raise LaunchError(
                 f"{given.name} is neither A nor B nor C: a product has no other array."
             )
     return Candidate(
-        NAME, own.text, own.kernel, launch.grid, launch.block, {}, _element(kernel, roles),
-        tuple(arguments), launch.shared_bytes,
+        NAME, own.text, own.kernel, launch.grid, launch.block, {}, _precision(kernel, roles),
+        tuple(arguments), launch.shared_bytes, holds_zeros,
     )  # fmt: skip
 
 
-def _numbers(own: OwnKernel, kernel: Kernel, size: dict[str, int]) -> dict[str, int]:
+def _numbers(
+    own: OwnKernel, kernel: Kernel, roles: Mapping[str, str], size: Mapping[str, int]
+) -> dict[str, int]:
     """The numbers that give a product its size, by parameter. LaunchError where none do."""
     names = {parameter.name for parameter in kernel.parameters}
-    roles = dict(own.form.roles)
     numbers: dict[str, int] = {}
     for role, value in size.items():
-        if roles.get(role) in names and numbers.setdefault(roles[role], value) != value:
+        if roles[role] in names and numbers.setdefault(roles[role], value) != value:
             raise LaunchError(f"{roles[role]} is one number here: choose a square size.")
     known = known_values(kernel, own.form, numbers)
     for role, value in size.items():
-        fixed = evaluate(roles.get(role, ""), known)
+        fixed = evaluate(roles[role], known)
         if fixed != value:
             raise LaunchError(f"{role} is {fixed:,} in this text, and cannot be {value:,}.")
     return numbers
 
 
-def _element(kernel: Kernel, roles: dict[str, str]) -> str:
-    """The element type of A, B and C."""
-    types = set()
+def _precision(kernel: Kernel, roles: Mapping[str, str]) -> str:
+    """The precision by which a product is compared, from what A, B and C hold."""
+    held = {}
     for parameter in kernel.parameters:
-        if isinstance(parameter.ctype, Pointer) and parameter.name in roles.values():
+        if isinstance(parameter.ctype, Pointer):
             target = parameter.ctype.target
-            types.add(np.dtype(target.dtype).name if isinstance(target, Scalar) else str(target))
-    element = types.pop() if len(types) == 1 else ""
-    if element not in ELEMENTS:
-        raise LaunchError(
-            "On the GPU a product is timed whose A, B and C are all float, or all double."
-        )
-    return element
+            name = np.dtype(target.dtype).name if isinstance(target, Scalar) else str(target)
+            held[parameter.name] = name
+    A, B, C = (held[roles[role]] for role in "ABC")
+    is_tf32 = any(TF32 in call.texts[0] for call in calls_of(kernel.body, FRAGMENT_FUNCTIONS))
+    for name, precision in PRECISIONS.items():
+        if (precision.operands,) * 2 + (precision.results,) == (A, B, C):
+            return TF32 if is_tf32 and name == "float32" else name
+    raise LaunchError(
+        "On the GPU a product is timed whose A, B and C are all float or all double, or of half A "
+        "and B and float C."
+    )

@@ -165,6 +165,13 @@ class TestNvrtc:
         for chosen in ({}, entry.teaching[0]):
             assert compile_text(entry.source(**chosen), entry.kernel, architecture).image
 
+    @pytest.mark.parametrize("shape", ["32, 8, 16", "8, 32, 16"])
+    def test_a_shape_that_the_header_lacks_is_a_sentence(self, shape: str) -> None:
+        tile = f"nvcuda::wmma::fragment<nvcuda::wmma::accumulator, {shape}, float>"
+        text = f"#include <mma.h>\n__global__ void f(float* x) {{ {tile} c; x[0] = c.x[0]; }}"
+        with pytest.raises(SourceError, match=r"^On a GPU there are fragments of 16x16x16 for "):
+            compile_text(text, "f", "sm_90")
+
     def test_plain_and_mangled_names_compile(self) -> None:
         plain = compile_text(KERNEL, "f", "sm_90", {"X": "3"})
         mangled = compile_text(KERNEL.replace('extern "C"', ""), "f", "sm_90", {"X": "3"})

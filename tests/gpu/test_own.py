@@ -51,6 +51,40 @@ __global__ void square(const double* p, const double* q, double* r, unsigned lon
     r[row * size + col] = sum;
 }
 """
+# As cuBLAS has matrices, each column by column; what C held counts, unless beta is 0.
+BY_COLUMNS = """
+__global__ void by_columns(int m, int n, int k, float alpha, const float* x, const float* y,
+                           float beta, float* z)
+{
+    int i = blockIdx.x * 16 + threadIdx.x, j = blockIdx.y * 16 + threadIdx.y;
+    if (i >= m || j >= n) return;
+    float sum = 0;
+    for (int e = 0; e < k; ++e) sum += x[i + e * m] * y[e + j * k];
+    z[i + j * m] = alpha * sum + beta * z[i + j * m];
+}
+"""
+TILES = """
+#include <mma.h>
+using namespace nvcuda;
+__global__ void tiles(const OPERAND* a, const OPERAND* b, float* c, int M, int N, int K)
+{
+    int row = blockIdx.y * 64 + threadIdx.y * 16, col = blockIdx.x * 16;
+    wmma::fragment<wmma::matrix_a, 16, 16, DEPTH, TYPE, wmma::row_major> left;
+    wmma::fragment<wmma::matrix_b, 16, 16, DEPTH, TYPE, wmma::row_major> right;
+    wmma::fragment<wmma::accumulator, 16, 16, DEPTH, float> sums;
+    wmma::fill_fragment(sums, 0.0f);
+    for (int i = 0; i < K; i += DEPTH) {
+        wmma::load_matrix_sync(left, a + row * K + i, K);
+        wmma::load_matrix_sync(right, b + i * N + col, N);
+        wmma::mma_sync(sums, left, right, sums);
+    }
+    wmma::store_matrix_sync(c + row * N + col, sums, N, wmma::mem_row_major);
+}
+"""
+HALF = TILES.replace("OPERAND", "half").replace("TYPE", "half").replace("DEPTH", "16")
+TF32 = (
+    TILES.replace("OPERAND", "float").replace("TYPE", "wmma::precision::tf32").replace("DEPTH", "8")
+)
 
 
 def own(text: str, name: str, shared: str = "0", **roles: str) -> OwnKernel:
@@ -75,6 +109,26 @@ def test_one_number_gives_a_square_its_size() -> None:
     assert candidate.precision == "float64"
 
 
+def test_a_product_column_by_column_gets_b_where_it_names_a() -> None:
+    candidate = own_candidate(own(BY_COLUMNS, "by_columns"), (64, 80, 96))
+    assert candidate.arguments == (
+        "i32=80", "i32=64", "i32=96", "f32=1.0", "B", "A", "f32=0.0", "C",
+    )  # fmt: skip
+    assert candidate.grid == (5, 4, 1)
+
+
+def test_a_c_that_is_read_holds_zeros_before() -> None:
+    assert own_candidate(own(BY_COLUMNS, "by_columns"), (64, 64, 64)).c_holds_zeros
+    assert own_candidate(own(GEMM, "gemm", "2048"), (64, 64, 64)).c_holds_zeros
+    assert not own_candidate(own(SQUARE, "square"), (64, 64, 64)).c_holds_zeros
+
+
+@pytest.mark.parametrize(("text", "precision"), [(HALF, "float16"), (TF32, "tf32")])
+def test_tiles_on_tensor_cores_are_compared_in_their_own_type(text: str, precision: str) -> None:
+    candidate = own_candidate(own(text, "tiles"), (512, 512, 512))
+    assert (candidate.precision, candidate.block) == (precision, (32, 4, 1))
+
+
 @pytest.mark.parametrize(
     ("text", "name", "size", "sentence"),
     [
@@ -85,6 +139,7 @@ def test_one_number_gives_a_square_its_size() -> None:
             "square", (64, 64, 64), "is 32 in this text, and cannot be 64",
         ),
         ("__global__ void f(float* a) { a[threadIdx.x] = 1; }", "f", (8, 8, 8), "Only a product"),
+        (SQUARE.replace("double", "int"), "square", (64, 64, 64), "or of half A and B and float C"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_timed_so_is_a_sentence(
@@ -101,6 +156,9 @@ def test_what_cannot_be_timed_so_is_a_sentence(
         (GEMM, "gemm", "2 * T * T * 4"),
         (GEMM, "gemm", "100000"),
         (SQUARE, "square", "0"),
+        (BY_COLUMNS, "by_columns", "0"),
+        (HALF, "tiles", "0"),
+        (TF32, "tiles", "0"),
     ],
 )
 def test_it_is_verified_and_timed_on_a_gpu(text: str, name: str, shared: str) -> None:
