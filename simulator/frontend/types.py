@@ -112,6 +112,8 @@ def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> St
                 span,
             )
         member = lower_type(field.type, span, (*within, name))
+        if name == ctype.BFLOAT16:
+            member = ctype.BFLOAT16_BITS
         members += _members(member)
         if members > MAX_MEMBERS:
             raise SourceError(

@@ -239,6 +239,7 @@ OF_DTYPE: Mapping[np.dtype[Any], Scalar] = {
 }
 
 BFLOAT16 = "__nv_bfloat16"  # the name of a struct of its bits
+BFLOAT16_BITS = Scalar(BFLOAT16, USHORT.dtype, USHORT.rank)  # the type of these bits
 
 VECTORS: dict[str, Vector] = {
     f"{prefix}{n}": Vector(f"{prefix}{n}", element, n)
@@ -377,17 +378,22 @@ def bfloat16_bits(values: Array) -> Array:
 
 
 def is_bfloat16(ctype: CType | None) -> bool:
-    """Whether it is the struct that holds a bfloat16 number's bits."""
-    return isinstance(ctype, Struct) and ctype.name == BFLOAT16
+    """Whether it is the struct that holds a bfloat16 number's bits, or the type of these."""
+    return isinstance(ctype, Scalar | Struct) and ctype.name == BFLOAT16
 
 
 def numbers_held(element: CType | None, cells: Array) -> Array:
     """What an array of a type holds, in its shape: of bfloat16 the numbers as float32, else itself.
 
-    >>> bfloat16 = Struct(BFLOAT16, (Field("__x", USHORT, 0),), 2, 2)
-    >>> numbers_held(bfloat16, np.array([0x3f80, 0xc000], np.uint16)).tolist()
+    The type is that of its elements, or its own.
+
+    >>> numbers_held(BFLOAT16_BITS, np.array([0x3f80, 0xc000], np.uint16)).tolist()
     [1.0, -2.0]
     """
+    if isinstance(element, ArrayOf):
+        element = element.innermost
+    elif isinstance(element, Vector):
+        element = element.element
     if not is_bfloat16(element):
         return cells
     bits = np.ascontiguousarray(cells).view(np.uint16)

@@ -59,7 +59,7 @@ ELEMENTS_OF_SUMS: Mapping[Shape, tuple[Step, ...]] = {
 HALF_BITS = 4  # of an element's number in an operand of half: 16 elements, some of them copies
 STORED: Mapping[str, Scalar] = {
     "half": ctype.HALF,
-    "__nv_bfloat16": ctype.USHORT,  # its bits
+    ctype.BFLOAT16: ctype.BFLOAT16_BITS,
     "tf32": ctype.FLOAT,
     "float": ctype.FLOAT,
 }

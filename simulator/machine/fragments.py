@@ -14,7 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import FLOAT, HALF, USHORT, VECTORS, Array, CType, Scalar, Vector
+from simulator.language.ctype import (
+    BFLOAT16_BITS,
+    FLOAT,
+    HALF,
+    VECTORS,
+    Array,
+    CType,
+    Scalar,
+    Vector,
+)
 from simulator.language.errors import SourceError
 from simulator.language.fragments import Fragment, Use, parse_fragment
 from simulator.language.tree import AddressOf, Call, Dereference, Expression, MemorySpace
@@ -30,7 +39,8 @@ TILE_ALIGNMENT = 32  # bytes that a tile's address is a multiple of (CUDA C++ Pr
 LINE_ALIGNMENT = 16  # the same of the distance between its rows or columns
 BLOCK = 8  # lines and elements of what one access moves, where operands have 16 bits
 PAIRS: Mapping[Scalar, Vector] = {
-    HALF: VECTORS["half2"], USHORT: VECTORS["ushort2"], FLOAT: VECTORS["float2"]
+    HALF: VECTORS["half2"], BFLOAT16_BITS: Vector("__nv_bfloat162", BFLOAT16_BITS, 2),
+    FLOAT: VECTORS["float2"],
 }  # fmt: skip
 
 

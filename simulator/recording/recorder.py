@@ -7,7 +7,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from simulator.language.ctype import Array
+from simulator.language.ctype import Array, numbers_held
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.scopes import visible_variables
 from simulator.language.tree import (
@@ -127,7 +127,8 @@ class Recorder(Observer):
         """Record a subexpression's value."""
         array = value.buffer.name if isinstance(value, Address) else None
         active = self._active(group, mask)
-        self._evaluations.append(Evaluation(expression, self._spread(group, value), active, array))
+        values = numbers_held(expression.ctype, self._spread(group, value))
+        self._evaluations.append(Evaluation(expression, values, active, array))
 
     def on_access(self, access: Access) -> None:
         """Record a load or store, and the memory after it."""
@@ -141,7 +142,7 @@ class Recorder(Observer):
                 offsets=self._spread(group, np.asarray(access.offsets, dtype=np.int64)),
                 width=access.width,
                 cell_bytes=buffer.element.size,
-                values=self._spread(group, access.values),
+                values=numbers_held(access.lvalue.ctype, self._spread(group, access.values)),
                 active=active,
                 expression=access.lvalue,
                 in_bounds=active,
@@ -278,6 +279,7 @@ class Recorder(Observer):
                     values = np.moveaxis(buffer.contents(), -1, 0)
                 else:
                     values = self._spread(group, source)[group.threads]
+                values = numbers_held(variable.ctype, values)
                 self._registers[variable] = self._merge(group, variable, values)
             registers[variable.name] = self._registers[variable]
         return registers

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator import Step
-from simulator.language.ctype import Array
+from simulator.language.ctype import Array, bfloat16_bits
 from simulator.language.fragments import parse_fragment
 from simulator.language.tree import AddressOf, Call
 from simulator.launch import WARP_SIZE
-from simulator.machine.tensor_core import FORMATS, FRACTION_BITS, Addition, explain, widen
+from simulator.machine.tensor_core import BFLOAT16, FORMATS, FRACTION_BITS, Addition, explain, widen
 from ui.hit import Hit
 from ui.lecture.layout import Areas
 from ui.lecture.letters import MONO_WIDTH, Letters, fit, mono_width, text_width
@@ -213,6 +213,8 @@ class TensorStage:
         (a_rows, a_columns), (b_rows, b_columns) = a.positions(), b.positions()
         left = _line_of(a_rows, a_columns, row, a_values)
         right = _line_of(b_columns, b_rows, column, b_values)
+        if form is BFLOAT16:  # of which a recording has the numbers
+            left, right = bfloat16_bits(left), bfloat16_bits(right)
         try:
             addition, *_ = explain(left, right, c_values[lane, 0], form)
         except ValueError:

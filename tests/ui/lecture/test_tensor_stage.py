@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Recording, compile_kernel, record
+from simulator.language.ctype import bfloat16_bits
+from simulator.recording.narrate_lecture import values
 from simulator.verdict.guess import guess_form
 from tests.ui.lecture.lectures import Lecture, of_query, seen
 from ui.lecture.letters import TALL_WIDTH
@@ -132,6 +134,25 @@ def test_without_matrices_it_has_their_maps_place(look: Look) -> None:
     assert max(right for _, _, right, _ in frames) < min(labels["x"])
     assert min(top for _, top, _, _ in frames) > max(held["y"])
     assert len([label for label in labels["text"] if "×" in label]) == 16
+
+
+def test_a_fragment_of_bfloat16_shows_its_numbers() -> None:
+    text = TEXT.replace("half", "__nv_bfloat16").replace(
+        "<mma.h>", "<cuda_bf16.h>\n#include <mma.h>"
+    )
+    A, B = (np.arange(256, dtype=np.float32).reshape(16, 16) % number for number in (7, 5))
+    given = {"A": bfloat16_bits(A), "B": bfloat16_bits(B), "C": np.zeros((16, 16), np.float32)}
+    given |= {"M": 16, "N": 16, "K": 16}
+    recording = record(compile_kernel(text, "k"), Launch((1, 1, 1), (32, 1, 1), given))
+    model = build_scene_model(recording, 0)
+    scene = Lecture(model, TALL, LectureSheet(model, TALL))
+    labels = [label for label, *_ in drawn(scene) if "×" in label]
+    assert labels == [f"{a:g} × {b:g}" for a, b in zip(A[0], B[:, 0], strict=True)]
+    step = next(one for one in scene.steps if multiplication(one) is not None)
+    assert step.registers["a.x"][0].tolist() == [A[0, 0], A[0, 1], A[8, 0], A[8, 1], A[0, 8],
+                                                 A[0, 9], A[8, 8], A[8, 9]]  # fmt: skip
+    load = scene.steps_of("load_matrix_sync(b")[0]
+    assert values(recording, load, 3)[0] == f"b.x[0] = B[96] = {B[6, 0]:g}"
 
 
 def test_some_bits_are_cut_where_exponents_are_wide() -> None:
