@@ -25,6 +25,7 @@ STREAMLIT = {
     "browser.py",
     "grid_section.py",
     "popover.py",
+    "press.py",
     "cache.py",
     "component.py",
     "downloads.py",
