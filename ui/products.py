@@ -48,10 +48,19 @@ def product_of_sum(statement: Statement) -> Binary | None:
 
 def multiplication(step: Step) -> Call | None:
     """The call of wmma::mma_sync that a step makes; None if it makes none."""
+    return _call_of(step, "wmma::mma_sync")
+
+
+def loads_tile(step: Step) -> bool:
+    """Whether a warp loads a tile for the tensor core."""
+    return _call_of(step, "wmma::load_matrix_sync") is not None
+
+
+def _call_of(step: Step, function: str) -> Call | None:
     statement = step.statement
     if isinstance(statement, Evaluate) and isinstance(statement.expression, Call):
         call = statement.expression
-        return call if call.function == "wmma::mma_sync" else None
+        return call if call.function == function else None
     return None
 
 

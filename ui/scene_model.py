@@ -27,6 +27,7 @@ from ui.product_roles import (
     product_of_catalogue,
     product_of_form,
 )
+from ui.products import loads_tile
 from ui.right_values import RightValues
 from ui.tiles_of_k import TilesOfK, number_tiles, tiles_of_matrices, tiles_of_shared
 from ui.unordered_cells import find_racing_cells, find_unordered_cells
@@ -36,7 +37,7 @@ from ui.what_if import Change
 class Phase(StrEnum):
     """What a step is for, in the order of the timeline's key."""
 
-    LOAD = "load"  # from global memory, outside the inner loop
+    LOAD = "load"  # from global memory, outside the inner loop, or a whole tile
     COMPUTE = "compute"
     BARRIER = "barrier"
     STORE = "store"  # to global memory
@@ -221,7 +222,7 @@ def _phase(step: Step, inner: Loop | None, is_product: bool) -> Phase:
     within = inner is not None and any(position.loop is inner for position in step.loops)
     if {(AccessKind.STORE, MemorySpace.GLOBAL), (AccessKind.ATOMIC, MemorySpace.GLOBAL)} & kinds:
         return Phase.STORE
-    is_copy = (not within and inner is not None) or not is_product
+    is_copy = (not within and inner is not None) or not is_product or loads_tile(step)
     if (AccessKind.LOAD, MemorySpace.GLOBAL) in kinds and is_copy:
         return Phase.LOAD
     if within or (kinds and inner is None) or not (is_product or kinds.isdisjoint(SHARED_KINDS)):

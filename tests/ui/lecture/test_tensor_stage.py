@@ -20,7 +20,7 @@ from ui.lecture.sheet import LectureSheet
 from ui.lecture.tensor_stage import TensorStage
 from ui.look import Look, Stage
 from ui.products import multiplication
-from ui.scene_model import build_scene_model
+from ui.scene_model import Phase, build_scene_model
 
 TEXT = """#include <mma.h>
 using namespace nvcuda;
@@ -179,3 +179,9 @@ def test_a_kernel_without_it_says_so_where_it_is_pinned() -> None:
     ]
     assert "Nothing is multiplied on the tensor core here." in " ".join(texts)
     assert not list(of_query(kernel="tiled").panels(TensorStage))
+
+
+def test_a_tile_from_global_memory_is_loaded_and_not_computed() -> None:
+    scene = lecture(False, 0)
+    phases = [phase for phase in scene.model.phases if phase is not Phase.OTHER]
+    assert phases == [Phase.LOAD] * 3 + [Phase.COMPUTE, Phase.STORE]
