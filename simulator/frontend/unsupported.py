@@ -86,7 +86,6 @@ NO_NEW = "new is not supported: a kernel gets its memory as arrays from the laun
 
 # Statements and expressions of C++ by clang's names for them.
 UNSUPPORTED_KINDS = {
-    "ASM_STMT": NO_ASSEMBLY,
     "MS_ASM_STMT": NO_ASSEMBLY,
     "StmtExpr": "A block within an expression, ({ … }), is not supported: write a function.",
     "GOTO_STMT": "goto is not supported: write a loop with break, or a function.",
@@ -105,6 +104,30 @@ UNSUPPORTED_KINDS = {
     "CXX_TYPEID_EXPR": "typeid is not supported: a GPU has no types at run time.",
     "CXX_DYNAMIC_CAST_EXPR": "dynamic_cast is not supported: a GPU has no types at run time.",
 }
+
+
+# Instructions of inline assembly that CUDA C has a name for.
+ASSEMBLY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(rf"\b(?:{instructions})\b"), advice)
+    for instructions, advice in (
+        (r"cp\.async\.bulk|cp\.reduce", "the tensor memory accelerator is left out; let each "
+         "thread copy its elements, or use __pipeline_memcpy_async of <cuda_pipeline.h>"),
+        (r"w?g?mma|ldmatrix|stmatrix|tcgen05", "for tensor cores write wmma::load_matrix_sync and "
+         "wmma::mma_sync of <mma.h>"),
+        (r"cp\.async", "for copies to shared memory write __pipeline_memcpy_async, "
+         "__pipeline_commit and __pipeline_wait_prior of <cuda_pipeline.h>"),
+    )
+)  # fmt: skip
+
+
+def unsupported_assembly(text: str) -> str:
+    """A sentence on why inline assembly is not supported, and what to write instead.
+
+    >>> unsupported_assembly('asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32")')
+    'Inline assembly is not supported: for tensor cores write wmma::load_matrix_sync and wmma::mma_sync of <mma.h>.'
+    """  # noqa: E501  # a doctest's result is one line
+    advice = next((advice for names, advice in ASSEMBLY if names.search(text)), None)
+    return NO_ASSEMBLY if advice is None else f"Inline assembly is not supported: {advice}."
 
 
 def unsupported_kind(name: str) -> str:
