@@ -15,15 +15,17 @@ from simulator.language.visit import calls_of
 from simulator.size_expression import evaluate
 from simulator.verdict.form import ArrayArgument, Contents, OwnKernel
 from simulator.verdict.launches import build_without_arrays, known_values
-from simulator.verdict.tasks import PRODUCT_ROLES
+from simulator.verdict.tasks import ALPHA, BETA, PRODUCT_ROLES, START
 
 NAME = "yours"  # of the candidate
+PLAIN = {ALPHA: 1.0, BETA: 0.0}  # the factors with which alpha A B + beta C is A B
 TF32 = "tf32"  # of gpu.precision, and in the names of such fragments
 
 
 def own_candidate(own: OwnKernel, size: tuple[int, int, int]) -> Candidate:
     """The candidate for a kernel of one's own whose task is the product, for M, N, K.
 
+    The factors alpha and beta are 1 and 0 there: cuBLAS computes A B.
     Raises SourceError, or LaunchError where it cannot be launched so.
     """
     check_size(size)
@@ -36,7 +38,10 @@ def own_candidate(own: OwnKernel, size: tuple[int, int, int]) -> Candidate:
         raise LaunchError(
             "Only a product, C = A · B, is timed beside cuBLAS: Launch says what each array is."
         )
-    numbers = _numbers(own, kernel, roles, dict(zip("MNK", size, strict=True)))
+    numbers: dict[str, float] = {
+        name: PLAIN[role] for role, name in given_roles.items() if role in PLAIN
+    }
+    numbers |= _numbers(own, kernel, roles, dict(zip("MNK", size, strict=True)))
     launch = build_without_arrays(kernel, own.form, numbers)
     check_grid(own.kernel, launch.grid)
     arguments, holds_zeros = [], False
@@ -49,13 +54,15 @@ def own_candidate(own: OwnKernel, size: tuple[int, int, int]) -> Candidate:
         elif given.name in arrays:
             arguments.append(arrays[given.name])
             holds_zeros |= given.name == roles["C"] and given.contents is Contents.ZEROS
+        elif given.name == given_roles.get(START):  # beta leaves it out
+            arguments.append("C")
         else:
             raise LaunchError(
                 f"{given.name} is neither A nor B nor C: a product has no other array."
             )
     return Candidate(
         NAME, own.text, own.kernel, launch.grid, launch.block, {}, _precision(kernel, roles),
-        tuple(arguments), launch.shared_bytes, holds_zeros,
+        tuple(arguments), launch.shared_bytes, holds_zeros or BETA in given_roles,
     )  # fmt: skip
 
 

@@ -14,8 +14,8 @@ from ui.plain_text import plain_text
 
 NO_TASK = "Something else: nothing is compared"
 CONTENTS = {
-    Contents.RANDOM: "random digits", Contents.COUNTING: "1, 2, 3, …", Contents.ZEROS: "zeros",
-    Contents.ONES: "ones",
+    Contents.RANDOM: "random digits", Contents.FRACTIONS: "fractions",
+    Contents.COUNTING: "1, 2, 3, …", Contents.ZEROS: "zeros", Contents.ONES: "ones",
 }  # fmt: skip
 
 

@@ -96,5 +96,5 @@ def _first_view(own: OwnKernel, verdict: Verdict | None) -> View:
         return hazardous_view(hazard_view(own, found), Told(found.hazard, 0))
     wrong = next((one for one in verdict.checks if one.wrong is not None), None)
     if wrong is not None and wrong.wrong is not None and wrong.wrong.line is not None:
-        return view_at_line(wrong_view(own, wrong.numbers, wrong.wrong), wrong.wrong.line)
+        return view_at_line(wrong_view(own, wrong), wrong.wrong.line)
     return View(own=own)

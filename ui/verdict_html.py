@@ -44,7 +44,7 @@ def checks(found: Sequence[SizeCheck], told: str = "") -> str:
     items = [f"<li class='names'>{html.escape(' × '.join(names))}</li>"] if names else []
     items += [
         f"<li class='{one.state}'><b>{MARKS[one.state]}</b> {_sizes(one.sizes)} "
-        f"{WORDS[one.state]}</li>"
+        f"{WORDS[one.state]}{' with fractions' * one.has_fractions}</li>"
         for one in found
     ]
     told_of = [one for one in found if one.state not in QUIET and one.sentence not in told]

@@ -70,4 +70,4 @@ def _draw_wrong_button(own: OwnKernel, check: SizeCheck, key: str, open_scene: O
     if cell is None or cell.block is None:
         return
     if press(st.button, "Show the wrong cell", key, icon=":material/play_arrow:"):
-        open_scene(wrong_view(own, check.numbers, cell), None, cell.line)
+        open_scene(wrong_view(own, check), None, cell.line)

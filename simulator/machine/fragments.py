@@ -118,6 +118,10 @@ class Registers:
         self._memory.store(group, mask, address, self._ctype, self._lvalue, self._slot, elements)
 
 
+class TileAlignmentError(SourceError):
+    """A tile lies in memory where tensor cores take none."""
+
+
 class WholeWarps:
     """Refuses a call that part of a warp makes, or with arguments that differ within a warp."""
 
@@ -221,11 +225,11 @@ class TileInMemory:
         ]
 
     def _check_multiple(self, group: Group, mask: Mask, values: Any, unit: int, what: str) -> None:
-        """SourceError where bytes, one number or [lanes], are none that a GPU takes."""
+        """TileAlignmentError where bytes, one number or [lanes], are none that a GPU takes."""
         every = group.spread(clip_offsets(values))[as_array(mask, group.lanes)]
         wrong = every[every % unit != 0]
         if wrong.size:
-            raise SourceError(
+            raise TileAlignmentError(
                 f"{what} must be a multiple of {unit} bytes, and is {int(wrong[0])} here.",
                 self._span,
             )

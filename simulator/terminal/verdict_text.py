@@ -68,6 +68,7 @@ def _check(check: SizeCheck) -> dict[str, Any]:
         "numbers": dict(check.numbers),
         "state": check.state,
         "ragged": check.is_ragged,
+        "fractions": check.has_fractions,
         "seconds": check.seconds,
         "said": check.sentence,
         "wrong": None if check.wrong is None else _wrong(check.wrong),

@@ -22,6 +22,8 @@ SIDE = 16  # threads of a block in x and in y, where nothing says more
 THREADS = 256  # threads of a block in x alone, likewise
 OTHER_SIDES = ((SIDE, SIDE), (32, 32), (32, 8), (8, 8), (32, 16), (32, 4))
 WHOLE_WARPS = (32, 128, 64, 256)  # threads, where warps multiply tiles
+SEVERAL_WARPS = (128, 256, 64, 32)  # likewise, where each has a number
+WARP_NUMBER = re.compile(r"threadIdx\.x\s*(?:/\s*(?:32|warpSize|WARP_SIZE)|>>\s*5)\b")
 WARP_SIDES = ((32, 4), (128, 4), (32, 1))  # threads in x and in y, likewise
 MAX_BLOCKS = 30  # that are proposed
 MAX_SIDES = 10  # macros and sides of shared arrays of which blocks are composed
@@ -46,13 +48,20 @@ def likely_blocks(kernel: Kernel) -> list[Sizes3]:
 def _blocks(kernel: Kernel, macros: Mapping[str, int]) -> Iterator[Sizes3]:
     sides = _sides(kernel, macros)
     bounds = _launch_bounds(kernel, macros)
+    by_tiles = calls(kernel.body, FRAGMENT_FUNCTIONS)
+    if not by_tiles and not axes_used(kernel, "threadIdx") | axes_used(kernel, "blockDim"):
+        yield "1", "1", "1"  # all threads of a block would do the same
     if not axes_used(kernel, "threadIdx") & {"y", "z"}:
         if bounds:
             yield bounds, "1", "1"
         threads = [name for name in macros if re.search(r"thread|block", name, re.IGNORECASE)]
         yield from ((name, "1", "1") for name in threads)
-        if calls(kernel.body, FRAGMENT_FUNCTIONS):
-            yield from ((str(threads), "1", "1") for threads in WHOLE_WARPS)
+        if by_tiles:
+            text = kernel.text.split("\n")[kernel.body.span.line - 1 : kernel.body.span.end_line]
+            has_warps = WARP_NUMBER.search("\n".join(text)) is not None
+            # Else all of a block's warps would do the same.
+            yield from ((str(threads), "1", "1")
+                        for threads in (SEVERAL_WARPS if has_warps else WHOLE_WARPS))  # fmt: skip
         if not sides:
             yield str(THREADS), "1", "1"
         for first, second in itertools.combinations_with_replacement(sides, 2):
@@ -65,7 +74,7 @@ def _blocks(kernel: Kernel, macros: Mapping[str, int]) -> Iterator[Sizes3]:
         yield from ((side, "1", "1") for side in sides)
         yield from ((str(threads), "1", "1") for threads in (THREADS, 1024, 512, 128, 64, 32))
         return
-    if calls(kernel.body, FRAGMENT_FUNCTIONS):
+    if by_tiles:
         yield from ((str(x), str(y), "1") for x, y in WARP_SIDES)
     quotients = [
         f"{first} / {second}"

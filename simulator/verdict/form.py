@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 Sizes3 = tuple[str, str, str]  # in x, y, z, each an expression
@@ -13,6 +13,7 @@ class Contents(StrEnum):
 
     RANDOM = "random"  # whole numbers from 0 to 9, the same for the same sizes and name
     COUNTING = "counting"  # 1, 2, 3, … row by row
+    FRACTIONS = "fractions"  # quarters from -2 to 2; whole numbers from -9 to 9 of a whole type
     ZEROS = "zeros"
     ONES = "ones"
 
@@ -52,6 +53,17 @@ class LaunchForm:
     # What the task's arrays and sizes are here, such as ("A", "x") and ("M", "height"): a parameter
     # for an array, an expression for a size.
     roles: tuple[tuple[str, str], ...] = ()
+
+
+def with_fractions(form: LaunchForm) -> LaunchForm:
+    """The form with fractions in place of random digits."""
+    arguments = tuple(
+        replace(one, contents=Contents.FRACTIONS)
+        if isinstance(one, ArrayArgument) and one.contents is Contents.RANDOM
+        else one
+        for one in form.arguments
+    )
+    return replace(form, arguments=arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from simulator.size_expression import evaluate
 from simulator.verdict.blocks import SIDE, likely_blocks
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, Sizes3
 from simulator.verdict.host_form import HostForm, host_form
-from simulator.verdict.launches import build_launch, check_names, macro_values
+from simulator.verdict.launches import build_launch, check_names, known_values, macro_values
 from simulator.verdict.parameters import (
     SIZE,
     Argument,
@@ -24,18 +25,21 @@ from simulator.verdict.parameters import (
     atomic_parameters,
     axes_used,
     is_whole,
-    other_layouts,
+    other_products,
     recognise,
     with_task,
 )
-from simulator.verdict.probe import TILE_SIDE, BlockTile, Probe
+from simulator.verdict.probe import BlockTile, Probe
+from simulator.verdict.sizes import TILE_SIDE
 from simulator.verdict.tasks import TASKS
 
 LARGEST_SIZE = 64  # that a guess gives a matrix
+LARGEST_FACTOR = 8  # by which a guess's sizes are made larger
 LARGE_TILE = 32  # above it a block takes so long that its sums get few terms
 MANY_THREADS = 2**16  # of a launch in the text: with more of them its sizes are made smaller
 SMALLER = (1000, 40, 10)  # the sizes that it then has, by how many they are
-PROBING_SECONDS = 2.0  # of a processor, for all blocks that are tried
+LIKELIEST = 1  # blocks that are tried with each shape before others are
+PROBING_SECONDS = 1.0  # of a processor, for all blocks that are tried
 
 
 def guess_form(
@@ -56,12 +60,13 @@ def guess_form(
         shape = with_task(kernel, task)
     if shape is None:
         return _without_task(kernel, host)
-    shapes = (shape,) if task is not None else (shape, *other_layouts(kernel, shape))
+    shapes = (shape,) if task is not None else (shape, *other_products(kernel, shape))
     form, tile = _right_form(kernel, host, shapes)
     form = replace(form, arguments=_sized(kernel, form, tile))
     follows = host is not None and host.grid is not None and _names_sizes(host.grid, form)
     grid = host.grid if follows and host is not None else None
     form = replace(form, grid=grid or _grid(kernel, form, tile))
+    form = _with_blocks(kernel, form)
     return form if task != "" else replace(form, task="", roles=())
 
 
@@ -73,7 +78,10 @@ def _right_form(
     Without any, the likeliest of all. The grid is not known yet.
     """
     given = host.block if host is not None else None
-    tried = (
+    blocks = likely_blocks(kernel) if given is None else [given]
+    likeliest = [(block, shape) for block in blocks[:LIKELIEST] for shape in shapes]
+    others = [(block, shape) for shape in shapes for block in blocks[LIKELIEST:]]
+    forms = (
         LaunchForm(
             grid=("1", "1", "1"),
             block=block,
@@ -82,21 +90,18 @@ def _right_form(
             task=shape.task,
             roles=shape.roles,
         )
-        for block in (likely_blocks(kernel) if given is None else [given])
-        for shape in shapes
+        for block, shape in (*likeliest, *others)
     )
     end = time.process_time() + PROBING_SECONDS
-    first: LaunchForm | None = None
-    for form in tried:
-        first = first or form
+    first = next(forms)
+    for form in itertools.chain([first], forms):
         probe = Probe(kernel, form)
-        if probe.block_is_right():
+        if probe.block_is_right(is_patient=form.roles == first.roles and form.task == first.task):
             tile = probe.tile()
             if given is not None or tile is None or not tile.has_gaps:
                 return form, tile
         if time.process_time() > end:
-            return first, None
-    assert first is not None  # there is at least one block
+            break
     return first, Probe(kernel, first).tile()
 
 
@@ -136,6 +141,31 @@ def _sized(kernel: Kernel, form: LaunchForm, tile: BlockTile | None) -> tuple[Ar
         else one
         for one in form.arguments
     )
+
+
+def _with_blocks(kernel: Kernel, form: LaunchForm) -> LaunchForm:
+    """The form with sizes for which its grid has blocks: M / 64 has none for an M of 32."""
+    roles = {value for _, value in form.roles}
+    for factor in (1, 2, 4, LARGEST_FACTOR):
+        numbers = {
+            one.name: factor * int(one.value)
+            for one in form.arguments
+            if isinstance(one, NumberArgument) and one.name in roles and one.value.isdigit()
+        }
+        try:
+            known = known_values(kernel, form, numbers)
+            has_blocks = all(evaluate(size, known) > 0 for size in form.grid)
+        except LaunchError:
+            return form
+        if has_blocks:
+            arguments = tuple(
+                replace(one, value=str(numbers[one.name]))
+                if isinstance(one, NumberArgument) and one.name in numbers
+                else one
+                for one in form.arguments
+            )
+            return replace(form, arguments=arguments)
+    return form
 
 
 def _names_sizes(grid: Sizes3, form: LaunchForm) -> bool:
@@ -220,7 +250,7 @@ def _argument(kernel: Kernel, number: int, host: HostForm | None, threads: str) 
         if value is None:
             is_one = sum(is_whole(one.ctype) for one in kernel.parameters) == 1
             is_line = is_one and not axes_used(kernel, "threadIdx") & {"y", "z"}
-            size = threads if is_line else str(math.isqrt(int(threads)))
+            size = threads if is_line else str(_side_of(kernel, int(threads)))
             return NumberArgument(parameter.name, size if whole else "1")
         return NumberArgument(parameter.name, str(int(value) if whole else value))
     if isinstance(parameter.ctype.target, Pointer):
@@ -235,6 +265,12 @@ def _argument(kernel: Kernel, number: int, host: HostForm | None, threads: str) 
         inner = math.prod(parameter.ctype.target.shape)
         return ArrayArgument(parameter.name, str(-(-int(threads) // max(1, inner))), str(inner))
     return ArrayArgument(parameter.name, "1", threads, contents)
+
+
+def _side_of(kernel: Kernel, cells: int) -> int:
+    """Rows and columns of a square of about so many cells; of whole tiles where warps need them."""
+    unit = TILE_SIDE if calls(kernel.body, FRAGMENT_FUNCTIONS) else 1
+    return max(unit, math.isqrt(cells) // unit * unit)
 
 
 def _in_sizes(kernel: Kernel, host: HostForm | None, elements: int) -> str:

@@ -71,6 +71,7 @@ class _Expressions:
         source = SourceFile(text)
         self._tokens = source.top.tokens
         self._partner = source.top.partner
+        self._opened = {end: begin for begin, end in self._partner.items() if end > begin}
         self._macros = macro_values(text)
         # Macros with parameters, such as CEIL_DIV(N, 16), are expanded; the others keep their name.
         with_parameters = {
@@ -145,13 +146,23 @@ class _Expressions:
             if tokens[index].text != name or tokens[index].kind is not TokenKind.NAME:
                 continue
             follows = tokens[index + 1].text
-            if follows in ("(", "{") and tokens[index - 1].text == "dim3":
+            if follows in ("(", "{") and self._declares_dim3(index):
                 end = self._partner.get(index + 1)
                 return None if end is None else [t.text for t in tokens[index + 2 : end]]
             if follows == "=":
                 end = self._until(index, ";")
                 return _split([token.text for token in tokens[index + 2 : end]])[0]
         return None
+
+    def _declares_dim3(self, index: int) -> bool:
+        """Whether a name stands in a declaration of dim3, behind other names with values or not."""
+        at = index - 1
+        while at >= 0 and self._tokens[at].text not in (";", "{", "}"):
+            if self._tokens[at].text == "dim3":
+                return True
+            # What is in brackets is another name's value.
+            at = self._opened.get(at, at) - 1
+        return False
 
     def _until(self, index: int, text: str) -> int:
         reach = range(index, min(len(self._tokens), index + 4 * MAX_WORDS))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
-from simulator.language.errors import LaunchError, SourceError
+from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.language.tree import Kernel
 from simulator.verdict.form import ArrayArgument, LaunchForm, OwnKernel
 from simulator.verdict.neighbours import neighbours
 from simulator.verdict.next_step import next_step
+from simulator.verdict.parameters import in_layout
+from simulator.verdict.probe import Probe
 from simulator.verdict.residency import occupancy
 from simulator.verdict.runs import ALL_SECONDS, Runs
 from simulator.verdict.sizes import Trial, trials
-from simulator.verdict.tasks import PRODUCT_ROLES, TASKS, Task
+from simulator.verdict.tasks import OTHER_PRODUCTS, PRODUCT, PRODUCT_ROLES, TASKS, Task
 from simulator.verdict.traffic import costliest_line, line_traffic
 from simulator.verdict.verdict import (
     CheckState,
@@ -56,13 +59,17 @@ def judge(
             break  # other sizes would tell the same, later
         if not number:
             begin = time.perf_counter()
+    if _state(tuple(runs.checks), tuple(runs.hazards.values())) is State.RIGHT:
+        runs.run_fractions(planned[0], ALL_SECONDS)
     checks, hazards = tuple(runs.checks), tuple(runs.hazards.values())
     state = _state(checks, hazards)
     rows, costliest = _costs(runs, planned[0], task)
     fits = occupancy(kernel, runs.launch, registers) if runs.launch is not None else None
     report = runs.report
+    others = () if kernel.shared else rows
     return Verdict(
-        next_step=next_step(state, checks, hazards, costliest, () if kernel.shared else rows, fits),
+        next_step=next_step(state, checks, hazards, costliest, others, fits)
+        + _computed_instead(own.form, kernel, checks),
         state=state,
         checks=checks,
         hazards=hazards,
@@ -71,8 +78,34 @@ def judge(
         neighbours=rows,
         costliest=costliest,
         occupancy=fits,
-        notes=tuple(dict.fromkeys((*kernel.notes, *kernel.warnings, *runs.notes))),
+        notes=tuple(
+            dict.fromkeys((*_renamed(own.form), *kernel.notes, *kernel.warnings, *runs.notes))
+        ),
     )
+
+
+def _renamed(form: LaunchForm) -> Iterator[str]:
+    """A sentence where a kernel calls one size of a product what others call another."""
+    roles = {role: what for role, what in form.roles if role in "MNK"}
+    if any(what.upper() in roles and what.upper() != role for role, what in roles.items()):
+        names = list_names([f"{role} is {what}" for role, what in roles.items()])
+        yield f"Here {names} of the kernel: A is M x K, B is K x N."
+
+
+def _computed_instead(form: LaunchForm, kernel: Kernel, checks: tuple[SizeCheck, ...]) -> str:
+    """A sentence on which other product a wrong one is; "" where it is none."""
+    is_struct = any("." in what for _, what in form.roles)
+    if checks[0].state is not CheckState.WRONG or form.task != PRODUCT or is_struct:
+        return ""
+    for name in OTHER_PRODUCTS:
+        shape = in_layout(kernel, name, form.roles)
+        other = replace(form, task=name, arguments=shape.arguments)
+        if Probe(kernel, other).block_is_right(is_patient=False):
+            return (
+                f" It computes {TASKS[name].title}: choose that under Launch, or by --task {name}, "
+                "if it is meant."
+            )
+    return ""
 
 
 def task_of(form: LaunchForm) -> Task | None:

@@ -43,6 +43,7 @@ WHOLE_WORDS = frozenset(
     {"int", "unsigned", "long", "short", "char", "size_t", "uint", "signed", "static", "inline"}
     | {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 )
+QUARTERS = 4  # of one: what fractions are counted in
 LARGEST_RANDOM = 9  # of the whole numbers that arrays hold
 
 
@@ -286,6 +287,11 @@ def _numbers(
         case Contents.COUNTING:
             with np.errstate(over="ignore"):
                 return np.arange(1, math.prod(shape) + 1).astype(element.dtype).reshape(shape)
-        case Contents.RANDOM:
+        case Contents.FRACTIONS if element.is_float:
+            top = 2 * QUARTERS
+            return (random.integers(-top, top + 1, shape) / QUARTERS).astype(element.dtype)
+        case Contents.FRACTIONS if element.dtype.kind == "i":
+            return random.integers(-LARGEST_RANDOM, LARGEST_RANDOM + 1, shape).astype(element.dtype)
+        case Contents.RANDOM | Contents.FRACTIONS:
             top = 1 if element.dtype.kind == "b" else LARGEST_RANDOM
             return random.integers(0, top + 1, shape).astype(element.dtype)

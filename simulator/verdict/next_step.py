@@ -90,14 +90,19 @@ def _text(sizes: Sequence[tuple[str, int]]) -> str:
 
 
 def _wrong(checks: Sequence[SizeCheck], faulty: Sequence[SizeCheck]) -> str:
-    """Where it is wrong, and how: everywhere, only when ragged, or at some sizes."""
-    first = faulty[0]
+    """Where it is wrong, and how: everywhere, only when ragged, or at some sizes.
+
+    A wrong value tells more than a launch that is stopped.
+    """
+    first = min(faulty, key=lambda one: one.state is not CheckState.WRONG)
     does = "wrong" if first.state is CheckState.WRONG else "stopped"
     where = f"{does} at {_text(first.sizes)}: {first.sentence}" if first.sizes else first.sentence
     right = [
         one for one in checks
         if one.state is CheckState.RIGHT and any(size > 1 for _, size in one.sizes)
     ]  # fmt: skip
+    if first.has_fractions:
+        return f"Right where its arrays hold digits. {first.sentence}"
     if not right:
         return where[0].upper() + where[1:]
     if all(one.is_ragged for one in faulty) and not all(one.is_ragged for one in right):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from simulator.language.ctype import CType, Pointer, Scalar, Vector, is_bfloat16
 from simulator.language.errors import LaunchError, list_names
-from simulator.language.fragments import parse_fragment
+from simulator.language.fragments import Use, parse_fragment
 from simulator.language.functions import ATOMIC_FUNCTIONS, FRAGMENT_FUNCTIONS
 from simulator.language.tree import (
     Assign,
@@ -34,7 +35,7 @@ from simulator.language.visit import (
 from simulator.observers.written_parameters import root_variable, written_parameters
 from simulator.verdict.form import ArrayArgument, Contents, NumberArgument
 from simulator.verdict.launches import macro_values
-from simulator.verdict.tasks import PRODUCT, PRODUCT_BY_COLUMNS, TASKS
+from simulator.verdict.tasks import ALPHA, BETA, PRODUCT, PRODUCT_BY_COLUMNS, START, TASKS
 
 SIZE = 8  # of a matrix, where nothing says more
 # The names that M, N and K of a product have, in that order.
@@ -51,7 +52,21 @@ OTHER_NAME = re.compile(
     r"add|axpy|dot|conv|stencil|reduce|scan|hist|vec|gemv|mv\b|blur|filter|sum", re.IGNORECASE
 )
 
-LEAVES_OUT = "beta"  # the factor that is 0: what C held before does not matter
+FACTORS = {ALPHA: "2", BETA: "3"}  # their values: with 1 or 0 it would not show if one is missing
+
+BARE_NAME = re.compile(r"^(?:d|dev|h)_|_(?:d|dev|h)$")  # what stands around the name of A
+# The distance between rows, or columns, of A, B, C and D: lda, stride_b, pitchC.
+LEADING = re.compile(r"(?:ld|stride|pitch)_?([abcd])|([abcd])_?(?:ld|stride|pitch)", re.IGNORECASE)
+# A side of A, B or C: numARows, a_cols, hA, widthB.
+_SIDE = r"(?P<side>h(?:eight)?|w(?:idth)?|rows?|cols?|columns?)"
+SIDES = (
+    re.compile(rf"(?:num_?)?(?P<matrix>[abc])_?{_SIDE}", re.IGNORECASE),
+    re.compile(rf"(?:num_?)?{_SIDE}_?(?P<matrix>[abc])", re.IGNORECASE),
+)
+SIDE_ROLES = {  # of a matrix and whether it is its height
+    ("A", True): "M", ("C", True): "M", ("B", False): "N", ("C", False): "N",
+    ("A", False): "K", ("B", True): "K",
+}  # fmt: skip
 
 Argument = ArrayArgument | NumberArgument
 
@@ -95,9 +110,9 @@ def with_task(kernel: Kernel, name: str) -> Shape:
         for role, (rows, columns) in task.arrays.items()
     }
     return Shape(
-        _arguments(kernel, shapes, tuple(meant.values())),
+        _arguments(kernel, shapes, tuple(meant.values()), [by_role[role] for role in task.results]),
         name,
-        (*by_role.items(), *meant.items()),
+        (*by_role.items(), *meant.items(), *_factors(kernel, task.results)),
     )
 
 
@@ -147,30 +162,38 @@ def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:
 def _product(kernel: Kernel) -> Shape | None:
     """The arguments of a matrix product, if the kernel's parameters are one's."""
     arrays = _arrays(kernel, 2) or _arrays_of_blas(kernel)
+    if arrays is not None and [BARE_NAME.sub("", one).lower() for one in arrays[:2]] == ["b", "a"]:
+        arrays[:2] = arrays[1], arrays[0]
     sizes = None if arrays is None else _product_sizes(kernel)
     if arrays is None or sizes is None:
         return None
-    return _in_layout(kernel, PRODUCT, (*zip("ABC", arrays, strict=True),
-                                        *zip("MNK", sizes, strict=True)))  # fmt: skip
+    A, B, C, *start = arrays
+    roles = (*zip("ABC", (A, B, C), strict=True), *zip("MNK", sizes, strict=True))
+    starts = tuple((START, name) for name in start)
+    return in_layout(kernel, PRODUCT, (*roles, *_factors(kernel, "C"), *starts))
 
 
-def other_layouts(kernel: Kernel, shape: Shape) -> tuple[Shape, ...]:
-    """The same product of matrices that may lie otherwise in memory.
+def other_products(kernel: Kernel, shape: Shape) -> Iterator[Shape]:
+    """The same product of matrices that may lie otherwise in memory, or whose sizes are others.
 
-    Where warps multiply tiles, each operand has a layout of its own. Else only all may lie column
-    by column, and sizes with one name tell too little: on square matrices B times A is such, too.
+    Where warps multiply tiles, the types of the tiles tell how matrices lie. Else only all may lie
+    column by column, and sizes with one name tell too little: on square matrices B times A is such,
+    too. Three sizes without a tile's type may be named in any order, as A is m x n in some texts.
     """
     roles = dict(shape.roles)
     if shape.task != PRODUCT or "." in roles["A"]:  # a member of a struct
-        return ()
-    is_by_tiles = calls(kernel.body, FRAGMENT_FUNCTIONS)
-    if not is_by_tiles and len({roles[role] for role in "MNK"}) < 3:
-        return ()
-    names = ("product_of_rows", "product_of_columns") if is_by_tiles else ()
-    return tuple(_in_layout(kernel, name, shape.roles) for name in (*names, PRODUCT_BY_COLUMNS))
+        return
+    sizes = tuple(roles[role] for role in "MNK")
+    if calls(kernel.body, FRAGMENT_FUNCTIONS):
+        yield from (in_layout(kernel, name, shape.roles) for name in _layouts_of_tiles(kernel))
+    elif len(set(sizes)) == len(sizes):
+        yield in_layout(kernel, PRODUCT_BY_COLUMNS, shape.roles)
+        for others in itertools.islice(itertools.permutations(sizes), 1, None):
+            meant = tuple((roles | dict(zip("MNK", others, strict=True))).items())
+            yield in_layout(kernel, PRODUCT, meant)
 
 
-def _in_layout(kernel: Kernel, task: str, roles: tuple[tuple[str, str], ...]) -> Shape:
+def in_layout(kernel: Kernel, task: str, roles: tuple[tuple[str, str], ...]) -> Shape:
     """The arguments of a product whose arrays lie as a task has them; any other is like C."""
     meant = dict(roles)
     shapes = {
@@ -179,12 +202,74 @@ def _in_layout(kernel: Kernel, task: str, roles: tuple[tuple[str, str], ...]) ->
     }
     others = (one.name for one in kernel.parameters if isinstance(one.ctype, Pointer))
     shapes = dict.fromkeys(others, shapes[meant["C"]]) | shapes
-    return Shape(_arguments(kernel, shapes, tuple(meant[role] for role in "MNK")), task, roles)
+    sizes = tuple(meant[role] for role in "MNK")
+    follows = _sides_that_follow(kernel) | _leading_dimensions(kernel, meant, shapes)
+    return Shape(_arguments(kernel, shapes, sizes, [meant["C"]], follows), task, roles)
 
 
-def _arrays_of_blas(kernel: Kernel) -> tuple[str, str, str] | None:
-    """A, B and the result of D = alpha A B + beta C, where beta leaves C out; else None."""
-    if all(one.name.lower() != LEAVES_OUT for one in kernel.parameters):
+def _layouts_of_tiles(kernel: Kernel) -> Iterator[str]:
+    """The products in whose layouts tiles are loaded and stored, beside that of rows alone."""
+    columns = {Use.A: False, Use.B: False, Use.ACCUMULATOR: False}
+    for call in calls_of(kernel.body, {"wmma::load_matrix_sync", "wmma::store_matrix_sync"}):
+        fragment = parse_fragment(call.texts[0])
+        if fragment is not None and call.texts[1] == "mem_col_major":
+            columns[fragment.use] = True
+    if columns[Use.B]:
+        yield "product_of_rows"
+    if columns[Use.A]:
+        yield "product_of_columns"
+    if columns[Use.ACCUMULATOR]:
+        yield PRODUCT_BY_COLUMNS
+
+
+def _leading_dimensions(
+    kernel: Kernel, roles: Mapping[str, str], shapes: Mapping[str, tuple[str, str]]
+) -> dict[str, str]:
+    """What lda, ldb and their kind are: the elements from one row, or column, to the next.
+
+    That is known where a parameter before it says it.
+    """
+    arrays = {"d": roles["C"], **{role.lower(): roles[role] for role in "ABC"}}
+    arrays["c"] = roles.get(START, roles["C"])
+    names = [one.name for one in kernel.parameters]
+    found = {}
+    for place, name in enumerate(names):
+        letter = LEADING.fullmatch(name)
+        if letter is not None and is_whole(kernel.parameters[place].ctype):
+            columns = shapes[arrays[(letter[1] or letter[2]).lower()]][1]
+            if columns not in names[place:]:
+                found[name] = columns
+    return found
+
+
+def _sides(kernel: Kernel) -> dict[str, list[str]]:
+    """The parameters that are sides of matrices by their names: those that are M, N and K."""
+    found: dict[str, list[str]] = {"M": [], "N": [], "K": []}
+    for name in _sizes(kernel):
+        side = next((one for one in (each.fullmatch(name) for each in SIDES) if one), None)
+        if side is not None:
+            is_down = side["side"][0].lower() in "hr"
+            found[SIDE_ROLES[side["matrix"].upper(), is_down]].append(name)
+    return found
+
+
+def _sides_that_follow(kernel: Kernel) -> dict[str, str]:
+    """Sides that are told before: numBRows is what numAColumns is."""
+    return {name: names[0] for names in _sides(kernel).values() for name in names[1:]}
+
+
+def _factors(kernel: Kernel, results: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The roles of alpha and beta, with which a product is alpha A B + beta C."""
+    if "C" in results:
+        for one in kernel.parameters:
+            is_float = isinstance(one.ctype, Scalar) and one.ctype.is_float
+            if is_float and one.name.lower() in FACTORS:
+                yield one.name.lower(), one.name
+
+
+def _arrays_of_blas(kernel: Kernel) -> list[str] | None:
+    """A, B, the result and C of D = alpha A B + beta C; else None."""
+    if BETA not in dict(_factors(kernel, "C")):
         return None
     pointers = [one for one in kernel.parameters if isinstance(one.ctype, Pointer)]
     written = written_parameters(kernel)
@@ -194,17 +279,22 @@ def _arrays_of_blas(kernel: Kernel) -> tuple[str, str, str] | None:
         return None
     A, B, C, D = (_numbers(one) for one in (*read, *results))
     is_such = A is not None and A == B and isinstance(D, Scalar) and C == D
-    return (read[0].name, read[1].name, results[0].name) if is_such else None
+    return [read[0].name, read[1].name, results[0].name, read[2].name] if is_such else None
 
 
 def _product_sizes(kernel: Kernel) -> tuple[str, str, str] | None:
     """What M, N and K are, of the whole parameters and the macros; None where nothing is."""
-    names, macros = _sizes(kernel), macro_values(kernel.text)
+    names = [name for name in _sizes(kernel) if not LEADING.fullmatch(name)]
+    macros = macro_values(kernel.text)
     folded = {name.lower(): name for name in names}
     for triple in PRODUCT_SIZES:
         if all(one in folded for one in triple):
             M, N, K = (folded[one] for one in triple)
             return M, N, K
+    sides = _sides(kernel)
+    if sides["N"] and sides["K"]:
+        N, K = sides["N"][0], sides["K"][0]
+        return sides["M"][0] if sides["M"] else K, N, K
     if len(names) > 3 or not _multiplies(kernel):
         return None
     if len(names) == 3:
@@ -317,18 +407,26 @@ def _transposition(kernel: Kernel) -> Shape | None:
             rows, columns = folded[first], folded[second]
     A, B = arrays
     return Shape(
-        _arguments(kernel, {A: (rows, columns), B: (columns, rows)}, (rows, columns)),
+        _arguments(kernel, {A: (rows, columns), B: (columns, rows)}, (rows, columns), [B]),
         "transpose",
         (("A", A), ("B", B), ("M", rows), ("N", columns)),
     )
 
 
 def _arguments(
-    kernel: Kernel, shapes: Mapping[str, tuple[str, str]], sizes: tuple[str, ...]
+    kernel: Kernel,
+    shapes: Mapping[str, tuple[str, str]],
+    sizes: tuple[str, ...],
+    results: Collection[str],
+    follows: Mapping[str, str] = {},
 ) -> tuple[Argument, ...]:
-    """Arrays of some shapes, sizes of SIZE, and for other numbers what leaves the rest alone."""
+    """Arrays of some shapes, sizes of SIZE, and for other numbers what leaves the rest alone.
+
+    results are the arrays that hold zeros before, where the kernel adds to them; follows says of
+    which parameters the value is that of another one.
+    """
     found: list[Argument] = []
-    written = written_parameters(kernel)
+    factors = dict(_factors(kernel, "C"))
     for parameter in kernel.parameters:
         name = parameter.name
         if name in shapes:
@@ -336,13 +434,14 @@ def _arguments(
             target = parameter.ctype.target if isinstance(parameter.ctype, Pointer) else None
             if isinstance(target, Vector) and target.length > 1:
                 columns = f"({columns} + {target.length - 1}) / {target.length}"
-            is_start = name in written and name in _added_to(kernel)
+            is_start = name in results and BETA not in factors and name in _added_to(kernel)
             contents = Contents.ZEROS if is_start else Contents.RANDOM
             found.append(ArrayArgument(name, rows, columns, contents))
         elif name in sizes:
             found.append(NumberArgument(name, str(SIZE)))
         else:
-            found.append(NumberArgument(name, "0" if name.lower() == LEAVES_OUT else "1"))
+            usual = FACTORS[name.lower()] if name in factors.values() else "1"
+            found.append(NumberArgument(name, follows.get(name, usual)))
     return tuple(found)
 
 
@@ -363,7 +462,10 @@ def atomic_parameters(kernel: Kernel) -> set[str]:
 
 
 def _added_to(kernel: Kernel) -> set[str]:
-    """The parameters that are read, or added to in memory: what they hold before matters."""
+    """The parameters that are read, or added to in memory: what they hold before matters.
+
+    All of them where a pointer that was computed is read through.
+    """
     found = atomic_parameters(kernel)
     for statement in walk(kernel.body):
         for root in expressions_of(statement):
@@ -380,4 +482,6 @@ def _added_to(kernel: Kernel) -> set[str]:
                 variable = root_variable(target)
                 if variable is not None and variable.space is MemorySpace.PARAMETER:
                     found.add(variable.name)
+                elif variable is None or isinstance(variable.ctype, Pointer):
+                    found |= {parameter.name for parameter in kernel.parameters}
     return found

@@ -17,20 +17,24 @@ from simulator.language.visit import calls
 from simulator.launch import Launch
 from simulator.machine.budget import Progress
 from simulator.machine.machine import Machine
-from simulator.machine.observer import Access, AccessKind, Observer
+from simulator.machine.observer import Access, AccessKind, Fault, Observer
 from simulator.machine.schedule import Schedule
 from simulator.size_expression import evaluate
+from simulator.verdict.expected import expected_results
 from simulator.verdict.form import LaunchForm, NumberArgument
-from simulator.verdict.launches import arrays_by_role, build_launch, known_values
+from simulator.verdict.launches import build_launch, known_values
+from simulator.verdict.sizes import TILE_SIDE
 from simulator.verdict.tasks import LARGEST_WORK, TASKS, wrong_cells
 
 GRID = 64  # blocks in x and in y of a launch of which single blocks run
 SECONDS = 4.0  # for one block, on a machine however busy
 PROCESSOR_SECONDS = 0.8  # for one block; most take a tenth of one
 ALL_SECONDS = 2.0  # of a processor, for all blocks of a probe
-TILE_SIDE = 16  # of which the sizes are multiples, where warps multiply tiles
-INNER = 8  # terms of a product's sums
+FEW_TERMS = 8  # of a product's sums, where it only matters what is stored
+# Rows and terms with which a block is to be right; the second for tiles that nothing guards.
+TRIED = ((37, 16), (131, 32))
 SIZES = (37, 131, 523)  # of the result, each larger than a block's part in more kernels
+APART = 6  # by how much its columns are more than its rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +55,28 @@ class BlockTile:
 
 
 class _StoredCells(Observer):
-    """The cells of one array that are stored, by their numbers."""
+    """The cells of one array that are stored, by their numbers, and whether accesses were dropped.
+
+    Those are outside of an array, or not aligned.
+    """
 
     def __init__(self, array: str) -> None:
         self.cells: set[int] = set()
+        self.has_faults = False
         self._array = array
+
+    def on_fault(self, fault: Fault) -> None:
+        """Note it."""
+        self.has_faults = True
 
     def on_access(self, access: Access) -> None:
         """Keep what a store touches."""
         if access.kind is not AccessKind.LOAD and access.buffer.name == self._array:
             self.cells.update(np.unique(access.cells()[0]).tolist())
+
+    def numbers(self) -> Array:
+        """The cells' numbers in their order: int [n]."""
+        return np.array(sorted(self.cells), dtype=np.int64)
 
 
 class Probe:
@@ -77,16 +93,27 @@ class Probe:
         self._multiple = TILE_SIDE if calls(kernel.body, FRAGMENT_FUNCTIONS) else 1
         self._free = [self._roles[role] for role in self._task.sizes if self._roles[role] in given]
 
-    def block_is_right(self) -> bool:
-        """Whether the first block stores right values, into cells without holes between them."""
-        try:
-            launch, sizes = self._launch(SIZES[0])
-            machine, cells = self._run(launch, 0)
-        except (LaunchError, SourceError):
-            return False
-        before = arrays_by_role(self._kernel, self._form, launch, self._task.arrays)
-        expected = self._task.expected(before, sizes)[self._task.results[0]]
-        result = machine.results()[self._result]
+    def block_is_right(self, is_patient: bool = True) -> bool:
+        """Whether the first block stores right values, into cells without holes between them.
+
+        is_patient also tries a larger result: a tile that nothing guards may not fit the first.
+        """
+        for size, terms in TRIED if is_patient else TRIED[:1]:
+            try:
+                launch, sizes = self._launch(size, terms)
+                machine, stored = self._run(launch, 0)
+            except (LaunchError, SourceError):
+                return False
+            if not stored.has_faults:
+                return self._is_right(launch, sizes, machine, stored)
+        return False
+
+    def _is_right(
+        self, launch: Launch, sizes: Mapping[str, int], machine: Machine, stored: _StoredCells
+    ) -> bool:
+        found = expected_results(self._kernel, self._form, launch, self._task, sizes)
+        expected = found[self._task.results[0]]
+        result, cells = machine.results()[self._result], stored.numbers()
         if not cells.size or result.size < expected.size or cells[-1] >= expected.size:
             return False
         wrong = wrong_cells(result, expected, self._task.terms(sizes)).reshape(-1)
@@ -109,20 +136,23 @@ class Probe:
                 break
         return found
 
-    def _launch(self, size: int) -> tuple[Launch, Mapping[str, int]]:
-        """A launch whose sizes are one number, but for a product's inner one, and its sizes."""
-        size, terms = (-(-each // self._multiple) * self._multiple for each in (size, INNER))
-        inner = self._roles.get("K", "")
-        is_apart = inner not in (self._roles.get("M"), self._roles.get("N"))
-        numbers = {name: terms if is_apart and name == inner else size for name in self._free}
+    def _launch(self, size: int, terms: int) -> tuple[Launch, Mapping[str, int]]:
+        """A launch of about one size, but for a product's inner one, and its sizes."""
+        roles = self._roles
+        wanted = {roles.get("K", ""): terms, roles.get("N", ""): size + max(APART, self._multiple)}
+        wanted |= {roles.get(role, ""): size for role in ("M", "n")}
+        numbers = {
+            name: -(-wanted.get(name, size) // self._multiple) * self._multiple
+            for name in self._free
+        }
         known = known_values(self._kernel, self._form, numbers)
         sizes = {role: evaluate(self._roles[role], known) for role in self._task.sizes}
         if math.prod(sizes.values()) > LARGEST_WORK:
             raise LaunchError("The sizes are too large to try a block.")
         return build_launch(self._kernel, self._form, numbers), sizes
 
-    def _run(self, launch: Launch, block: int) -> tuple[Machine, Array]:
-        """Run one block; the machine, and the numbers of the result's cells that it stored."""
+    def _run(self, launch: Launch, block: int) -> tuple[Machine, _StoredCells]:
+        """Run one block; the machine, and what it stored."""
         observer = _StoredCells(self._result)
         end = min(self._end, time.process_time() + PROCESSOR_SECONDS)
 
@@ -135,24 +165,24 @@ class Probe:
             self._kernel, launch, [observer], Schedule.LOCKSTEP, seconds=seconds, on_progress=check
         )
         machine.run(np.array([block]))
-        return machine, np.array(sorted(observer.cells), dtype=np.int64)
+        return machine, observer
 
     def _tile(self, size: int) -> BlockTile | None:
         """The tile at one size; None where no neighbour has cells of its own."""
-        launch, sizes = self._launch(size)
+        launch, sizes = self._launch(size, FEW_TERMS)
         columns = sizes[self._task.arrays[self._task.results[0]][1]]
-        here = self._run(launch, 0)[1]
+        here = self._run(launch, 0)[1].numbers()
         if not here.size:
             return None
-        x = _moved(here, self._run(launch, 1)[1], columns)
-        y = _moved(here, self._run(launch, GRID)[1], columns)
+        x = _moved(here, self._run(launch, 1)[1].numbers(), columns)
+        y = _moved(here, self._run(launch, GRID)[1].numbers(), columns)
         if x is None and y is None:
             return None
         along_x, step_x = x or ("", 0)
         along_y, step_y = y or ("", 0)
         rows, wide = np.unique(here // columns), np.unique(here % columns)
         if not along_y and along_x == "columns" and rows.size == 1:
-            beyond = self._run(launch, -(-columns // step_x))[1]
+            beyond = self._run(launch, -(-columns // step_x))[1].numbers()
             if beyond.size and beyond[0] // columns != rows[0]:
                 return BlockTile(1, step_x, "columns", "", True, here.size < step_x)
         steps = {along_y: step_y, along_x: step_x}

@@ -16,14 +16,16 @@ from simulator.language.tree import Kernel
 from simulator.language.visit import calls
 from simulator.launch import Launch, check
 from simulator.machine.budget import Progress
+from simulator.machine.fragments import TileAlignmentError
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.number_format import format_number
 from simulator.observers.findings import Hazard, HazardKind
 from simulator.report import Report, simulate
-from simulator.verdict.form import LaunchForm
+from simulator.verdict.expected import expected_results
+from simulator.verdict.form import LaunchForm, with_fractions
 from simulator.verdict.launches import arrays_by_role, build_launch
-from simulator.verdict.sizes import Trial
+from simulator.verdict.sizes import TILE_SIDE, Trial
 from simulator.verdict.story import Operands, as_number, cell_text, explain
 from simulator.verdict.tasks import LARGEST_WORK, PRODUCT_ROLES, Task, wrong_cells
 from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck, WrongCell
@@ -68,6 +70,12 @@ class Runs:
             state = CheckState.STOPPED if is_own else CheckState.SKIPPED
             self._add(trial, state, time.perf_counter() - begin, str(error))
             return
+        except TileAlignmentError as error:
+            is_odd = any(size % TILE_SIDE for size in trial.sizes.values())
+            state = CheckState.SKIPPED if is_odd and not is_own else CheckState.STOPPED
+            before = "Not judged, for a GPU takes no such tile: " if is_odd and not is_own else ""
+            self._add(trial, state, time.perf_counter() - begin, f"{before}{error}")
+            return
         except SourceError as error:
             spent = time.perf_counter() - begin
             if not is_own and spent >= seconds:
@@ -91,6 +99,28 @@ class Runs:
         else:
             self._add(trial, CheckState.WRONG, spent, wrong.sentence, wrong)
 
+    def run_fractions(self, trial: Trial, seconds: float) -> None:
+        """Launch the kernel with fractions of both signs, and note it where the result is wrong.
+
+        With digits alone a sum of whole numbers, or without its sign, is right.
+        """
+        form, begin = with_fractions(self.form), time.perf_counter()
+        if form == self.form:
+            return
+        try:
+            launch = build_launch(self.kernel, form, trial.numbers)
+            machine = Machine(self.kernel, launch, [], Schedule.ASCENDING, seconds=seconds)
+            machine.run()
+        except (LaunchError, SourceError):
+            return
+        own, self.form = self.form, form
+        wrong = self._compare(trial, launch, machine.results(), Schedule.ASCENDING)
+        self.form = own
+        if wrong is not None:
+            sentence = f"With fractions of both signs {wrong.sentence}"
+            spent = time.perf_counter() - begin
+            self._add(trial, CheckState.WRONG, spent, sentence, wrong, has_fractions=True)
+
     def _add(
         self,
         trial: Trial,
@@ -98,6 +128,7 @@ class Runs:
         seconds: float,
         sentence: str,
         wrong: WrongCell | None = None,
+        has_fractions: bool = False,
     ) -> None:
         self.checks.append(
             SizeCheck(
@@ -108,6 +139,7 @@ class Runs:
                 seconds=seconds,
                 sentence=sentence,
                 wrong=wrong,
+                has_fractions=has_fractions,
             )
         )
 
@@ -138,18 +170,19 @@ class Runs:
             return None
         names = dict(self.form.roles)
         before = arrays_by_role(self.kernel, self.form, launch, self.task.arrays)
-        for role, expected in self.task.expected(before, trial.sizes).items():
+        found = expected_results(self.kernel, self.form, launch, self.task, trial.sizes)
+        for role, expected in found.items():
             result = after[names[role]].reshape(-1)[: expected.size].reshape(expected.shape)
             wrong = wrong_cells(result, expected, self.task.terms(trial.sizes))
             if not wrong.any():
                 continue
-            found = _wrong_cell(names[role], result, expected, wrong, order)
+            first = _wrong_cell(names[role], result, expected, wrong, order)
             if self.explained >= EXPLAINED:
-                return found
+                return first
             self.explained += 1
-            cell = int(np.ravel_multi_index(found.index, expected.shape))
-            operands = self._operands(before, trial.sizes, found.index)
-            return explain(self.kernel, launch, found, cell, operands)
+            cell = int(np.ravel_multi_index(first.index, expected.shape))
+            operands = self._operands(before, trial.sizes, first.index)
+            return explain(self.kernel, launch, first, cell, operands)
         return None
 
     def _operands(

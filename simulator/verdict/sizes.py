@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from simulator.language.errors import LaunchError
+from simulator.language.functions import FRAGMENT_FUNCTIONS
 from simulator.language.tree import Kernel
+from simulator.language.visit import calls
 from simulator.size_expression import evaluate
 from simulator.verdict.form import LaunchForm, NumberArgument
 from simulator.verdict.launches import known_values
@@ -27,6 +29,8 @@ PLAN = (
     ((2, 0), (1, 0), (3, 0)),
     ((2, 3), (3, -1), (1, 2)),
 )
+# Sizes at which warps multiply tiles come first: those that tiles divide, and odd ones behind them.
+TILE_SIDE = 16  # of a warp's tile
 LARGE_PLAN = (((0, 7), (0, 3), (0, 5)), ONE, ((1, 0), (1, 0), (0, 16)), RAGGED)
 
 
@@ -55,13 +59,15 @@ def trials(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[Tri
     tiles = _tiles(kernel, form, {role: meant[role] for role in roles})
     by_name = {meant[role]: tiles[role] for role in roles}
     is_large = max(tiles.values(), default=0) > LARGEST_TILE
-    plans = LARGE_PLAN if is_large else PLAN
+    plans = [(1, plan) for plan in (LARGE_PLAN if is_large else PLAN)]
+    if calls(kernel.body, FRAGMENT_FUNCTIONS):
+        plans = [*((TILE_SIDE, plan) for plan in PLAN), (1, RAGGED), (1, ONE)]
     follows = _follows(kernel, form, free)
     chosen: list[dict[str, int]] = [{}]
-    for plan in plans if free else ():
+    for unit, plan in plans if free else ():
         chosen.append(
             {
-                name: max(1, whole * by_name[name] + more)
+                name: max(unit, whole * by_name[name] + unit * more)
                 for name, (whole, more) in zip(free, plan, strict=False)
             }
         )
@@ -97,7 +103,7 @@ def _tiles(kernel: Kernel, form: LaunchForm, sizes: Mapping[str, str]) -> dict[s
     """What a block covers of each size: read off how the grid grows with it.
 
     A size that the grid does not follow, such as the inner one of a product, has the smallest tile
-    of the others, or DEFAULT_TILE where that is large.
+    of the others, or DEFAULT_TILE where that is large; TILE_SIDE where warps multiply tiles.
     """
     numbers = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
     found: dict[str, int] = {}
@@ -115,6 +121,8 @@ def _tiles(kernel: Kernel, form: LaunchForm, sizes: Mapping[str, str]) -> dict[s
             found[role] = max(1, *sides)
     inner = min(found.values(), default=DEFAULT_TILE)
     inner = inner if inner <= LARGEST_TILE else DEFAULT_TILE
+    if calls(kernel.body, FRAGMENT_FUNCTIONS):
+        inner = TILE_SIDE
     return {role: found.get(role, inner) for role in sizes}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import Array
+from simulator.language.ctype import Array, numbers_held
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel, MemorySpace
 from simulator.launch import Dim3, Launch, format_index, ravel
@@ -117,7 +117,8 @@ class _Reads(Observer):
         if access.mask is not None and not np.broadcast_to(access.mask, (group.lanes,))[lane]:
             return
         first = access.index if isinstance(access.index, int) else int(access.index[lane])
-        values = access.values if isinstance(access.values, tuple) else (access.values,)
+        held = access.values if isinstance(access.values, tuple) else (access.values,)
+        values = [numbers_held(access.lvalue.ctype, np.asarray(each)) for each in held]
         iterations = loop_iterations(group)
         for component, value in enumerate(values):
             one = np.broadcast_to(value, (group.lanes,))[lane]

@@ -14,6 +14,9 @@ Arrays = Mapping[str, Array]  # by role
 Sizes = Mapping[str, int]  # by role
 LARGEST_WORK = 2**30  # the product of a task's sizes up to which its results are computed
 PRODUCT = "product"
+# Roles beside those of a product: alpha A B + beta C, as BLAS has it; the matrix that beta
+# multiplies is START where it is not what C holds before.
+ALPHA, BETA, START = "alpha", "beta", "start"
 PRODUCT_BY_COLUMNS = "product_by_columns"  # as BLAS and Fortran have matrices
 STEPS = 16.0  # roundings of a sum of n terms that are allowed for each of its sqrt(n)
 
@@ -153,6 +156,7 @@ TASKS: Mapping[str, Task] = {
 }
 
 
+OTHER_PRODUCTS = ("product_of_rows", "product_of_columns", PRODUCT_BY_COLUMNS)
 # Which roles of a task are those of C = A B with matrices row by row. Row by row, matrices that lie
 # column by column are transposed, and so C's is B's times A's.
 PRODUCT_ROLES: Mapping[str, Mapping[str, str]] = {

@@ -29,7 +29,7 @@ class CheckState(StrEnum):
     WRONG = "wrong"
     UNCHECKED = "unchecked"  # it ran, and there is no task to compare with
     STOPPED = "stopped"  # the launch is refused, or did not come to its end
-    SKIPPED = "skipped"  # the time for all sizes was over before
+    SKIPPED = "skipped"  # the time for all sizes was over, or no GPU would take its tiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,7 @@ class SizeCheck:
     seconds: float
     sentence: str
     wrong: WrongCell | None = None
+    has_fractions: bool = False  # in place of the form's random digits
 
 
 @dataclass(frozen=True, slots=True)

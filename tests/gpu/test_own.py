@@ -123,6 +123,15 @@ def test_a_c_that_is_read_holds_zeros_before() -> None:
     assert not own_candidate(own(SQUARE, "square"), (64, 64, 64)).c_holds_zeros
 
 
+def test_the_matrix_that_beta_leaves_out_is_c() -> None:
+    four = BY_COLUMNS.replace("float* z)", "const float* w, float* z)").replace(
+        "beta * z", "beta * w"
+    )
+    candidate = own_candidate(own(four, "by_columns"), (64, 80, 96))
+    assert candidate.arguments[-4:] == ("A", "f32=0.0", "C", "C")
+    assert candidate.c_holds_zeros
+
+
 @pytest.mark.parametrize(("text", "precision"), [(HALF, "float16"), (TF32, "tf32")])
 def test_tiles_on_tensor_cores_are_compared_in_their_own_type(text: str, precision: str) -> None:
     candidate = own_candidate(own(text, "tiles"), (512, 512, 512))

@@ -20,7 +20,7 @@ from simulator.verdict.form import (
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
-from simulator.verdict.verdict import CheckState
+from simulator.verdict.verdict import CheckState, State, Verdict
 
 NAIVE_BODY = """{
     int row = blockIdx.y * blockDim.y + threadIdx.y;
@@ -318,6 +318,7 @@ def test_warps_that_multiply_tiles_of_any_layout(
     assert (form.task, form.block) == (task, ("32", "4", "1"))
     assert dict(form.roles) == {
         "A": "a", "B": "b", "C": "d" if start else "c", "M": "M", "N": "N", "K": "K",
+        "alpha": "alpha", "beta": "beta", **({"start": "c"} if start else {}),
     }  # fmt: skip
     kernel = compile_kernel(text)
     verdict = judge(OwnKernel(text, kernel.name, form), kernel)
@@ -394,7 +395,7 @@ def test_a_block_that_the_text_has_only_as_numbers() -> None:
     )
     assert form.block == ("1024", "1", "1")
     assert form.grid == ("(M + 32 - 1) / 32", "(N + 32 - 1) / 32", "1")
-    assert {NumberArgument("alpha", "1"), NumberArgument("beta", "0")} < set(form.arguments)
+    assert {NumberArgument("alpha", "2"), NumberArgument("beta", "3")} < set(form.arguments)
 
 
 @pytest.mark.parametrize("axes", ["threadIdx.x", "threadIdx.x + threadIdx.y"])
@@ -424,3 +425,165 @@ def test_a_quotient_that_a_grid_is_divided_by_is_in_parentheses() -> None:
         + "int main() { k<<<1, dim3(TILE / EACH, TILE / EACH)>>>(a, b, c, 64, 64, 64); }"
     )  # fmt: skip
     assert form.grid[0] == "(n + TILE / EACH - 1) / (TILE / EACH)"
+
+
+# As students and tutorials have them: what is launched, and the verdict on it and on wrong ones.
+ROW_COL = "int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;\n"
+SUM = "float s = 0; for (int e = 0; e < INNER; ++e) s += LEFT * RIGHT;\n"
+
+
+def product(parameters: str, m: str, n: str, k: str, left: str, right: str, store: str) -> str:
+    total = SUM.replace("INNER", k).replace("LEFT", left).replace("RIGHT", right)
+    body = f"{ROW_COL}if (i >= {m} || j >= {n}) return;\n{total}{store}"
+    return f"__global__ void gemm({parameters}) {{\n{body}\n}}\n"
+
+
+PLAIN = "const float* A, const float* B, float* C, int M, int N, int K"
+USUAL = ("M", "N", "K", "A[i * K + e]", "B[e * N + j]")
+BLAS = "int M, int N, int K, float alpha, const float* A, int lda, const float* B, int ldb, " \
+       "float beta, float* C, int ldc"  # fmt: skip
+LEADING = ("M", "N", "K", "A[i * lda + e]", "B[e * ldb + j]")
+SCALED = "const float* A, const float* B, float* C, int M, int N, int K, float alpha, float beta"
+OTHER_NAMES = "float* a, float* b, float* c, int m, int n, int k"  # a is m x n
+SIX = "float* A, float* B, float* C, int numARows, int numACols, int numBRows, int numBCols, " \
+      "int numCRows, int numCCols"  # fmt: skip
+BLAS_STORE = "C[i * ldc + j] = alpha * s + beta * C[i * ldc + j];"
+HEIGHTS = "float* C, float* A, float* B, int hA, int wA, int wB"
+RIGHT_ONES = {
+    "leading dimensions": product(BLAS, *LEADING, BLAS_STORE),
+    "a is m x n": product(OTHER_NAMES, "m", "k", "n", "a[i * n + e]", "b[e * k + j]",
+                          "c[i * k + j] = s;"),
+    "six sizes": product(SIX, "numCRows", "numCCols", "numACols", "A[i * numACols + e]",
+                         "B[e * numBCols + j]", "C[i * numCCols + j] = s;"),
+    "heights and widths": product(HEIGHTS, "hA", "wB", "wA", "A[i * wA + e]", "B[e * wB + j]",
+                                  "C[i * wB + j] = s;"),
+    "the parameters the other way round": product(
+        "float* C, float* B, float* A, int K, int N, int M", *USUAL, "C[i * N + j] = s;"),
+    "factors": product(SCALED, *USUAL, "C[i * N + j] = alpha * s + beta * C[i * N + j];"),
+    "a pointer": product(PLAIN, *USUAL, "float* to = C + i * N; to[j] = s;"),
+    "a sum into what is there": product(PLAIN, *USUAL, "float* to = C + i * N + j; *to += s;"),
+}  # fmt: skip
+WRONG_ONES = {
+    "a leading dimension": product(BLAS, "M", "N", "K", "A[i * ldb + e]", "B[e * ldb + j]",
+                                   BLAS_STORE),
+    "no alpha": product(SCALED, *USUAL, "C[i * N + j] = s + beta * C[i * N + j];"),
+    "no beta": product(SCALED, *USUAL, "C[i * N + j] = alpha * s + C[i * N + j];"),
+    "beta of another cell": product(SCALED, *USUAL, "C[i * N + j] = alpha * s + beta * C[0];"),
+    "zeros through a pointer": product(PLAIN, *USUAL, "float* to = C + i * N; to[j] = 0;"),
+    "another cell through a pointer": product(PLAIN, *USUAL, "float* to = C + j; to[i] = s;"),
+    "A and B exchanged": product(PLAIN, "M", "N", "K", "B[i * K + e]", "A[e * N + j]",
+                                 "C[i * N + j] = s;"),
+    "a whole sum": product(PLAIN, *USUAL, "C[i * N + j] = (int)s;"),
+    "without signs": product(PLAIN, *USUAL, "C[i * N + j] = fmaxf(s, 0.0f);"),
+    "blocks that share C": product(
+        PLAIN, "M", "N", "K", "A[i * K + e]", "(e % gridDim.z == blockIdx.z) * B[e * N + j]",
+        "C[i * N + j] += s;")
+    + "void run(float* a, float* b, float* c, int m, int n, int k)"
+    "{ dim3 b(16, 16), g((n + 15) / 16, (m + 15) / 16, 4); gemm<<<g, b>>>(a, b, c, m, n, k); }",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT_ONES)
+def test_a_right_product_is_right_whatever_its_parameters_are(name: str) -> None:
+    verdict = judged(RIGHT_ONES[name])
+    assert verdict.state is State.RIGHT, verdict.next_step
+
+
+@pytest.mark.parametrize("name", WRONG_ONES)
+def test_a_wrong_product_is_not_right(name: str) -> None:
+    verdict = judged(WRONG_ONES[name])
+    assert verdict.state in (State.WRONG, State.HAZARD), verdict.next_step
+
+
+def judged(text: str) -> Verdict:
+    kernel = compile_kernel(text)
+    return judge(OwnKernel(text, kernel.name, guess_form(text, kernel)), kernel)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "name"),
+    [
+        ("A[i * K + e]", "B[j * K + e]", "product_of_rows"),
+        ("A[e * M + i]", "B[e * N + j]", "product_of_columns"),
+    ],
+)
+def test_a_wrong_product_that_is_another_one_says_which(left: str, right: str, name: str) -> None:
+    verdict = judged(product(PLAIN, "M", "N", "K", left, right, "C[i * N + j] = s;"))
+    assert verdict.state is State.WRONG
+    assert verdict.next_step.endswith(f"or by --task {name}, if it is meant.")
+
+
+def test_a_kernel_that_names_its_sizes_otherwise_is_told_so() -> None:
+    assert judged(RIGHT_ONES["a is m x n"]).notes == (
+        "Here M is m, N is k, K is n of the kernel: A is M x K, B is K x N.",
+    )
+
+
+TILES = """#include <mma.h>
+using namespace nvcuda;
+__global__ void k(const half* A, const half* B, float* C, int M, int N, int K) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+    wmma::fill_fragment(c, 0.0f);
+    int warp = threadIdx.x / 32, row = blockIdx.y * 64 + warp * 16, col = blockIdx.x * 16;
+    if (row >= M) return;
+    for (int i = 0; i < K; i += 16) {
+        wmma::load_matrix_sync(a, A + row * K + i, K);
+        wmma::load_matrix_sync(b, B + i * N + col, N);
+        wmma::mma_sync(c, a, b, c);
+    }
+    wmma::store_matrix_sync(C + row * N + col, c, N, wmma::mem_row_major);
+}
+"""
+
+
+def test_tiles_are_tried_at_sizes_that_a_gpu_takes() -> None:
+    verdict = judged(TILES)
+    assert verdict.state is State.RIGHT, verdict.next_step
+    states = {
+        all(size % 16 == 0 for _, size in check.sizes): check.state for check in verdict.checks
+    }
+    assert states == {True: CheckState.RIGHT, False: CheckState.SKIPPED}
+    assert any(check.is_ragged and check.state is CheckState.RIGHT for check in verdict.checks)
+    assert "(2 more could not be judged)" in verdict.next_step
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("mma_sync(c, a, b, c)", "mma_sync(c, a, b, c); C += 0"),  # none of these: right
+        ("A + row * K + i, K", "B + row * K + i, K"),
+        ("B + i * N + col, N", "B + i * N + col, K"),
+        ("i += 16", "i += 32"),
+        ("warp * 16", "warp % 2 * 16"),
+        ("C + row * N + col, c", "C + col * N + row, c"),
+    ],
+)
+def test_wrong_tiles_are_wrong(old: str, new: str) -> None:
+    assert old in TILES
+    is_right = "C += 0" in new
+    assert (judged(TILES.replace(old, new)).state is State.RIGHT) is is_right
+
+
+def test_operands_that_are_exchanged_are_no_other_layout() -> None:
+    text = TILES.replace(", int M, int N, int K", ", int M").replace("* N", "* M")
+    text = text.replace(", N", ", M").replace("* K", "* M").replace(", K", ", M")
+    text = text.replace("< K", "< M")
+    assert judged(text).state is State.RIGHT
+    swapped = text.replace("A +", "X +").replace("B +", "A +").replace("X +", "B +")
+    assert judged(swapped).state is State.WRONG
+
+
+def test_a_grid_of_the_host_that_rounds_down_has_blocks() -> None:
+    host = (
+        "void run(half* a, half* b, float* c, int m, int n, int k)"
+        "{ dim3 g(n / 64, m / 256); k<<<g, 128>>>(a, b, c, m, n, k); }"
+    )
+    launch = build_launch(compile_kernel(TILES), guessed(TILES + host))
+    assert (launch.grid, launch.arguments["M"]) == ((4, 1, 1), 256)
+
+
+def test_warps_with_numbers_are_several() -> None:
+    wrong = TILES.replace("i += 16", "i += 32")
+    assert guessed(wrong).block == ("128", "1", "1")
