@@ -15,6 +15,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # whatever folder Streamlit was started in
 
 from ui.press import forget_presses  # noqa: E402  # once it can be found
+from ui.style import draw_style  # noqa: E402
 from ui.web_files import read_web  # noqa: E402
 
 PAGES = ROOT / "ui" / "pages"
@@ -55,7 +56,7 @@ def draw() -> None:
         st.Page(PAGES / "compare.py", title="GPU", icon=":material/speed:"),
     ]
     keep_query(pages[0], pages[2:])
-    st.html(f"<style>{read_web('navigation.css')}</style>")
+    draw_style(read_web("navigation.css"))
     st.navigation(pages, position="top").run()
     forget_presses()
 

@@ -42,6 +42,7 @@ STREAMLIT = {
     "own_gpu.py",
     "question_section.py",
     "stepper.py",
+    "style.py",
     "verdict_section.py",
     "waiting.py",
 }

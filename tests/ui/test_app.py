@@ -35,7 +35,7 @@ def test_every_page_has_its_entry() -> None:
 def test_the_door_says_what_this_is_and_offers_every_page(app: AppTest) -> None:
     app.run()
     assert not app.exception
-    assert "<h1>Tilewise</h1>" in app.get("html")[0].proto.body
+    assert any("<h1>Tilewise</h1>" in element.proto.body for element in app.get("html"))
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -44,3 +44,12 @@ def test_a_page_opens_from_the_door(app: AppTest, page: str) -> None:
     assert not app.exception
     assert not app.error
     assert len(app.main) > 0
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_never_seen_without_its_style(app: AppTest, page: str) -> None:
+    """Streamlit draws what stands outside of the page's own place late."""
+    app.run().switch_page(f"ui/pages/{page}").run()
+    styles = ["<style>" in element.proto.body for element in app.get("html")]
+    assert sum(styles) >= 2  # the navigation's, and the page's
+    assert sum("<style>" in element.proto.body for element in app.main.get("html")) == sum(styles)

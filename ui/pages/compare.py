@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -49,9 +48,10 @@ from ui.plain_text import plain_text
 from ui.popover import draw_popover
 from ui.press import press
 from ui.settings import GPU_IS_OFF, may_use_gpu
+from ui.style import draw_style
+from ui.web_files import read_web
 from ui.workers import WorkerLostError
 
-GPU_CSS = Path(__file__).resolve().parents[1] / "web" / "gpu.css"
 LARGEST = 32768  # of M, N and K
 LARGEST_BITS = 1024  # of M, N and K: the simulator computes the product within seconds
 BITS_SIZE = (100, 72, 36)
@@ -69,7 +69,7 @@ MARKS: Mapping[bool | None, str] = {
 
 def draw_page() -> None:
     """Draw the page."""
-    st.html(f"<style>{Template(GPU_CSS.read_text(encoding='utf-8')).substitute(colours())}</style>")
+    draw_style(Template(read_web("gpu.css")).substitute(colours()))
     explain_words(open_view)
     with st.container(key="title", horizontal=True, vertical_alignment="center"):
         st.title("On the GPU", anchor=False)

@@ -15,6 +15,7 @@ from ui.cache import answers
 from ui.lessons.parse import lessons
 from ui.lessons.picture import draw_stop
 from ui.room import USUAL
+from ui.style import draw_style
 from ui.view_url import opening_view
 from ui.web_files import read_web
 from ui.workers import WorkerLostError
@@ -53,7 +54,7 @@ WAYS = (
 
 def draw_page() -> None:
     """Draw the page."""
-    st.html(f"<style>{read_web('page.css', 'door.css')}</style>")
+    draw_style(read_web("page.css", "door.css"))
     state = st.session_state
     address = state.get("address") or {}  # of the Step page, if it was there
     state["query"] = address  # of the navigation's links

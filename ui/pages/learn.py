@@ -46,6 +46,7 @@ from ui.progress import Progress
 from ui.progress_section import draw_progress_file, remember_progress, restore_book
 from ui.room import PHONE, USUAL, is_phone
 from ui.stepper import bring_plotly
+from ui.style import draw_style
 from ui.view_url import View
 from ui.web_files import read_web
 from ui.workers import WorkerLostError
@@ -57,7 +58,7 @@ LESSON, NUMBERS = "lesson", "numbers"  # of the address; the latter gives a clas
 
 def draw_page() -> None:
     """Draw the page."""
-    st.html(f"<style>{read_web('page.css', 'lesson.css')}{css_charts_on_paper()}</style>")
+    draw_style(read_web("page.css", "lesson.css") + css_charts_on_paper())
     visit = restore_visit()
     lesson = draw_controls(visit)
     remember_progress(visit.book)  # before what takes long: a reader may leave meanwhile

@@ -40,6 +40,7 @@ from ui.popover import Popover, close_popovers, draw_popover, is_popover
 from ui.reported import row
 from ui.room import parse_room
 from ui.stepper import TOGGLED, Drawn, Shown, bring_plotly, draw_stepper, send_frames
+from ui.style import draw_style
 from ui.told_hazard import Told, hazardous_view, told_hazard, view_at_line
 from ui.view_url import (
     INPUTS,
@@ -56,6 +57,7 @@ from ui.view_url import (
     usual_partner,
     usual_step,
 )
+from ui.web_files import read_web
 from ui.what_if import Edit, applicable_edits
 from ui.workers import WorkerLostError
 
@@ -83,9 +85,6 @@ IN_LOCKSTEP = (
     "Both scenes are at the same place of the story: ≠ marks a count or a line, and a bar under "
     "its cell a value, that is another on the other side."
 )
-
-PAGE_CSS = Path(__file__).resolve().parents[1] / "web" / "page.css"
-STYLE = f"<style>{PAGE_CSS.read_text(encoding='utf-8')}</style>"
 
 
 class Places(NamedTuple):  # which is quicker to define in each run than a dataclass
@@ -487,7 +486,7 @@ def draw_number_input(label: str, low: int, high: int, value: int, help_: str) -
 
 def draw_page() -> None:
     """Draw the page."""
-    st.html(STYLE)
+    draw_style(read_web("page.css"))
     st.html("<h1 class='for-screen-readers'>Tilewise: step through a kernel</h1>")
     bring_plotly("step")
     explain_words(request_view)  # first, for a scene that it asks for is drawn in this run

@@ -42,6 +42,7 @@ from ui.press import press
 from ui.problems import Problem, mark_hazards, mark_line
 from ui.progress_section import draw_progress_file, remember_progress, restore_book
 from ui.settings import WRITE_IS_OFF, may_write
+from ui.style import draw_style
 from ui.told_hazard import Told
 from ui.verdict_section import draw_first_button, draw_verdict
 from ui.view_url import View, from_query, to_query
@@ -64,7 +65,7 @@ EXERCISE = "exercise"  # of the address
 def draw_page() -> None:
     """Draw the page."""
     palette = PALETTES.get(st.context.theme.type or "light", PALETTES["light"])
-    st.html(f"<style>{write_style(palette)}</style>")
+    draw_style(write_style(palette))
     st.html("<h1 class='for-screen-readers'>Tilewise: write a kernel</h1>")
     if not may_write():
         st.info(WRITE_IS_OFF, icon=":material/info:")

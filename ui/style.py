@@ -1,0 +1,17 @@
+"""The rules of a page's style, which its first picture has already."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+MARK = "page-style"
+HIDDEN = f".stElementContainer:has(> .stHtml > .{MARK}) {{ display: none; }}"
+
+
+def draw_style(css: str) -> None:
+    """Style the page by rules of CSS.
+
+    Streamlit draws an element of nothing but rules beside the page and often after it, which is
+    then seen without them for up to seconds. With a mark the element is the page's own.
+    """
+    st.html(f"<style>{css}\n{HIDDEN}</style><i class='{MARK}'></i>")
