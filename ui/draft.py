@@ -53,6 +53,7 @@ class Draft:
     exercise: str = ""  # its name; "" for none
     # By kernel and field: what the text suggested there, and what was entered in its place.
     entered: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    is_chosen: bool = False  # whether the address and the popovers do not know yet what is open
     checked: Checked | None = None  # the last verdict on this text or an earlier one
     checks: int = 0  # that have ended
     wants_check: bool = False  # whether one is asked for that has not ended
@@ -88,6 +89,16 @@ class Draft:
         """Open an exercise with a text, else with the visitor's own, else with its start."""
         own = text or self.progress.attempt(exercise.name).text
         self.open(own or exercise.start, exercise.title, exercise.name)
+
+    def choose(self, text: str, name: str) -> None:
+        """Open a text that was chosen on the page."""
+        self.open(text, name)
+        self.is_chosen = True
+
+    def choose_exercise(self, exercise: Exercise) -> None:
+        """Open an exercise that was chosen on the page."""
+        self.open_exercise(exercise)
+        self.is_chosen = True
 
     def open_progress(self, saved: Progress) -> None:
         """Go on with a progress that was saved; nothing of this visit is lost."""

@@ -7,11 +7,13 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+import streamlit as st
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from tests.browser.app import running_app
 from tests.protocol_client import run, visitor
+from ui.popover import close_popovers
 
 FEW = 12  # messages; a run of the page takes more
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,6 +51,30 @@ def test_a_control_that_changes_as_its_popover_closes_is_heard(
     app.run()
     size(app).set_value(20).run()
     assert app.session_state["view"].M == 20
+
+
+def test_a_what_if_closes_its_list_though_a_report_ends_its_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.switch_page("ui/pages/step.py").run()
+    opened = f"popover what_if:{app.session_state['closed']}"
+    app.session_state[opened] = True
+    app.run()
+    closes: list[bool] = []
+
+    def end_once() -> None:
+        closes.append(True)
+        if len(closes) == 1:
+            st.rerun()  # as a report ends a run
+        close_popovers()
+
+    monkeypatch.setattr("ui.popover.close_popovers", end_once)
+    [pad] = [box for box in app.checkbox if box.label == "Pad the tile of B"]
+    pad.check().run()
+    assert len(closes) == 2
+    assert app.session_state["view"].edits == ("pad",)
+    assert opened not in app.session_state  # another one is drawn in its place, which is closed
 
 
 def settings(app: AppTest) -> str:

@@ -222,19 +222,33 @@ def with_kernel(view: View, name: str) -> View:
     return from_query(to_query(replace(what_if, sheet=view.sheet, stage=view.stage)))[0]
 
 
-def change_what_if(key: str, drawn: object, explanation: str = "") -> None:
+def changed_what_ifs() -> dict[str, tuple[object, str]]:
+    """The what-ifs that the browser says have changed: what each was drawn with, and its words.
+
+    A control's callback writes here, and not into the session state, as into the mailbox.
+    """
+    if "what_ifs" not in st.session_state:
+        st.session_state["what_ifs"] = {}
+    return st.session_state["what_ifs"]  # type: ignore[no-any-return]  # set above
+
+
+def close_what_ifs() -> None:
     """Close the list of what-ifs, which covers what they change; keep an edit's explanation.
 
     Nothing has changed where the control still has the value that it was drawn with.
     """
-    value = st.session_state[key]
-    if value != drawn:
-        close_popovers()
-        st.session_state["new_explanation"] = explanation if value else ""
+    changed = changed_what_ifs()
+    for key, (drawn, explanation) in changed.items():
+        value = st.session_state.get(key, drawn)
+        if value != drawn:
+            close_popovers()
+            st.session_state["new_explanation"] = explanation if value else ""
+    changed.clear()  # last, for a run may be interrupted
 
 
 def draw_controls(previous: View) -> tuple[View, Places]:
     """Draw the row of controls above the scene; return the chosen view and what is still empty."""
+    close_what_ifs()
     titles = {name: entry.title for name, entry in catalogue().items()}
     shown = previous.kernel
     if previous.own is not None:
@@ -299,19 +313,20 @@ def draw_edit_link(view: View) -> None:
 
 def draw_what_if(previous: View, view: View) -> View:
     """Draw the edits, the orders of the warps and the inputs; return the view that they choose."""
+    changed = changed_what_ifs().__setitem__
     edits = draw_switches(previous, view)
     schedule = st.selectbox(
         "The block's warps run", SCHEDULES, SCHEDULES.index(previous.schedule),
         key=(key := control_key("schedule")), format_func=SCHEDULE_NAMES.__getitem__,
         help="A race shows its wrong value only in some orders of the warps.",
-        on_change=change_what_if, args=(key, previous.schedule),
+        on_change=changed, args=(key, (previous.schedule, "")),
     )  # fmt: skip
     if previous.own is not None:
         return replace(view, edits=edits, schedule=schedule)
     inputs = st.selectbox(
         "A and B hold", INPUTS, INPUTS.index(previous.inputs),
         key=(key := control_key("inputs")), format_func=INPUT_NAMES.__getitem__,
-        on_change=change_what_if, args=(key, previous.inputs),
+        on_change=changed, args=(key, (previous.inputs, "")),
     )  # fmt: skip
     return replace(view, edits=edits, schedule=schedule, inputs=inputs)
 
@@ -351,6 +366,7 @@ def draw_partner(previous: View, view: View) -> Partner | None:
     if view.own is None:
         titles = {name: entry.title for name, entry in catalogue().items()}
     names = [NOTHING, *titles]
+    changed = changed_what_ifs().__setitem__
     shown_first = NOTHING if before is None else before.kernel
     name = st.selectbox(
         "A second scene, in lockstep", names, names.index(shown_first),
@@ -358,7 +374,7 @@ def draw_partner(previous: View, view: View) -> Partner | None:
         format_func=lambda name: titles.get(name, name),
         help="Both are at the same place of the story, and what differs is marked. O shows both "
         "sources in place of the stages.",
-        on_change=change_what_if, args=(key, shown_first),
+        on_change=changed, args=(key, (shown_first, "")),
     )  # fmt: skip
     if name == NOTHING:
         return None
@@ -377,7 +393,7 @@ def draw_partner(previous: View, view: View) -> Partner | None:
         f"{RIGHT}the block's warps run", SCHEDULES, SCHEDULES.index(chosen.schedule),
         key=(key := control_key(f"{RIGHT}beside {view.schedule} {name}_schedule")),
         format_func=SCHEDULE_NAMES.__getitem__,
-        on_change=change_what_if, args=(key, chosen.schedule),
+        on_change=changed, args=(key, (chosen.schedule, "")),
     )  # fmt: skip
     return Partner(name, () if name == OWN else shown.defines, edits, schedule)
 
@@ -387,14 +403,14 @@ def draw_switches(previous: View, view: View, side: str = "") -> tuple[str, ...]
 
     Their labels begin with `side`.
     """
-    name = shown_kernel.short_name(view)
+    name, changed = shown_kernel.short_name(view), changed_what_ifs().__setitem__
     return tuple(
         edit.key
         for edit in offered_edits(view)
         if st.checkbox(f"{side}{edit.label}", edit.key in previous.edits, help=edit.help_text,
                        key=(key := control_key(f"edit_{side}{name}_{edit.key}")),
-                       on_change=change_what_if,
-                       args=(key, edit.key in previous.edits, edit.help_text))
+                       on_change=changed,
+                       args=(key, (edit.key in previous.edits, edit.help_text)))
     )  # fmt: skip
 
 

@@ -71,7 +71,12 @@ def draw_page() -> None:
         st.info(WRITE_IS_OFF, icon=":material/info:")
         return
     explain_words(open_view)
-    draw_draft(restore_draft())
+    draft = restore_draft()
+    if draft.is_chosen:
+        set_address(draft, None)
+        close_popovers()
+        draft.is_chosen = False  # last, for a run may be interrupted
+    draw_draft(draft)
 
 
 def restore_draft() -> Draft:
@@ -238,32 +243,18 @@ def draw_starts(draft: Draft) -> None:
     """Draw what a visitor may start from."""
     first, second = st.tabs(["Exercises", "Kernels"])
     with first:
-        draw_exercise_list(draft.progress, functools.partial(start_exercise, draft))
+        draw_exercise_list(draft.progress, draft.choose_exercise)
         draw_progress_file(draft.book, draft.open_progress)
     with second:
         st.button(
-            "A blank kernel", key="start_blank", width="stretch", on_click=start,
-            args=(draft, BLANK, "A blank kernel"),
+            "A blank kernel", key="start_blank", width="stretch", on_click=draft.choose,
+            args=(BLANK, "A blank kernel"),
         )  # fmt: skip
         for name, entry in catalogue().items():
             st.button(
                 plain_text(entry.title), key=f"start_{name}", width="stretch", help=entry.teaches,
-                on_click=start, args=(draft, entry.source(), entry.title),
+                on_click=draft.choose, args=(entry.source(), entry.title),
             )  # fmt: skip
-
-
-def start_exercise(draft: Draft, exercise: Exercise) -> None:
-    """Open an exercise in the editor."""
-    draft.open_exercise(exercise)
-    set_address(draft, None)
-    close_popovers()
-
-
-def start(draft: Draft, text: str, name: str) -> None:
-    """Open another text in the editor."""
-    draft.open(text, name)
-    set_address(draft, None)
-    close_popovers()
 
 
 def draw_files(draft: Draft, own: OwnKernel | None) -> None:
@@ -282,7 +273,7 @@ def draw_files(draft: Draft, own: OwnKernel | None) -> None:
             if len(content) > MAX_TEXT_BYTES:
                 st.error(f"This file has {len(content):,} bytes; a kernel's has up to 65,536.")
             else:
-                start(draft, text, uploaded.name)
+                draft.choose(text, uploaded.name)
                 st.rerun()
     name = own.kernel.split("::")[-1].split("<")[0] if own else "kernel"
     name = re.sub(r"\W", "", name)[:80] or "kernel"
@@ -370,7 +361,7 @@ def draw_result(draft: Draft, own: OwnKernel | None) -> None:
     if exercise is not None:
         if result is not None:
             draw_exercise_result(
-                result, next_exercise(exercise), functools.partial(start_exercise, draft),
+                result, next_exercise(exercise), draft.choose_exercise,
                 lambda: draw_first_button(checked.own, checked.verdict, scene) if checked else None,
             )  # fmt: skip
         attempt = draft.progress.attempt(exercise.name)
