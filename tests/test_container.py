@@ -79,6 +79,21 @@ def test_the_image_has_what_a_scene_needs(context: Path) -> None:
     assert done.stdout == "Scene of tiled: 41 steps\n"
 
 
+def test_every_page_opens_from_the_image_s_files(context: Path) -> None:
+    script = (
+        "from pathlib import Path\n"
+        "from streamlit.testing.v1 import AppTest\n"
+        "app = AppTest.from_file('app.py', default_timeout=60).run()\n"
+        "pages = sorted(Path('ui/pages').glob('[!_]*.py'))\n"
+        "opened = [app.switch_page(str(page)).run() for page in pages]\n"
+        "print(len(pages), [each for one in opened for each in (*one.exception, *one.error)])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=context, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "5 []\n", done.stderr
+
+
 def test_the_image_has_every_package_that_it_imports(context: Path) -> None:
     own = {path.name for path in ROOT.iterdir() if (path / "__init__.py").is_file()}
     imported = {
