@@ -10,7 +10,7 @@ from simulator.report import Report
 
 
 def report_as_json(kernel: Kernel, report: Report) -> dict[str, Any]:
-    """What --json prints; the README names its keys."""
+    """What --json prints; docs/terminal.md names its keys."""
     return {
         "kernel": kernel.name,
         "counters": dict(report.counters),

@@ -15,7 +15,7 @@ from simulator.verdict.verdict import CounterRow, SizeCheck, Verdict, WrongCell
 
 
 def verdict_as_json(judged: Judged) -> dict[str, Any]:
-    """What --json prints with a verdict; the README names its keys."""
+    """What --json prints with a verdict; docs/terminal.md names its keys."""
     found: dict[str, Any] = {"kernel": judged.kernel, "form": form_as_json(judged.form)}
     if judged.exercise is not None and judged.result is not None:
         found["exercise"] = {

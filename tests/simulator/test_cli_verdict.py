@@ -13,7 +13,7 @@ from simulator.__main__ import main
 from simulator.exercises.exercise import exercises
 
 TILED = catalogue()["tiled"].source(TILE=4)
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+DOCS = (Path(__file__).resolve().parents[2] / "docs/terminal.md").read_text(encoding="utf-8")
 GUARD = "    if (row < M && col < N)\n"
 ADD = "__global__ void add(float* x, int n) { int i = threadIdx.x; if (i < n) x[i] += n; }"
 
@@ -207,10 +207,10 @@ def test_errors(
     assert sentence in err
 
 
-def test_the_readmes_homework(
+def test_the_homework_of_the_documents(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = next(line for line in README.splitlines() if "homework.cu --exercise" in line)
+    line = next(line for line in DOCS.splitlines() if "homework.cu --exercise" in line)
     words = line.partition("-m simulator ")[2].split()
     exercise = exercises()[words[words.index("--exercise") + 1]]
     monkeypatch.chdir(tmp_path)
