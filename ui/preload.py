@@ -21,7 +21,7 @@ MODULES = (
     "ui.follow_click", "ui.glossary.component", "ui.gpu_jobs", "ui.gpu_results",
     "ui.grid_section", "ui.index_page", "ui.launch_section", "ui.launch_text", "ui.leaving",
     "ui.lessons.charts", "ui.lessons.export", "ui.progress_section",
-    "ui.lessons.question_section", "ui.mailbox", "ui.own_gpu", "ui.popover", "ui.room",
+    "ui.lessons.question_section", "ui.mailbox", "ui.own_gpu", "ui.popover", "ui.room", "ui.style",
     "ui.verdict_section", "ui.write_style",
 )  # fmt: skip
 # Imported by Streamlit, or to start a worker process, at their first use; another release or system
