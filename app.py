@@ -16,6 +16,7 @@ if str(ROOT) not in sys.path:
 
 from ui.press import forget_presses  # noqa: E402  # once it can be found
 from ui.style import draw_style  # noqa: E402
+from ui.waiting import draw_waiting_place  # noqa: E402
 from ui.web_files import read_web  # noqa: E402
 
 PAGES = ROOT / "ui" / "pages"
@@ -57,6 +58,7 @@ def draw() -> None:
     ]
     keep_query(pages[0], pages[2:])
     draw_style(read_web("navigation.css"))
+    draw_waiting_place()
     st.navigation(pages, position="top").run()
     forget_presses()
 

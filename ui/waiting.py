@@ -1,12 +1,18 @@
-"""Waiting for a job on a page: how far it is, and a button that stops it."""
+"""Waiting for a job on a page: how far it is, and a button that stops it.
+
+It is told over the page: what stands on this neither moves nor is drawn anew, as it would be behind
+an element that comes and goes.
+"""
 
 from __future__ import annotations
 
 import concurrent.futures
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any
 
 import streamlit as st
@@ -19,6 +25,22 @@ POLL_SECONDS = 0.1
 SPINNER_SECONDS = 1.0  # from then on the page says how far the job is
 
 _numbers = itertools.count()  # of buttons: a script run may wait several times
+_place: ContextVar[Any] = ContextVar("place", default=None)  # of this run of app.py
+
+
+def draw_waiting_place() -> None:
+    """Draw where waits are told, in a run of app.py before its page."""
+    _place.set(st.container(key="waiting"))
+
+
+@contextmanager
+def waits_told_here() -> Iterator[None]:
+    """Tell waits where the page is drawn: a fragment may not draw a button outside of itself."""
+    token = _place.set(None)
+    try:
+        yield
+    finally:
+        _place.reset(token)
 
 
 def wait(future: Future[Any], on_stop: Callable[[], None] | None = None) -> None:
@@ -31,19 +53,26 @@ def wait(future: Future[Any], on_stop: Callable[[], None] | None = None) -> None
         concurrent.futures.wait([future])
         return
     begin = time.monotonic()
-    with st.spinner("Running the kernel…"):
-        if _is_done(future, SPINNER_SECONDS):
-            return
-    place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center", key=f"wait{next(_numbers)}"):
-        text = st.empty()
-        if on_stop is not None and isinstance(future, Running):
-            st.button("Stop", icon=":material/stop:", on_click=on_stop, key=f"stop{next(_numbers)}")
-    while not _is_done(future, SPINNER_SECONDS):
-        said = future.said() if isinstance(future, Running) else ""
-        seconds = time.monotonic() - begin
-        text.markdown(plain_text(f"Running the kernel, {seconds:.0f} s. {said}"))
-    place.empty()
+    with _place.get() or nullcontext():
+        with st.spinner("Running the kernel…"):
+            if _is_done(future, SPINNER_SECONDS):
+                return
+        place = st.empty()
+        with place.container(
+            horizontal=True, vertical_alignment="center", key=f"wait{next(_numbers)}"
+        ):
+            text = st.empty()
+            if on_stop is not None and isinstance(future, Running):
+                st.button(
+                    "Stop", icon=":material/stop:", on_click=on_stop, key=f"stop{next(_numbers)}"
+                )
+        while True:
+            said = future.said() if isinstance(future, Running) else ""
+            seconds = time.monotonic() - begin
+            text.markdown(plain_text(f"Running the kernel, {seconds:.0f} s. {said}"))
+            if _is_done(future, SPINNER_SECONDS):
+                break
+        place.empty()
 
 
 def wait_quietly(future: Future[Any]) -> None:

@@ -8,9 +8,10 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser import app
 from tests.browser.conftest import load
-from tests.browser.scene import ready, settled
+from tests.browser.scene import ready, setting, settled
 
 SCRIPT = Path(__file__).with_name("app_that_says_at_once.py")
+RUNNING = "Running the kernel, "
 LONG = "/step?kernel=warptiles&M=64&N=64&K=64"
 
 
@@ -20,7 +21,7 @@ def test_a_run_is_stopped_and_run_after_all_and_another_stopped_for_a_smaller_on
     with app.running_app(SCRIPT, PYTHONPATH=str(app.ROOT)) as address:
         loaded = load(chromium, {}, address + LONG)
         page = loaded.page
-        expect(page.get_by_text("Running the kernel, ")).to_be_visible()
+        expect(page.get_by_text(RUNNING)).to_be_visible()
         page.get_by_role("button", name="Stop").click()
         expect(page.get_by_text("This run was stopped")).to_be_visible()
         page.get_by_role("button", name="Run it").click()
@@ -31,4 +32,20 @@ def test_a_run_is_stopped_and_run_after_all_and_another_stopped_for_a_smaller_on
         expect(page.get_by_text("This run was stopped")).to_be_visible()
         page.goto(address + "/step?kernel=naive")
         settled(ready(page), kernel="naive")
+        assert loaded.errors == []
+
+
+def test_a_scene_stays_in_its_place_while_another_is_waited_for(chromium: Browser) -> None:
+    with app.running_app(SCRIPT, PYTHONPATH=str(app.ROOT)) as address:
+        loaded = load(chromium, {}, f"{address}/step?kernel=warptiles&M=64&N=64&K=8")
+        page = ready(loaded.page)
+        settled(page)
+        place = page.locator(".st-key-scene .stage").bounding_box()
+        field = setting(page, "K")
+        field.fill("64")
+        field.press("Enter")
+        expect(page.get_by_text(RUNNING)).to_be_visible()
+        assert page.locator(".st-key-scene .stage").bounding_box() == place
+        settled(page, K="64")
+        assert page.locator(".st-key-scene .stage").bounding_box() == place
         assert loaded.errors == []

@@ -57,6 +57,7 @@ from ui.view_url import (
     usual_partner,
     usual_step,
 )
+from ui.waiting import waits_told_here
 from ui.web_files import read_web
 from ui.what_if import Edit, applicable_edits
 from ui.workers import WorkerLostError
@@ -732,7 +733,8 @@ def draw_scene(opened: Opened) -> None:
     Frames of steps that the figure does not have are sent on request.
     """
     try:
-        draw_scene_of(opened)
+        with waits_told_here():
+            draw_scene_of(opened)
     except JOB_ERRORS as error:
         draw_error(error)
 
