@@ -18,9 +18,11 @@ from simulator.language.tree import (
     Call,
     Expression,
     Kernel,
+    Literal,
     Load,
     Loop,
     MemorySpace,
+    Name,
     Variable,
 )
 from simulator.language.visit import (
@@ -49,7 +51,9 @@ PRODUCT_SIZES = (
 TRANSPOSED_SIZES = (("height", "width"), ("rows", "cols"), ("rows", "columns"), ("m", "n"))
 PRODUCT_NAME = re.compile(r"mat_?(rix)?_?mul|matmul|gemm|mm|tile|product", re.IGNORECASE)
 OTHER_NAME = re.compile(
-    r"add|axpy|dot|conv|stencil|reduce|scan|hist|vec|gemv|mv\b|blur|filter|sum", re.IGNORECASE
+    r"add|axpy|dot|conv|stencil|reduce|scan|hist|vec|gemv|mv\b|blur|filter|sum|jacobi|laplac|heat|"
+    r"n_?body|force|dist|norm|softmax|pool",
+    re.IGNORECASE,
 )
 
 FACTORS = {ALPHA: "2", BETA: "3"}  # their values: with 1 or 0 it would not show if one is missing
@@ -337,31 +341,52 @@ def _multiplies(kernel: Kernel) -> bool:
     if OTHER_NAME.search(kernel.name):
         return False
     return any(
-        isinstance(expression, Assign)
-        and any(_is_product(one) for one in inside)
-        and (expression.operator == "+" or any(_is_sum(one) for one in inside))
+        any(_is_product(term) for term in _terms_added(expression))
         for loop in walk(kernel.body)
         if isinstance(loop, Loop)
         for statement in walk(loop.body)
         for root in expressions_of(statement)
         for expression in subexpressions(root)
         if isinstance(expression, Assign)
-        for inside in [list(subexpressions(expression.value))]
     )
 
 
-def _is_product(expression: object) -> bool:
-    """Whether it multiplies floats, or what two arrays hold: not an index."""
+def _terms_added(assignment: Assign) -> Iterator[Expression]:
+    """What an assignment adds to something, term by term."""
+    value = strip_casts(assignment.value)
+    if assignment.operator == "+" or (not assignment.operator and _is_sum(value)):
+        yield from _terms(value)
+
+
+def _terms(expression: Expression) -> Iterator[Expression]:
+    expression = strip_casts(expression)
+    if isinstance(expression, Binary) and expression.operator == "+":
+        yield from _terms(expression.left)
+        yield from _terms(expression.right)
+    else:
+        yield expression
+
+
+def _is_sum(expression: Expression) -> bool:
+    return isinstance(expression, Binary) and expression.operator == "+"
+
+
+def _is_product(expression: Expression) -> bool:
+    """Whether it multiplies two floats, or what two arrays hold: no index, square or average."""
     if not isinstance(expression, Binary) or expression.operator != "*":
         return False
     factors = (strip_casts(expression.left), strip_casts(expression.right))
+    for one, other in (factors, factors[::-1]):
+        if isinstance(one, Literal):
+            return _is_product(other)
+    if any(isinstance(one, Binary) and one.operator in "+-" for one in factors):
+        return False
     loaded = [isinstance(one, Load) and not in_register(one.lvalue) for one in factors]
+    variables = [one.lvalue.variable for one in factors
+                 if isinstance(one, Load) and isinstance(one.lvalue, Name)]  # fmt: skip
+    is_square = len(variables) > len(set(variables))
     is_float = isinstance(expression.ctype, Scalar) and expression.ctype.is_float
-    return is_float or all(loaded)
-
-
-def _is_sum(expression: object) -> bool:
-    return isinstance(expression, Binary) and expression.operator == "+"
+    return not is_square and (is_float or all(loaded))
 
 
 def _product_of_structs(kernel: Kernel) -> Shape | None:

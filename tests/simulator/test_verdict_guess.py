@@ -104,6 +104,21 @@ def test_a_product_is_known_by_its_signature(text: str, roles: str) -> None:
         " if (!threadIdx.x) out[blockIdx.x] = s; }",
         "__global__ void k(float* a, int* n) { a[threadIdx.x] = *n; }",
         "__global__ void k() { }",
+        # Squares.
+        "__global__ void k(const float* x, const float* y, float* z, int m, int n, int d)"
+        "{ int j = blockIdx.x * blockDim.x + threadIdx.x; if (j >= n) return;"
+        " for (int i = 0; i < m; ++i) { float s = 0; for (int k = 0; k < d; ++k)"
+        " { float t = x[i * d + k] - y[j * d + k]; s += t * t; } z[i * n + j] = s; } }",
+        # An average.
+        "__global__ void k(const float* u, const float* f, float* out, int n)"
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < 1 || i >= n - 1) return;"
+        " float s = 0; for (int d = -1; d <= 1; d += 2) s += 0.5f * (u[i + d] + u[i]);"
+        " out[i] = s - f[i]; }",
+        # A quotient.
+        "__global__ void k(const float* pos, const float* mass, float* acc, int n)"
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; float a = 0;"
+        " for (int j = 0; j < n; ++j) { float d = pos[j] - pos[i];"
+        " a += mass[j] * d / (d * d + 1); } acc[i] = a; }",
     ],
 )
 def test_other_kernels_are_no_product(text: str) -> None:
