@@ -1,7 +1,7 @@
 """What a Hopper tensor core computes, bit for bit: C + A B in instructions of a few k each.
 
-One instruction adds the accumulator and all its products in one go (seen on an H200; the recorded
-results are in tests/simulator/tensor_core.json):
+One instruction adds the accumulator and all its products in one go (seen on an H200 and an H100;
+tests/simulator/tensor_core/ holds what they gave):
 
 - A product is exact. Its exponent is the sum of its operands' exponents, also where the product of
   their significands is 2 or more. A subnormal operand has its format's least exponent.

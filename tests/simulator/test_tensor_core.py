@@ -1,4 +1,4 @@
-"""simulator.machine.tensor_core against what an H200's tensor cores gave, bit by bit."""
+"""simulator.machine.tensor_core against what tensor cores of GPUs gave, bit by bit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,15 @@ from simulator.machine.tensor_core import (
 )
 from tests.tensor_tiles import kinds, tiles
 
-RECORDED = json.loads(Path(__file__).with_name("tensor_core.json").read_text(encoding="utf-8"))
+RECORDED = {
+    file.stem: json.loads(file.read_text(encoding="utf-8"))
+    for file in sorted(Path(__file__).with_name("tensor_core").glob("*.json"))
+}
+SHAPES = [
+    (gpu, shape)
+    for gpu, recorded in RECORDED.items()
+    for shape in dict.fromkeys(row["shape"] for row in recorded["recorded"])
+]
 FORMS = {"half": HALF, "bfloat16": BFLOAT16, "tf32": TF32}
 
 
@@ -42,20 +50,21 @@ def bits(value: Array) -> list[int]:
     return [int(each) for each in value.view(np.uint32).reshape(-1)]
 
 
-@pytest.mark.parametrize("shape", list(dict.fromkeys(row["shape"] for row in RECORDED["recorded"])))
-def test_every_bit_of_the_hardware(shape: str) -> None:
-    rows = [row for row in RECORDED["recorded"] if row["shape"] == shape]
+@pytest.mark.parametrize(("gpu", "shape"), SHAPES)
+def test_every_bit_of_the_hardware(gpu: str, shape: str) -> None:
+    rows = [row for row in RECORDED[gpu]["recorded"] if row["shape"] == shape]
     assert {row["kind"] for row in rows} == set(kinds(shape_of(rows[0])[0]))
     for row in rows:
         form, sizes = shape_of(row)
-        a, b, c = tiles(form, row["kind"], sizes, RECORDED["tiles"], 0)
+        a, b, c = tiles(form, row["kind"], sizes, RECORDED[gpu]["tiles"], 0)
         d = multiply_add(a, b, c, form)
         assert bits(d[0, 0, :1]) == [row["cell"]["d"]], row["kind"]
         assert hashlib.sha256(d.astype("<f4").tobytes()).hexdigest() == row["sha256"], row["kind"]
 
 
-def test_the_recorded_operands_are_those_of_the_tiles() -> None:
-    for row in RECORDED["recorded"]:
+@pytest.mark.parametrize("gpu", RECORDED)
+def test_the_recorded_operands_are_those_of_the_tiles(gpu: str) -> None:
+    for row in RECORDED[gpu]["recorded"]:
         form, sizes = shape_of(row)
         a, b, c = tiles(form, row["kind"], sizes, 1, 0)
         whole = {2: np.uint16, 4: np.uint32}[form.dtype.itemsize]
@@ -64,9 +73,10 @@ def test_the_recorded_operands_are_those_of_the_tiles() -> None:
         assert bits(c[0, 0, :1]) == [row["cell"]["c"]]
 
 
-def test_millions_of_tiles_were_compared() -> None:
-    compared = RECORDED["compared"]
-    assert {row["shape"] for row in compared} == {row["shape"] for row in RECORDED["recorded"]}
+@pytest.mark.parametrize("gpu", ["nvidia-h100", "nvidia-h200"])
+def test_millions_of_tiles_were_compared(gpu: str) -> None:
+    compared = RECORDED[gpu]["compared"]
+    assert {row["shape"] for row in compared} == {row["shape"] for row in RECORDED[gpu]["recorded"]}
     assert all(row["tiles"] >= 10_000_000 and not row["differ"] for row in compared)
 
 
