@@ -64,11 +64,11 @@ __device__ __forceinline__ void load_pieces(PieceOfA (&a)[ROWS], PieceOfB (&b)[C
                                             const float* a_from, const float* b_from)
 {
     #pragma unroll
-    for (int i = 0; i < ROWS; ++i)
-        wmma::load_matrix_sync(a[i], a_from + i * 16 * A_PITCH, A_PITCH);
-    #pragma unroll
     for (int j = 0; j < COLUMNS; ++j)
         wmma::load_matrix_sync(b[j], b_from + j * 16, B_PITCH);
+    #pragma unroll
+    for (int i = 0; i < ROWS; ++i)
+        wmma::load_matrix_sync(a[i], a_from + i * 16 * A_PITCH, A_PITCH);
 }
 
 // What the tensor core does not read of x: all that is behind its first 11 bits.
@@ -83,25 +83,28 @@ __device__ __forceinline__ void multiply(Sums (&sums)[ROWS][COLUMNS], const Piec
                                          const PieceOfB (&b)[COLUMNS])
 {
     PieceOfA a_small[ROWS];
+    PieceOfB b_small[COLUMNS];
+    #pragma unroll
+    for (int j = 0; j < COLUMNS; ++j)
+        #pragma unroll
+        for (int e = 0; e < b[j].num_elements; ++e)
+            b_small[j].x[e] = small(b[j].x[e]);
     #pragma unroll
     for (int i = 0; i < ROWS; ++i)
         #pragma unroll
         for (int e = 0; e < a[i].num_elements; ++e)
             a_small[i].x[e] = small(a[i].x[e]);
+    // Row by row, so that the compiler may take the next rows' small parts between these products.
     #pragma unroll
-    for (int j = 0; j < COLUMNS; ++j) {
-        PieceOfB b_small;
+    for (int i = 0; i < ROWS; ++i) {
         #pragma unroll
-        for (int e = 0; e < b[j].num_elements; ++e)
-            b_small.x[e] = small(b[j].x[e]);
-        #pragma unroll
-        for (int i = 0; i < ROWS; ++i)
+        for (int j = 0; j < COLUMNS; ++j)
             wmma::mma_sync(sums[i][j], a_small[i], b[j], sums[i][j]);
         #pragma unroll
-        for (int i = 0; i < ROWS; ++i)
-            wmma::mma_sync(sums[i][j], a[i], b_small, sums[i][j]);
+        for (int j = 0; j < COLUMNS; ++j)
+            wmma::mma_sync(sums[i][j], a[i], b_small[j], sums[i][j]);
         #pragma unroll
-        for (int i = 0; i < ROWS; ++i)
+        for (int j = 0; j < COLUMNS; ++j)
             wmma::mma_sync(sums[i][j], a[i], b[j], sums[i][j]);
     }
 }
