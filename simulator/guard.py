@@ -84,13 +84,16 @@ SENTENCES: Mapping[State, tuple[type[SourceError | LaunchError], str]] = {
     ),
     State.RAN_TOO_LONG: (
         LaunchError,
-        f"This took more than {RUNNING.seconds:g} seconds of a processor. Make it smaller.",
+        "This took more than {seconds:g} seconds of a processor. Make it smaller.",
     ),
     State.RAN_TOO_LARGE: (
         LaunchError,
         f"This needed more than {RUNNING.bytes // 2**20:,} MB of memory. Make it smaller.",
     ),
 }
+
+# Of these another run may end otherwise: by time, or by a process that was lost.
+PASSING = (State.COMPILED_TOO_LONG, State.COMPILING, State.RAN_TOO_LONG)
 
 _states: list[Any] = []  # of this process: where it says what it does; empty if nobody reads it
 
@@ -169,10 +172,18 @@ def _system_limits(limit: Limit) -> Iterator[None]:
                 resource.setrlimit(which, both)
 
 
-def why_ended(state: Any) -> SourceError | LaunchError | None:
-    """Which limit has ended a process, or that its compiler has; None if it was neither."""
+def why_ended(state: Any, limit: Limit = RUNNING) -> SourceError | LaunchError | None:
+    """Which limit has ended a process, or that its compiler has; None if it was neither.
+
+    limit is the one of its work as a whole.
+    """
     found = SENTENCES.get(State(state.value))
-    return None if found is None else found[0](found[1])
+    if found is None:
+        return None
+    kind, sentence = found
+    error = kind(sentence.format(seconds=limit.seconds))
+    error.depends_on_machine = State(state.value) in PASSING
+    return error
 
 
 def used_bytes() -> int:

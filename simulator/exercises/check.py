@@ -28,6 +28,7 @@ class ExerciseResult:
     problem: str = ""  # why it was not run to its end, a sentence; "" if it was
     line: int | None = None  # that the problem is about, from 1, if known
     verdict: Verdict | None = None  # of the kernel by itself; None where there is a problem
+    depends_on_machine: bool = False  # whether another check may end otherwise: the time was over
 
 
 def check(
@@ -52,7 +53,7 @@ def check(
         verdict = judge(own, kernel, on_progress=on_progress)
     except LaunchError:
         return found
-    return replace(found, verdict=verdict)
+    return replace(found, verdict=verdict, depends_on_machine=verdict.depends_on_machine)
 
 
 def check_requirements(exercise: Exercise, kernel: Kernel) -> ExerciseResult:
@@ -70,7 +71,9 @@ def _unchecked(exercise: Exercise, error: UncheckedError) -> ExerciseResult:
         RequirementResult(goal(one, exercise), False, f"Not checked. {error}", error.line)
         for one in exercise.requirements
     )
-    return ExerciseResult(False, results, str(error), error.line)
+    return ExerciseResult(
+        False, results, str(error), error.line, depends_on_machine=error.depends_on_machine
+    )
 
 
 def compile_solution(exercise: Exercise, text: str) -> Kernel:

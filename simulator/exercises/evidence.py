@@ -28,7 +28,7 @@ from simulator.report import Report, simulate
 from simulator.verdict.launches import build_launch
 from simulator.verdict.tasks import TASKS, wrong_cells
 
-SECONDS = 10.0  # that all launches of a check may take
+SECONDS = 10.0  # of a processor, that all launches of a check may take
 LARGEST_VALUE = 9  # of the whole numbers in the inputs
 UNWRITTEN = -77  # what results hold before the launch: no right value of any task
 COOPERATIVE_SHUFFLE = "cg::shfl"  # how a group's shuffles begin
@@ -62,9 +62,12 @@ class Evidence:
 class UncheckedError(Exception):
     """A text whose kernel does not run to its end: a sentence, and the line that it is about."""
 
-    def __init__(self, sentence: str, line: int | None = None) -> None:
+    def __init__(
+        self, sentence: str, line: int | None = None, depends_on_machine: bool = False
+    ) -> None:
         super().__init__(sentence)
         self.line = line  # from 1; None if unknown
+        self.depends_on_machine = depends_on_machine  # whether another run may end otherwise
 
 
 def line_of(error: LaunchError | SourceError) -> int | None:
@@ -78,18 +81,18 @@ def gather(exercise: Exercise, kernel: Kernel) -> Evidence:
     The inputs follow from the text, so that no text can hold the results of its own.
     """
     sizes = [size for one in exercise.requirements if isinstance(one, Right) for size in one.sizes]
-    end = time.perf_counter() + SECONDS
+    end = time.thread_time() + SECONDS
     runs = []
     numbers: Mapping[str, int] = {}
     try:
         for numbers in (*sizes, exercise.counted_at):
-            runs.append(_run(exercise, kernel, numbers, end - time.perf_counter()))
+            runs.append(_run(exercise, kernel, numbers, end - time.thread_time()))
         executions = _Executions(runs[-1].launch)
         # In lockstep, which is faster: the counts are the same in any order of the warps.
-        order, left = Schedule.LOCKSTEP, end - time.perf_counter()
+        order, left = Schedule.LOCKSTEP, end - time.thread_time()
         Machine(kernel, runs[-1].launch, [executions], order, seconds=left).run()
     except (LaunchError, SourceError) as error:
-        raise _unchecked(error, numbers, time.perf_counter() > end) from None
+        raise _unchecked(error, numbers, time.thread_time() > end) from None
     return Evidence(kernel, tuple(runs), executions.barriers, executions.shuffles)
 
 
@@ -98,12 +101,13 @@ def _unchecked(
 ) -> UncheckedError:
     line = line_of(error)
     if not is_late:
-        return UncheckedError(f"At {size_text(numbers)}: {error}", line)
+        return UncheckedError(f"At {size_text(numbers)}: {error}", line, error.depends_on_machine)
     place = f", in line {line}" if line else ""
     return UncheckedError(
         f"At {size_text(numbers)}, the {SECONDS:g} seconds for all sizes were over{place}. Does a "
         "loop never end, or does one thread do the work of many?",
         line,
+        depends_on_machine=True,
     )
 
 

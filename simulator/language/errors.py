@@ -69,6 +69,8 @@ class SourceError(Exception):
     warnings are sentences about what is allowed, but may be meant otherwise.
     """
 
+    depends_on_machine = False  # whether another run may end otherwise: the time was over
+
     def __init__(
         self,
         message: str,
@@ -114,6 +116,8 @@ class SourceError(Exception):
 
 class LaunchError(Exception):
     """A launch that no GPU accepts, or arguments that do not fit the kernel: a sentence."""
+
+    depends_on_machine = False  # as SourceError's
 
     def __init__(self, message: str) -> None:
         super().__init__(shorten(message))

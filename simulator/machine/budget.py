@@ -1,4 +1,7 @@
-"""The time that a launch may take: one budget, which all its loops share."""
+"""The time that a launch may take: one budget, which all its loops share.
+
+It is processor time, so that a kernel that fits does so on a busy machine, too.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from simulator.language.tree import Loop
 DEFAULT_SECONDS = 60.0  # for a caller that sets none; every run must come to an end
 CLOCK_INTERVAL = 16  # iterations of all loops between two readings of the clock
 REPORT_SECONDS = 1.0  # between two reports of progress
+SLOWEST = 10.0  # times a budget that may pass by the clock on the wall
 MANY_ITERATIONS = 2**18  # from here on the error asks whether the loop ever ends
 
 
@@ -64,24 +68,27 @@ class Budget:
         on_progress: Callable[[Progress], None] | None = None,
         spent: float = 0.0,
         blocks_done: int = 0,
+        clock: Callable[[], float] = time.thread_time,
     ) -> None:
         """A run of some blocks may take `seconds`; on_progress is called about once a second.
 
-        spent and blocks_done are the seconds and blocks of the run before now.
+        spent and blocks_done are the seconds and blocks of the run before now. clock counts the
+        seconds, of the processor in this thread unless others compute.
         """
         self.blocks_done = blocks_done
         self._seconds = seconds
         self._blocks = blocks
         self._iterations = 0  # of all loops together: one of short loops has many
         self._on_progress = on_progress
-        now = time.perf_counter()
-        self._begin = now - spent
-        self._next_report = now + REPORT_SECONDS if on_progress else float("inf")
+        self._clock = clock
+        self._begin = clock() - spent
+        self._wall_begin = now = time.perf_counter() - spent
+        self._next_report = now + spent + REPORT_SECONDS if on_progress else float("inf")
 
     @property
     def spent(self) -> float:
         """Seconds since the run began."""
-        return time.perf_counter() - self._begin
+        return self._clock() - self._begin
 
     @property
     def is_over(self) -> bool:
@@ -101,7 +108,7 @@ class Budget:
         innermost.
         """
         now = time.perf_counter()
-        if now > self._begin + self._seconds:
+        if self.is_over or now > self._wall_begin + SLOWEST * self._seconds:
             self._stop(self._progress(now, loops), loops, has_counter)
         self.report(loops)
 
@@ -114,7 +121,7 @@ class Budget:
 
     def _progress(self, now: float, loops: Sequence[LoopProgress]) -> Progress:
         return Progress(
-            seconds=now - self._begin,
+            seconds=now - self._wall_begin,
             blocks_done=self.blocks_done,
             blocks=self._blocks,
             line=loops[-1].loop.span.line if loops else None,
@@ -123,12 +130,18 @@ class Budget:
 
     def _stop(self, progress: Progress, loops: Sequence[LoopProgress], has_counter: bool) -> None:
         sentence = progress.sentence
-        over = (
-            f"The time given to this run, {self._seconds:g} seconds, is over: {sentence}. "
-            "Give it more time or a smaller launch."
-        )
-        if not loops:
-            raise LaunchError(over)
-        if not has_counter or loops[-1].iteration > MANY_ITERATIONS:
+        if self.is_over:
+            over = (
+                f"The time given to this run, {self._seconds:g} seconds, is over: {sentence}. "
+                "Give it more time or a smaller launch."
+            )
+        else:
+            over = (
+                f"This run has waited for a processor for {SLOWEST:g} times as long as it may "
+                f"compute: {sentence}. This machine is busy; try again in a moment."
+            )
+        if loops and (not has_counter or loops[-1].iteration > MANY_ITERATIONS):
             over += " Does the loop's condition ever fail?"
-        raise SourceError(over, loops[-1].loop.span)
+        error = SourceError(over, loops[-1].loop.span) if loops else LaunchError(over)
+        error.depends_on_machine = True
+        raise error

@@ -28,7 +28,7 @@ from simulator.verdict.verdict import (
     Verdict,
 )
 
-OWN_SECONDS = 6.0  # that the launch by the form's own sizes may take
+OWN_SECONDS = 6.0  # of a processor, that the launch by the form's own sizes may take
 
 
 def judge(
@@ -45,10 +45,10 @@ def judge(
     """
     task = task_of(own.form)
     runs = Runs(kernel, own.form, task)
-    begin = time.perf_counter()
+    begin = time.thread_time()
     planned = trials(kernel, own.form, task.sizes if task else ())
     for number, trial in enumerate(planned):
-        left = OWN_SECONDS if not number else ALL_SECONDS - (time.perf_counter() - begin)
+        left = OWN_SECONDS if not number else ALL_SECONDS - (time.thread_time() - begin)
         if left <= 0:
             runs.skip(trial)
             continue
@@ -58,7 +58,7 @@ def judge(
         if runs.checks[0].state is CheckState.STOPPED:
             break  # other sizes would tell the same, later
         if not number:
-            begin = time.perf_counter()
+            begin = time.thread_time()
     if _state(tuple(runs.checks), tuple(runs.hazards.values())) is State.RIGHT:
         runs.run_fractions(planned[0], ALL_SECONDS)
     checks, hazards = tuple(runs.checks), tuple(runs.hazards.values())

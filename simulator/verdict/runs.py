@@ -30,7 +30,7 @@ from simulator.verdict.story import Operands, as_number, cell_text, explain
 from simulator.verdict.tasks import LARGEST_WORK, PRODUCT_ROLES, Task, wrong_cells
 from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck, WrongCell
 
-ALL_SECONDS = 3.0  # that the sizes beside the form's own may take together
+ALL_SECONDS = 3.0  # of a processor, for all sizes beside the form's own together
 FIRST_SECONDS = 1.5  # of a processor, until the first blocks are done: an endless loop is told soon
 # A second order of a block's warps. Without races and atomics all give the same.
 OTHER_ORDER = Schedule.DESCENDING
@@ -58,7 +58,7 @@ class Runs:
 
     def run(self, trial: Trial, seconds: float) -> None:
         """Launch the kernel at one size; in two orders of its warps where these may matter."""
-        begin = time.perf_counter()
+        begin = time.thread_time()
         is_own = not self.checks
         try:
             launch = build_launch(self.kernel, self.form, trial.numbers)
@@ -68,16 +68,16 @@ class Runs:
             report = simulate(self.kernel, launch, seconds=seconds, on_progress=_end_first_blocks())
         except LaunchError as error:  # the time is over, or the form is for other sizes
             state = CheckState.STOPPED if is_own else CheckState.SKIPPED
-            self._add(trial, state, time.perf_counter() - begin, str(error))
+            self._add(trial, state, time.thread_time() - begin, str(error))
             return
         except TileAlignmentError as error:
             is_odd = any(size % TILE_SIDE for size in trial.sizes.values())
             state = CheckState.SKIPPED if is_odd and not is_own else CheckState.STOPPED
             before = "Not judged, for a GPU takes no such tile: " if is_odd and not is_own else ""
-            self._add(trial, state, time.perf_counter() - begin, f"{before}{error}")
+            self._add(trial, state, time.thread_time() - begin, f"{before}{error}")
             return
         except SourceError as error:
-            spent = time.perf_counter() - begin
+            spent = time.thread_time() - begin
             if not is_own and spent >= seconds:
                 self.skip(trial, spent)
             else:
@@ -87,11 +87,11 @@ class Runs:
         self.notes += report.notes
         self._add_hazards(trial, report.hazards)
         wrong = self._compare(trial, launch, report.arrays, Schedule.ASCENDING)
-        left = seconds - (time.perf_counter() - begin)
+        left = seconds - (time.thread_time() - begin)
         depends = bool(report.hazards) or calls(self.kernel.body, ATOMIC_FUNCTIONS)
         if wrong is None and depends and launch.warps > 1 and left > 0:
             wrong = self._other_order(trial, launch, left)
-        spent = time.perf_counter() - begin
+        spent = time.thread_time() - begin
         if self.task is None:
             self._add(trial, CheckState.UNCHECKED, spent, "It ran to its end.")
         elif wrong is None:
@@ -104,7 +104,7 @@ class Runs:
 
         With digits alone a sum of whole numbers, or without its sign, is right.
         """
-        form, begin = with_fractions(self.form), time.perf_counter()
+        form, begin = with_fractions(self.form), time.thread_time()
         if form == self.form:
             return
         try:
@@ -118,7 +118,7 @@ class Runs:
         self.form = own
         if wrong is not None:
             sentence = f"With fractions of both signs {wrong.sentence}"
-            spent = time.perf_counter() - begin
+            spent = time.thread_time() - begin
             self._add(trial, CheckState.WRONG, spent, sentence, wrong, has_fractions=True)
 
     def _add(

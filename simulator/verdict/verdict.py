@@ -142,3 +142,8 @@ class Verdict:
     costliest: LineCost | None  # None where no line costs more than it needs
     occupancy: Occupancy | None  # None where no launch was made
     notes: tuple[str, ...]  # sentences: what was skipped, what may be wrong and is no hazard
+
+    @property
+    def depends_on_machine(self) -> bool:
+        """Whether another run may end otherwise, since the time for a size was over."""
+        return any(one.state in (CheckState.STOPPED, CheckState.SKIPPED) for one in self.checks)
