@@ -71,6 +71,7 @@ if __name__ == "__main__":  # run by Streamlit, for each visitor
 elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; not by its workers
     from ui import editor
     from ui.cluster import ClusterError
+    from ui.downloads import many_at_once
     from ui.executor import executor
     from ui.glossary import route as glossary_route
     from ui.index_page import routes
@@ -88,4 +89,5 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
             editor.route(),
             *glossary_route.routes(),
         ],
+        lifespan=many_at_once,
     )

@@ -6,20 +6,36 @@ class, before the browser asks for it. Where nobody else is there it keeps the f
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import io
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.media_file_manager import MediaFileManager
 
+from ui.leaving import LeftError, current_session, working_for
+
 SECONDS = 10.0  # that a file is kept after its latest click: a browser asks for it at once
 LARGEST = 64 * 2**20  # bytes of the files that are kept; the oldest go first
+AT_ONCE = 64  # downloads that wait for their files
+
+
+@asynccontextmanager
+async def many_at_once(_: object) -> AsyncIterator[None]:
+    """Let many downloads wait at once while the server runs: asyncio by itself has few threads.
+
+    The small file of one visitor would wait for the large ones of others.
+    """
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(AT_ONCE, "download"))
+    yield
 
 
 def download_button(
@@ -27,18 +43,28 @@ def download_button(
 ) -> None:
     """Draw a button that downloads a file; each click makes it. The script does not run again."""
     st.download_button(
-        label, functools.partial(hand_out, make, name, media_type), name, media_type,
+        label, functools.partial(hand_out, make, name, media_type, current_session()), name,
+        media_type,
         icon=icon, on_click="ignore", width="stretch", key=f"download {label}",
     )  # fmt: skip
 
 
-def hand_out(make: Callable[[], bytes], name: str, media_type: str) -> io.BytesIO:
-    """Make a file for Streamlit, which finds it in its storage already, and keeps it there."""
+def hand_out(
+    make: Callable[[], bytes], name: str, media_type: str, session: str = ""
+) -> io.BytesIO:
+    """Make a file for Streamlit, which finds it in its storage already, and keeps it there.
+
+    It is empty, and not kept, if the visitor leaves before it is there.
+    """
     if not runtime.exists():
         return io.BytesIO(make())
     files = runtime.get_instance().media_file_mgr
     files.remove_orphaned_files()  # as a script run does when it ends: downloads run no script
-    content = make()
+    try:
+        with working_for(session):
+            content = make()
+    except LeftError:
+        return io.BytesIO()
     shelf().keep(files, content, media_type, name)
     return io.BytesIO(content)
 
