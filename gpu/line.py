@@ -16,6 +16,7 @@ class Place:
     owner: Hashable
     round: int
     first: bool  # whether its owner has had no turn, and has no other job in the line
+    work: float  # that it is taken to be, in any unit
     arrival: int
     running: bool = False
 
@@ -25,8 +26,8 @@ class Line(Generic[Name]):
 
     An owner's jobs are of one round after another, and none is of an earlier round than the job at
     the head of the line: who comes late does not make up for the turns of others. Within a round
-    first jobs of an owner come before others, then those that came earlier. Once the line is empty,
-    all turns are forgotten.
+    first jobs of an owner come before others, then those of less work, then those that came
+    earlier. Once the line is empty, all turns are forgotten.
 
     >>> line = Line[str]()
     >>> for name in ("a1", "a2", "a3", "b1", "b2", "c1"):
@@ -44,7 +45,7 @@ class Line(Generic[Name]):
         """The jobs in their order; those that run are the first."""
         return iter(sorted(self._places, key=self._order))
 
-    def join(self, name: Name, owner: Hashable = None) -> None:
+    def join(self, name: Name, owner: Hashable = None, work: float = 0.0) -> None:
         """Add a job; None is an owner of this job alone."""
         head = next((self._places[one].round for one in self), 0)
         owner = object() if owner is None else owner
@@ -53,9 +54,8 @@ class Line(Generic[Name]):
             rounds.append(self._turns[owner])
         latest = max(rounds, default=None)
         self._arrivals += 1
-        self._places[name] = Place(
-            owner, head if latest is None else max(head, latest + 1), latest is None, self._arrivals
-        )
+        turn = head if latest is None else max(head, latest + 1)
+        self._places[name] = Place(owner, turn, latest is None, work, self._arrivals)
 
     def start(self, name: Name) -> None:
         """A job has its turn."""
@@ -73,6 +73,6 @@ class Line(Generic[Name]):
         """How many jobs are before this one, those that run included."""
         return list(self).index(name)
 
-    def _order(self, name: Name) -> tuple[bool, int, bool, int]:
+    def _order(self, name: Name) -> tuple[bool, int, bool, float, int]:
         place = self._places[name]
-        return not place.running, place.round, not place.first, place.arrival
+        return not place.running, place.round, not place.first, place.work, place.arrival

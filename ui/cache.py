@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import queue
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Executor, Future
@@ -24,13 +26,16 @@ from ui.compute import (
     figure_key,
     open_scene,
     open_view,
+    place,
 )
-from ui.executor import executor, lane_count
+from ui.executor import executor, lanes
 from ui.lanes import Lanes
+from ui.leaving import GRACE_SECONDS, current_session
 from ui.look import Look
 from ui.view_url import View
 from ui.waiting import wait, wait_quietly
-from ui.workers import Lane, Running
+from ui.work import guess_work
+from ui.workers import Running, Workers
 
 LARGEST = 96 * 2**20  # bytes of the results that are kept
 OTHERS = 2**15  # bytes that a result without a picture is taken for
@@ -53,34 +58,39 @@ class Answer:
 class Answers:
     """Results of functions, each computed once however many visitors ask for it together.
 
-    The latest are kept, and so are a kernel's and a launch's errors. What nobody waits for any
-    more is not begun.
+    The latest are kept, and so are a kernel's and a launch's errors, but not what another run on
+    this machine may find otherwise. What nobody waits for any more is stopped, unless somebody
+    asks for it again within GRACE_SECONDS: a page's next run does.
     """
 
-    def __init__(self, workers: Executor | Lanes) -> None:
-        self._workers: Any = workers  # lanes give a function its lane as its first argument
+    def __init__(self, workers: Executor, lanes: Lanes | None = None) -> None:
+        self._workers = workers
+        self._lanes = Lanes(workers, 1) if lanes is None else lanes
         self._lock = threading.RLock()
         self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
+        self._left: queue.SimpleQueue[tuple[float, Hashable, Answer]] = queue.SimpleQueue()
+        threading.Thread(target=self._stop_left, name="left answers", daemon=True).start()
 
     def ask(
         self,
         function: Callable[[*Arguments], Result],
         *arguments: *Arguments,
         is_kept: bool = True,
+        is_long: bool = False,
         on_stop: Callable[[], None] | None = None,
         is_quiet: bool = False,
     ) -> Result:
         """The result of a function, which workers compute; its error is raised.
 
         The arguments are hashable. A script run that another has replaced ends here. With on_stop
-        the visitor may stop it, unless others wait for it too. A quiet one is soon done: the page
-        stays as it is meanwhile.
+        the visitor may stop it, unless others wait for it too. A long one waits for its turn in a
+        lane. A quiet one is soon done: the page stays as it is meanwhile.
         """
         key = (function, arguments)
         with self._lock:
             answer = self._answers.get(key)
             if answer is None:
-                answer = Answer(self._workers.submit(function, *arguments))
+                answer = Answer(self._submit(function, arguments, is_long))
                 self._answers[key] = answer
                 finish = functools.partial(self._finish, key, answer, is_kept)
                 answer.future.add_done_callback(finish)
@@ -95,21 +105,48 @@ class Answers:
         finally:
             with self._lock:
                 answer.waiting -= 1
-                if not answer.waiting:
-                    answer.future.cancel()  # unless it has begun
+            if not answer.waiting and not answer.future.done():
+                self._left.put((time.monotonic() + GRACE_SECONDS, key, answer))
         error = answer.future.exception()
         if error is not None:
             raise error.with_traceback(None)  # else each raise would extend the traceback
         return cast(Result, answer.future.result())
 
+    def _submit(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], is_long: bool
+    ) -> Future[Any]:
+        if is_long or self._is_first_run(function, arguments):
+            owner, work = current_session() or None, guess_work(arguments)
+            return self._lanes.submit(function, *arguments, owner=owner, work=work)
+        return self._workers.submit(function, *arguments)
+
+    def _is_first_run(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
+        """Whether a job runs a kernel of one's own that no worker remembers: it may take long."""
+        is_own = any(isinstance(one, View) and one.own is not None for one in arguments)
+        if not is_own:
+            return False
+        workers = self._workers
+        return not (isinstance(workers, Workers) and workers.remembers(place(function, *arguments)))
+
     def _stop(self, key: Hashable, answer: Answer, on_stop: Callable[[], None]) -> None:
         """Stop what nobody waits for now, and say so to the visitor who did."""
-        with self._lock:
-            if not answer.waiting and isinstance(answer.future, Running):
-                if self._answers.get(key) is answer:
-                    del self._answers[key]  # whoever asks from now on has it computed anew
-                answer.future.stop()
+        self._end(key, answer)
         on_stop()
+
+    def _stop_left(self) -> None:
+        """Stop what nobody waits for any more."""
+        while True:
+            until, key, answer = self._left.get()
+            time.sleep(max(0.0, until - time.monotonic()))
+            self._end(key, answer)
+
+    def _end(self, key: Hashable, answer: Answer) -> None:
+        with self._lock:
+            if answer.waiting or answer.future.done():
+                return
+            if self._answers.get(key) is answer:
+                del self._answers[key]  # whoever asks from now on has it computed anew
+        end(answer.future)
 
     def knows(self, function: Callable[..., Any], *arguments: Any) -> bool:
         """Whether a result is there."""
@@ -130,7 +167,7 @@ class Answers:
         with self._lock:
             if self._answers.get(key) is not answer:
                 return
-            if done.cancelled() or not (is_kept and isinstance(done.exception(), LASTING)):
+            if not (is_kept and _is_lasting(done)):
                 del self._answers[key]
                 return
             answer.size = OTHERS if done.exception() else _size(done.result())
@@ -142,6 +179,23 @@ class Answers:
                 if one.size:
                     total -= one.size
                     del self._answers[old]
+
+
+def end(future: Future[Any]) -> None:
+    """Take a job back that nobody waits for, or end the process that computes it."""
+    if isinstance(future, Running):
+        future.stop()
+    else:
+        future.cancel()
+
+
+def _is_lasting(done: Future[Any]) -> bool:
+    """Whether the same would come again: not what a stop, a lost process or the time has ended."""
+    if done.cancelled():
+        return False
+    error = done.exception()
+    found = done.result() if error is None else error
+    return isinstance(error, LASTING) and not getattr(found, "depends_on_machine", False)
 
 
 def _letters(key: Hashable) -> int:
@@ -159,27 +213,7 @@ def _size(result: object) -> int:
 @st.cache_resource(show_spinner=False)
 def answers() -> Answers:
     """What the class has asked this app for."""
-    return Answers(executor())
-
-
-@st.cache_resource(show_spinner=False)
-def verdicts() -> Answers:
-    """Verdicts that the class has asked for: fewer at once than there are workers.
-
-    They may take seconds, and the marks and steps of others must not wait for them.
-    """
-    return Answers(Lanes(executor(), lane_count()))
-
-
-def ask_verdict(
-    function: Callable[[Lane, *Arguments], Result],
-    *arguments: *Arguments,
-    on_stop: Callable[[], None] | None = None,
-) -> Result:
-    """The result of a function of its lane and some arguments, as Answers.ask."""
-    return verdicts().ask(
-        cast(Callable[[*Arguments], Result], function), *arguments, on_stop=on_stop
-    )
+    return Answers(executor(), lanes())
 
 
 def compute(
@@ -188,17 +222,16 @@ def compute(
     on_stop: Callable[[], None],
 ) -> Result:
     """The result of a function for this visitor alone, who may stop it; a worker computes it."""
-    future = executor().submit(function, *arguments)
+    future = lanes().submit(function, *arguments, owner=current_session() or None)
 
     def stop() -> None:
-        if isinstance(future, Running):
-            future.stop()
+        end(future)
         on_stop()
 
     try:
         wait(future, stop)
     finally:
-        future.cancel()  # unless it has begun
+        end(future)  # unless it is there
     return future.result()
 
 
@@ -236,4 +269,4 @@ def load_animation(view: View, look: Look) -> bytes:
     Visitors who request the same file while it is being built share it; it is not kept. A browser
     gives up after three minutes.
     """
-    return answers().ask(build_animation, figure_key(view), look, is_kept=False)
+    return answers().ask(build_animation, figure_key(view), look, is_kept=False, is_long=True)

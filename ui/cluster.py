@@ -6,11 +6,11 @@ import functools
 import multiprocessing
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, wait
 from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ui.workers import Place, Running, WorkerLostError, Workers
+from ui.workers import Long, Place, Running, WorkerLostError, Workers
 
 if TYPE_CHECKING:
     from distributed import Scheduler
@@ -20,6 +20,7 @@ T = TypeVar("T")
 PLACES = 256  # whose workers are remembered
 LOSSES = 1  # of a job's workers, after which it is tried again
 CONNECT_SECONDS = 30
+LOOK_SECONDS = 0.25  # between two looks whether the app still wants a job
 
 
 class ClusterError(Exception):
@@ -53,10 +54,15 @@ class Cluster(Executor):
         place = self._place(function, *args)
         known = self._workers.get(place)
         where = {} if known is None else {"workers": [known], "allow_other_workers": True}
-        executor = self.client.get_executor(pure=False, **where)
-        running = executor.submit(_run, functools.partial(function, *args, **kwargs), place)
         found: Running[T] = Running()
         found.stop = found.cancel
+        try:
+            executor = self.client.get_executor(pure=False, **where)
+            running = executor.submit(_run, functools.partial(function, *args, **kwargs), place)
+        except Exception as error:  # whatever it is, the job must not be lost
+            lost = f"The cluster has not taken this ({error}); try again in a moment."
+            found.set_exception(WorkerLostError(lost))
+            return found
         running.add_done_callback(functools.partial(self._finish, place, found))
         found.add_done_callback(lambda one: one.cancelled() and running.cancel())
         return found
@@ -95,7 +101,15 @@ def _run(call: Callable[[], Any], place: Hashable) -> tuple[str, Any]:
     from distributed import get_worker
 
     worker = get_worker()
-    return worker.address, _processes(worker.state.nthreads).submit(_call, call, place).result()
+    is_long = isinstance(getattr(call, "func", None), Long)
+    job = Long(0, _call) if is_long else _call
+    running = _processes(worker.state.nthreads).submit(job, call, place)
+    key = worker.get_current_task()
+    while not wait([running], LOOK_SECONDS).done:
+        known = worker.state.tasks.get(key)
+        if known is None or known.state == "cancelled":  # the app has taken it back
+            running.stop()
+    return worker.address, running.result()
 
 
 @functools.cache

@@ -44,7 +44,7 @@ from ui.scene_model import SceneModel, build_scene_model
 from ui.settings import check_may_write
 from ui.view_url import DEFAULT, View
 from ui.what_if import without_faults
-from ui.workers import Lane
+from ui.workers import Long
 
 SIMULATE_SECONDS = (
     10.0  # that a launch may take: a visitor waits no longer for its report, or steps
@@ -98,9 +98,9 @@ def figure_id(view: View, look: Look) -> str:
 
 def place(function: object, subject: object, *_: object) -> Hashable:
     """Which jobs belong to one process: those of a view and its like, of a lane, of a function."""
-    if isinstance(subject, Lane):
-        return subject
-    return launch_key(subject) if isinstance(subject, View) else function
+    if isinstance(subject, View):
+        return launch_key(subject)
+    return ("lane", function.lane) if isinstance(function, Long) else function
 
 
 # Jobs: each is a function of a view that a worker process computes for a page.

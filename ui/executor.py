@@ -14,6 +14,7 @@ from contextlib import suppress
 
 from ui.cluster import Cluster
 from ui.compute import place
+from ui.lanes import Lanes
 from ui.workers import Workers
 
 VARIABLE = "TILEWISE_WORKERS"
@@ -33,13 +34,15 @@ def worker_count() -> int:
     """How many worker processes there are to be: at least one."""
     with suppress(ValueError):
         return max(int(os.environ.get(VARIABLE, "")), 1)
-    return processor_count()
+    return max(processor_count(), 2)  # a long job leaves one to others
 
 
-def lane_count() -> int:
-    """How many long jobs are to run at once: one worker is left for others, if there are two."""
+@functools.cache
+def lanes() -> Lanes:
+    """The app's lanes, for all its long jobs: one worker is left for others, if there are two."""
     workers = executor()
-    return max(1, (workers.size if isinstance(workers, Cluster) else worker_count()) - 1)
+    size = workers.size if isinstance(workers, Cluster) else worker_count()
+    return Lanes(workers, max(1, size - 1))
 
 
 def processor_count() -> int:

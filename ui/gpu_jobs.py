@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from gpu.worker import Job, Worker, WorkerError
 from ui.cluster import Cluster
 from ui.executor import executor
 from ui.gpu_cluster import GpuCluster
-from ui.leaving import cancel_when_left
+from ui.leaving import cancel_when_left, current_session
 from ui.settings import GPU_IS_OFF, may_use_gpu
 
 TIMEOUT_SECONDS = 120
@@ -72,9 +71,7 @@ def reset_status() -> None:
 
 def start_job(name: str, request: Mapping[str, Any]) -> None:
     """Submit a page's job to the cluster's GPUs or this machine's."""
-    context = get_script_run_ctx()
-    assert context is not None
-    visitor = context.session_id
+    visitor = current_session()
     job = gpus(cluster_workers()).submit(request, TIMEOUT_SECONDS, visitor)
     st.session_state[name] = job
     cancel_when_left(job, visitor)

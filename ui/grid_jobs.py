@@ -17,7 +17,6 @@ from simulator.language.ctype import Array
 from simulator.machine.budget import Progress
 from simulator.split.part import Part, PartTask, simulate_part
 from ui.job_progress import say
-from ui.workers import Lane
 
 LAUNCHES = 2  # that a process keeps: each takes up to 100 MB
 
@@ -60,7 +59,7 @@ def load_candidate(grid: Grid) -> Candidate:
     return choose(grid.name, grid.size)
 
 
-def run_part(lane: Lane, grid: Grid, task: PartTask) -> Part:
+def run_part(grid: Grid, task: PartTask) -> Part:
     """Run some blocks."""
     first, last = task.blocks[0], task.blocks[-1]
 
@@ -70,7 +69,7 @@ def run_part(lane: Lane, grid: Grid, task: PartTask) -> Part:
     return simulate_part(*load_grid(grid), task, say_place)
 
 
-def check_grid(lane: Lane, grid: Grid, C: Array) -> Checked:
+def check_grid(grid: Grid, C: Array) -> Checked:
     """Compare C [M, N] with NumPy's product, and predict the counters."""
     _, launch = load_grid(grid)
     A, B = launch.arguments["A"], launch.arguments["B"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from concurrent.futures import Executor, Future, wait
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from simulator import LaunchError, Report, SourceError
 from simulator.machine.budget import Progress
@@ -18,6 +19,7 @@ from ui.lanes import Lanes
 
 SECONDS = 3600.0  # that a run may take
 MOST_PARTS = 100_000  # a part is one chunk of blocks, so that others' jobs come soon
+T = TypeVar("T")
 RUNS = 2  # at once: the app itself holds the arrays of each
 
 
@@ -40,8 +42,9 @@ class GridState:
 class GridRun:
     """A run that has been asked for. Its state is replaced as it goes on."""
 
-    def __init__(self, grid: Grid, lanes: Lanes) -> None:
+    def __init__(self, grid: Grid, lanes: Lanes, owner: Hashable = None) -> None:
         self.grid = grid
+        self._owner = owner  # whose turns in the lanes its parts take
         self.state = GridState()
         self.workers = 0  # that had parts of it at the same time
         self._lanes = lanes
@@ -93,14 +96,17 @@ class GridRun:
             )  # fmt: skip
             self._move(phase="checking")
             C = report.arrays["C"]
-            checked = self._wait(self._follow(self._lanes.submit(check_grid, self.grid, C)))
+            checked = self._wait(self._follow(self._submit_job(check_grid, C)))
             return dataclasses.replace(report, arrays={}), checked
         finally:
             for future in list(self._running):
                 future.stop()
 
     def _submit(self, task: PartTask) -> Future[Part]:
-        return self._follow(self._lanes.submit(run_part, self.grid, task))
+        return self._follow(self._submit_job(run_part, task))
+
+    def _submit_job(self, function: Callable[..., T], argument: object) -> workers.Running[T]:
+        return self._lanes.submit(function, self.grid, argument, owner=self._owner)
 
     def _follow(self, future: workers.Running[Any]) -> workers.Running[Any]:
         """Know of a job until it is done."""
@@ -125,12 +131,12 @@ class GridRun:
 class GridRuns:
     """All runs of the app; some go on at once, the others wait."""
 
-    def __init__(self, executor: Executor, lanes: int) -> None:
-        self._lanes = Lanes(executor, lanes)
+    def __init__(self, lanes: Lanes) -> None:
+        self._lanes = lanes
         self._turns = threading.Semaphore(RUNS)
 
-    def start(self, grid: Grid) -> GridRun:
+    def start(self, grid: Grid, owner: Hashable = None) -> GridRun:
         """Begin a run, or let it wait for others."""
-        run = GridRun(grid, self._lanes)
+        run = GridRun(grid, self._lanes, owner)
         threading.Thread(target=run.compute, args=(self._turns,), daemon=True).start()
         return run

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from gpu.bits import fresh_seed
 from gpu.candidate import variant_title, variants
 from simulator import LaunchError, Report, catalogue
 from simulator.machine.budget import Progress
 from simulator.observers.findings import Hazard
-from ui.executor import executor, lane_count
+from ui.executor import lanes
 from ui.grid_jobs import Checked, Grid, load_candidate
 from ui.grid_run import GridRun, GridRuns
-from ui.leaving import cancel_when_left
+from ui.leaving import cancel_when_left, current_session
 from ui.plain_text import plain_text
 from ui.press import press
 
@@ -29,7 +28,7 @@ REFRESH_SECONDS = 0.5
 @st.cache_resource(show_spinner=False)
 def shared_runs() -> GridRuns:
     """The runs of all visitors."""
-    return GridRuns(executor(), lane_count())
+    return GridRuns(lanes())
 
 
 def draw_grid() -> None:
@@ -81,11 +80,11 @@ def draw_controls(busy: bool) -> Grid | None:
 
 def start_run(grid: Grid) -> GridRun:
     """Begin the visitor's run, which ends early if they leave the app; rerun the page."""
-    run = shared_runs().start(grid)
+    visitor = current_session()
+    run = shared_runs().start(grid, visitor or None)
     st.session_state[RUN] = run
-    context = get_script_run_ctx()
-    if context is not None:
-        cancel_when_left(run, context.session_id)
+    if visitor:
+        cancel_when_left(run, visitor)
     st.rerun()
     return run
 

@@ -12,15 +12,14 @@ from simulator.verdict.verdict import Verdict
 from ui.examine import compile_once
 from ui.job_progress import say
 from ui.settings import check_may_write
-from ui.workers import Lane
 
 
-def judge_own(_: Lane, own: OwnKernel, registers: int | None = None) -> Verdict:
+def judge_own(own: OwnKernel, registers: int | None = None) -> Verdict:
     """Compile a kernel and judge it. Raises SourceError or LaunchError."""
     return judge(own, compile_once(own.text, own.kernel), registers, say)
 
 
-def check_exercise(_: Lane, name: str, text: str) -> ExerciseResult:
+def check_exercise(name: str, text: str) -> ExerciseResult:
     """Check a text as an exercise. Raises LaunchError where such texts are switched off."""
     check_may_write()
     return check(exercises()[name], text, say)

@@ -1,64 +1,104 @@
-"""Long jobs in lanes: fewer run at once than there are workers, so that short ones get between."""
+"""Long jobs in lanes: fewer run at once than there are workers, so that short ones get between.
+
+Who waits has a turn before anybody has a second one; among those, what is soon done comes first.
+"""
 
 from __future__ import annotations
 
 import functools
 import threading
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Executor, Future
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, ParamSpec, TypeVar
 
-from ui.workers import Lane, Running, StoppedError
+from gpu.line import Line
+from ui.workers import Long, Running, StoppedError, in_line, settle
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
+@dataclass(slots=True, eq=False)
+class LongJob:
+    """A long job that waits, or runs in a lane."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    future: Running[Any] = field(default_factory=Running)
+
+
 class Lanes:
-    """Runs jobs on workers, in each lane one after another, in the order in which they come."""
+    """Runs jobs on workers, in each lane one after another."""
 
     def __init__(self, workers: Executor, count: int) -> None:
         self.count = count
         self._workers = workers
         self._lock = threading.RLock()
         self._free = set(range(count))
-        self._waiting: deque[tuple[Running[Any], Callable[[Lane], Future[Any]]]] = deque()
+        self._line: Line[LongJob] = Line()
+        self._lane_of: dict[LongJob, int] = {}  # of those that run
 
     def submit(
-        self, function: Callable[Concatenate[Lane, P], T], /, *args: P.args, **kwargs: P.kwargs
+        self,
+        function: Callable[P, T],
+        /,
+        *arguments: Any,
+        owner: Hashable = None,
+        work: float = 0.0,
     ) -> Running[T]:
-        """Compute a function of its lane and some arguments, which are pickled."""
-        future: Running[T] = Running()
-        future.stop = future.cancel
+        """Compute a function of some arguments, which are pickled.
 
-        def start(lane: Lane) -> Future[T]:
-            return self._workers.submit(function, lane, *args, **kwargs)
-
+        owner is who waits for it, None for somebody else each time; work orders the jobs of a turn.
+        """
+        job = LongJob(function, arguments)
+        job.future.said = functools.partial(self._said, job)
+        job.future.stop = functools.partial(self._take_back, job)
         with self._lock:
-            self._waiting.append((future, start))
-            self._assign()
-        return future
+            self._line.join(job, owner, work)
+        self._assign()
+        return job.future
+
+    def _said(self, job: LongJob) -> str:
+        with self._lock, suppress(ValueError):
+            return in_line(self._line.before(job))
+        return ""
+
+    def _take_back(self, job: LongJob) -> None:
+        if job.future.cancel():
+            with self._lock:
+                self._line.leave(job)
 
     def _assign(self) -> None:
         """Give jobs to lanes that have none."""
-        while self._free and self._waiting:
-            future, start = self._waiting.popleft()
-            if not future.set_running_or_notify_cancel():
+        while True:
+            with self._lock:
+                job = next((one for one in self._line if one not in self._lane_of), None)
+                if job is None or not self._free:
+                    return
+                if not job.future.set_running_or_notify_cancel():
+                    self._line.leave(job)
+                    continue
+                lane = self._lane_of[job] = min(self._free)
+                self._free.remove(lane)
+                self._line.start(job)
+            try:
+                running = self._workers.submit(Long(lane, job.function), *job.arguments)
+            except Exception as error:  # whatever it is, the lane and the job must not be lost
+                self._end(job, None, error)
                 continue
-            lane = min(self._free)
-            self._free.remove(lane)
-            running = start(Lane(lane))
             if isinstance(running, Running):
-                future.said, future.stop = running.said, running.stop
-            running.add_done_callback(functools.partial(self._finish, future, lane))
+                job.future.said, job.future.stop = running.said, running.stop
+            running.add_done_callback(functools.partial(self._finish, job))
 
-    def _finish(self, future: Running[Any], lane: int, done: Future[Any]) -> None:
-        with self._lock:
-            self._free.add(lane)
-            self._assign()
+    def _finish(self, job: LongJob, done: Future[Any]) -> None:
         error = StoppedError() if done.cancelled() else done.exception()
-        if error is None:
-            future.set_result(done.result())
-        else:
-            future.set_exception(error)
+        self._end(job, None if error else done.result(), error)
+        self._assign()
+
+    def _end(self, job: LongJob, result: object, error: BaseException | None) -> None:
+        with self._lock:
+            self._line.leave(job)
+            self._free.add(self._lane_of.pop(job))
+        settle(job.future, result, error)

@@ -1,17 +1,23 @@
-"""A visitor who leaves cancels their job."""
+"""Whether a visitor is still there: one who leaves ends what only they have waited for."""
 
 from __future__ import annotations
 
 import functools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-GRACE_SECONDS = 10.0  # a browser whose connection broke has come back by then
-LOOK_SECONDS = 0.5
+GRACE_SECONDS = 1.0  # that nobody waits for a job until it is ended: a page's next run comes sooner
+LOOK_SECONDS = 0.25
+
+# The session that this thread works for, where no script run does; "" for none.
+_session: ContextVar[str] = ContextVar("session", default="")
 
 
 class State(Protocol):
@@ -31,6 +37,36 @@ class Job(Protocol):
 
     def cancel(self) -> None:
         """Let it end soon."""
+
+
+class LeftError(Exception):
+    """Nobody waits any more for what is being made: a sentence."""
+
+    def __init__(self) -> None:
+        super().__init__("The visitor who asked for this has left.")
+
+
+def current_session() -> str:
+    """The session that this thread works for; "" for none."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return _session.get() if context is None else context.session_id
+
+
+@contextmanager
+def working_for(session: str) -> Iterator[None]:
+    """Work for a session in a thread of no script run, as a download's."""
+    token = _session.set(session)
+    try:
+        yield
+    finally:
+        _session.reset(token)
+
+
+def check_is_there() -> None:
+    """Raise LeftError once the session that this thread works for has no browser's tab."""
+    session = _session.get()
+    if session and not runtime.get_instance().is_active_session(session):
+        raise LeftError
 
 
 def cancel_when_left(job: Job, session: str) -> None:

@@ -13,7 +13,7 @@ from gpu.worker import Job, WorkerError
 from simulator import LaunchError, SourceError
 from simulator.verdict.form import OwnKernel
 from simulator.verdict.verdict import State
-from ui.cache import answers, ask_verdict
+from ui.cache import answers
 from ui.draft import Checked, Draft
 from ui.gpu_jobs import (
     cluster_workers,
@@ -69,7 +69,9 @@ def _collect(draft: Draft, job: Job) -> None:
     mine = next(kernel for kernel in run.kernels if kernel.name == NAME)
     checked = draft.checked
     if mine.registers is not None and checked is not None and checked.own.text == mine.source:
-        draft.checked = Checked(checked.own, ask_verdict(judge_own, checked.own, mine.registers))
+        draft.checked = Checked(
+            checked.own, answers().ask(judge_own, checked.own, mine.registers, is_long=True)
+        )
 
 
 def _draw_start(

@@ -6,12 +6,16 @@ visitors may do both; any value but on, yes, true and 1 is taken as off.
 
 from __future__ import annotations
 
+import math
 import os
+from contextlib import suppress
 
 from simulator import LaunchError
 
 WRITE = "TILEWISE_WRITE"
 GPU = "TILEWISE_GPU"
+CLICK_SECONDS = "TILEWISE_CLICK_SECONDS"
+USUAL_SECONDS = 60.0
 ON = ("", "on", "yes", "true", "1")
 WRITE_IS_OFF = "Kernels of one's own are switched off on this server."
 GPU_IS_OFF = "Work on a GPU is switched off on this server."
@@ -25,6 +29,15 @@ def may_write() -> bool:
 def may_use_gpu() -> bool:
     """Whether visitors may start work on a GPU."""
     return _is_on(GPU)
+
+
+def click_seconds() -> float:
+    """Seconds of a processor that what a visitor asks for by a click may take."""
+    with suppress(ValueError):
+        seconds = float(os.environ.get(CLICK_SECONDS, ""))
+        if 0 < seconds < math.inf:
+            return seconds
+    return USUAL_SECONDS
 
 
 def check_may_write() -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from ui.leaving import check_is_there
 from ui.plain_text import plain_text
 from ui.workers import Running
 
@@ -49,8 +50,8 @@ def wait(future: Future[Any], on_stop: Callable[[], None] | None = None) -> None
     on_stop is called in the script run that follows upon a click on Stop; without it there is no
     such button. A script run that another replaces ends here.
     """
-    if future.done() or get_script_run_ctx() is None:
-        concurrent.futures.wait([future])
+    if future.done() or get_script_run_ctx(suppress_warning=True) is None:
+        wait_quietly(future)
         return
     begin = time.monotonic()
     with _place.get() or nullcontext():
@@ -67,9 +68,7 @@ def wait(future: Future[Any], on_stop: Callable[[], None] | None = None) -> None
                     "Stop", icon=":material/stop:", on_click=on_stop, key=f"stop{next(_numbers)}"
                 )
         while True:
-            said = future.said() if isinstance(future, Running) else ""
-            seconds = time.monotonic() - begin
-            text.markdown(plain_text(f"Running the kernel, {seconds:.0f} s. {said}"))
+            text.markdown(plain_text(_told(future, time.monotonic() - begin)))
             if _is_done(future, SPINNER_SECONDS):
                 break
         place.empty()
@@ -77,18 +76,30 @@ def wait(future: Future[Any], on_stop: Callable[[], None] | None = None) -> None
 
 def wait_quietly(future: Future[Any]) -> None:
     """Wait for a job that is soon done, while the page stays as it is."""
-    if get_script_run_ctx() is None:
-        concurrent.futures.wait([future])
-    else:
-        while not _is_done(future, SPINNER_SECONDS):
-            pass
+    while not _is_done(future, SPINNER_SECONDS):
+        pass
+
+
+def _told(future: Future[Any], seconds: float) -> str:
+    """How far a job is that a visitor has waited for."""
+    said = future.said() if isinstance(future, Running) else ""
+    is_waiting = not future.running() and not future.done()
+    return f"{'Waiting' if is_waiting else 'Running the kernel'}, {seconds:.0f} s. {said}"
 
 
 def _is_done(future: Future[Any], seconds: float) -> bool:
-    """Whether a job ends within some seconds; here Streamlit ends a run that is replaced."""
+    """Whether a job ends within some seconds.
+
+    Here Streamlit ends a run that is replaced, or whose visitor has left. Raises LeftError where
+    there is no such run and the visitor has left.
+    """
+    is_run = get_script_run_ctx(suppress_warning=True) is not None
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if concurrent.futures.wait([future], POLL_SECONDS).done:
             return True
-        "view" in st.session_state  # noqa: B015
+        if is_run:
+            "view" in st.session_state  # noqa: B015
+        else:
+            check_is_there()
     return False

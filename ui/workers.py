@@ -1,42 +1,59 @@
 """Worker processes on this machine; each keeps what it computed last.
 
-A job goes where the like of it was computed, so that what follows upon a recording is quick.
+A job goes where the like of it was computed, so that what follows upon a recording is quick. One
+thread decides which process has which job, and nothing else touches what it knows of them.
 """
 
 from __future__ import annotations
 
 import functools
+import gc
 import os
+import queue
 import signal
 import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import (
+    CancelledError,
+    Executor,
+    Future,
+    InvalidStateError,
+    ProcessPoolExecutor,
+)
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from simulator.guard import (
     RUNNING,
     TOO_LARGE,
+    Limit,
     end_with_parent,
     limit_files,
     limited,
     tell,
+    used_bytes,
     why_ended,
 )
 from simulator.language.errors import LaunchError
 from ui.job_progress import listen
 from ui.preload import rarely_collect_garbage
+from ui.settings import click_seconds
 
 NICENESS = 5  # of a worker process: the app itself answers first
 PLACES = 8  # that a process is taken to remember
 TRIES = 2  # of a job whose process ends
+STARTS = 4  # tries to start a process for a job
+PAUSE = 0.5  # seconds between two of them
 PATIENCE = 0.3  # seconds that a job waits for a busy process that remembers the like of it
 SAID = 256  # bytes of what a job says of itself
+SHARE = 448 * 2**20  # bytes that a process may use between two jobs; one that has grown is replaced
+SLOWEST = 10.0  # times a job's limit of processor seconds that may pass by the clock on the wall
+LOOK_SECONDS = 1.0  # between two looks at that clock
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -44,10 +61,15 @@ Place = Callable[..., Hashable]  # of a function and its arguments: jobs alike s
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
-    """The place of long jobs that run one after another; no other job waits for their process."""
+class Long(Generic[T]):
+    """A job of a lane, in which one runs after another; no other job waits for its process."""
 
-    number: int
+    lane: int
+    function: Callable[..., T]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> T:
+        """Compute the job."""
+        return self.function(*args, **kwargs)
 
 
 class StoppedError(Exception):
@@ -58,16 +80,15 @@ class StoppedError(Exception):
 
 
 class WorkerLostError(Exception):
-    """A job whose process ended twice: a sentence."""
+    """A job that no process has computed to its end: a sentence."""
 
-    def __init__(self) -> None:
-        super().__init__(
+    def __init__(
+        self,
+        sentence: str = (
             "The process that computed this has ended, twice. Smaller matrices need less memory."
-        )
-
-    def __reduce__(self) -> tuple[type[WorkerLostError], tuple[()]]:
-        """How it is pickled: it comes from a cluster's worker, too."""
-        return WorkerLostError, ()
+        ),
+    ) -> None:
+        super().__init__(sentence)
 
 
 class Running(Future[T]):
@@ -83,9 +104,12 @@ class Task:
 
     call: Callable[[], Any]
     place: Hashable
+    is_long: bool
     future: Running[Any] = field(default_factory=Running)
     since: float = field(default_factory=time.monotonic)
     tries: int = 0
+    starts: int = 0  # of processes for it that have failed
+    begun: float = 0.0  # when its process got it, by time.monotonic()
     is_stopped: bool = False
 
 
@@ -95,84 +119,145 @@ class Worker:
     def __init__(self) -> None:
         self.task: Task | None = None
         self.places: OrderedDict[Hashable, None] = OrderedDict()  # the latest is last
-        self.start()
+        self.rests_until = 0.0  # by time.monotonic(): when another start is tried
+        self._pool: ProcessPoolExecutor | None = None
 
     def start(self) -> None:
-        """Have a new process."""
+        """Have a process, if there is none. Raises OSError or RuntimeError."""
+        if self._pool is not None:
+            return
         context = get_context("spawn")
         self.said = context.RawArray("c", SAID)  # what the job has said last
-        self.number = context.RawValue("i", 0)  # the process's, once it is ready
         self.state = context.RawValue("i", 0)  # what it does, and which limit has ended it
-        shared = self.said, self.number, self.state
-        self.pool = ProcessPoolExecutor(1, context, _prepare, shared)
+        self.size = context.RawValue("q", 0)  # bytes that it used after its last job
+        self._pool = ProcessPoolExecutor(1, context, _prepare, (self.said, self.state, self.size))
+        self._pool.submit(os.getpid)
+
+    def compute(self, call: Callable[[], Any]) -> Future[Any]:
+        """Have a job computed. Raises OSError or RuntimeError where no process can be started."""
+        self.start()
+        assert self._pool is not None
+        self.said.value = b""
+        return self._pool.submit(_compute, call)
 
     def kill(self) -> None:
-        """End the process in the middle of its job."""
-        if self.number.value:
+        """End the process in the middle of its job, or of its start."""
+        for process in _processes(self._pool):
             with suppress(OSError):
-                os.kill(self.number.value, signal.SIGTERM)
+                process.kill()
+
+    def release(self) -> None:
+        """Have no process: it ends by itself, if it still runs."""
+        self.places.clear()
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)
+        self._pool = None
+
+    def shutdown(self, wait: bool) -> None:
+        """End the process once it has finished its job."""
+        if self._pool is not None:
+            self._pool.shutdown(wait, cancel_futures=True)
+
+
+def _processes(pool: ProcessPoolExecutor | None) -> list[Any]:
+    """The processes of a pool; those of one whose start has failed halfway, too."""
+    return list((getattr(pool, "_processes", None) or {}).values())
 
 
 class Workers(Executor):
     """Processes with a job each; a job goes where the like of it was computed last, if it can.
 
     Jobs are alike whose `place` is the same: place gets the function and its arguments. The first
-    process is started at once, each other one when all before it have a job.
+    process is started at once, each other one when all before it have a job. The future of each
+    job ends, whatever fails: a process that ends is replaced and its job tried once more, one that
+    cannot be started is tried again for a while.
     """
 
     def __init__(self, count: int, place: Place) -> None:
         self._count = count
         self._place = place
-        self._lock = threading.RLock()
+        self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        # What follows belongs to the thread that decides; others may look at it.
         self._waiting: deque[Task] = deque()
         self._workers = [Worker()]
-        self._workers[0].pool.submit(os.getpid)  # starts the process
+        self._is_closing = False
+        self._events.put(functools.partial(self._start, self._workers[0]))
+        self._thread = threading.Thread(target=self._decide, name="workers", daemon=True)
+        self._thread.start()
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Running[T]:
         """Compute a function of some arguments, which are pickled."""
-        task = Task(functools.partial(function, *args, **kwargs), self._place(function, *args))
+        call = functools.partial(function, *args, **kwargs)
+        task = Task(call, self._place(function, *args), isinstance(function, Long))
         task.future.said = functools.partial(self._said, task)
         task.future.stop = functools.partial(self._stop, task)
-        with self._lock:
-            self._waiting.append(task)
-            self._assign()
-            if task in self._waiting:
-                timer = threading.Timer(PATIENCE, self._lose_patience, (task,))
-                timer.daemon = True
-                timer.start()
+        self._events.put(functools.partial(self._waiting.append, task))
         return task.future
+
+    def remembers(self, place: Hashable) -> bool:
+        """Whether a process has computed the like of a job lately."""
+        return any(place in worker.places for worker in self._workers)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes, once they have finished their jobs."""
-        with self._lock:
-            if cancel_futures:
-                for task in self._waiting:
-                    task.future.cancel()
-                self._waiting.clear()
-            workers = list(self._workers)
-        for worker in workers:
-            worker.pool.shutdown(wait, cancel_futures=cancel_futures)
+        self._events.put(functools.partial(self._close, cancel_futures))
+        if wait:
+            self._thread.join()
 
     def _said(self, task: Task) -> str:
         for worker in self._workers:
             if worker.task is task:
                 return bytes(worker.said.value).decode(errors="ignore")
+        with suppress(ValueError):
+            return in_line(list(self._waiting).index(task))
         return ""
 
     def _stop(self, task: Task) -> None:
         """Take a job back, or end the process that computes it."""
-        with self._lock:
-            if not task.future.cancel():
-                task.is_stopped = True
-                for worker in self._workers:
-                    if worker.task is task:
-                        worker.kill()
+        task.is_stopped = True
+        if not task.future.cancel():
+            self._events.put(functools.partial(self._kill, task))
 
-    def _lose_patience(self, task: Task) -> None:
-        """Give a job to another process than the one that it has waited for."""
-        with self._lock:
-            if task in self._waiting:
-                self._assign()
+    # The thread that decides --------------------------------------------------------------------
+
+    def _decide(self) -> None:
+        """Take one event after another, and give jobs to processes."""
+        while not (self._is_closing and self._is_idle()):
+            try:
+                self._events.get(timeout=self._pause())()
+            except queue.Empty:
+                self._end_stuck()
+            self._assign()
+        for worker in self._workers:
+            worker.shutdown(wait=True)
+
+    def _is_idle(self) -> bool:
+        return not self._waiting and all(worker.task is None for worker in self._workers)
+
+    def _pause(self) -> float | None:
+        """Seconds until there may be something to decide without an event; None for never."""
+        if self._waiting:
+            return PATIENCE / 2
+        return None if self._is_idle() else LOOK_SECONDS
+
+    def _close(self, cancel_futures: bool) -> None:
+        self._is_closing = True
+        if cancel_futures:
+            for task in self._waiting:
+                task.future.cancel()
+            self._waiting.clear()
+
+    def _kill(self, task: Task) -> None:
+        for worker in self._workers:
+            if worker.task is task:
+                worker.kill()
+
+    def _end_stuck(self) -> None:
+        """End processes whose job takes far longer than its limit: they do not run at all."""
+        for worker in self._workers:
+            task = worker.task
+            if task is not None and time.monotonic() - task.begun > SLOWEST * job_limit().seconds:
+                worker.kill()
 
     def _assign(self) -> None:
         """Give jobs to processes that have none."""
@@ -185,19 +270,20 @@ class Workers(Executor):
         One that has waited for a busy process for long is taken too, and a second one that waits
         for the same.
         """
-        idle = [worker for worker in self._workers if worker.task is None]
+        now = time.monotonic()
+        idle = [one for one in self._workers if one.task is None and now >= one.rests_until]
         if not idle and len(self._workers) == self._count:
             return None
         waiting: set[Hashable] = set()
         for task in self._waiting:
             familiar = [
                 worker for worker in self._workers if task.place in worker.places
-                and not (worker.task is not None and isinstance(worker.task.place, Lane))
+                and not (worker.task is not None and worker.task.is_long)
             ]  # fmt: skip
-            free = [worker for worker in familiar if worker.task is None]
+            free = [worker for worker in familiar if worker in idle]
             if free:
                 return free[0], task
-            has_patience = time.monotonic() - task.since < PATIENCE
+            has_patience = now - task.since < PATIENCE
             if not familiar or not has_patience or task.place in waiting:
                 if not idle:
                     idle = [Worker()]
@@ -208,52 +294,100 @@ class Workers(Executor):
 
     def _run(self, worker: Worker, task: Task) -> None:
         self._waiting.remove(task)
-        if not task.tries and not task.future.set_running_or_notify_cancel():
+        if not task.future.running() and not task.future.set_running_or_notify_cancel():
+            return
+        if task.is_stopped:
+            settle(task.future, None, StoppedError())
+            return
+        try:
+            running = worker.compute(task.call)
+        except Exception as error:  # whatever it is, the job must not be lost
+            self._note_failed_start(worker, task, error)
             return
         task.tries += 1
+        task.begun = time.monotonic()
         worker.task = task
-        worker.said.value = b""
         worker.places[task.place] = None
         worker.places.move_to_end(task.place)
         if len(worker.places) > PLACES:
             worker.places.popitem(last=False)
-        finish = functools.partial(self._finish, worker, task)
+        running.add_done_callback(
+            lambda done: self._events.put(functools.partial(self._finish, worker, task, done))
+        )
+
+    def _start(self, worker: Worker) -> None:
+        """Have a process before there is a job for it, if that is possible."""
         try:
-            running = worker.pool.submit(_compute, task.call)
-        except BrokenProcessPool as error:  # the process has ended since its last job
-            running = Future()
-            running.set_exception(error)
-        running.add_done_callback(finish)
+            worker.start()
+        except Exception:  # a job will try again, and say what is wrong
+            worker.kill()
+            worker.release()
+
+    def _note_failed_start(self, worker: Worker, task: Task, error: Exception) -> None:
+        """Try to start a process once more for a job, after a while, or let the job fail."""
+        worker.kill()
+        worker.release()
+        task.starts += 1
+        if task.starts == STARTS:
+            lost = (
+                f"No process could be started to compute this ({error}). This machine is short of "
+                "memory, processes or open files; try again in a moment."
+            )
+            settle(task.future, None, WorkerLostError(lost))
+            return
+        has_ended = isinstance(error, BrokenProcessPool)  # while it had nothing to do
+        worker.rests_until = time.monotonic() + (0.0 if has_ended else PAUSE)
+        self._waiting.appendleft(task)
 
     def _finish(self, worker: Worker, task: Task, done: Future[Any]) -> None:
-        error = done.exception()
-        with self._lock:
-            worker.task = None
-            if isinstance(error, BrokenProcessPool):
-                passed = why_ended(worker.state)
-                worker.pool.shutdown(wait=False)
-                worker.start()
-                worker.places.clear()
-                if task.tries < TRIES and not task.is_stopped and passed is None:
-                    self._waiting.appendleft(task)
-                    self._assign()
-                    return
-                error = StoppedError() if task.is_stopped else passed or WorkerLostError()
-            self._assign()
+        worker.task = None
+        error = CancelledError() if done.cancelled() else done.exception()
+        if isinstance(error, BrokenProcessPool):
+            passed = why_ended(worker.state, job_limit())
+            worker.release()
+            self._start(worker)
+            if task.tries < TRIES and not task.is_stopped and passed is None:
+                self._waiting.appendleft(task)
+                return
+            error = StoppedError() if task.is_stopped else passed or WorkerLostError()
+        elif worker.size.value > SHARE:
+            worker.release()
+            self._start(worker)
+        settle(task.future, None if error else done.result(), error)
+
+
+def in_line(before: int) -> str:
+    """A sentence on how many jobs come before one; "" for none."""
+    if not before:
+        return ""
+    return f"{before} others come first." if before > 1 else "1 other comes first."
+
+
+def settle(future: Future[Any], result: object, error: BaseException | None) -> None:
+    """End a job's future, unless it has ended."""
+    with suppress(InvalidStateError):
         if error is None:
-            task.future.set_result(done.result())
+            future.set_result(result)
         else:
-            task.future.set_exception(error)
+            future.set_exception(error)
 
 
-def _prepare(said: Any, number: Any, state: Any) -> None:
-    """Prepare a worker process: it shares what its job says, its number and state with the app."""
+def job_limit() -> Limit:
+    """What a job may take of a process."""
+    return replace(RUNNING, seconds=click_seconds())
+
+
+_sizes: list[Any] = []  # of a worker process: where it writes how much memory it uses
+
+
+def _prepare(said: Any, state: Any, size: Any) -> None:
+    """Prepare a worker process: it shares what its job says, its state and size with the app."""
     tell(state)
     limit_files()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the app ends its workers
     threading.Thread(target=end_with_parent, daemon=True).start()
     listen(functools.partial(_write, said))
-    number.value = os.getpid()
+    _sizes[:] = [size]
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     rarely_collect_garbage()
@@ -261,11 +395,23 @@ def _prepare(said: Any, number: Any, state: Any) -> None:
 
 def _compute(call: Callable[[], T]) -> T:
     """A job's result; one that passes a limit raises LaunchError, or ends the process."""
-    with limited(RUNNING):
-        try:
-            return call()
-        except (MemoryError, RecursionError):
-            raise LaunchError(TOO_LARGE) from None
+    try:
+        with limited(job_limit()):
+            try:
+                return call()
+            except (MemoryError, RecursionError):
+                raise LaunchError(TOO_LARGE) from None
+    finally:
+        _note_size()
+
+
+def _note_size() -> None:
+    """Tell the app how much memory this process uses now that its job has ended."""
+    for size in _sizes:
+        size.value = used_bytes()
+        if size.value > SHARE:
+            gc.collect()
+            size.value = used_bytes()
 
 
 def _write(said: Any, sentence: str) -> None:

@@ -13,7 +13,9 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import psutil
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
@@ -47,6 +49,16 @@ def browser() -> Iterator[Browser]:
         launched = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
         yield launched
         launched.close()
+
+
+def find_app(address: str) -> psutil.Process:
+    """The process of the app at an address, without its workers."""
+    port = str(urlsplit(address).port)
+    for process in psutil.process_iter(["cmdline"]):
+        command = process.info["cmdline"] or []
+        if "streamlit" in command and port in command:
+            return process
+    raise LookupError(address)
 
 
 @contextmanager

@@ -50,6 +50,20 @@ def note_process_and_wait(_: object, note: str, seconds: float) -> int:
     return os.getpid()
 
 
+def compute_for_ever(_: object) -> None:
+    while True:
+        pass
+
+
+_held: list[bytes] = []  # of this process, for ever
+
+
+def hold(_: object, size: int) -> int:
+    """Let this process use so many bytes more from now on."""
+    _held.append(b"1" * size)
+    return os.getpid()
+
+
 def say_and_wait(_: object, sentence: str, seconds: float) -> int:
     """Say how far this is, and wait."""
     say(sentence)

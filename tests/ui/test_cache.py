@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from simulator import LaunchError
+from simulator import LaunchError, compile_kernel
+from simulator.verdict.judge import judge
+from simulator.verdict.verdict import CheckState
 from tests.ui import jobs
+from tests.ui.own_kernels import OWN
+from tests.until import until
 from ui import cache
 from ui.cache import Answers
-from ui.compute import place
+from ui.compute import draw_frames, open_view, place
 from ui.lanes import Lanes
-from ui.workers import Running, Workers
+from ui.look import Look
+from ui.view_url import View
+from ui.workers import Running, StoppedError, Workers
 
 VISITORS = 30
 
@@ -178,19 +188,112 @@ def test_what_nobody_waits_for_any_more_is_not_begun(
     def leave(*_: object) -> None:
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(cache, "GRACE_SECONDS", 0.05)
     with monkeypatch.context() as impatient:
         impatient.setattr(cache, "wait", leave)
         with pytest.raises(KeyboardInterrupt):
             answers.ask(counting.double, 1)
+    until(lambda: all(future.cancelled() for future, _ in workers.jobs))
     workers.run()
     assert counting.calls == []
     assert not answers.knows(counting.double, 1)
 
 
+class Held(ByHand):
+    """Takes jobs, which can be stopped, and ends none."""
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Running[Any] = Running()
+        future.set_running_or_notify_cancel()
+        future.stop = lambda: future.set_exception(StoppedError())
+        self.jobs.append((future, lambda: function(*args, **kwargs)))
+        return future
+
+
+def test_what_runs_and_nobody_waits_for_is_stopped_unless_it_is_asked_for_again_soon(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers = Held()
+    answers = Answers(workers)
+    monkeypatch.setattr(cache, "GRACE_SECONDS", 0.3)
+    waits: list[Future[Any]] = []
+
+    def leave(future: Future[Any], *_: object) -> None:
+        waits.append(future)
+        raise KeyboardInterrupt
+
+    def stay(future: Future[Any], *_: object) -> None:
+        waits.append(future)
+        time.sleep(0.6)
+        assert not future.done()
+        future.set_result(2)
+
+    monkeypatch.setattr(cache, "wait", leave)
+    with pytest.raises(KeyboardInterrupt):
+        answers.ask(counting.double, 1)
+    monkeypatch.setattr(cache, "wait", stay)
+    assert answers.ask(counting.double, 1) == 2
+    assert waits[0] is waits[1], "the next run of a page goes on with the same job"
+    monkeypatch.setattr(cache, "wait", leave)
+    with pytest.raises(KeyboardInterrupt):
+        answers.ask(counting.double, 3)
+    until(waits[2].done)
+    assert isinstance(waits[2].exception(), StoppedError)
+    assert not answers.knows(counting.double, 3)
+
+
+def test_what_the_time_or_a_lost_process_has_ended_is_not_kept() -> None:
+    answers = at_once()
+    calls: list[str] = []
+
+    def late(_: int) -> int:
+        calls.append("late")
+        error = LaunchError("The time given to this run, 10 seconds, is over.")
+        error.depends_on_machine = True
+        raise error
+
+    def stopped(_: int) -> Any:
+        calls.append("stopped")
+        return SimpleNamespace(depends_on_machine=True)
+
+    for _ in range(2):
+        with pytest.raises(LaunchError):
+            answers.ask(late, 1)
+        answers.ask(stopped, 1)
+    assert sorted(calls) == ["late", "late", "stopped", "stopped"]
+
+
+def test_a_verdict_that_was_stopped_is_not_kept() -> None:
+    own = OWN["saxpy"]
+    verdict = judge(own, compile_kernel(own.text, own.kernel))
+    assert not verdict.depends_on_machine
+    [check, *others] = verdict.checks
+    stopped = replace(check, state=CheckState.STOPPED)
+    assert replace(verdict, checks=(stopped, *others)).depends_on_machine
+
+
 def test_verdicts_that_take_long_leave_a_worker_to_others() -> None:
     with Workers(2, place) as workers, ThreadPoolExecutor(2) as visitors:
-        verdicts = Answers(Lanes(workers, 1))
-        slow = [visitors.submit(verdicts.ask, jobs.process_after, 3.0 + i) for i in range(2)]
-        assert Answers(workers).ask(jobs.process, "short") > 0
+        answers = Answers(workers, Lanes(workers, 1))
+        ask = functools.partial(answers.ask, is_long=True)
+        slow = [visitors.submit(ask, jobs.process_after, 3.0 + i, 3.0) for i in range(2)]
+        assert answers.ask(jobs.process, "short") > 0
         assert not any(one.done() for one in slow)
         assert slow[0].result() == slow[1].result()
+
+
+def test_a_kernel_of_ones_own_that_no_worker_remembers_takes_a_lane() -> None:
+    workers = Workers(1, place)
+    lanes = Lanes(workers, 1)
+    taken: list[Any] = []
+    monkeyed = lanes.submit
+    lanes.submit = lambda *args, **kwargs: taken.append(args) or monkeyed(*args, **kwargs)  # type: ignore[method-assign]
+    answers = Answers(workers, lanes)
+    try:
+        for view in (View(own=OWN["saxpy"]), View()):
+            for job in (open_view, draw_frames):
+                arguments = (view,) if job is open_view else (view, Look(), range(1))
+                answers.ask(job, *arguments)
+        assert [args[0] for args in taken] == [open_view]
+    finally:
+        workers.shutdown()

@@ -6,11 +6,8 @@ import asyncio
 import itertools
 import urllib.request
 from contextlib import AsyncExitStack
-from urllib.parse import urlsplit
 
-import psutil
-
-from tests.browser.app import running_app
+from tests.browser.app import find_app, running_app
 from tests.protocol_client import Visitor, run, visitor
 
 VISITORS = 30
@@ -22,12 +19,7 @@ ADDED = 100 * MB  # to the memory of the app, at most
 
 def app_memory(address: str) -> int:
     """Bytes in memory of the app's process, without its workers."""
-    port = str(urlsplit(address).port)
-    for process in psutil.process_iter(["cmdline"]):
-        command = process.info["cmdline"] or []
-        if "streamlit" in command and port in command:
-            return int(process.memory_info().rss)
-    raise LookupError(address)
+    return int(find_app(address).memory_info().rss)
 
 
 def fetch(address: str) -> bytes:

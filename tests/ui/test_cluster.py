@@ -23,6 +23,7 @@ from ui.cluster import Cluster, ClusterError
 from ui.compute import figure_key, open_scene, place
 from ui.grid_jobs import Grid, build_grid
 from ui.grid_run import GridRuns
+from ui.lanes import Lanes
 from ui.look import Look
 from ui.view_url import DEFAULT
 from ui.workers import WorkerLostError
@@ -125,7 +126,7 @@ def test_a_view_is_the_same_from_there(cluster: Cluster, scheduler: str) -> None
 def test_a_whole_grid_is_the_same_from_there(scheduler: str) -> None:
     apart, grid = Cluster(scheduler, place), Grid("naive", (300, 300, 8), 1)
     assert apart.size > 0
-    found = GridRuns(apart, 2).start(grid)
+    found = GridRuns(Lanes(apart, 2)).start(grid)
     until = time.monotonic() + SECONDS
     while not found.state.finished:
         assert time.monotonic() < until

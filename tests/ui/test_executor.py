@@ -8,15 +8,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import pytest
 
+from simulator import LaunchError
 from tests.ui import jobs
 from tests.until import until
 from ui import executor
+from ui import workers as workers_module
 from ui.executor import VARIABLE
-from ui.workers import PATIENCE, StoppedError, WorkerLostError, Workers
+from ui.settings import CLICK_SECONDS
+from ui.workers import PATIENCE, SHARE, STARTS, StoppedError, WorkerLostError, Workers
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60  # until a job has failed to come back
@@ -147,6 +151,74 @@ def test_a_job_that_is_stopped_ends_at_once_and_the_next_is_computed() -> None:
     with pytest.raises(CancelledError):
         taken_back.result(SECONDS)
     assert waiting.result(SECONDS)
+    workers.shutdown()
+
+
+def test_a_job_whose_process_has_not_started_yet_can_be_stopped() -> None:
+    workers = Workers(1, by_first)
+    running = workers.submit(jobs.process_after, "a", 600.0)
+    until(running.running)
+    running.stop()
+    with pytest.raises(StoppedError):
+        running.result(SECONDS)
+    workers.shutdown()
+
+
+@pytest.mark.parametrize("failures", [1, STARTS - 1, 1000])
+def test_every_job_ends_though_no_process_can_be_started(
+    monkeypatch: pytest.MonkeyPatch, failures: int
+) -> None:
+    start, failed = SpawnProcess._Popen, list[int]()
+
+    def fails(process: object) -> object:
+        if len(failed) < failures:
+            failed.append(1)
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        return start(process)
+
+    monkeypatch.setattr(workers_module, "PAUSE", 0.05)
+    monkeypatch.setattr(SpawnProcess, "_Popen", staticmethod(fails))
+    workers = Workers(1, by_first)
+    both = [workers.submit(jobs.process, "a") for _ in range(2)]
+    if failures < STARTS:
+        assert both[0].result(SECONDS) == both[1].result(SECONDS)
+    else:
+        for one in both:
+            with pytest.raises(WorkerLostError, match="No process could be started to compute"):
+                one.result(SECONDS)
+        monkeypatch.undo()
+        assert workers.submit(jobs.process, "a").result(SECONDS)
+    workers.shutdown()
+
+
+def test_a_process_that_has_grown_past_its_share_is_replaced_between_two_jobs() -> None:
+    workers = Workers(1, by_first)
+    first = workers.submit(jobs.hold, "a", 2**20).result(SECONDS)
+    grown = workers.submit(jobs.hold, "a", SHARE).result(SECONDS)
+    assert grown == first
+    assert workers.submit(jobs.process, "a").result(SECONDS) != first
+    assert not workers.remembers("b")
+    workers.shutdown()
+
+
+def test_what_a_job_may_take_of_a_processor_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CLICK_SECONDS, "0.5")
+    monkeypatch.setattr(workers_module, "SLOWEST", 1000.0)
+    workers = Workers(1, by_first)
+    with pytest.raises(LaunchError, match=r"more than 0\.5 seconds of a processor") as error:
+        workers.submit(jobs.compute_for_ever, "a").result(SECONDS)
+    assert error.value.depends_on_machine
+    workers.shutdown()
+
+
+def test_a_process_that_does_not_run_at_all_is_ended_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(CLICK_SECONDS, "1")
+    monkeypatch.setattr(workers_module, "SLOWEST", 1.0)
+    workers = Workers(1, by_first)
+    with pytest.raises(WorkerLostError, match="has ended, twice"):
+        workers.submit(jobs.process_after, "a", 600.0).result(SECONDS)
     workers.shutdown()
 
 

@@ -26,7 +26,7 @@ from ui.grid_jobs import Checked, Grid, build_grid, check_grid, load_candidate
 from ui.grid_run import RUNS, GridRun, GridRuns, GridState
 from ui.grid_section import RUN, time_left
 from ui.lanes import Lanes
-from ui.workers import Lane, Running, StoppedError, WorkerLostError, Workers
+from ui.workers import Running, StoppedError, WorkerLostError, Workers
 
 APP = Path(__file__).with_name("app_with_the_grid.py")
 SMALL = Grid("tiled:TILE=4", (22, 18, 9), 1)
@@ -63,7 +63,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("small_chunks")
 def test_a_run_says_what_one_process_says() -> None:
     with ThreadPoolExecutor(2) as threads:
-        run = GridRuns(threads, 2).start(SMALL)
+        run = GridRuns(Lanes(threads, 2)).start(SMALL)
         state = ended(run)
     assert (state.phase, state.problem) == ("done", "")
     assert state.report is not None
@@ -81,14 +81,14 @@ def test_a_run_says_what_one_process_says() -> None:
 def test_wrong_values_are_seen() -> None:
     _, launch = build_grid(SMALL)
     C = launch.arguments["A"] @ launch.arguments["B"]
-    assert check_grid(Lane(0), SMALL, C).verdict.verified
+    assert check_grid(SMALL, C).verdict.verified
     C[3, 4] += 0.1
-    assert not check_grid(Lane(0), SMALL, C).verdict.verified
+    assert not check_grid(SMALL, C).verdict.verified
 
 
 def test_a_stopped_run_frees_its_workers() -> None:
     workers = Held()
-    run = GridRuns(workers, 2).start(SMALL)
+    run = GridRuns(Lanes(workers, 2)).start(SMALL)
     until(lambda: len(workers.begun) > 0)
     run.cancel()
     assert ended(run).phase == "stopped"
@@ -98,7 +98,7 @@ def test_a_stopped_run_frees_its_workers() -> None:
 def test_a_stop_ends_a_worker_within_a_part() -> None:
     workers = Workers(1, place)
     try:
-        run = GridRuns(workers, 1).start(LONG)
+        run = GridRuns(Lanes(workers, 1)).start(LONG)
         until(lambda: run.said.startswith("Blocks 0 to 255: the loop of line"))
         run.cancel()
         assert ended(run).phase == "stopped"
@@ -110,13 +110,13 @@ def test_a_stop_ends_a_worker_within_a_part() -> None:
 def test_who_leaves_stops_their_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaving, "GRACE_SECONDS", 0.05)
     monkeypatch.setattr(leaving, "LOOK_SECONDS", 0.01)
-    run = GridRuns(Held(), 1).start(SMALL)
+    run = GridRuns(Lanes(Held(), 1)).start(SMALL)
     leaving.watch(run, lambda: False)
     assert ended(run).phase == "stopped"
 
 
 def test_some_runs_go_on_at_once_and_the_others_wait() -> None:
-    runs = GridRuns(Held(), 1)
+    runs = GridRuns(Lanes(Held(), 1))
     all_runs = [runs.start(SMALL) for _ in range(RUNS + 1)]
     until(lambda: all(run.state.phase == "running" for run in all_runs[:RUNS]))
     assert all_runs[-1].state.phase == "waiting"
@@ -141,7 +141,7 @@ def test_some_runs_go_on_at_once_and_the_others_wait() -> None:
 )
 def test_a_failed_run_says_why(error: Exception, sentence: str) -> None:
     workers = Held()
-    run = GridRuns(workers, 1).start(SMALL)
+    run = GridRuns(Lanes(workers, 1)).start(SMALL)
     until(lambda: len(workers.begun) > 0)
     workers.begun[0].set_exception(error)
     assert (ended(run).phase, run.state.problem) == ("failed", sentence)
@@ -221,7 +221,7 @@ def test_hazards_and_counters_that_differ_are_told(page: AppTest) -> None:
     )
     report = dataclasses.replace(report, hazards=(hazard,), arrays={})
     counters = {**report.counters, "global_load_sectors": 1}
-    wrong = check_grid(Lane(0), SMALL, np.zeros((22, 18), np.float32)).verdict
+    wrong = check_grid(SMALL, np.zeros((22, 18), np.float32)).verdict
     shown(page, phase="done", report=report, checked=Checked(wrong, counters))
     said = texts(page)
     assert "out-of-bounds, 1,234 times: Line 7 is wrong." in said

@@ -7,16 +7,30 @@ import itertools
 import time
 from contextlib import AsyncExitStack
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
 from gpu.worker import Job, JobState
-from tests.browser.app import running_app
+from tests.browser.app import find_app, running_app
 from tests.protocol_client import Visitor, run, visitor
-from ui import leaving
+from tests.ui.own_kernels import array, own
+from tests.until import until
+from ui import leaving, own_link
 
 AWAY = 2.0  # seconds, longer than app_with_a_fake_gpu.py allows
 APP = Path(__file__).with_name("app_with_a_fake_gpu.py")
+BUTTON = "download Animation, one HTML file"
+LONG = own(
+    """__global__ void walk(float* x, int n) {
+    for (int i = 0; i < n; ++i) {
+        x[threadIdx.x] = x[(threadIdx.x + 1) % 32] + 1.0f;
+        __syncthreads();
+    }
+}
+""",
+    "1", "32", array("x", "32"), ("n", "1500"),
+)  # fmt: skip
 
 
 def test_a_connection_that_comes_back_cancels_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,6 +53,41 @@ def test_who_stays_away_cancels(monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job({}, 1)
     leaving.watch(job, lambda: False)
     assert job.cancelled.is_set()
+
+
+async def download_and_leave(address: str) -> bytes:
+    """Ask for a long animation and leave; a scene that another visitor has opened meanwhile."""
+    async with visitor(address, urlencode({own_link.PARAMETER: own_link.encode(LONG)})) as one:
+        await one.rerun()
+        await one.choose("popover files", True)
+        download = asyncio.create_task(one.download(BUTTON))
+        await asyncio.sleep(1.0)
+        async with visitor(address) as other:
+            await other.rerun()
+            scene = other.find("scene").bytes
+            assert not download.done()
+        download.cancel()
+        await asyncio.gather(download, return_exceptions=True)
+    return bytes(scene)
+
+
+def worker_seconds(address: str) -> float:
+    """Seconds of a processor that the app's workers have taken."""
+    app = find_app(address)
+    return sum(sum(one.cpu_times()[:2]) for one in app.children(recursive=True))
+
+
+def is_at_rest(address: str) -> bool:
+    """Whether the workers compute next to nothing for a moment."""
+    before = worker_seconds(address)
+    time.sleep(1.0)
+    return abs(worker_seconds(address) - before) < 0.2
+
+
+def test_a_download_ends_with_its_visitor_and_holds_up_nobody() -> None:
+    with running_app(TILEWISE_CLICK_SECONDS="3600") as address:
+        assert run(download_and_leave(address))
+        until(lambda: is_at_rest(address))
 
 
 async def waits(one: Visitor) -> bool:

@@ -21,7 +21,7 @@ from ui.compute import open_view
 from ui.examine import examine, suggest_form
 from ui.judged import check_exercise, judge_own, product_candidate
 from ui.view_url import View
-from ui.workers import Lane, Workers
+from ui.workers import Workers
 
 WRITE_PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "write.py")
 GPU_THAT_FAILS = (sys.executable, "-c", "raise SystemExit('nobody may start this')")
@@ -64,8 +64,8 @@ def off() -> Iterator[Workers]:
         (open_view, (View(own=OWN_KERNEL),)),
         (examine, (OWN_KERNEL.text, OWN_KERNEL.kernel)),
         (suggest_form, (OWN_KERNEL.text, OWN_KERNEL.kernel)),
-        (judge_own, (Lane(0), OWN_KERNEL)),
-        (check_exercise, (Lane(0), next(iter(exercises())), OWN_KERNEL.text)),
+        (judge_own, (OWN_KERNEL,)),
+        (check_exercise, (next(iter(exercises())), OWN_KERNEL.text)),
         (product_candidate, (OWN_KERNEL, (64, 64, 64))),
     ],
 )

@@ -155,7 +155,9 @@ def draw_files(visit: Visit, lesson: Lesson) -> None:
     notes = ", with the teacher's notes" if with_notes else ""
     download_button(
         f"This lesson, one HTML file{notes}",
-        functools.partial(answers().ask, build_lesson, lesson.name, with_notes, is_kept=False),
+        functools.partial(
+            answers().ask, build_lesson, lesson.name, with_notes, is_kept=False, is_long=True
+        ),
         f"tilewise-{lesson.name}.html", "text/html", ":material/school:",
     )  # fmt: skip
     draw_progress_file(visit.book, functools.partial(open_progress, visit))

@@ -17,7 +17,7 @@ from simulator.verdict.form import LaunchForm, OwnKernel
 from simulator.verdict.verdict import State
 from ui import own_link, presets
 from ui.announcer import announce
-from ui.cache import answers, ask_verdict
+from ui.cache import answers
 from ui.downloads import download_button
 from ui.draft import BLANK, Draft
 from ui.editor import Document, draw_editor
@@ -318,12 +318,13 @@ def check(draft: Draft, own: OwnKernel | None) -> None:
     set_address(draft, own)
     try:
         if draft.exercise:
-            result = ask_verdict(
-                check_exercise, draft.exercise, own.text, on_stop=draft.note_stopped
+            result = answers().ask(
+                check_exercise, draft.exercise, own.text, is_long=True, on_stop=draft.note_stopped
             )
             draft.keep_result(own, result)
         else:
-            draft.keep_verdict(own, ask_verdict(judge_own, own, None, on_stop=draft.note_stopped))
+            verdict = answers().ask(judge_own, own, None, is_long=True, on_stop=draft.note_stopped)
+            draft.keep_verdict(own, verdict)
     except Exception as error:  # as above
         draft.problem = explain(error)
     draft.checks += 1
