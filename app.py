@@ -76,12 +76,15 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
     from ui.glossary import route as glossary_route
     from ui.index_page import routes
     from ui.preload import preload
+    from ui.start import StartError, check_limits, check_worker
 
     try:
+        check_limits()
         executor()  # its first process starts while this one imports
-    except ClusterError as error:
+        preload()
+        check_worker()
+    except (ClusterError, StartError) as error:
         sys.exit(f"error: {error}")
-    preload()
     app = st.App(
         Path(__file__),
         routes=[
