@@ -76,8 +76,10 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
     from ui.glossary import route as glossary_route
     from ui.index_page import routes
     from ui.preload import preload
+    from ui.seldom import bound_log
     from ui.start import StartError, check_limits, check_worker
 
+    bound_log()
     try:
         check_limits()
         executor()  # its first process starts while this one imports
