@@ -15,8 +15,8 @@ COPY . .
 RUN python -m compileall -q app.py gpu simulator ui
 USER 10001
 EXPOSE 8501
-HEALTHCHECK --interval=30s --timeout=5s --start-period=60s CMD ["python", "-c", \
-    "from urllib.request import urlopen; urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
+HEALTHCHECK --interval=30s --timeout=30s --start-period=60s \
+    CMD ["python", "-m", "ui.health", "http://127.0.0.1:8501"]
 CMD ["python", "-m", "streamlit", "run", "app.py", "--server.address=0.0.0.0", \
     "--server.port=8501", "--server.headless=true"]
 

@@ -33,6 +33,7 @@ STREAMLIT = {
     "exercise_section.py",
     "gpu_jobs.py",
     "gpu_results.py",
+    "health.py",
     "index_page.py",
     "launch_section.py",
     "leaving.py",
