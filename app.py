@@ -69,7 +69,7 @@ if __name__ == "__main__":  # run by Streamlit, for each visitor
     preload()
     draw()
 elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; not by its workers
-    from ui import editor
+    from ui import editor, hosts
     from ui.cluster import ClusterError
     from ui.downloads import many_at_once
     from ui.executor import executor
@@ -81,6 +81,7 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
 
     bound_log()
     try:
+        middleware = hosts.middleware()
         check_limits()
         executor()  # its first process starts while this one imports
         preload()
@@ -95,4 +96,5 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
             *glossary_route.routes(),
         ],
         lifespan=many_at_once,
+        middleware=middleware,
     )

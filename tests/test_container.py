@@ -159,6 +159,11 @@ def test_each_service_is_a_stage_on_the_port_of_the_app() -> None:
     assert COMPOSE["services"]["app"]["ports"] == [f"{PORT}:{PORT}"]
 
 
+def test_what_serving_names_is_handed_to_the_app() -> None:
+    named = set(re.findall(r"TILEWISE_[A-Z]+", (ROOT / "docs/serving.md").read_text("utf-8")))
+    assert named <= COMPOSE["services"]["app"]["environment"].keys()
+
+
 def test_the_cluster_s_services_find_each_other_and_say_how_they_are() -> None:
     services = COMPOSE["services"]
     scheduler = services["scheduler"]["command"]

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import errno
+import http.client
 import subprocess
 import sys
 import threading
 from concurrent.futures import Future
 from multiprocessing.synchronize import SemLock
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
-from tests.browser.app import ROOT
-from ui import start
+from tests.browser.app import ROOT, running_app
+from ui import health, hosts, start
 from ui.start import StartError
 
 resource = pytest.importorskip("resource", reason="Windows has no such limits.")
+
+
+FEW = 256  # open files, as on macOS
+VISITS = 85  # which leave more than that
+UPGRADE = {
+    "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "streamlit",
+}  # fmt: skip
+HOSTS = {
+    "class.example.org": True, "CLASS.example.org:8501": True, "a.example.net": True,
+    "localhost:8501": True, "[::1]:8501": True, "evil.example.com": False, "example.org": False,
+    "class.example.org.example.com": False,
+}  # fmt: skip
 
 
 class Limits:
@@ -115,6 +132,14 @@ def test_a_worker_that_does_not_start_is_told(
         start.check_worker()
 
 
+@pytest.mark.parametrize("name", ["https://class.example.org", "class.example.org:8501", "a*.org"])
+def test_what_is_no_name_of_a_host_is_told(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(hosts.VARIABLE, f"other.example.org,{name}")
+    with pytest.raises(StartError) as told:
+        hosts.middleware()
+    assert f"{hosts.VARIABLE} has {name}." in str(told.value)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="The limit is Linux's.")
 def test_the_app_does_not_start_where_it_would_fail_later() -> None:
     little = 1_500_000 * 1024  # bytes, as `ulimit -v 1500000`
@@ -127,3 +152,29 @@ def test_the_app_does_not_start_where_it_would_fail_later() -> None:
     assert ended.returncode == 1, ended.stderr
     assert "error: The app may have 1.4 GB of address space and needs 4 GB" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def status(address: str, host: str, path: str, headers: dict[str, str]) -> int:
+    """What a request that names a host is answered."""
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=30)
+    connection.request("GET", path, headers={"Host": host, **headers})
+    with connection.getresponse() as answer:
+        return answer.status
+
+
+def test_the_app_outlives_many_visits_and_refuses_other_hosts() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FEW, hard))  # of the app, which is started now
+    try:
+        with running_app(**{hosts.VARIABLE: "class.example.org,*.example.net"}) as address:
+            stream = address.replace("http", "ws", 1) + "/_stcore/stream"
+            for _ in range(VISITS):
+                with connect(stream, subprotocols=[Subprotocol("streamlit")]):
+                    pass
+            health.check(address, 60)
+            for host, allowed in HOSTS.items():
+                socket, page = (101, 200) if allowed else (400, 400)
+                assert status(address, host, "/_stcore/stream", UPGRADE) == socket
+                assert status(address, host, "/step", {}) == page
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
