@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -19,9 +20,11 @@ from websockets.asyncio.client import ClientConnection, connect
 
 MOST = 256 * 2**20  # bytes of a message
 SECONDS = 120.0  # without a message, until the server has failed
+MOST_RUNS = 2  # that a message may be referred to after its latest use
 ELEMENT_ID = re.compile(r"\$\$ID-[0-9a-f]+-(?P<key>.*)", re.DOTALL)  # with the key that a page gave
 EARLY = ForwardMsg.FINISHED_EARLY_FOR_RERUN  # another run of the script follows
-COMPLETE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+WHOLE = ForwardMsg.FINISHED_SUCCESSFULLY
+COMPLETE = (WHOLE, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 
 
 T = TypeVar("T")
@@ -50,7 +53,12 @@ class Visitor:
     widgets: dict[str, Any] = field(default_factory=dict)  # element by its key
     fragments: dict[str, str] = field(default_factory=dict)  # of an element, by its key
     states: dict[str, WidgetState] = field(default_factory=dict)  # by id
+    drawn: set[str] = field(default_factory=set)  # keys of what is on the page
+    _drawing: set[str] = field(default_factory=set)  # of what the present run has drawn
+    errors: list[str] = field(default_factory=list)  # that the page shows since the last request
     cache: dict[str, ForwardMsg] = field(default_factory=dict)  # messages that may be referred to
+    used: dict[str, int] = field(default_factory=dict)  # the whole run that last used one, by hash
+    runs: int = 0  # whole ones that have ended
     page_hash: str = ""
     session: str = ""
 
@@ -64,6 +72,7 @@ class Visitor:
             received, messages = received + size, messages + 1
             if message.WhichOneof("type") == "script_finished":
                 if message.script_finished in COMPLETE:
+                    self._settle(is_whole=message.script_finished == WHOLE)
                     return Answer(time.perf_counter() - begun, received, messages)
                 if message.script_finished != EARLY:
                     raise ServerError(ForwardMsg.ScriptFinishedStatus.Name(message.script_finished))
@@ -74,7 +83,17 @@ class Visitor:
         while (await self._receive())[0].WhichOneof("type") != "delta":
             pass
 
+    def _settle(self, is_whole: bool) -> None:
+        """Leave out what a whole run has not drawn, and messages that some have not used."""
+        if is_whole:
+            self.drawn.clear()
+            self.runs += 1
+        self.drawn |= self._drawing
+        for name in [name for name in self.cache if self.runs - self.used[name] > MOST_RUNS]:
+            del self.cache[name], self.used[name]
+
     async def _send(self, fragment: str, trigger: WidgetState | None) -> None:
+        self.errors.clear()
         request = BackMsg()
         rerun = request.rerun_script
         rerun.query_string, rerun.page_name = self.query, self.page
@@ -87,6 +106,11 @@ class Visitor:
 
     async def choose(self, key: str, value: str | float | bool) -> Answer:
         """Enter a value into the control whose key begins with a name; open a popover by True."""
+        self.enter(key, value)
+        return await self.rerun()
+
+    def enter(self, key: str, value: str | float | bool) -> None:
+        """Enter a value, of which the server hears with the next request, as in a form."""
         element = self.find(key)
         state = WidgetState(id=element.id)
         match value:
@@ -97,7 +121,6 @@ class Visitor:
             case str():
                 state.string_value = value
         self.states[element.id] = state
-        return await self.rerun()
 
     async def press(self, key: str) -> Answer:
         """Press the button whose key begins with a name."""
@@ -117,13 +140,20 @@ class Visitor:
         asked.deferred_file.file_id = self.find(key).deferred_file_id
         await self.socket.send(request.SerializeToString())
         while True:
-            data = await asyncio.wait_for(self.socket.recv(decode=False), SECONDS)
-            message = ForwardMsg.FromString(data)
+            message, _ = await self._receive()
             if message.WhichOneof("type") == "backend_operation_response":
                 answer = message.backend_operation_response
                 if answer.error_msg:
                     raise ServerError(answer.error_msg)
                 return answer.deferred_file.url
+
+    def cut(self) -> None:
+        """End the connection without a word, as a network that fails."""
+        self.socket.transport.abort()
+
+    def fall_silent(self) -> None:
+        """Take no messages and answer no ping, as a laptop that sleeps; the connection stays."""
+        self.socket.transport.pause_reading()
 
     def find(self, key: str) -> Any:
         """The latest element whose key is, or begins with, a name."""
@@ -132,26 +162,31 @@ class Visitor:
 
     def header(self, key: str) -> dict[str, Any]:
         """The first line of a component's data, which is a JSON object."""
-        found: dict[str, Any] = json.loads(self.find(key).bytes.split(b"\n", 1)[0])
+        data = self.find(key).bytes
+        found: dict[str, Any] = json.loads(data[: data.index(b"\n")])
         return found
 
     async def _receive(self) -> tuple[ForwardMsg, int]:
         """The next message, which is taken into account, and its bytes."""
-        data = await asyncio.wait_for(self.socket.recv(decode=False), SECONDS)
+        async with asyncio.timeout(SECONDS):  # wait_for() may lose a cancellation, in Python 3.11
+            data = await self.socket.recv(decode=False)
         message = ForwardMsg.FromString(data)
         match message.WhichOneof("type"):
             case "new_session":
                 self.page_hash = message.new_session.page_script_hash
                 self.session = message.new_session.initialize.session_id
+                self._drawing.clear()
             case "navigation":
                 self.page_hash = message.navigation.page_script_hash
             case "page_info_changed":
                 self.query = message.page_info_changed.query_string
             case "ref_hash":
+                self.used[message.ref_hash] = self.runs
                 self._take(self.cache[message.ref_hash])
             case "delta":
                 if message.metadata.cacheable:
                     self.cache[message.hash] = message
+                    self.used[message.hash] = self.runs
                 self._take(message)
         return message, len(data)
 
@@ -161,11 +196,14 @@ class Visitor:
         kind = element.WhichOneof("type")
         if kind == "exception":
             raise ServerError(element.exception.message)
+        if kind == "alert" and element.alert.format == Alert.ERROR:
+            self.errors.append(element.alert.body)
         found = None if kind is None else getattr(element, kind)
         name = ELEMENT_ID.fullmatch(getattr(found, "id", "") or "")
         if name is not None:
             self.widgets.pop(name["key"], None)  # the latest is the last
             self.widgets[name["key"]] = found
+            self._drawing.add(name["key"])
             self.fragments[found.id] = message.delta.fragment_id
 
 
@@ -177,12 +215,17 @@ def run(visit: Coroutine[Any, Any, T]) -> T:
 
 @asynccontextmanager
 async def visitor(
-    address: str, query: str = "", page: str = "step", cookie: str = ""
+    address: str, query: str = "", page: str = "step", cookie: str = "", session: str = ""
 ) -> AsyncIterator[Visitor]:
-    """A visitor of the app at an address, who has not requested anything yet."""
+    """A visitor of the app at an address, who has not requested anything yet.
+
+    One whose connection was cut comes back to a session by its name.
+    """
     stream = address.replace("http", "ws", 1) + "/_stcore/stream"
+    protocols = ["streamlit", "no_token", session] if session else ["streamlit"]
     async with connect(
-        stream, subprotocols=["streamlit"], max_size=MOST, compression=None,  # type: ignore[list-item]
+        stream, subprotocols=protocols, max_size=MOST, compression=None,  # type: ignore[arg-type]
         additional_headers={"Cookie": cookie} if cookie else {},
+        ping_interval=None,  # a browser sends none
     ) as socket:  # fmt: skip
         yield Visitor(socket, query, page)

@@ -12,10 +12,10 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import BinaryIO
 
-import psutil
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
@@ -51,43 +51,63 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
-def find_app(address: str) -> psutil.Process:
-    """The process of the app at an address, without its workers."""
-    port = str(urlsplit(address).port)
-    for process in psutil.process_iter(["cmdline"]):
-        command = process.info["cmdline"] or []
-        if "streamlit" in command and port in command:
-            return process
-    raise LookupError(address)
+@dataclass(frozen=True, slots=True)
+class App:
+    """An app that answers."""
+
+    address: str
+    process: subprocess.Popen[bytes]
+    log: BinaryIO  # what it writes
+
+    def stop(self, seconds: float = 10.0) -> None:
+        """End it. Raises subprocess.TimeoutExpired if it has not ended in some seconds."""
+        self.process.terminate()
+        self.process.wait(seconds)
 
 
 @contextmanager
-def running_app(script: Path = ROOT / "app.py", **variables: str) -> Iterator[str]:
-    """The address of an app, once it answers; variables are its environment's, beside ours."""
+def started_app(
+    script: Path = ROOT / "app.py", files: int | None = None, **variables: str
+) -> Iterator[App]:
+    """An app, once it answers; variables are its environment's, beside ours.
+
+    files is how many its process, and each that it starts, may have open at once, where a system
+    can limit that.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     ours = {name: value for name, value in os.environ.items() if name != VARIABLE}
     log = tempfile.TemporaryFile()  # noqa: SIM115  # open for as long as the app runs
-    process = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port),
-         "--server.address", "127.0.0.1", "--server.headless", "true"],
-        cwd=ROOT, env=ours | variables, stdout=log, stderr=log,
-    )  # fmt: skip
-    try:
-        for _ in range(1200):
-            try:
-                with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):  # noqa: S310  # our own app
-                    break
-            except OSError:
-                time.sleep(0.1)
-        else:
-            pytest.fail("The app did not answer within two minutes.")
-        yield address
-    finally:
-        process.terminate()
-        process.wait(10)
-        with log:
-            log.seek(0)
-            print(log.read().decode(errors="replace"), file=sys.stderr)  # of a test that fails
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port),
+               "--server.address", "127.0.0.1", "--server.headless", "true"]  # fmt: skip
+    if files is not None:  # of the app alone: this process may need more
+        command = ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh", *command]
+    process = subprocess.Popen(command, cwd=ROOT, env=ours | variables, stdout=log, stderr=log)
+    app = App(address, process, log)
+    with log:
+        try:
+            for _ in range(1200):
+                try:
+                    with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):  # noqa: S310  # our own app
+                        break
+                except OSError:
+                    time.sleep(0.1)
+            else:
+                pytest.fail("The app did not answer within two minutes.")
+            yield app
+        finally:
+            app.stop()
+
+
+@contextmanager
+def running_app(script: Path = ROOT / "app.py", **variables: str) -> Iterator[str]:
+    """The address of an app, as started_app."""
+    with started_app(script, **variables) as app:
+        try:
+            yield app.address
+        finally:
+            app.stop()
+            app.log.seek(0)
+            print(app.log.read().decode(errors="replace"), file=sys.stderr)  # of a test that fails

@@ -7,7 +7,9 @@ import itertools
 import urllib.request
 from contextlib import AsyncExitStack
 
-from tests.browser.app import find_app, running_app
+import psutil
+
+from tests.browser.app import App, started_app
 from tests.protocol_client import Visitor, run, visitor
 
 VISITORS = 30
@@ -15,11 +17,6 @@ VIEWS = 4  # that differ, each of them asked for by several
 BUTTON = "download Animation, one HTML file"
 MB = 1_000_000
 ADDED = 100 * MB  # to the memory of the app, at most
-
-
-def app_memory(address: str) -> int:
-    """Bytes in memory of the app's process, without its workers."""
-    return int(find_app(address).memory_info().rss)
 
 
 def fetch(address: str) -> bytes:
@@ -42,8 +39,9 @@ async def downloaded(address: str, one: Visitor) -> bytes:
     return await asyncio.to_thread(fetch, f"{address}{path}")
 
 
-async def visited(address: str) -> tuple[list[bytes], int, int]:
+async def visited(app: App) -> tuple[list[bytes], int, int]:
     """The files of a class, and the app's memory before and at most."""
+    address, process = app.address, psutil.Process(app.process.pid)  # without its workers
     async with AsyncExitStack() as stack:
         room = []
         for number in range(VISITORS):
@@ -52,11 +50,11 @@ async def visited(address: str) -> tuple[list[bytes], int, int]:
             await one.choose("popover files", True)
             room.append(one)
         steppers = [asyncio.create_task(step_on(one)) for one in room[:5]]
-        before = most = app_memory(address)
+        before = most = process.memory_info().rss
         asked = asyncio.gather(*(downloaded(address, one) for one in room[5:]))
         while not asked.done():
             await asyncio.sleep(0.05)
-            most = max(most, app_memory(address))
+            most = max(most, process.memory_info().rss)
         for one in steppers:
             one.cancel()
         await asyncio.gather(*steppers, return_exceptions=True)
@@ -64,8 +62,8 @@ async def visited(address: str) -> tuple[list[bytes], int, int]:
 
 
 def test_every_file_comes_whole_and_the_memory_stays_small() -> None:
-    with running_app() as address:
-        files, before, most = run(visited(address))
+    with started_app() as app:
+        files, before, most = run(visited(app))
     assert len(files) == VISITORS - 5
     assert {file[:15] for file in files} == {b"<!doctype html>"}
     assert all(file.rstrip().endswith(b"</html>") for file in files)

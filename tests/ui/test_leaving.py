@@ -9,10 +9,11 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from urllib.parse import urlencode
 
+import psutil
 import pytest
 
 from gpu.worker import Job, JobState
-from tests.browser.app import find_app, running_app
+from tests.browser.app import App, running_app, started_app
 from tests.protocol_client import Visitor, run, visitor
 from tests.ui.own_kernels import array, own
 from tests.until import until
@@ -71,23 +72,23 @@ async def download_and_leave(address: str) -> bytes:
     return bytes(scene)
 
 
-def worker_seconds(address: str) -> float:
+def worker_seconds(app: App) -> float:
     """Seconds of a processor that the app's workers have taken."""
-    app = find_app(address)
-    return sum(sum(one.cpu_times()[:2]) for one in app.children(recursive=True))
+    workers = psutil.Process(app.process.pid).children(recursive=True)
+    return sum(sum(one.cpu_times()[:2]) for one in workers)
 
 
-def is_at_rest(address: str) -> bool:
+def is_at_rest(app: App) -> bool:
     """Whether the workers compute next to nothing for a moment."""
-    before = worker_seconds(address)
+    before = worker_seconds(app)
     time.sleep(1.0)
-    return abs(worker_seconds(address) - before) < 0.2
+    return abs(worker_seconds(app) - before) < 0.2
 
 
 def test_a_download_ends_with_its_visitor_and_holds_up_nobody() -> None:
-    with running_app(TILEWISE_CLICK_SECONDS="3600") as address:
-        assert run(download_and_leave(address))
-        until(lambda: is_at_rest(address))
+    with started_app(TILEWISE_CLICK_SECONDS="3600") as app:
+        assert run(download_and_leave(app.address))
+        until(lambda: is_at_rest(app))
 
 
 async def waits(one: Visitor) -> bool:
