@@ -61,7 +61,8 @@ GROWTH = 1.1  # of the app's memory that is flat
 IDLE_SECONDS = 20.0  # after the last visitor, until nothing is computed
 LOOK_SECONDS = 5.0
 IDLE_SHARE = 0.02  # of a processor, that idle workers may use
-STOP_SECONDS = 30.0
+STOP_SECONDS = 30.0  # for the app to end
+LAST_SECONDS = 10.0  # and then for its processes
 OWN_PROCESSES = re.compile(r"multiprocessing|gpu\.worker")  # that an app keeps while it runs
 ROOM = "tilewise_room=1240x600"  # the cookie of a window of 1280 x 720
 STAY, AWAY = 240.0, (2.0, 20.0)  # seconds of a visit in the mean, and until the next one
@@ -259,8 +260,9 @@ def end(app: App, watch: Watch) -> After:
     with suppress(subprocess.TimeoutExpired):
         app.stop(STOP_SECONDS)
         seconds = time.monotonic() - begun
-    time.sleep(1.0)
-    left = list(watch.left())
+    deadline = time.monotonic() + LAST_SECONDS
+    while (left := list(watch.left())) and time.monotonic() < deadline:
+        time.sleep(0.5)
     commands = [command_of(one) for one in left]
     for one in left:
         with suppress(*GONE):
