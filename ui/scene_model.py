@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -210,9 +210,27 @@ def cells_of(access: StepAccess, thread: int | None = None) -> Array:
     return np.unique(cells if thread is None else cells[threads == thread])
 
 
-def distinct_snapshots(snapshots: Iterable[Array]) -> list[Array]:
-    """Each array object once, in order: steps share the snapshots that did not change."""
-    return list({id(snapshot): snapshot for snapshot in snapshots}.values())
+def distinct_snapshots(snapshots: Iterable[Array]) -> Iterator[Array]:
+    """The snapshots in order, without those that are the one before: nothing changed there."""
+    before: Array | None = None
+    for snapshot in snapshots:
+        if snapshot is not before:
+            yield snapshot
+        before = snapshot
+
+
+def values_held(snapshots: Iterable[Array]) -> Array:
+    """The numbers, each once, that an array ever holds: those of the first snapshot, and changes.
+
+    All snapshots together may be a thousand times as large as what is returned.
+    """
+    found: list[Array] = []
+    before: Array | None = None
+    for snapshot in snapshots:
+        is_like = before is not None and before.shape == snapshot.shape
+        found.append(np.unique(snapshot[snapshot != before] if is_like else snapshot))
+        before = snapshot
+    return np.unique(np.concatenate(found)) if found else np.zeros(0)
 
 
 def _phase(step: Step, inner: Loop | None, is_product: bool) -> Phase:
@@ -283,7 +301,7 @@ def follows_products(model: SceneModel, step: Step) -> bool:
     return model.tiles_of_k is not None and step.number >= model.tiles_of_k.first_product
 
 
-def shared_tiles(model: SceneModel) -> list[dict[str, Array]]:
+def shared_tiles(model: SceneModel) -> list[Mapping[str, Array]]:
     """For each step and shared array the tile of the value in each cell: int [cells], -1 for none.
 
     Without tiles the outer iteration that wrote the cell last.

@@ -7,7 +7,7 @@ blocks share K. A kernel that copies ahead reads other tiles in the same iterati
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -18,6 +18,7 @@ from simulator.language.ctype import Array
 from simulator.language.tree import Call, Dereference, Evaluate, MemorySpace, Statement, Variable
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
+from simulator.recording.snapshots import Memory
 from ui.product_roles import Product
 from ui.products import accumulated_variable, product_of_sum
 
@@ -157,7 +158,7 @@ def tiles_of_matrices(recording: Recording, product: Product, depth: int) -> dic
 def tiles_of_shared(
     recording: Recording, product: Product | None, iterations: Sequence[int | None],
     tiles: TilesOfK | None,
-) -> list[dict[str, Array]]:  # fmt: skip
+) -> list[Mapping[str, Array]]:  # fmt: skip
     """For each step and shared array the tile of the value in each cell: int [cells].
 
     NONE for a cell that nothing was written to, and for a value that is of no tile. Without tiles
@@ -167,21 +168,23 @@ def tiles_of_shared(
     if product is not None and tiles is not None:
         stores = _StoredTiles(recording, product, iterations, tiles)
     first = recording.steps[0].shared if recording.steps else {}
-    held = {name: np.full(values.size, NONE) for name, values in first.items()}
-    by_step = []
+    held = Memory()
+    for name, values in first.items():
+        held.update(name, np.full(values.size, NONE))
+    by_step: list[Mapping[str, Array]] = []
     for step in recording.steps:
         if stores is not None:
             stores.begin(step)
         for access in step.accesses:
             if access.kind is not AccessKind.LOAD and access.space is MemorySpace.SHARED:
                 cells, threads = access.touched_cells()
-                changed = held[access.name].copy()
+                changed = held.contents()[access.name].copy()
                 if stores is None:
                     changed[cells] = iterations[step.number] or 0
                 else:
                     changed[cells] = stores.of(step, access)[threads]
-                held = held | {access.name: changed}
-        by_step.append(held)
+                held.update(access.name, changed)
+        by_step.append(held.contents())
     return by_step
 
 

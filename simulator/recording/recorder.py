@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
+from operator import is_
 from typing import Any, assert_never
 
 import numpy as np
@@ -30,10 +32,12 @@ from simulator.machine.masks import ALL, Mask, as_array
 from simulator.machine.observer import Access, AccessKind, Fault, Observer, StepKind
 from simulator.machine.schedule import Schedule
 from simulator.recording.recording import Evaluation, LoopPosition, Recording, Step, StepAccess
+from simulator.recording.snapshots import Memory
 
 MAX_STEPS = 20_000  # of one recording: more are too many to follow
 MANY_ITERATIONS = 100  # of a loop: from here on the error asks whether it ever ends
-MAX_SNAPSHOT_BYTES = 2**28  # of all snapshots of one recording
+MAX_BYTES = 2**28  # of all steps of one recording
+COMING = 1024  # arrays, and evaluations, that may come again: a loop's
 
 
 def record(
@@ -80,8 +84,9 @@ def record(
     }
     machine.run(np.array([ravel(block, launch.grid)]))
     return Recording(
-        kernel, launch, arguments, block, tuple(recorder.steps), kernel.shared_memories
-    )
+        kernel, launch, arguments, block, tuple(recorder.steps), kernel.shared_memories,
+        recorder.bytes,
+    )  # fmt: skip
 
 
 class Recorder(Observer):
@@ -99,11 +104,13 @@ class Recorder(Observer):
         self._statement_around: dict[Expression, Statement] = {}  # see _statements_around_calls
         # The newest snapshots, which the next steps share as long as nothing changes:
         self._registers: dict[Variable, Array] = {}
-        self._shared: dict[str, Array] = {}
-        self._written: dict[str, Array] = {}
-        self._outputs: dict[str, Array] = {}
-        self._stored: dict[str, Array] = {}
-        self._snapshot_bytes = 0
+        self._by_name: Mapping[str, Array] = {}  # those of the variables that are visible
+        self._shared, self._written = Memory(), Memory()
+        self._outputs, self._stored = Memory(), Memory()
+        # Some of what steps hold, so that what comes again is held once:
+        self._arrays: dict[tuple[Any, ...], Array] = {}
+        self._known: dict[tuple[Any, ...], Evaluation] = {}
+        self._bytes = 0  # that the steps take, without what the memories count
         # What those were made from; the machine never writes to a value again, so that the same
         # object has the same contents.
         self._register_sources: dict[tuple[Variable, int], Any] = {}  # by a group's first thread
@@ -120,29 +127,39 @@ class Recorder(Observer):
     def on_chunk(self, groups: list[Group]) -> None:
         """Record the shared arrays as they are before anything is written."""
         for name, buffer in groups[0].shared.items():
-            self._shared[name] = buffer.contents()
-            self._written[name] = np.zeros(buffer.shape, np.bool_)
+            self._shared.update(name, buffer.contents())
+            self._written.update(name, np.zeros(buffer.shape, np.bool_))
 
     def on_evaluation(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
         """Record a subexpression's value."""
         array = value.buffer.name if isinstance(value, Address) else None
         active = self._active(group, mask)
-        values = numbers_held(expression.ctype, self._spread(group, value))
-        self._evaluations.append(Evaluation(expression, values, active, array))
+        values = self._share(numbers_held(expression.ctype, self._spread(group, value)))
+        key = (expression, id(values), id(active), array)  # arrays that evaluation keeps alive
+        evaluation = self._known.get(key)
+        if evaluation is None:
+            evaluation = Evaluation(expression, values, active, array)
+            self._bytes += sys.getsizeof(evaluation)
+            if len(self._known) == COMING:
+                self._known.clear()
+            self._known[key] = evaluation
+        self._evaluations.append(evaluation)
 
     def on_access(self, access: Access) -> None:
         """Record a load or store, and the memory after it."""
         group, buffer = access.group, access.buffer
         active = self._active(group, access.mask)
+        offsets = self._spread(group, np.asarray(access.offsets, dtype=np.int64))
+        values = numbers_held(access.lvalue.ctype, self._spread(group, access.values))
         self._accesses.append(
             StepAccess(
                 kind=access.kind,
                 space=buffer.space,
                 name=buffer.name,
-                offsets=self._spread(group, np.asarray(access.offsets, dtype=np.int64)),
+                offsets=self._share(offsets),
                 width=access.width,
                 cell_bytes=buffer.element.size,
-                values=numbers_held(access.lvalue.ctype, self._spread(group, access.values)),
+                values=self._share(values),
                 active=active,
                 expression=access.lvalue,
                 in_bounds=active,
@@ -153,11 +170,11 @@ class Recorder(Observer):
             return
         match buffer.space:
             case MemorySpace.SHARED:
-                self._shared[buffer.name] = self._count_bytes(buffer.contents())
-                self._mark_cells(self._written, access)
+                self._shared.update(buffer.name, buffer.contents())
+                self._written.mark(buffer.name, access.cells()[0], buffer.shape)
             case MemorySpace.GLOBAL:
-                self._outputs[buffer.name] = self._count_bytes(buffer.contents())
-                self._mark_cells(self._stored, access)
+                self._outputs.update(buffer.name, buffer.contents())
+                self._stored.mark(buffer.name, access.cells()[0], buffer.shape)
             case MemorySpace.LOCAL:
                 self._last_writes[buffer] = access
             case MemorySpace.CONSTANT:
@@ -169,15 +186,7 @@ class Recorder(Observer):
         if access.target is None:
             return None
         offsets = access.target.offset + access.target.buffer.offset
-        return self._spread(access.group, np.asarray(offsets, dtype=np.int64))
-
-    def _mark_cells(self, marks: dict[str, Array], access: Access) -> None:
-        """Mark the cells that an access touches, in a new array beside those of its buffer."""
-        buffer = access.buffer
-        before = marks.get(buffer.name)
-        marked = np.zeros(buffer.shape, np.bool_) if before is None else before.copy()
-        marked.reshape(-1)[access.cells()[0]] = True
-        marks[buffer.name] = self._count_bytes(marked)
+        return self._share(self._spread(access.group, np.asarray(offsets, dtype=np.int64)))
 
     def on_fault(self, fault: Fault) -> None:
         """Record an access that was dropped."""
@@ -190,13 +199,13 @@ class Recorder(Observer):
                 kind=fault.kind,
                 space=fault.buffer.space,
                 name=fault.buffer.name,
-                offsets=offsets,
+                offsets=self._share(offsets),
                 width=fault.width,
                 cell_bytes=fault.buffer.element.size,
-                values=np.zeros(self._threads, fault.buffer.element.dtype),
-                active=active,
+                values=self._share(np.zeros(self._threads, fault.buffer.element.dtype)),
+                active=self._share(active),
                 expression=fault.lvalue,
-                in_bounds=np.zeros(self._threads, np.bool_),
+                in_bounds=self._share(np.zeros(self._threads, np.bool_)),
             )
         )
 
@@ -219,12 +228,23 @@ class Recorder(Observer):
             evaluations=evaluations,
             accesses=accesses,
             registers=self._snapshot(group, statement),
-            shared=dict(self._shared),
-            written=dict(self._written),
-            outputs=dict(self._outputs),
-            stored=dict(self._stored),
+            shared=self._shared.contents(),
+            written=self._written.contents(),
+            outputs=self._outputs.contents(),
+            stored=self._stored.contents(),
         )
         self.steps.append(step)
+        self._bytes += sum(map(sys.getsizeof, (step, loops, evaluations, accesses, *accesses)))
+        if self.bytes > MAX_BYTES:
+            raise LaunchError(
+                f"The recording takes more than {MAX_BYTES / 2**20:,.0f} MiB; choose smaller sizes."
+            )
+
+    @property
+    def bytes(self) -> int:
+        """The memory that the steps take."""
+        memories = self._shared, self._written, self._outputs, self._stored
+        return self._bytes + sum(memory.bytes for memory in memories)
 
     def _take_finished(
         self, statement: Statement
@@ -256,6 +276,7 @@ class Recorder(Observer):
         if position is None or value is not value_before or position.iteration != state.iteration:
             name = None if variable is None else variable.name
             position = LoopPosition(loop, state.iteration, name, _common_number(value))
+            self._bytes += sys.getsizeof(position)
             self._positions[loop] = value, position
         return position
 
@@ -278,22 +299,29 @@ class Recorder(Observer):
                 if buffer is not None:
                     values = np.moveaxis(buffer.contents(), -1, 0)
                 else:
-                    values = self._spread(group, source)[group.threads]
+                    values = self._spread(group, source)
+                    if group.threads.size < self._threads:
+                        values = values[group.threads]
                 values = numbers_held(variable.ctype, values)
-                self._registers[variable] = self._merge(group, variable, values)
+                self._registers[variable] = self._share(self._merge(group, variable, values))
             registers[variable.name] = self._registers[variable]
-        return registers
+        if registers.keys() != self._by_name.keys() or not all(
+            map(is_, registers.values(), self._by_name.values())
+        ):
+            self._by_name = registers
+            self._bytes += sys.getsizeof(registers)
+        return self._by_name
 
     def _merge(self, group: Group, variable: Variable, values: Array) -> Array:
         """The values [T] of a variable, of which those of a group's threads are new."""
         if group.threads.size == self._threads:
-            return self._count_bytes(values)
+            return values
         whole = self._registers.get(variable)
         if whole is None or whole.shape[1:] != values.shape[1:]:
             whole = np.zeros((self._threads, *values.shape[1:]), values.dtype)
         whole = whole.copy()
         whole[group.threads] = values
-        return self._count_bytes(whole)
+        return whole
 
     def _spread(self, group: Group, value: Any) -> Array:
         """A value as [T], or [T, components] for a short vector; 0 for other groups' threads."""
@@ -316,20 +344,24 @@ class Recorder(Observer):
             return self._all_active
         active = as_array(mask, group.lanes)
         if group.threads.size == self._threads:
-            return active
+            return self._share(active)
         whole = np.zeros(self._threads, np.bool_)
         whole[group.threads] = active
-        return whole
+        return self._share(whole)
 
-    def _count_bytes(self, array: Array) -> Array:
-        """The array, whose bytes now count as a snapshot's; LaunchError if those are too many."""
-        self._snapshot_bytes += array.nbytes
-        if self._snapshot_bytes > MAX_SNAPSHOT_BYTES:
-            raise LaunchError(
-                f"The recording takes more than {MAX_SNAPSHOT_BYTES / 2**20:,.0f} MiB; "
-                "choose smaller sizes."
-            )
-        return array
+    def _share(self, array: Array) -> Array:
+        """An equal array that earlier steps have; else this one, which steps have from now on."""
+        entries = array[:1] if array.strides == (0,) else array  # see _repeat
+        key = (array.dtype, array.shape, array.strides, entries.tobytes())
+        known = self._arrays.get(key)
+        if known is None:
+            self._bytes += sys.getsizeof(array)
+            if array.base is not None:
+                self._bytes += sys.getsizeof(array.base)
+            if len(self._arrays) == COMING:
+                self._arrays.clear()
+            known = self._arrays[key] = array
+        return known
 
 
 def _common_number(value: Any) -> int | None:
@@ -346,9 +378,7 @@ def _repeat(value: Array, count: int) -> Array:
 
     The same as np.broadcast_to, in a fraction of its time.
     """
-    repeated = np.ndarray((count,), value.dtype, value, strides=(0,))
-    repeated.flags.writeable = False
-    return repeated
+    return np.ndarray((count,), value.dtype, value.tobytes(), strides=(0,))
 
 
 def _too_long_message(group: Group) -> str:

@@ -123,3 +123,4 @@ class Recording:
     block: Dim3  # x, y, z in the grid
     steps: tuple[Step, ...]
     shared: tuple[Variable, ...]  # Kernel.shared_memories
+    bytes: int = 0  # of memory that the steps take, as they were counted when they were made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,13 @@ from ui.lecture.members import Members, members_of
 from ui.panels.canvas import number
 from ui.panels.threads import values_by_step
 from ui.product_roles import element_of, two_dimensions
-from ui.scene_model import SceneModel, distinct_snapshots, shared_tiles, unordered_cells
+from ui.scene_model import (
+    SceneModel,
+    distinct_snapshots,
+    shared_tiles,
+    unordered_cells,
+    values_held,
+)
 from ui.wrong_access import WrongAccess, find_wrong_access
 
 SPACE_NAMES = {
@@ -49,8 +55,9 @@ class ArrayReader:
         self._local: dict[str, list[Array]] = {}
         self._local_written: dict[str, list[Array]] = {}
         self._longest: dict[ArrayName, int] = {}
-        self._texts: dict[tuple[int, int], list[str]] = {}
-        self._iterations: list[dict[str, Array]] | None = None
+        # Of each array the latest texts, with the values and marks, if any, that they are of.
+        self._latest_texts: dict[ArrayName, tuple[Array | None, Array | None, list[str]]] = {}
+        self._iterations: list[Mapping[str, Array]] | None = None
         self._wrong: dict[int, WrongAccess | None] = {}
         self._members: dict[ArrayName, Members | None] = {}
 
@@ -206,26 +213,25 @@ class ArrayReader:
     def texts(self, step: Step, array: ArrayName) -> list[str]:
         """The cells' values as texts, flat; empty where nothing was written.
 
-        Steps share the snapshots that did not change, so that a snapshot's identity is its key.
+        Steps share the snapshots that did not change: those of the latest are there.
         """
         values, written = self.values(step, array), self.written(step, array)
         if array.space is MemorySpace.LOCAL:
             cells = zip(values.tolist(), written.tolist(), strict=True)
             return [number(value) if is_written else "" for value, is_written in cells]
-        from_launch = array.space is not MemorySpace.SHARED and array.name not in step.outputs
-        if from_launch and not self._is_result(array):
-            key = (id(self._model.recording.arguments[array.name]), 0)
-        else:
-            holder = (step.shared, step.written) if array.space is MemorySpace.SHARED else (
-                step.outputs, step.stored
-            )  # fmt: skip
-            key = (id(holder[0].get(array.name)), id(holder[1].get(array.name)))
-        if key not in self._texts:
-            self._texts[key] = [
-                number(value) if is_written else ""
-                for value, is_written in zip(values.tolist(), written.tolist(), strict=True)
-            ]
-        return self._texts[key]
+        holders = (step.shared, step.written) if array.space is MemorySpace.SHARED else (
+            step.outputs, step.stored
+        )  # fmt: skip
+        held, marked = (holder.get(array.name) for holder in holders)
+        latest = self._latest_texts.get(array)
+        if latest is not None and latest[0] is held and latest[1] is marked:
+            return latest[2]
+        texts = [
+            number(value) if is_written else ""
+            for value, is_written in zip(values.tolist(), written.tolist(), strict=True)
+        ]
+        self._latest_texts[array] = held, marked, texts
+        return texts
 
     def texts_of(self, step: Step, array: ArrayName, cells: Array) -> list[str]:
         """The values of some of the cells as texts; empty where nothing was written."""
@@ -239,8 +245,7 @@ class ArrayReader:
         """Letters of the longest number that the array ever holds."""
         if array not in self._longest:
             snapshots = distinct_snapshots(self._snapshots(array))
-            numbers = [self._numbers(array, snapshot) for snapshot in snapshots]
-            distinct = np.unique(np.concatenate(numbers))
+            distinct = values_held(self._numbers(array, snapshot) for snapshot in snapshots)
             if distinct.size > 4096:  # enough to find the longest: the ends, and some between
                 distinct = distinct[:: distinct.size // 4096]
             self._longest[array] = max(

@@ -22,7 +22,13 @@ from ui.motions import Motion, fly
 from ui.palette import Palette
 from ui.panels.canvas import SANS, Shape, Trace, number, outline, words
 from ui.panels.threads import values_by_step
-from ui.scene_model import SceneModel, distinct_snapshots, iteration, outer_iteration
+from ui.scene_model import (
+    SceneModel,
+    distinct_snapshots,
+    iteration,
+    outer_iteration,
+    values_held,
+)
 from ui.sheet import Rectangle
 
 MOST = 8  # rows or columns of a window
@@ -86,10 +92,10 @@ class ProductStage:
     def _longest(self) -> int:
         """Letters of the longest sum that is ever shown."""
         snapshots = distinct_snapshots(v for v in self._sum_values if v is not None)
-        if not snapshots:
-            return 1
         shown = self._model.thread if self._board.sums.own else slice(None)
-        values = np.unique(np.concatenate([v[shown].reshape(-1) for v in snapshots]))
+        values = values_held(v[shown] for v in snapshots)
+        if not values.size:
+            return 1
         return longest_text(number(value) for value in values[:: max(1, values.size // 4096)])
 
     def _windows(self, maps: Rectangle) -> tuple[Window, Window, Window]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from simulator import Step
+from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from ui.hit import SHARED, Hit
 from ui.palette import Palette
@@ -22,7 +23,7 @@ from ui.panels.canvas import (
     words,
 )
 from ui.panels.paths import fill, hatch, hover
-from ui.scene_model import SceneModel, cells_of, distinct_snapshots, shared_tiles
+from ui.scene_model import SceneModel, cells_of, distinct_snapshots, shared_tiles, values_held
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 40, 1580, 290
 NOTE = 20  # under the arrays: which accesses are not ordered
@@ -53,7 +54,8 @@ class SharedPanel:
         self._model, self._palette = model, palette
         self.grids = _layout(model.shared_shapes)
         self._tiles = shared_tiles(model)
-        self._texts_of_snapshots: dict[tuple[int, int], list[str]] = {}
+        # Of each array the latest texts, with the values and marks that they are of.
+        self._latest_texts: dict[str, tuple[Array, Array, list[str]]] = {}
         self._sizes = {name: self._text_size(name) for name in self.grids if self._has_text(name)}
         self._unordered = model.unordered
 
@@ -150,17 +152,16 @@ class SharedPanel:
     def _texts(self, step: Step, name: str) -> list[str]:
         """An array's values as texts, empty where nothing was written.
 
-        Steps share the snapshots that did not change, so that a snapshot's identity is its key; the
-        recording keeps every snapshot alive.
+        Steps share the snapshots that did not change: those of the latest are there.
         """
         values, written = step.shared[name], step.written[name]
-        key = (id(values), id(written))
-        if key not in self._texts_of_snapshots:
-            pairs = zip(values.reshape(-1).tolist(), written.reshape(-1).tolist(), strict=True)
-            self._texts_of_snapshots[key] = [
-                number(value) if is_written else "" for value, is_written in pairs
-            ]
-        return self._texts_of_snapshots[key]
+        latest = self._latest_texts.get(name)
+        if latest is not None and latest[0] is values and latest[1] is written:
+            return latest[2]
+        pairs = zip(values.reshape(-1).tolist(), written.reshape(-1).tolist(), strict=True)
+        texts = [number(value) if is_written else "" for value, is_written in pairs]
+        self._latest_texts[name] = values, written, texts
+        return texts
 
     def _titles(self) -> list[str]:
         """Each array as it is declared, and how many of its columns are padding."""
@@ -218,7 +219,7 @@ class SharedPanel:
     def _text_size(self, name: str) -> float:
         """As large as the longest number allows that the array ever holds."""
         snapshots = distinct_snapshots(step.shared[name] for step in self._model.recording.steps)
-        distinct = np.unique(np.concatenate([values.reshape(-1) for values in snapshots]))
+        distinct = values_held(snapshots)
         longest = max(len(number(value)) for value in distinct.tolist())
         size = self.grids[name].size
         return round(min(22.0, size * 0.6, size * 0.94 / (0.602 * longest)), 1)

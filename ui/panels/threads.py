@@ -25,7 +25,7 @@ from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, w
 from ui.panels.paths import box, fill, foot_bars, hatch, hover
 from ui.product_roles import Product
 from ui.products import accumulated_variable, has_tensor_core
-from ui.scene_model import Phase, SceneModel, build_scene_model, distinct_snapshots
+from ui.scene_model import Phase, SceneModel, build_scene_model, distinct_snapshots, values_held
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 560, 1580, 812
 LABEL = 26
@@ -198,10 +198,10 @@ class ThreadsPanel:
         """As large as the longest sum allows that any thread ever holds."""
         size = (self._sums_grid or self.grid).size
         snapshots = distinct_snapshots(sums for sums in self._sum_values if sums is not None)
-        if not snapshots:
-            return min(20.0, size * 0.5)
         shown = slice(None) if self._sums_grid is None else self._model.thread
-        values = np.unique(np.concatenate([sums[shown].reshape(-1) for sums in snapshots]))
+        values = values_held(sums[shown] for sums in snapshots)
+        if not values.size:
+            return min(20.0, size * 0.5)
         longest = max(len(number(value)) for value in values.tolist())
         return round(min(20.0, size * 0.5, size * 0.94 / (0.602 * longest)), 1)
 
