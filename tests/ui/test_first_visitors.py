@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlencode
@@ -105,3 +106,8 @@ def test_no_page_imports_what_was_not_imported_before_it() -> None:
     )  # fmt: skip
     pages = [json.loads(line) for line in found.stdout.splitlines()]
     assert pages == [[page, []] for page in PAGES]
+
+
+def test_no_sources_are_watched_for_each_visitor() -> None:
+    settings = (ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8")
+    assert tomllib.loads(settings)["server"]["fileWatcherType"] == "none"
