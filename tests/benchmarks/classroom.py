@@ -4,8 +4,11 @@ Run it as `python -m tests.benchmarks.classroom [VISITORS]`, 30 without a number
 Streamlit's protocol, from one process on the same machine. Seconds are from a request until its
 script run has finished: with the scene, and all else that the page then has. A view is known if
 anyone has had it since the server was started. A bare Streamlit page with as many controls and no
-scene shows what Streamlit itself takes. CPU seconds are those of the server and its worker
-processes together, for each action.
+scene shows what Streamlit itself takes. CPU seconds are those of the server's own process, and of
+its worker processes, for each action.
+
+`python -m tests.benchmarks.classroom links` prints only how long a hundred visitors with a link
+each wait, who come within 20 seconds, and who then step.
 """
 
 from __future__ import annotations
@@ -19,11 +22,13 @@ import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 from simulator import catalogue
 from tests.browser.app import running_app
 from tests.protocol_client import Answer, Visitor, visitor
 from ui.presets import presets
+from ui.view_url import INPUTS, View, from_query
 
 VISITORS = 30
 OPENED_SECONDS = 10.0  # within which all open the page
@@ -33,12 +38,27 @@ RECORDERS = 4  # who record a long kernel while another visitor acts
 SIMPLE_ACTIONS = 20
 STEPPERS = 100  # who step at once
 STEPPED_SECONDS = 5
+HUNDRED = 100  # visitors who open a link each
+HUNDRED_SECONDS = 20.0  # within which all open theirs
+
+
+def read_link(query: str) -> View:
+    """The view that a link opens."""
+    return from_query(dict(parse_qsl(query)))[0]
+
+
 LINKS = [
     f"M=64&N=64&K=64&kernel={name}&{macro}={value}"
     for name, entry in catalogue().items()
     for macro, offered in entry.defines.items()
     for value in offered
 ]
+LIGHT = ("tiled", "tiled_double", "transposed", "padded", "swizzled", "rows")
+LIGHT_LINKS = {  # of views that all differ, by their views
+    read_link(query): query
+    for block, inputs, link in itertools.product(("", "&bx=1"), INPUTS, LINKS)
+    if read_link(query := f"{link}{block}&inputs={inputs}").kernel in LIGHT
+}
 
 # A page with as many controls as the Step page.
 BARE = """
@@ -94,6 +114,17 @@ async def measure_openings(address: str, visitors: int) -> None:
             missing = sum("scene" not in one.widgets for one in room)
             if missing:
                 print(f"    {missing} without a scene")
+
+
+async def measure_links(address: str) -> None:
+    """Time the first scene of many links at once, and the steps after it."""
+    async with AsyncExitStack() as stack:
+        room = [
+            await stack.enter_async_context(visitor(address, query, cookie=ROOM))
+            for query in itertools.islice(LIGHT_LINKS.values(), HUNDRED)
+        ]
+        await together("a link for each, opened", room, lambda one, _: one.rerun(), HUNDRED_SECONDS)
+        await step_together(room)
 
 
 async def measure_actions(address: str, visitors: int) -> None:
@@ -204,13 +235,15 @@ async def together(
 
     before = cpu_seconds()
     answers = await asyncio.gather(*(one_acts(one, i) for i, one in enumerate(room)))
-    used = cpu_seconds() - before
+    own, workers = (
+        (now - then) / len(room) for now, then in zip(cpu_seconds(), before, strict=True)
+    )
     seconds = [answer.seconds for answer in answers]
     size = statistics.mean(answer.received for answer in answers)
     print(
         f"{name:26} {len(room):3} within {within:4.1f} s: median {statistics.median(seconds):6.3f} "
         f"s, p95 {percentile(seconds):6.3f} s, most {max(seconds):6.3f} s; each "
-        f"{used / len(room):.3f} CPU s, {size / 1e3:.0f} KB",
+        f"{own:.3f} + {workers:.3f} CPU s, {size / 1e3:.0f} KB",
         flush=True,
     )
 
@@ -220,22 +253,45 @@ def percentile(seconds: Sequence[float]) -> float:
     return sorted(seconds)[math.ceil(0.95 * len(seconds)) - 1]
 
 
-def cpu_seconds() -> float:
-    """CPU seconds of this process's descendants that still run; nan where /proc is missing."""
-    ticks = 0
-    for process in descendants(Path("/proc/self")):
-        fields = (process / "stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / 100 if Path("/proc/self").exists() else math.nan
+def cpu_seconds() -> tuple[float, float]:
+    """CPU seconds of the server that this process runs, and of its worker processes.
+
+    nan where /proc is missing.
+    """
+    if not Path("/proc/self").exists():
+        return math.nan, math.nan
+    servers = children(Path("/proc/self"))
+    ended = sum(process_seconds(server)[1] for server in servers)
+    workers = [one for server in servers for one in descendants(server)]
+    return (
+        sum(process_seconds(server)[0] for server in servers),
+        ended + sum(sum(process_seconds(worker)) for worker in workers),
+    )
+
+
+def process_seconds(process: Path) -> tuple[float, float]:
+    """CPU seconds of a process, by its folder in /proc, and of its children that have ended."""
+    fields = (process / "stat").read_text().rpartition(")")[2].split()
+    own, ended = (sum(map(int, fields[at : at + 2])) / 100 for at in (11, 13))
+    return own, ended
+
+
+def children(process: Path) -> list[Path]:
+    """The folders in /proc of a process's children."""
+    files = process.glob("task/*/children")
+    return [Path("/proc") / child for file in files for child in file.read_text().split()]
 
 
 def descendants(process: Path) -> Iterator[Path]:
     """The folders in /proc of a process's children, and of theirs."""
-    for children in process.glob("task/*/children"):
-        for child in children.read_text().split():
-            yield Path("/proc") / child
-            yield from descendants(Path("/proc") / child)
+    for child in children(process):
+        yield child
+        yield from descendants(child)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else VISITORS)
+    if sys.argv[1:] == ["links"]:
+        with running_app() as running:
+            asyncio.run(measure_links(running))
+    else:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else VISITORS)
