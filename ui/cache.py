@@ -35,7 +35,7 @@ from ui.look import Look
 from ui.view_url import View
 from ui.waiting import wait, wait_quietly
 from ui.work import guess_work
-from ui.workers import Running, Workers
+from ui.workers import Ahead, Running, Workers
 
 LARGEST = 96 * 2**20  # bytes of the results that are kept
 OTHERS = 2**15  # bytes that a result without a picture is taken for
@@ -79,18 +79,21 @@ class Answers:
         is_long: bool = False,
         on_stop: Callable[[], None] | None = None,
         is_quiet: bool = False,
+        is_ahead: bool = False,
     ) -> Result:
         """The result of a function, which workers compute; its error is raised.
 
         The arguments are hashable. A script run that another has replaced ends here. With on_stop
         the visitor may stop it, unless others wait for it too. A long one waits for its turn in a
-        lane. A quiet one is soon done: the page stays as it is meanwhile.
+        lane. A quiet one is soon done: the page stays as it is meanwhile. So it does for what is
+        asked ahead, which whoever waits to see something goes before.
         """
         key = (function, arguments)
         with self._lock:
             answer = self._answers.get(key)
             if answer is None:
-                answer = Answer(self._submit(function, arguments, is_long))
+                called = Ahead(function) if is_ahead else function
+                answer = Answer(self._submit(called, arguments, is_long))
                 self._answers[key] = answer
                 finish = functools.partial(self._finish, key, answer, is_kept)
                 answer.future.add_done_callback(finish)
@@ -98,7 +101,7 @@ class Answers:
                 self._answers.move_to_end(key)
             answer.waiting += 1
         try:
-            if is_quiet:
+            if is_quiet or is_ahead:
                 wait_quietly(answer.future)
             else:
                 wait(answer.future, on_stop and functools.partial(self._stop, key, answer, on_stop))

@@ -72,6 +72,17 @@ class Long(Generic[T]):
         return self.function(*args, **kwargs)
 
 
+@dataclass(frozen=True, slots=True)
+class Ahead(Generic[P, T]):
+    """A function whose jobs nobody waits to see: all other jobs go before them."""
+
+    function: Callable[P, T]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """The function's result."""
+        return self.function(*args, **kwargs)
+
+
 class StoppedError(Exception):
     """A job that was stopped: a sentence."""
 
@@ -105,6 +116,7 @@ class Task:
     call: Callable[[], Any]
     place: Hashable
     is_long: bool
+    is_ahead: bool
     future: Running[Any] = field(default_factory=Running)
     since: float = field(default_factory=time.monotonic)
     tries: int = 0
@@ -188,7 +200,8 @@ class Workers(Executor):
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Running[T]:
         """Compute a function of some arguments, which are pickled."""
         call = functools.partial(function, *args, **kwargs)
-        task = Task(call, self._place(function, *args), isinstance(function, Long))
+        is_long, is_ahead = isinstance(function, Long), isinstance(function, Ahead)
+        task = Task(call, self._place(function, *args), is_long, is_ahead)
         task.future.said = functools.partial(self._said, task)
         task.future.stop = functools.partial(self._stop, task)
         self._events.put(functools.partial(self._waiting.append, task))
@@ -268,14 +281,14 @@ class Workers(Executor):
         """An idle process and its next job: the first that no busy one remembers the like of.
 
         One that has waited for a busy process for long is taken too, and a second one that waits
-        for the same.
+        for the same; but one that nobody waits to see waits for all others, and for its process.
         """
         now = time.monotonic()
         idle = [one for one in self._workers if one.task is None and now >= one.rests_until]
         if not idle and len(self._workers) == self._count:
             return None
         waiting: set[Hashable] = set()
-        for task in self._waiting:
+        for task in sorted(self._waiting, key=lambda task: task.is_ahead):
             familiar = [
                 worker for worker in self._workers if task.place in worker.places
                 and not (worker.task is not None and worker.task.is_long)
@@ -284,7 +297,8 @@ class Workers(Executor):
             if free:
                 return free[0], task
             has_patience = now - task.since < PATIENCE
-            if not familiar or not has_patience or task.place in waiting:
+            is_due = not has_patience or task.place in waiting
+            if not familiar or (is_due and not task.is_ahead):
                 if not idle:
                     idle = [Worker()]
                     self._workers += idle

@@ -20,7 +20,7 @@ from ui import executor
 from ui import workers as workers_module
 from ui.executor import VARIABLE
 from ui.settings import CLICK_SECONDS
-from ui.workers import PATIENCE, SHARE, STARTS, StoppedError, WorkerLostError, Workers
+from ui.workers import PATIENCE, SHARE, STARTS, Ahead, StoppedError, WorkerLostError, Workers
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60  # until a job has failed to come back
@@ -87,6 +87,23 @@ def test_a_job_that_had_to_wait_goes_to_the_first_that_is_free(workers: Workers)
     assert workers.submit(jobs.process, "a").result(SECONDS) == other.result(SECONDS)
     until(lambda: blocked.said() == "I am here for long.")
     blocked.stop()
+
+
+def test_a_job_that_is_ahead_waits_for_all_others() -> None:
+    one = Workers(1, by_first)
+    one.submit(jobs.process_after, "a", 0.5)
+    ahead = one.submit(Ahead(jobs.process), "a")
+    others = [one.submit(jobs.process_after, place, 0.1) for place in "ab"]
+    ahead.result(SECONDS)
+    assert all(other.done() for other in others)
+    one.shutdown()
+
+
+def test_a_job_that_is_ahead_does_not_go_elsewhere(workers: Workers) -> None:
+    both = [workers.submit(jobs.process_after, place, 0.2) for place in "ab"]
+    first, _ = (job.result(SECONDS) for job in both)
+    workers.submit(jobs.process_after, "a", 3 * PATIENCE)
+    assert workers.submit(Ahead(jobs.process), "a").result(SECONDS) == first
 
 
 def test_an_error_is_the_jobs_own(workers: Workers) -> None:
