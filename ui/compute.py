@@ -118,13 +118,13 @@ def open_view(view: View) -> Opened:
 
 
 def draw_picture(view: View, look: Look, steps: range | None = None) -> Picture:
-    """Draw the scene of a view at some steps; without them, at the page of the view's step.
+    """Draw the scene of a view at some steps; without them, at those around the view's step.
 
     Raises what open_view raises. The look has the view's sheet and stage.
     """
     if steps is None:
-        stops, scenes = load_navigation(view), len(load_sides(view))
-        steps = scene.page(stops, min(max(view.step, 0), stops["steps"] - 1), scenes)
+        stops = load_navigation(view)
+        steps = scene.first_steps(stops, min(max(view.step, 0), stops["steps"] - 1))
     say("The picture is drawn.")
     figure = _draw(view, look, steps)
     picture = _to_json({name: figure[name] for name in ("data", "layout")})
@@ -133,7 +133,7 @@ def draw_picture(view: View, look: Look, steps: range | None = None) -> Picture:
 
 
 def open_scene(view: View, look: Look) -> tuple[Opened, Picture]:
-    """Run a view's kernels and draw the page of its step, as open_view and draw_picture do."""
+    """Run a view's kernels and draw its step and some around it: open_view and draw_picture."""
     return open_view(view), draw_picture(view, look)
 
 

@@ -25,7 +25,8 @@ from ui.scene_model import SceneModel, build_scene_model
 from ui.sheet import Numbered, Sheet
 from ui.what_if import Change
 
-PAGE = 90  # steps of a figure: more are drawn while these are watched
+PAGE = 90  # steps whose frames are drawn together: more are drawn while these are watched
+BEFORE, AFTER = 3, 12  # steps around the opened one, of which a figure has frames at first
 One = TypeVar("One", bound=Numbered)
 SHAPE_ATTRIBUTES = ("path", "line", "fillcolor")  # those that may change between steps
 
@@ -217,6 +218,16 @@ def page(stops: Mapping[str, Any], step: int, scenes: int = 1) -> range:
         starts.append(next((cut for cut in cuts if cut >= least), most))
     index = bisect_right(starts, step) - 1
     return range(starts[index], [*starts, end][index + 1])
+
+
+def first_steps(stops: Mapping[str, Any], step: int) -> range:
+    """The steps that a figure is drawn with which is opened at a step: some around it.
+
+    Those of a short recording are all. stops is the recording's navigation.
+    """
+    if stops["steps"] <= 2 * (BEFORE + AFTER):
+        return range(stops["steps"])
+    return range(max(0, step - BEFORE), min(stops["steps"], step + AFTER + 1))
 
 
 def _varying_attributes(steps: Iterable[list[Shape]]) -> list[tuple[str, ...]]:

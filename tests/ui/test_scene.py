@@ -245,6 +245,22 @@ def test_a_page_is_cut_where_the_largest_unit_begins_that_half_fills_it(
     assert [page.stop for page in found] == [*expected[1:], stops["steps"]]
 
 
+@pytest.mark.parametrize(
+    ("count", "step", "expected"),
+    [
+        (30, 29, range(30)),
+        (31, 0, range(13)),
+        (31, 9, range(6, 22)),
+        (200, 62, range(59, 75)),
+        (200, 199, range(196, 200)),
+    ],
+)
+def test_a_figure_is_opened_with_some_steps_around_its_own(
+    count: int, step: int, expected: range
+) -> None:
+    assert scene.first_steps({"steps": count, "outer": [0], "inner": [0]}, step) == expected
+
+
 @BOTH
 def test_a_page_shows_what_the_whole_recording_shows(sheet: Sheet) -> None:
     whole = plain("long", sheet)

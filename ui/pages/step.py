@@ -765,7 +765,7 @@ def draw_scene_of(opened: Opened) -> None:
     identifier, sides = figure_id(view, look), opened.sides
     drawn = state.get("drawn")
     if drawn is None or (drawn.scene, drawn.order) != (identifier, state["order"]):
-        steps = scene.page(navigation, view.step, len(sides))
+        steps = scene.first_steps(navigation, view.step)
         drawn = state["drawn"] = Drawn(
             identifier, state["order"], view.step, steps, time.monotonic()
         )
@@ -783,7 +783,9 @@ def draw_scene_of(opened: Opened) -> None:
     requested = requested_step(stepper, drawn)
     if 0 <= requested < navigation["steps"] and requested not in drawn.steps:
         steps = scene.page(navigation, requested, len(sides))
-        frames = answers().ask(draw_frames, figure_key(view), look, steps)
+        frames = answers().ask(
+            draw_frames, figure_key(view), look, steps, is_ahead=requested != view.step
+        )
         send_frames(identifier, steps, frames, state["sent"])
 
 

@@ -101,6 +101,7 @@ function createPlayer(root, hooks) {
     }
     hooks.drawn?.(scene);
     if (step !== next.start) hooks.moved?.(step);
+    askBeside([end, first - 1]); // a picture comes with a few steps, to be there soon
     rest();
     if (before?.order !== order) repeat(goesOn);
   }
@@ -142,10 +143,13 @@ function createPlayer(root, hooks) {
 
   // Take the frames of another page: scene, first, end, frames.
   function addPage(page) {
-    if (scene?.id !== page.scene || pageAt(page.first)) return;
+    const within = (one, other) => other.first <= one.first && one.end <= other.end;
+    if (scene?.id !== page.scene || scene.pages.some((other) => within(page, other))) return;
+    const isDrawn = Boolean(pageAt(step));
+    scene.pages = scene.pages.filter((one) => !within(one, page));
     scene.pages.push({ ...page, frames: unpackFrames(page.frames) });
     if (page.first <= asked && asked < page.end) asked = null;
-    if (page.first <= step && step < page.end) draw();
+    if (!isDrawn && pageAt(step)) draw();
     rest();
   }
 

@@ -102,6 +102,7 @@ function mount(parent) {
   }
 
   function tellRoom(room) {
+    flush(); // the figure for it comes with the steps around this one
     app.room = room;
     app.component.setStateValue("room", room);
   }
