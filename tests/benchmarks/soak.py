@@ -420,7 +420,9 @@ def main(minutes: float, visitors: int, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("minutes", type=float, nargs="?", default=MINUTES)
     parser.add_argument("visitors", type=int, nargs="?", default=VISITORS)
     parser.add_argument("--seed", type=int, default=1)

@@ -183,7 +183,7 @@ class Visit:
         """Do something, if the page lets it be done."""
         try:
             await action()
-            self.crowd.done[action.__name__] += 1  # type: ignore[attr-defined]
+            self.crowd.done[action.__name__] += 1
         except AbsentError as error:
             self.crowd.absent[str(error)] += 1
 
