@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import pickle
 import queue
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Any, TypeVar, TypeVarTuple, cast
@@ -38,7 +40,7 @@ from ui.work import guess_work
 from ui.workers import Ahead, Running, Workers
 
 LARGEST = 96 * 2**20  # bytes of the results that are kept
-OTHERS = 2**15  # bytes that a result without a picture is taken for
+OTHERS = 2**15  # bytes that a result without a picture is taken for, at least
 # Errors that would come again, and none.
 LASTING = (NoneType, SourceError, LaunchError, NotPredictedError)
 
@@ -209,8 +211,13 @@ def _letters(key: Hashable) -> int:
 
 
 def _size(result: object) -> int:
+    """Bytes that a result takes, about: it has come pickled from a worker."""
     picture = result.figure if isinstance(result, Picture) else result
-    return len(picture) if isinstance(picture, bytes) else OTHERS
+    if isinstance(picture, bytes):
+        return len(picture)
+    with suppress(Exception):  # of a thread of a test
+        return max(OTHERS, len(pickle.dumps(result)))
+    return OTHERS
 
 
 @st.cache_resource(show_spinner=False)

@@ -27,6 +27,7 @@ class LongJob:
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     future: Running[Any] = field(default_factory=Running)
+    is_stopped: bool = False
 
 
 class Lanes:
@@ -66,6 +67,7 @@ class Lanes:
         return ""
 
     def _take_back(self, job: LongJob) -> None:
+        job.is_stopped = True
         if job.future.cancel():
             with self._lock:
                 self._line.leave(job)
@@ -90,6 +92,8 @@ class Lanes:
                 continue
             if isinstance(running, Running):
                 job.future.said, job.future.stop = running.said, running.stop
+                if job.is_stopped:  # meanwhile
+                    running.stop()
             running.add_done_callback(functools.partial(self._finish, job))
 
     def _finish(self, job: LongJob, done: Future[Any]) -> None:

@@ -32,6 +32,7 @@ from simulator.guard import (
     RUNNING,
     TOO_LARGE,
     Limit,
+    State,
     end_with_parent,
     limit_files,
     limited,
@@ -274,6 +275,8 @@ class Workers(Executor):
 
     def _assign(self) -> None:
         """Give jobs to processes that have none."""
+        for task in [one for one in self._waiting if one.future.cancelled()]:
+            self._waiting.remove(task)
         while (chosen := self._choose()) is not None:
             self._run(*chosen)
 
@@ -360,7 +363,9 @@ class Workers(Executor):
             passed = why_ended(worker.state, job_limit())
             worker.release()
             self._start(worker)
-            if task.tries < TRIES and not task.is_stopped and passed is None:
+            # Who knows what has ended a compiler: another process may have, for its memory.
+            is_lost = passed is None or worker.state.value == State.COMPILING
+            if task.tries < TRIES and not task.is_stopped and is_lost:
                 self._waiting.appendleft(task)
                 return
             error = StoppedError() if task.is_stopped else passed or WorkerLostError()
