@@ -71,13 +71,13 @@ if __name__ == "__main__":  # run by Streamlit, for each visitor
 elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; not by its workers
     from ui import editor, hosts
     from ui.cluster import ClusterError
-    from ui.downloads import many_at_once
     from ui.executor import executor
     from ui.glossary import route as glossary_route
     from ui.index_page import routes
     from ui.preload import preload
     from ui.seldom import bound_log
     from ui.start import StartError, check_limits, check_worker
+    from ui.while_serving import while_serving
 
     bound_log()
     try:
@@ -95,6 +95,6 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
             editor.route(),
             *glossary_route.routes(),
         ],
-        lifespan=many_at_once,
+        lifespan=while_serving,
         middleware=middleware,
     )

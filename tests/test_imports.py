@@ -46,6 +46,7 @@ STREAMLIT = {
     "style.py",
     "verdict_section.py",
     "waiting.py",
+    "while_serving.py",
 }
 
 

@@ -6,18 +6,14 @@ class, before the browser asks for it. Where nobody else is there it keeps the f
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import io
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import anyio.to_thread
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.media_file_manager import MediaFileManager
@@ -26,19 +22,6 @@ from ui.leaving import LeftError, current_session, working_for
 
 SECONDS = 10.0  # that a file is kept after its latest click: a browser asks for it at once
 LARGEST = 64 * 2**20  # bytes of the files that are kept; the oldest go first
-AT_ONCE = 128  # downloads that wait for their files, and pictures of words
-
-
-@asynccontextmanager
-async def many_at_once(_: object) -> AsyncIterator[None]:
-    """Let many downloads and pictures wait at once while the server runs.
-
-    asyncio and Starlette by themselves have few threads: the small file of one visitor would wait
-    for the large ones of others, and so would a page.
-    """
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(AT_ONCE, "download"))
-    anyio.to_thread.current_default_thread_limiter().total_tokens = AT_ONCE
-    yield
 
 
 def download_button(

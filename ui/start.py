@@ -15,9 +15,7 @@ try:
 except ImportError:  # on Windows
     resource = None  # type: ignore[assignment]
 
-# Streamlit keeps an event loop, three descriptors, for each of the latest 128 sessions that have
-# ended, until another one ends two minutes later; an open session has four.
-FEWEST_FILES = 1024
+FEWEST_FILES = 256  # an open session has four; ui/while_serving.py closes those that have ended
 FILES = (65_536, 10_240)  # that are asked for, in turn; the second is the most of an older macOS
 ADDRESS_SPACE = 4 * 2**30  # bytes; with 28 visitors at once it took 2.8
 THREADS = 64  # beyond those of the workers; 28 visitors at once needed 35 of them
@@ -58,6 +56,11 @@ def check_worker() -> None:
         ) from None
     except Exception as error:
         raise StartError(f"No worker process can be started: {error}") from error
+
+
+def open_files() -> float:
+    """How many files the app may open at once."""
+    return math.inf if resource is None else _soft_limit(resource.RLIMIT_NOFILE)
 
 
 def _soft_limit(which: int) -> float:
