@@ -191,6 +191,8 @@ def test_at_rest_the_pages_beside_a_steps_own_come(visit: Open) -> None:
     steps = scene.page(scene.navigation(recorded(view)), 249)
     assert 0 < steps.start < steps.stop < 521
     page.wait_for_timeout(5000)
+    scrolled = "(page => page.scrollHeight - page.clientHeight)(document.querySelector('.stMain'))"
+    assert page.evaluate(scrolled) <= 1, "what brings them takes no room"
     for number in (steps.stop + 1, steps.start):  # the steps just outside the page
         page.keyboard.type(str(number))
         page.keyboard.press("Enter")
