@@ -117,13 +117,29 @@ async def measure_openings(address: str, visitors: int) -> None:
 
 
 async def measure_links(address: str) -> None:
-    """Time the first scene of many links at once, and the steps after it."""
+    """Time the first scene of many links at once, the frames beside it, and the steps after it.
+
+    As a player does, each visitor asks for these frames once the scene is there.
+    """
+    asked: list[asyncio.Task[Answer]] = []
+
+    async def open_link(one: Visitor, _: int) -> Answer:
+        answer = await one.rerun()
+        header = one.header("scene")
+        at = [header["id"], header["order"], header["start"], header["end"]]
+        asked.append(asyncio.create_task(one.report("scene", at=at)))
+        return answer
+
     async with AsyncExitStack() as stack:
         room = [
             await stack.enter_async_context(visitor(address, query, cookie=ROOM))
             for query in itertools.islice(LIGHT_LINKS.values(), HUNDRED)
         ]
-        await together("a link for each, opened", room, lambda one, _: one.rerun(), HUNDRED_SECONDS)
+        await together("a link for each, opened", room, open_link, HUNDRED_SECONDS)
+        waited = [answer.seconds for answer in await asyncio.gather(*asked)]
+        print(f"{'the frames beside it':26} {statistics.median(waited):.3f} s in the median")
+        own, workers = (seconds / len(room) for seconds in cpu_seconds())
+        print(f"{'since the start':26} each {own:.3f} + {workers:.3f} CPU s")
         await step_together(room)
 
 
