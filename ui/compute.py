@@ -36,6 +36,7 @@ from simulator.verdict.launches import build_launch
 from ui import export, presets, scene, shown_kernel
 from ui.find_step import corresponding_step
 from ui.job_progress import say
+from ui.kept import kept
 from ui.look import Look, Stage
 from ui.packed_frames import pack_frames
 from ui.pairs import Pair, align, pair_navigation, pair_of_step
@@ -50,7 +51,7 @@ SIMULATE_SECONDS = (
     10.0  # that a launch may take: a visitor waits no longer for its report, or steps
 )
 OWN_FILE = "kernel.cu"  # what errors call a text of one's own
-RECORDINGS = 8  # that a process keeps, the largest of about 50 MB
+REPORTS = 16  # that a process keeps, without their arrays; as many pairs of sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def open_view(view: View) -> Opened:
     """
     sides = load_sides(view)
     launch = load_recording(recording_key(sides[0])).launch
-    reports = tuple(replace(load_report(side), arrays={}) for side in sides)
+    reports = tuple(load_report(side) for side in sides)
     return Opened(sides, launch.grid, launch.block, load_navigation(view), reports)
 
 
@@ -205,11 +206,6 @@ def scene_title(sides: Sequence[View]) -> str:
     return " | ".join(shown_kernel.title(side) for side in sides)
 
 
-@functools.lru_cache(32)
-def _cached_compile(text: str, name: str, file: str) -> Kernel:
-    return compile_kernel(text, name, filename=file)
-
-
 def load_kernel(view: View) -> Kernel:
     """Compile the view's kernel, its macros defined and its edits applied.
 
@@ -217,9 +213,17 @@ def load_kernel(view: View) -> Kernel:
     """
     if view.own is not None:
         check_may_write()
-        return _cached_compile(presets.source(view), view.own.kernel, OWN_FILE)
+        return _keep_kernel(presets.source(view), view.own.kernel, OWN_FILE)
     entry = catalogue()[view.kernel]
-    return _cached_compile(presets.source(view), entry.kernel, entry.file)
+    return _keep_kernel(presets.source(view), entry.kernel, entry.file)
+
+
+def _keep_kernel(text: str, name: str, file: str) -> Kernel:
+    return kept().ask((text, name, file), _compile, text, name, file)
+
+
+def _compile(text: str, name: str, file: str) -> Kernel:
+    return compile_kernel(text, name, filename=file)
 
 
 def load_launch(view: View) -> Launch:
@@ -248,14 +252,13 @@ def load_recording(view: View) -> Recording:
 
     Raises SourceError or LaunchError, whose sentence the page shows.
     """
-    result = _cached_record(view)
+    result = kept().ask(view, _record, view)
     if isinstance(result, Recording):
         return result
     raise result.with_traceback(None)  # else each raise would extend the traceback
 
 
-@functools.lru_cache(RECORDINGS)
-def _cached_record(view: View) -> Recording | SourceError | LaunchError:
+def _record(view: View) -> Recording | SourceError | LaunchError:
     """Record, or return the error, so that a failed run is cached too."""
     say(f"Block {view.block} is recorded.")
     try:
@@ -282,16 +285,20 @@ def _block_in_grid(view: View, launch: Launch) -> Dim3:
 
 
 def load_report(view: View) -> Report:
-    """Counters and hazards of a view's launch, shared by all its blocks and schedules."""
+    """Counters and hazards of a view's launch, shared by all its blocks and schedules.
+
+    Without the launch's arrays.
+    """
     return _cached_simulate(replace(launch_key(view), edits=view.edits))
 
 
-@functools.lru_cache(2 * RECORDINGS)
+@functools.lru_cache(REPORTS)
 def _cached_simulate(view: View) -> Report:
     say("The whole grid runs.")
-    return simulate(
+    report = simulate(
         load_kernel(view), load_launch(view), seconds=SIMULATE_SECONDS, on_progress=say_progress
     )
+    return replace(report, arrays={})
 
 
 def load_sides(view: View) -> tuple[View, ...]:
@@ -302,18 +309,18 @@ def load_sides(view: View) -> tuple[View, ...]:
     return (view,) if view.partner is None else _cached_sides(figure_key(view))
 
 
-@functools.lru_cache(2 * RECORDINGS)
+@functools.lru_cache(REPORTS)
 def _cached_sides(view: View) -> tuple[View, View]:
     return side_views(view, lambda side: load_recording(recording_key(side)))
 
 
 def load_pairs(view: View) -> tuple[Pair, ...]:
     """The pairs of steps of a view with a partner, which are its scene's steps."""
-    return _cached_pairs(*map(recording_key, load_sides(view)))
+    left, right = map(recording_key, load_sides(view))
+    return kept().ask(left, _align, left, right)
 
 
-@functools.lru_cache(RECORDINGS)
-def _cached_pairs(left: View, right: View) -> tuple[Pair, ...]:
+def _align(left: View, right: View) -> tuple[Pair, ...]:
     return align(load_recording(left), load_recording(right))
 
 
@@ -332,24 +339,24 @@ def scene_step(view: View, step: int, side: int = 0) -> int:
 
 def load_navigation(view: View) -> Mapping[str, Any]:
     """The navigation of a view's scene, for the toolbar."""
-    return _cached_navigation(*map(recording_key, load_sides(view)))
+    sides = tuple(map(recording_key, load_sides(view)))
+    return kept().ask(sides[0], _navigate, sides)
 
 
-@functools.lru_cache(2 * RECORDINGS)
-def _cached_navigation(*sides: View) -> Mapping[str, Any]:
+def _navigate(sides: tuple[View, ...]) -> Mapping[str, Any]:
     recordings = [load_recording(side) for side in sides]
     if len(sides) == 1:
         return scene.navigation(recordings[0])
-    return pair_navigation(recordings[0], recordings[1], _cached_pairs(*sides))
+    left, right = sides
+    return pair_navigation(recordings[0], recordings[1], kept().ask(left, _align, left, right))
 
 
 def load_drawing(view: View, look: Look) -> scene.Drawing[Any]:
     """Arrange the scene of a view, in the look that its page has."""
-    return _cached_drawing(figure_key(view), look)
+    return kept().ask(recording_key(view), _arrange, figure_key(view), look)
 
 
-@functools.lru_cache(RECORDINGS)
-def _cached_drawing(view: View, look: Look) -> scene.Drawing[Any]:
+def _arrange(view: View, look: Look) -> scene.Drawing[Any]:
     if view.partner is None:
         return scene.arrange(_build_model(view), look)
     left, right = load_sides(view)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, replace
 
 from simulator import Kernel, SourceError, compile_kernel
@@ -10,6 +9,7 @@ from simulator.frontend.kernel_name import kernel_names
 from simulator.guard import COMPILING, limited
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.guess import guess_form
+from ui.kept import kept
 from ui.problems import Problem, find_problems
 from ui.settings import check_may_write
 
@@ -58,14 +58,13 @@ def suggest_form(text: str, kernel: str) -> LaunchForm:
     return guess_form(text, compile_once(text, kernel))
 
 
-@functools.lru_cache(8)
 def compile_once(text: str, kernel: str) -> Kernel:
     """Compile a kernel of a text, or its only one without a name.
 
     Raises SourceError, or LaunchError where kernels of one's own are switched off.
     """
     check_may_write()
-    return compile_kernel(text, kernel or None)
+    return kept().ask((text, kernel), compile_kernel, text, kernel or None)
 
 
 def _parameters(kernel: Kernel) -> tuple[Parameter, ...]:

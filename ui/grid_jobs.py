@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,8 +16,7 @@ from simulator.language.ctype import Array
 from simulator.machine.budget import Progress
 from simulator.split.part import Part, PartTask, simulate_part
 from ui.job_progress import say
-
-LAUNCHES = 2  # that a process keeps: each takes up to 100 MB
+from ui.kept import kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,9 @@ def build_grid(grid: Grid) -> tuple[Kernel, Launch]:
     return kernel, Launch(candidate.grid, candidate.block, arguments)
 
 
-load_grid = functools.lru_cache(LAUNCHES)(build_grid)
+def load_grid(grid: Grid) -> tuple[Kernel, Launch]:
+    """Build a grid as build_grid does, once."""
+    return kept().ask(grid, build_grid, grid)
 
 
 def load_candidate(grid: Grid) -> Candidate:

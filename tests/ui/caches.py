@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import compute
+from ui.kept import kept
 
 
 def forget() -> None:
@@ -13,3 +14,4 @@ def forget() -> None:
     for value in vars(compute).values():
         if hasattr(value, "cache_clear") and value.__module__ == compute.__name__:
             value.cache_clear()
+    kept().clear()
