@@ -28,7 +28,7 @@ from simulator.machine.budget import DEFAULT_SECONDS, Progress
 from simulator.machine.buffers import Address, Buffer, clip_offsets
 from simulator.machine.group import Group, LoopState
 from simulator.machine.machine import Machine
-from simulator.machine.masks import ALL, Mask, as_array
+from simulator.machine.masks import ALL, NONE, Mask, as_array
 from simulator.machine.observer import Access, AccessKind, Fault, Observer, StepKind
 from simulator.machine.schedule import Schedule
 from simulator.recording.recording import Evaluation, LoopPosition, Recording, Step, StepAccess
@@ -110,6 +110,7 @@ class Recorder(Observer):
         # Some of what steps hold, so that what comes again is held once:
         self._arrays: dict[tuple[Any, ...], Array] = {}
         self._known: dict[tuple[Any, ...], Evaluation] = {}
+        self._latest_active: tuple[Group | None, Mask, Array] = None, NONE, self._all_active
         self._bytes = 0  # that the steps take, without what the memories count
         # What those were made from; the machine never writes to a value again, so that the same
         # object has the same contents.
@@ -243,8 +244,8 @@ class Recorder(Observer):
     @property
     def bytes(self) -> int:
         """The memory that the steps take."""
-        memories = self._shared, self._written, self._outputs, self._stored
-        return self._bytes + sum(memory.bytes for memory in memories)
+        written = self._written.bytes + self._stored.bytes
+        return self._bytes + self._shared.bytes + self._outputs.bytes + written
 
     def _take_finished(
         self, statement: Statement
@@ -305,8 +306,10 @@ class Recorder(Observer):
                 values = numbers_held(variable.ctype, values)
                 self._registers[variable] = self._share(self._merge(group, variable, values))
             registers[variable.name] = self._registers[variable]
-        if registers.keys() != self._by_name.keys() or not all(
-            map(is_, registers.values(), self._by_name.values())
+        if not (
+            len(registers) == len(self._by_name)
+            and all(map(is_, registers.values(), self._by_name.values()))
+            and registers.keys() == self._by_name.keys()
         ):
             self._by_name = registers
             self._bytes += sys.getsizeof(registers)
@@ -333,7 +336,7 @@ class Recorder(Observer):
             return np.zeros(self._threads, np.int32)
         value = np.asarray(value)
         if group.threads.size == self._threads:
-            return value if value.ndim else _repeat(value, self._threads)
+            return value if value.ndim else self._repeat(value)
         whole = np.zeros(self._threads, value.dtype)
         whole[group.threads] = value
         return whole
@@ -342,26 +345,48 @@ class Recorder(Observer):
         """A mask of a group's lanes as bool [T]."""
         if mask is ALL and group.threads.size == self._threads:
             return self._all_active
+        latest_group, latest_mask, active = self._latest_active
+        if group is latest_group and mask is latest_mask:
+            return active
         active = as_array(mask, group.lanes)
-        if group.threads.size == self._threads:
-            return self._share(active)
-        whole = np.zeros(self._threads, np.bool_)
-        whole[group.threads] = active
-        return self._share(whole)
+        if group.threads.size < self._threads:
+            whole = np.zeros(self._threads, np.bool_)
+            whole[group.threads] = active
+            active = whole
+        active = self._share(active)
+        self._latest_active = group, mask, active
+        return active
 
     def _share(self, array: Array) -> Array:
         """An equal array that earlier steps have; else this one, which steps have from now on."""
-        entries = array[:1] if array.strides == (0,) else array  # see _repeat
-        key = (array.dtype, array.shape, array.strides, entries.tobytes())
+        if array.strides == (0,):  # of _repeat
+            return array
+        key = (array.dtype, array.shape, array.tobytes())
+        known = self._arrays.get(key)
+        return self._take(key, array) if known is None else known
+
+    def _repeat(self, value: Array) -> Array:
+        """One number [] as a read-only array [T], whose entries are all that one.
+
+        The same as np.broadcast_to, in a fraction of its time.
+        """
+        number = value.tobytes()
+        key = (value.dtype, number)
         known = self._arrays.get(key)
         if known is None:
-            self._bytes += sys.getsizeof(array)
-            if array.base is not None:
-                self._bytes += sys.getsizeof(array.base)
-            if len(self._arrays) == COMING:
-                self._arrays.clear()
-            known = self._arrays[key] = array
+            repeated = np.ndarray((self._threads,), value.dtype, number, strides=(0,))
+            known = self._take(key, repeated)
         return known
+
+    def _take(self, key: tuple[Any, ...], array: Array) -> Array:
+        """Count an array, which later steps share."""
+        self._bytes += sys.getsizeof(array)
+        if array.base is not None:
+            self._bytes += sys.getsizeof(array.base)
+        if len(self._arrays) == COMING:
+            self._arrays.clear()
+        self._arrays[key] = array
+        return array
 
 
 def _common_number(value: Any) -> int | None:
@@ -371,14 +396,6 @@ def _common_number(value: Any) -> int | None:
     numbers = np.asarray(value).reshape(-1)
     whole = numbers.dtype.kind in "iub" and (numbers == numbers[0]).all()
     return int(numbers[0]) if whole else None
-
-
-def _repeat(value: Array, count: int) -> Array:
-    """One number [] as a read-only array [count], whose entries are all that one.
-
-    The same as np.broadcast_to, in a fraction of its time.
-    """
-    return np.ndarray((count,), value.dtype, value.tobytes(), strides=(0,))
 
 
 def _too_long_message(group: Group) -> str:
