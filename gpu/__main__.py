@@ -282,11 +282,7 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
         return 2
     begun = datetime.now(UTC)
     names = _names(options, variants(whole_catalogue()))
-    try:
-        earlier = recorded.same_device(options.folder, device) if options.kernels else None
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
+    earlier = recorded.same_device(options.folder, device) if options.kernels else None
     found, shapes = _of_device(options, worker, earlier)
     simulated = [name for name in names if name.split(":")[0] in catalogue()]
     few = [choose(name, BITS_SIZE, _defines(options)) for name in simulated]
@@ -337,6 +333,7 @@ def _counted(comparison: Comparison, candidates: Sequence[Candidate], gpu: int) 
 
 def _names(options: argparse.Namespace, usual: Iterable[str]) -> list[str]:
     if not options.kernels:
+        whole_catalogue().checked()  # else a kernel would be missing without a word
         return list(usual)
     names = [name.strip() for name in str(options.kernels).split(",") if name.strip()]
     if not names:

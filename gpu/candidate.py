@@ -43,11 +43,11 @@ def choose(
     `defines` are macros set in every kernel that has them. LaunchError names what is wrong.
     """
     name, *settings = wanted.split(":")
-    entry = whole_catalogue().get(name)
-    if entry is None:
+    if whole_catalogue() and name not in whole_catalogue().everything:
         raise LaunchError(
             f"There is no kernel {name!r}; the catalogue has {', '.join(whole_catalogue())}."
         )
+    entry = whole_catalogue()[name]
     settings_of_name = dict(_setting(setting) for setting in settings)
     for macro in settings_of_name:
         if macro not in entry.defines:

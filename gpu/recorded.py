@@ -18,9 +18,14 @@ from gpu.microbenchmarks.limits import Limits, limits_from
 from gpu.result import Comparison
 from gpu.shapes.plan import Table
 from gpu.shapes.result import Shape, Shapes
+from simulator.broken_file import Broken, BrokenFileError, log, read_text
+from simulator.language.errors import LaunchError
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "recorded"
 FORMAT = 1
+NONE_CAME = "No recorded run came with this copy of Tilewise."
+PATH = re.compile(r"(?:'s|Its) (?P<path>[\w.\[\]]+)")  # in a sentence of decode
+KEY = re.compile(r"(?P<name>\w+)(?:\[(?P<index>\d+)\])?")
 Run = TypeVar("Run")
 
 
@@ -65,7 +70,7 @@ class Recordings:
     """The recordings of a folder."""
 
     runs: tuple[RecordedRun, ...]  # newest first
-    problems: tuple[str, ...]  # a sentence for each file that cannot be read
+    problems: tuple[Broken, ...]  # files that cannot be read
 
 
 def slug(name: str) -> str:
@@ -143,12 +148,14 @@ def write_file(recording: Mapping[str, Any], path: Path, when: datetime) -> Path
 def read_file(path: Path, parse: Callable[[dict[str, Any], datetime], Run]) -> Run:
     """What `parse` makes of a recording's keys and its date.
 
-    ValueError, a sentence that names the file, where it is no recording or `parse` raises one.
+    BrokenFileError where it is no recording, or `parse` raises ValueError, a sentence.
     """
+    text = read_text(path)
     try:
-        found: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path.name} cannot be read: {error}.") from None
+        found: Any = json.loads(text)
+    except json.JSONDecodeError as error:
+        broken = Broken(path.name, error.lineno, f"This is no JSON: {error.msg}.")
+        raise BrokenFileError(broken) from None
     try:
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise ValueError(f"It is no recording of format {FORMAT}.")
@@ -157,24 +164,45 @@ def read_file(path: Path, parse: Callable[[dict[str, Any], datetime], Run]) -> R
             raise ValueError("Its date has no time zone.")
         return parse(found, when)
     except ValueError as error:
-        raise ValueError(f"{path.name} is not a recording: {error}") from None
+        line = json_line(text, str(error))
+        raise BrokenFileError(Broken(path.name, line, str(error))) from None
+
+
+def json_line(text: str, sentence: str) -> int:
+    """The line, in JSON as write_file writes it, of the path that a sentence of `decode` names.
+
+    An item of a list is found by its key that the path names next.
+
+    >>> json_line('{"a": [\\n {"b": 1},\\n {"b": ""}]}', "The file's a[1].b is wrong.")
+    3
+    """
+    named = PATH.search(sentence)
+    start, count = 0, 1
+    for key in KEY.finditer(named["path"] if named else ""):
+        found = [one.start() for one in re.finditer(rf'"{key["name"]}":', text[start:])][:count]
+        if len(found) < count:
+            break
+        start += found[-1]
+        count = int(key["index"] or 0) + 1
+    return text.count("\n", 0, start) + 1
 
 
 def read_folder(
     folder: Path, read: Callable[[Path], Run]
-) -> tuple[tuple[Run, ...], tuple[str, ...]]:
-    """What `read` makes of each recording in the folder, and a sentence for each it cannot read."""
+) -> tuple[tuple[Run, ...], tuple[Broken, ...]]:
+    """What `read` makes of each recording in the folder, and which it cannot read."""
     runs, problems = [], []
     for path in sorted(folder.glob("*.json")):
         try:
             runs.append(read(path))
-        except ValueError as error:
-            problems.append(str(error))
+        except BrokenFileError as error:
+            log(error.broken)
+            problems.append(error.broken)
     return tuple(runs), tuple(problems)
 
 
 def read(path: Path) -> RecordedRun:
-    """One recording. ValueError, a sentence, where the file is not one."""
+    """One recording. BrokenFileError where the file is not one."""
 
     def parse(found: dict[str, Any], when: datetime) -> RecordedRun:
         file = decode(RecordingFile, found, "The recording")
@@ -190,10 +218,23 @@ def read(path: Path) -> RecordedRun:
     return read_file(path, parse)
 
 
+def newest() -> RecordedRun:
+    """The newest recording in FOLDER. LaunchError, a sentence, where there is none."""
+    found = recordings()
+    for run in found.runs:
+        return run
+    raise none_came(found.problems)
+
+
+def none_came(problems: Sequence[Broken]) -> LaunchError:
+    """Why there is no recording."""
+    return BrokenFileError(problems[0]) if problems else LaunchError(NONE_CAME)
+
+
 def same_device(folder: Path, device: Device) -> RecordedRun | None:
     """The folder's recording of a device with the same name and driver, if it has one.
 
-    ValueError, a sentence, where the device's file is no recording.
+    BrokenFileError where the device's file is no recording.
     """
     path = folder / f"{slug(device.name)}.json"
     if not path.exists():
@@ -203,7 +244,7 @@ def same_device(folder: Path, device: Device) -> RecordedRun | None:
     return run if found == (device.name, device.driver) else None
 
 
-def recordings(folder: Path = FOLDER) -> Recordings:
-    """Every recording in the folder, newest first."""
-    runs, problems = read_folder(folder, read)
+def recordings(folder: Path | None = None) -> Recordings:
+    """Every recording in the folder, else in FOLDER, newest first."""
+    runs, problems = read_folder(folder or FOLDER, read)
     return Recordings(tuple(sorted(runs, key=lambda run: run.when, reverse=True)), problems)

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import msgspec
 import numpy as np
 
+from simulator.broken_file import (
+    Broken,
+    BrokenFileError,
+    Entries,
+    misfit,
+    parse_toml,
+    read_text,
+    toml_line,
+)
 from simulator.frontend.source import set_defines
+from simulator.language.errors import LaunchError
 from simulator.launch import Dim3, Launch, dim3
 from simulator.size_expression import evaluate
 
@@ -108,46 +118,103 @@ class Entry:
         return {name: options[0] for name, options in self.defines.items()} | dict(chosen)
 
 
+Size = int | str  # a number, or an expression over macros
+Setting = dict[str, int]
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Number = Literal["float16", "float32", "float64"]
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry as catalogue.toml has it; see Entry."""
+
+    file: str
+    kernel: str
+    title: str
+    teaches: str
+    block: Annotated[tuple[Size, ...], msgspec.Meta(min_length=1, max_length=3)]
+    rows: Size
+    columns: Size
+    rung: int
+    defines: dict[str, Annotated[tuple[int, ...], msgspec.Meta(min_length=1)]] = {}
+    element: Number = "float32"
+    operands: Number | Literal[""] = ""
+    precision: Number | Literal["", "tf32"] = ""
+    shared: Size = 0
+    pieces: Size = 1
+    speed: tuple[Setting, ...] = ({},)
+    teaching: Annotated[tuple[Setting, ...], msgspec.Meta(min_length=1)] = ({},)
+    simulated: bool = True
+    opens: dict[Literal["M", "N", "K", "step"], Positive] = {}
+
+
 @functools.lru_cache(256)
 def _source(file: str, chosen: tuple[tuple[str, int], ...]) -> str:
-    text = (FOLDER / file).read_text(encoding="utf-8")
-    return set_defines(text, {name: str(value) for name, value in chosen})[0]
+    return set_defines(read_text(FOLDER / file), {name: str(value) for name, value in chosen})[0]
 
 
 @functools.cache
-def whole_catalogue() -> Mapping[str, Entry]:
+def whole_catalogue() -> Entries[Entry]:
     """All entries by name, in the order in which they are taught."""
-    tables = tomllib.loads((FOLDER / "catalogue.toml").read_text(encoding="utf-8"))
-    return {name: _entry(name, table) for name, table in tables.items()}
+    file = "catalogue.toml"
+    try:
+        text = read_text(FOLDER / file)
+        tables = parse_toml(text, file)
+        if not tables:
+            raise BrokenFileError(Broken(file, 1, "It holds no kernel."))
+    except BrokenFileError as error:
+        return Entries({file: error.broken})
+    return Entries({name: _read_entry(name, table, text) for name, table in tables.items()})
 
 
 @functools.cache
-def catalogue() -> Mapping[str, Entry]:
+def catalogue() -> Entries[Entry]:
     """The entries that the simulator executes, by name, in the order in which they are taught."""
-    return {name: entry for name, entry in whole_catalogue().items() if entry.simulated}
+    return Entries(
+        {
+            name: entry
+            for name, entry in whole_catalogue().everything.items()
+            if isinstance(entry, Broken) or entry.simulated
+        }
+    )
 
 
-def _entry(name: str, table: Mapping[str, Any]) -> Entry:
-    defines = {key: tuple(options) for key, options in table.get("defines", {}).items()}
-    defaults = {key: options[0] for key, options in defines.items()}
+def _read_entry(name: str, table: object, text: str) -> Entry | Broken:
+    """The entry of a table in catalogue.toml's text, or what is wrong in it or in its source."""
+    try:
+        entry = _entry(name, msgspec.convert(table, _Table))
+        entry.source()
+        for setting in entry.settings():
+            entry.shape(1, 1, **setting)
+            entry.shared_bytes(**setting)
+    except BrokenFileError as error:
+        return error.broken
+    except msgspec.ValidationError as error:
+        return misfit(error, text, "catalogue.toml", name)
+    except LaunchError as error:
+        return Broken("catalogue.toml", toml_line(text, name), f"{name}: {error}")
+    return entry
+
+
+def _entry(name: str, table: _Table) -> Entry:
+    defaults = {macro: values[0] for macro, values in table.defines.items()}
     return Entry(
         name=name,
-        file=table["file"],
-        kernel=table["kernel"],
-        title=table["title"],
-        teaches=table["teaches"],
-        block=tuple(table["block"]),
-        rows=table["rows"],
-        columns=table["columns"],
-        defines=defines,
-        rung=table["rung"],
-        element=table.get("element", "float32"),
-        operands=table.get("operands", ""),
-        precision=table.get("precision", table.get("element", "float32")),
-        shared=table.get("shared", 0),
-        pieces=table.get("pieces", 1),
-        speed=tuple(defaults | setting for setting in table.get("speed", [{}])),
-        simulated=table.get("simulated", True),
-        teaching=tuple(defaults | setting for setting in table.get("teaching", [{}])),
-        opens=OPENS | table.get("opens", {}),
+        file=table.file,
+        kernel=table.kernel,
+        title=table.title,
+        teaches=table.teaches,
+        block=table.block,
+        rows=table.rows,
+        columns=table.columns,
+        defines=table.defines,
+        rung=table.rung,
+        element=table.element,
+        operands=table.operands,
+        precision=table.precision or table.element,
+        shared=table.shared,
+        pieces=table.pieces,
+        speed=tuple(defaults | setting for setting in table.speed),
+        teaching=tuple(defaults | setting for setting in table.teaching),
+        simulated=table.simulated,
+        opens=OPENS | {str(key): value for key, value in table.opens.items()},
     )

@@ -12,12 +12,13 @@ from xml.etree import ElementTree
 import pytest
 
 from gpu.recorded import recordings
+from simulator.broken_file import BrokenFileError
 from simulator.language.tree import MemorySpace
 from simulator.observers.counters import FIELDS
 from simulator.observers.findings import HazardKind
 from ui.compute import load_navigation
 from ui.glossary.chart import draw_small_chart
-from ui.glossary.entry import GlossaryError, SmallChart, SmallScene, glossary, parse_glossary
+from ui.glossary.entry import SmallChart, SmallScene, glossary, parse_glossary
 from ui.glossary.picture import draw_word
 from ui.glossary.small_kernels import small_kernels
 from ui.lecture.letters import text_width
@@ -86,7 +87,7 @@ def test_every_unit_that_is_counted_is_defined(field: str) -> None:
 
 
 def test_a_word_without_a_picture_is_told_with_its_line() -> None:
-    with pytest.raises(GlossaryError, match=r"line 5: An entry is written as .* its picture"):
+    with pytest.raises(BrokenFileError, match=r"line 5: An entry is written as .* its picture"):
         parse_glossary(f"{TITLE}**one**: A word.\n")
 
 
@@ -211,12 +212,12 @@ def test_every_small_kernel_shows_a_word() -> None:
     ],
 )
 def test_a_wrong_scene_is_told_with_its_line(scene: str, sentence: str) -> None:
-    with pytest.raises(GlossaryError, match=f"GLOSSARY.md, line 6: .*{sentence}"):
+    with pytest.raises(BrokenFileError, match=f"GLOSSARY.md, line 6: .*{sentence}"):
         parse_glossary(f"{TITLE}**one**: A word.\n{scene}\n")
 
 
 def test_a_wrong_entry_is_told_with_its_line() -> None:
-    with pytest.raises(GlossaryError, match="line 8: An entry is written as"):
+    with pytest.raises(BrokenFileError, match="line 8: An entry is written as"):
         parse_glossary(f"{TITLE}{ONE}\n\nTwo: A word.\n<!-- chart: waves -->\n")
 
 

@@ -22,6 +22,7 @@ LAYERS = {
 }
 STREAMLIT = {
     "announcer.py",
+    "broken_section.py",
     "browser.py",
     "grid_section.py",
     "popover.py",
@@ -86,7 +87,8 @@ SIMULATOR = {
     "observers": {"language", "launch", "number_format", "machine"},
     "recording": {"language", "launch", "number_format", "contraction", "machine", "observers"},
     "size_expression": {"language"},
-    "catalogue": {"language", "launch", "size_expression", "frontend"},
+    "broken_file": {"language"},
+    "catalogue": {"language", "launch", "size_expression", "broken_file", "frontend"},
     "report": {"language", "launch", "machine", "observers"},
     "split": {"language", "guard", "launch", "machine", "observers", "report"},
     "command_line": {"language", "launch", "frontend"},
@@ -118,6 +120,7 @@ SIMULATOR = {
     },
     "exercises": {
         "language",
+        "broken_file",
         "guard",
         "launch",
         "size_expression",

@@ -29,6 +29,7 @@ from simulator import (
     record,
     simulate,
 )
+from simulator.broken_file import Broken, BrokenFileError
 from simulator.launch import Dim3, Launch, ravel
 from simulator.machine.budget import Progress
 from simulator.machine.schedule import Schedule
@@ -209,13 +210,20 @@ def scene_title(sides: Sequence[View]) -> str:
 def load_kernel(view: View) -> Kernel:
     """Compile the view's kernel, its macros defined and its edits applied.
 
-    Raises SourceError, or LaunchError where kernels of one's own are switched off.
+    Raises SourceError, or LaunchError where kernels of one's own are switched off; BrokenFileError
+    for one of the catalogue that does not compile as it is.
     """
     if view.own is not None:
         check_may_write()
         return _keep_kernel(presets.source(view), view.own.kernel, OWN_FILE)
     entry = catalogue()[view.kernel]
-    return _keep_kernel(presets.source(view), entry.kernel, entry.file)
+    try:
+        return _keep_kernel(presets.source(view), entry.kernel, entry.file)
+    except SourceError as error:
+        if view.edits:
+            raise
+        line = error.span.line if error.span else 1
+        raise BrokenFileError(Broken(entry.file, line, error.message)) from None
 
 
 def _keep_kernel(text: str, name: str, file: str) -> Kernel:

@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from simulator.broken_file import Broken
 from simulator.exercises.check import ExerciseResult
 from simulator.exercises.exercise import Exercise, exercises
 from ui import verdict_html
+from ui.broken_section import list_broken
 from ui.progress import Attempt, Progress
 
 SOLVED, OPEN = ":material/check_circle:", ":material/circle:"
@@ -18,12 +20,15 @@ LEVELS = {1: "first steps", 2: "practice", 3: "harder", 4: "hard"}
 def draw_exercise_list(progress: Progress, start: Callable[[Exercise], None]) -> None:
     """Draw a button for each exercise, those that are solved with a mark."""
     st.markdown(f"{progress.solved} of {len(exercises())} solved in this visit.")
-    numbered = list(enumerate(exercises().values(), 1))
+    numbered = list(enumerate(exercises().everything.values(), 1))
     half = (len(numbered) + 1) // 2
     for column, listed in zip(st.columns(2), (numbered[:half], numbered[half:]), strict=True):
         with column:
             for number, exercise in listed:
-                _draw_start(number, exercise, progress, start)
+                if isinstance(exercise, Broken):
+                    list_broken([exercise])
+                else:
+                    _draw_start(number, exercise, progress, start)
 
 
 def _draw_start(

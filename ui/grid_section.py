@@ -11,6 +11,7 @@ from gpu.candidate import variant_title, variants
 from simulator import LaunchError, Report, catalogue
 from simulator.machine.budget import Progress
 from simulator.observers.findings import Hazard
+from ui.broken_section import list_broken
 from ui.executor import lanes
 from ui.grid_jobs import Checked, Grid, load_candidate
 from ui.grid_run import GridRun, GridRuns
@@ -54,11 +55,12 @@ def draw_grid() -> None:
 def draw_controls(busy: bool) -> Grid | None:
     """Draw the choice of a launch and the button; the launch once that is pressed."""
     kernel_column, *columns, button = st.columns([4, 2, 2, 2, 3], vertical_alignment="bottom")
+    list_broken(catalogue().broken)
     offered = variants(catalogue())
+    usual = offered.index(USUAL_KERNEL) if USUAL_KERNEL in offered else 0
     name = kernel_column.selectbox(
-        "Kernel", offered, index=offered.index(USUAL_KERNEL), key="grid_kernel",
-        format_func=variant_title,
-    )  # fmt: skip
+        "Kernel", offered, index=usual, key="grid_kernel", format_func=variant_title
+    )
     M, N, K = (
         int(column.number_input(axis, 1, LARGEST, USUAL, step=1, key=f"grid_{axis}"))
         for column, axis in zip(columns, "MNK", strict=True)
@@ -67,7 +69,7 @@ def draw_controls(busy: bool) -> Grid | None:
         button.button, "Run every block", "grid_go", icon=":material/grid_on:", width="stretch",
         disabled=busy,
     )  # fmt: skip
-    if not pressed or busy:
+    if not pressed or busy or not offered:
         return None
     grid = Grid(name, (M, N, K), fresh_seed())
     try:

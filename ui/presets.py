@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import functools
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
+from simulator.broken_file import (
+    Broken,
+    BrokenFileError,
+    Entries,
+    misfit,
+    parse_toml,
+    read_text,
+    toml_line,
+)
 from simulator.catalogue import catalogue
 from simulator.launch import Launch
 from ui.shown_kernel import offered_edits, unedited_source
-from ui.view_url import View, from_query
+from ui.view_url import View, parse_view
 from ui.what_if import Change, apply_edits, diff_lines, with_element_type
 
 FILE = Path(__file__).resolve().parent.parent / "assets" / "presets.toml"
@@ -29,21 +38,54 @@ class Preset:
     view: View
 
 
-@functools.cache
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A preset as presets.toml has it."""
+
+    name: str
+    text: str
+    view: dict[str, str | int]
+
+
 def presets() -> tuple[Preset, ...]:
-    """Load all presets, in the order of the file.
-
-    Raises ValueError for a preset whose view is not valid.
-    """
-    tables = tomllib.loads(FILE.read_text(encoding="utf-8"))["preset"]
-    return tuple(Preset(table["name"], table["text"], _parse_view(table)) for table in tables)
+    """The presets that can be shown, in the order of the file."""
+    return tuple(every_preset().values())
 
 
-def _parse_view(table: dict[str, Any]) -> View:
-    view, notices = from_query({name: str(value) for name, value in table["view"].items()})
-    if notices:
-        raise ValueError(f"{FILE.name}, {table['name']}: {' '.join(notices)}")
-    return view
+@functools.cache
+def every_preset() -> Entries[Preset]:
+    """All presets by name, in the order of the file."""
+    try:
+        text = read_text(FILE)
+        tables = parse_toml(text, FILE.name).get("preset")
+        if not isinstance(tables, list) or not tables:
+            raise BrokenFileError(Broken(FILE.name, 1, "It holds no [[preset]]."))
+    except BrokenFileError as error:
+        return Entries({FILE.name: error.broken})
+    found: dict[str, Preset | Broken] = {}
+    one: Preset | Broken
+    for number, table in enumerate(tables):
+        line = toml_line(text, f"preset[{number}]")
+        try:
+            one = _read_preset(table, line)
+        except msgspec.ValidationError as error:
+            one = misfit(error, text, FILE.name, f"preset[{number}]")
+        name = one.name if isinstance(one, Preset) else f"{FILE.name}, line {line}"
+        if name in found:
+            one = Broken(FILE.name, line, f"Another preset is named {name}, too.")
+            name = f"{FILE.name}, line {line}"
+        found[name] = one
+    return Entries(found)
+
+
+def _read_preset(table: object, line: int) -> Preset | Broken:
+    found = msgspec.convert(table, _Table)
+    try:
+        view = parse_view({name: str(value) for name, value in found.view.items()})
+        return Preset(found.name, found.text, view)
+    except BrokenFileError as error:
+        return error.broken
+    except ValueError as error:
+        return Broken(FILE.name, line, str(error))
 
 
 def source(view: View) -> str:

@@ -27,7 +27,7 @@ from plotly.offline import get_plotlyjs
 from simulator import LaunchError, SourceError
 from ui import export
 from ui.palette import PALETTES, css_colours
-from ui.presets import presets
+from ui.presets import every_preset, presets
 from ui.room import ROOMS, USUAL
 from ui.shown_kernel import idea, short_name, title
 from ui.standalone import Run, parse_address, run_view
@@ -72,6 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     written, pages = 0, list[Page]()
     stopped = _note_interrupts()
     try:
+        every_preset().checked()
         pages = list_pages([parse_address(address) for address in options.views])
         for written, page in enumerate(publish(options.folder, pages), 1):
             print(f"{written} of {len(pages)}: {page.name}", file=sys.stderr)

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 from ui import scene
 from ui.compute import load_drawing, load_navigation, load_sides, scene_title, write_animation
 from ui.look import Look
-from ui.view_url import View, from_query
+from ui.view_url import View, parse_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +22,10 @@ class Standalone:
     pieces: Iterator[str]  # of the file; they are built as they are read
 
 
-def parse_view(query: Mapping[str, str]) -> View:
-    """The view of an address's parameters. ValueError, a sentence, for one that cannot be shown."""
-    view, notices = from_query(query)
-    if notices:
-        raise ValueError(" ".join(notices))
-    return view
-
-
 def parse_address(address: str) -> View:
     """The view of an address of the Step page, or of what stands in it behind the question mark.
 
-    Raises ValueError, a sentence, for one that cannot be shown.
+    Raises as parse_view.
     """
     no_view = ValueError(f"{address!r} is no view; write one as kernel=tiled&M=8&N=8&K=8.")
     try:

@@ -9,6 +9,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from simulator.broken_file import Broken
 from simulator.catalogue import Entry, catalogue, whole_catalogue
 from simulator.language.errors import list_names
 from simulator.launch import MAX_THREADS, Dim3
@@ -119,7 +120,9 @@ def usual_step(view: View) -> int:
 
 
 def _usual_step(query_without_step: Mapping[str, Any]) -> int:
-    return 0 if query_without_step else catalogue()[DEFAULT.kernel].opens["step"] - 1
+    if query_without_step or DEFAULT.kernel not in catalogue():
+        return 0
+    return catalogue()[DEFAULT.kernel].opens["step"] - 1
 
 
 def _encode_without_step(view: View) -> dict[str, str]:
@@ -204,6 +207,8 @@ def from_query(
 ) -> tuple[View, tuple[str, ...]]:
     """Parse query parameters: the nearest valid view, and a notice for each invalid parameter.
 
+    Raises BrokenFileError where the catalogue has no kernel.
+
     kept is the visitor's own kernel that is too long for an address, if there is one. The last
     value of a repeated parameter counts. An empty query is the default kernel's opening_view(); any
     other without a step begins at the first. The number of steps is unknown here: the step may be
@@ -234,6 +239,21 @@ def from_query(
     view, clamp_notices = _clamp_to_launch(view, grid, block)
     partner, partner_notices = _parse_partner(view, parser.text("with"))
     return replace(view, partner=partner), (*parser.notices, *clamp_notices, *partner_notices)
+
+
+def parse_view(query: Mapping[str, str]) -> View:
+    """The view of an address's parameters. ValueError, a sentence, for one that cannot be shown.
+
+    BrokenFileError where a kernel that it names is broken.
+    """
+    if own_link.PARAMETER not in query:
+        beside = query.get("with", "").partition(",")[0]
+        for name in {query.get("kernel", DEFAULT.kernel), beside} & set(catalogue().everything):
+            catalogue()[name]
+    view, notices = from_query(query)
+    if notices:
+        raise ValueError(" ".join(notices))
+    return view
 
 
 def _parse_shown(parser: QueryParser, usual_step: int) -> View:
@@ -438,17 +458,24 @@ class QueryParser:
         """Parse the name of a kernel to step through.
 
         For one that the simulator does not execute, with a notice, the last before it of its
-        precision.
+        precision; for one that is broken, with a notice, the usual one, or the first.
         """
-        wanted = whole_catalogue().get(self.text("kernel"))
+        usual = DEFAULT.kernel
+        if usual not in catalogue():
+            usual = next(iter(catalogue()), usual)
+        wanted = whole_catalogue().everything.get(self.text("kernel") or DEFAULT.kernel)
+        if isinstance(wanted, Broken):
+            self.notices.append(f"This kernel cannot be shown: {wanted} The scene shows {usual}.")
+            return usual
         if wanted is None or wanted.simulated:
-            return self.parse_word("kernel", tuple(catalogue()), DEFAULT.kernel)
-        before = [one for one in catalogue().values() if one.precision == wanted.precision][-1]
+            return self.parse_word("kernel", tuple(catalogue()), usual)
+        before = [name for name, one in catalogue().items() if one.precision == wanted.precision]
+        nearest = before[-1] if before else usual
         self.notices.append(
             f"“{wanted.title}” runs on a GPU alone, for the simulator does not execute its "
-            f"instructions of four warps (wgmma); the scene shows {before.name}."
+            f"instructions of four warps (wgmma); the scene shows {nearest}."
         )
-        return before.name
+        return nearest
 
     def parse_integer(self, name: str, default: int) -> int:
         """Parse an integer; the default, with a notice, for anything else."""

@@ -10,6 +10,7 @@ from typing import Any
 from gpu import recorded
 from gpu.json_data import decode
 from gpu.scale.result import Scaling
+from simulator.broken_file import Broken
 
 FOLDER = recorded.FOLDER / "scale"
 
@@ -37,7 +38,7 @@ def write(scaling: Scaling, folder: Path, when: datetime) -> Path:
 
 
 def read(path: Path) -> RecordedScaling:
-    """One recording. ValueError, a sentence, where the file is not one."""
+    """One recording. BrokenFileError where the file is not one."""
 
     def parse(found: dict[str, Any], when: datetime) -> RecordedScaling:
         scaling = decode(ScalingFile, found, "The recording").scaling
@@ -46,7 +47,17 @@ def read(path: Path) -> RecordedScaling:
     return recorded.read_file(path, parse)
 
 
-def scalings(folder: Path = FOLDER) -> tuple[tuple[RecordedScaling, ...], tuple[str, ...]]:
-    """Every recording in the folder, that of the most GPUs first, and a sentence for each fault."""
-    runs, problems = recorded.read_folder(folder, read)
+def scalings(
+    folder: Path | None = None,
+) -> tuple[tuple[RecordedScaling, ...], tuple[Broken, ...]]:
+    """Every recording in the folder, else in FOLDER, of the most GPUs first, and each fault."""
+    runs, problems = recorded.read_folder(folder or FOLDER, read)
     return tuple(sorted(runs, key=lambda run: -len(run.scaling.devices))), problems
+
+
+def widest() -> RecordedScaling:
+    """The recording over the most GPUs. LaunchError, a sentence, where there is none."""
+    runs, problems = scalings()
+    for run in runs:
+        return run
+    raise recorded.none_came(problems)

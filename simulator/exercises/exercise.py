@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from simulator.broken_file import (
+    FILE_NAME,
+    Broken,
+    BrokenFileError,
+    Entries,
+    parse_toml,
+    read_folder,
+    read_text,
+    toml_line,
+)
 from simulator.exercises.requirement import Barriers, Requirement, Right
 from simulator.language.errors import LaunchError
 from simulator.size_expression import evaluate
@@ -18,7 +28,7 @@ from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberAr
 from simulator.verdict.tasks import TASKS
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "assets" / "exercises"
-FILE_NAME = re.compile(r"\d\d_(?P<name>[a-z_]+)")  # without its ending
+KEY = re.compile(r"(?:`\$\.|^(?=[a-z_.]+ ?))(?P<path>[\w.\[\]]+)")  # in an error's sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,30 +97,28 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @functools.cache
-def exercises() -> Mapping[str, Exercise]:
-    """All exercises by name, in their order. ValueError names the file and the key at fault."""
-    found = {}
-    for path in sorted(FOLDER.glob("*.toml")):
-        exercise = load(path)
-        if exercise.name in found:
-            raise ValueError(f"{path.name}: another exercise is named {exercise.name}, too.")
-        found[exercise.name] = exercise
-    return found
+def exercises() -> Entries[Exercise]:
+    """All exercises by name, in their order."""
+    return read_folder(FOLDER, "*.toml", load)
 
 
 def load(path: Path) -> Exercise:
-    """The exercise of one file. ValueError, a sentence that names the file and the key at fault."""
+    """The exercise of one file. BrokenFileError names the file, the line and the key at fault."""
+    text = read_text(path)
+    toml = parse_toml(text, path.name)
     try:
-        return _build(path.stem, path.read_text(encoding="utf-8"))
+        return _build(path.stem, toml)
     except (ValueError, msgspec.ValidationError) as error:
-        raise ValueError(f"{path.name}: {error}") from None
+        found = KEY.search(str(error))
+        line = toml_line(text, found["path"]) if found else 1
+        raise BrokenFileError(Broken(path.name, line, f"{error}".rstrip(".") + ".")) from None
 
 
-def _build(stem: str, toml: str) -> Exercise:
+def _build(stem: str, toml: dict[str, Any]) -> Exercise:
     named = FILE_NAME.fullmatch(stem)
     if named is None:
-        raise ValueError("a file is named as 01_load_the_tile.toml is.")
-    file = msgspec.convert(tomllib.loads(toml), _File)
+        raise ValueError("A file is named as 01_load_the_tile.toml is.")
+    file = msgspec.convert(toml, _File)
     form = _form(file)
     _check_numbers(file, form)
     return Exercise(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from simulator.broken_file import Broken, BrokenFileError, read_text
 from simulator.catalogue import Entry, catalogue
 from simulator.verdict.neighbours import catalogue_counters
 
@@ -36,16 +37,27 @@ class Rung:
 def first_rung(share: float) -> Rung:
     """The lowest rung of the ladder that reached a share of cuBLAS's speed.
 
+    Raises BrokenFileError where the recording says of none.
+
     >>> rung = first_rung(0.25)
     >>> rung.share >= 0.25
     True
     """
-    measured = [rung for rung in _measured() if rung.share >= share]
+    text = read_text(RECORDING)
+    try:
+        measured = [rung for rung in _measured(json.loads(text)) if rung.share >= share]
+    except json.JSONDecodeError as error:
+        sentence = f"This is no JSON: {error.msg}."
+        raise BrokenFileError(Broken(RECORDING.name, error.lineno, sentence)) from None
+    except (LookupError, TypeError, ValueError):
+        raise BrokenFileError(Broken(RECORDING.name, 1, "It is no recording.")) from None
+    if not measured:
+        sentence = f"No kernel of the ladder reached {share} of cuBLAS's speed at {SIZE[0]}."
+        raise BrokenFileError(Broken(RECORDING.name, 1, sentence))
     return min(measured, key=lambda rung: (rung.entry.rung, -rung.share))
 
 
-def _measured() -> list[Rung]:
-    recording: Any = json.loads(RECORDING.read_text(encoding="utf-8"))
+def _measured(recording: Any) -> list[Rung]:
     kernels = [
         kernel
         for comparison in recording["comparisons"]

@@ -64,9 +64,9 @@ def judge_exercise(text: str, options: argparse.Namespace) -> Judged:
     """A file's text as the exercise that --exercise names."""
     _check_options(options)
     name = options.exercise
-    found = exercises().get(name)
-    if found is None:
+    if name not in exercises().everything:
         raise UsageError(f"--exercise {name}: there are {', '.join(exercises())}.")
+    found = exercises()[name]
     result = check(found, text)
     return Judged(text, found.kernel, found.form, result.verdict, found, result)
 

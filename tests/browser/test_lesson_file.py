@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from simulator.broken_file import Entries
 from tests.browser.conftest import note_errors
 from tests.browser.scene import step_of
 from tests.ui.test_lessons import HEAD, scene, stops
@@ -30,7 +31,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     parts = scene(ONE) + stops(4) + scene(TWO) + CHART
     lesson = parse_lesson(HEAD + parts.replace(HEAD, f"Between.\n\n{WIDE}\n\n"), "01_test.md")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(export, "lessons", lambda: {"test": lesson})
+        patch.setattr(export, "lessons", lambda: Entries({"test": lesson}))
         written = tmp_path_factory.mktemp("lesson") / "lesson.html"
         written.write_text("".join(export.write_lesson("test", False)), encoding="utf-8")
     return written

@@ -123,7 +123,7 @@ def test_record_writes_what_can_be_read(tmp_path, capsys) -> None:  # type: igno
     assert [kernel.name for kernel in again.comparisons[0].kernels] == ["tiled", "naive", "cublas"]
     (tmp_path / run.file).write_text("{}", encoding="utf-8")
     assert main(["record", "--folder", str(tmp_path), "--kernels", "naive"]) == 2
-    assert "test-gpu.json is not a recording" in capsys.readouterr().err
+    assert "test-gpu.json, line 1: It is no recording" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("with_gpu")

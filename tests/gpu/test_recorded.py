@@ -17,6 +17,7 @@ from gpu.microbenchmarks.latency import Latency
 from gpu.microbenchmarks.limits import Limits
 from gpu.result import Comparison, comparison_from
 from gpu.scale.recorded import scalings
+from simulator.broken_file import BrokenFileError
 
 LATENCY = {"register": 4.0, "shared": 29.0, "l1": 39.0, "l2": 288.0, "dram": 686.0}
 CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))
@@ -90,7 +91,7 @@ def test_another_driver_is_another_recording(tmp_path: Path, comparison: Compari
     newer = dataclasses.replace(comparison.device, driver="9.9")
     assert recorded.same_device(tmp_path, newer) is None
     path.write_text("{", encoding="utf-8")
-    with pytest.raises(ValueError, match=path.name):
+    with pytest.raises(BrokenFileError, match=path.name):
         recorded.same_device(tmp_path, comparison.device)
 
 
@@ -106,7 +107,7 @@ def kernel(**changes: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "cannot be read"),
+        ("{", "is no JSON"),
         ("[]", "format 1"),
         (json.dumps(damaged(format=2)), "format 1"),
         (json.dumps(damaged(comparisons=[])), "no comparisons"),
@@ -140,8 +141,8 @@ def test_a_damaged_recording_is_a_sentence(tmp_path: Path, text: str, told: str)
     (tmp_path / "broken.json").write_text(text, encoding="utf-8")
     found = recorded.recordings(tmp_path)
     assert found.runs == ()
-    assert told in found.problems[0]
-    assert found.problems[0].startswith("broken.json")
+    assert told in found.problems[0].sentence
+    assert found.problems[0].file == "broken.json"
 
 
 def test_what_comes_with_tilewise_can_be_read() -> None:
@@ -172,9 +173,9 @@ def test_a_damaged_scaling_is_a_sentence(tmp_path: Path) -> None:
     )
     runs, problems = scalings(tmp_path)
     assert runs == ()
-    assert problems == (
-        "broken.json is not a recording: The recording's scaling.device lacks name.",
-    )
+    [problem] = problems
+    assert problem.file == "broken.json"
+    assert problem.sentence.endswith("The recording's scaling.device lacks name.")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from gpu import recorded
 from simulator import catalogue
+from simulator.broken_file import BrokenFileError
 from simulator.exercises import evidence
 from simulator.exercises.check import (
     ExerciseResult,
@@ -344,5 +345,7 @@ def test_a_broken_file_names_itself_and_the_key(case: str, tmp_path: Path) -> No
     assert old in text
     path = tmp_path / "03_coalesce.toml"
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(ValueError, match=rf"03_coalesce\.toml: .*{key}"):
+    with pytest.raises(BrokenFileError, match=rf"^03_coalesce\.toml, line \d+: .*{key}") as caught:
         load(path)
+    line = text[: text.index(old)].count("\n") + 1
+    assert line - 3 <= caught.value.broken.line <= line  # of the key, or of its table

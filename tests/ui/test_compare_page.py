@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from gpu import recorded
 from gpu.scale.recorded import scalings
+from simulator.broken_file import Broken
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "compare.py")
 FAKE = (sys.executable, "-m", "tests.gpu.fake_worker")
@@ -169,10 +170,12 @@ def told_step(page: AppTest) -> str:
 
 
 def test_without_a_scaling_nothing_is_said_of_several_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu.scale.recorded.scalings", lambda: ((), ("x.json is not one.",)))
+    broken = Broken("x.json", 3, "It is not one.")
+    monkeypatch.setattr("gpu.scale.recorded.scalings", lambda: ((), (broken,)))
     page = without(monkeypatch, "")
     assert all("Several GPUs" not in header.value for header in page.header)
-    assert [warning.value for warning in page.warning] == ["x.json is not one."]
+    [error] = page.error
+    assert "x.json, line 3" in error.value
 
 
 def speeds(page: AppTest) -> Any:

@@ -9,6 +9,7 @@ import pytest
 from plotly.offline import get_plotlyjs
 from streamlit.testing.v1 import AppTest
 
+from simulator.broken_file import Entries
 from tests.ui.test_lessons import HEAD, scene, stops
 from ui.lessons import export
 from ui.lessons.export import build_lesson
@@ -158,7 +159,8 @@ def test_a_file_has_plotly_once_before_what_draws_with_it(
     monkeypatch: pytest.MonkeyPatch, parts: str, scripts: int
 ) -> None:
     text = HEAD + (stops(4) + parts).replace(HEAD, "")
-    monkeypatch.setattr(export, "lessons", lambda: {"test": parse_lesson(text, "01_test.md")})
+    lesson = parse_lesson(text, "01_test.md")
+    monkeypatch.setattr(export, "lessons", lambda: Entries({"test": lesson}))
     written = "".join(export.write_lesson("test", False))
     assert written.count(get_plotlyjs()) == scripts
     assert written.count('class="plotly-graph-div"') == parts.count("chart = ")

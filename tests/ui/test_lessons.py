@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from simulator.broken_file import BrokenFileError
 from ui.gpu_charts.rows import INK
 from ui.lessons.__main__ import main
 from ui.lessons.charts import describe, draw_chart
@@ -29,7 +30,7 @@ from ui.lessons.lesson import (
     Stops,
 )
 from ui.lessons.markup import COLOUR, css_on_paper
-from ui.lessons.parse import FOLDER, LessonError, lessons, parse_lesson
+from ui.lessons.parse import FOLDER, lessons, parse_lesson
 from ui.lessons.picture import draw_stop, draw_stops
 from ui.lessons.quantities import find
 from ui.lessons.scene import count_steps, draw_scene
@@ -291,14 +292,14 @@ BROKEN = {
         question(**{"numbers.t": '{ measure = "threads", view = "kernel=tiled&M={M}" }'}),
         7, "not drawn",
     ),
-    "one name twice": (question() + question()[len(HEAD):], 1, "Two questions"),
+    "one name twice": (question() + question()[len(HEAD):], 15, "Two questions"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BROKEN)
 def test_a_broken_directive_is_an_error_with_file_and_line(case: str) -> None:
     text, line, said = BROKEN[case]
-    with pytest.raises(LessonError) as caught:
+    with pytest.raises(BrokenFileError) as caught:
         parse_lesson(text, "01_test.md")
     assert str(caught.value).startswith(f"01_test.md, line {line}: ")
     assert said in str(caught.value)
@@ -321,7 +322,7 @@ def test_the_examples_that_are_broken_above_are_right_before() -> None:
 def test_a_scene_that_cannot_be_played_is_an_error_with_file_and_line(view: str, said: str) -> None:
     [part] = parse_lesson(scene(view), "01_test.md").parts
     assert isinstance(part, ScenePart)
-    with pytest.raises(LessonError, match=f"01_test.md, line 7: .*{said}"):
+    with pytest.raises(BrokenFileError, match=f"01_test.md, line 7: .*{said}"):
         count_steps(part)
 
 

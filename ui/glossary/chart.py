@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,15 +11,15 @@ from typing import Any, assert_never
 
 from gpu.device import Device
 from gpu.microbenchmarks.latency import Latency
-from gpu.recorded import RecordedRun
+from gpu.recorded import RecordedRun, newest
 from gpu.result import Comparison, KernelResult
 from gpu.scale.plan import Plan
-from gpu.scale.recorded import RecordedScaling, scalings
+from gpu.scale.recorded import RecordedScaling, widest
 from simulator.launch import WARP_SIZE
 from ui.glossary.entry import SmallChart
 from ui.gpu_charts import performance, roofline, tiles_over_gpus
 from ui.gpu_charts.latency import NAMES
-from ui.lessons.charts import largest_square, limits_of, newest
+from ui.lessons.charts import largest_square, limits_of
 from ui.palette import CHART_INKS, PALETTES, Palette
 from ui.panels.canvas import CLEAR, SANS, Shape, Trace, outline, words
 from ui.panels.paths import box
@@ -27,6 +28,7 @@ from ui.svg import draw_svg
 
 WIDTH = 400  # pixels, a card's
 EDGE = 8  # pixels around all
+LETTERS = 52  # of a sentence, that have room in a line
 TEXT, SMALL = 14, 12  # pixels of letters: of all, and of where it was recorded
 LINE = 1.4  # of letters, from one line of text to the next
 TITLE_BELOW = 38  # pixels from above
@@ -68,9 +70,18 @@ def draw_small_chart(chart: SmallChart, theme: str) -> str:
         case SmallChart.ROOFLINE:
             return _roofline(run, theme)
         case SmallChart.PANELS | SmallChart.PEER_COPIES:
-            return _gpus(scalings()[0][0], chart is SmallChart.PEER_COPIES, theme)
+            return _gpus(widest(), chart is SmallChart.PEER_COPIES, theme)
         case _:
             assert_never(chart)
+
+
+def draw_sentence(sentence: str, theme: str) -> str:
+    """Draw a sentence in place of a picture, as SVG."""
+    palette = PALETTES[theme]
+    lines = textwrap.wrap(sentence, LETTERS)
+    places = [(EDGE, TITLE_BELOW + i * LINE * TEXT) for i in range(len(lines))]
+    texts = [_words(places, lines, palette, "middle right")]
+    return _draw("No picture", [], texts, TITLE_BELOW + len(lines) * LINE * TEXT, "", palette)
 
 
 def _latencies(run: RecordedRun) -> list[Bar]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from simulator.broken_file import Broken
+from ui.broken_section import list_broken
 from ui.browser import browser_theme
 from ui.glossary.entry import SmallScene, Word, glossary
 from ui.glossary.route import folder, picture_path
@@ -49,10 +51,14 @@ def draw_glossary(open_view: OpenView, lists_all: bool = True) -> None:
     """
     with st.container(key="glossary_list"):
         wanted = st.text_input("Find a word", key="glossary_wanted").strip().lower()
+        if lists_all and not wanted:
+            list_broken(glossary().broken)
         found = [word for word in glossary().values() if wanted in word.term.lower()]
         for word in found if wanted or lists_all else ():
             st.markdown(f"**{word.term}**: {word.text}")
-            if wanted and word.shown_picture is not None:
+            if wanted and isinstance(word.picture, Broken):
+                list_broken([word.picture])
+            elif wanted and word.shown_picture is not None:
                 _draw_picture(word, open_view, is_seen=len(found) <= MOST_PICTURES)
         if not found:
             st.markdown("There is no such word.")

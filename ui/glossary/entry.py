@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from simulator.broken_file import Broken, BrokenFileError, Entries, log, read_text
 from ui import own_link
 from ui.glossary.small_kernels import small_kernels
 from ui.lessons.lesson import Mark
@@ -36,11 +36,8 @@ CHART = re.compile(r"<!-- chart: (?P<name>\S+) -->")
 OWN = re.compile(rf"(?<![^&]){own_link.PARAMETER}=(?P<name>[\w-]+)")
 
 
-class GlossaryError(ValueError):
-    """What is wrong in the glossary, and in which line."""
-
-    def __init__(self, line: int, sentence: str) -> None:
-        super().__init__(f"{FILE.name}, line {line}: {sentence}")
+def _error(line: int, sentence: str) -> BrokenFileError:
+    return BrokenFileError(Broken(FILE.name, line, sentence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +67,14 @@ class Word:
 
     term: str
     text: str  # the definition, Markdown
-    picture: SmallScene | SmallChart
+    picture: SmallScene | SmallChart | Broken
 
     @property
     def shown_picture(self) -> SmallScene | SmallChart | None:
         """The picture, if it may be drawn: whoever serves the app may switch own kernels off."""
         picture = self.picture
+        if isinstance(picture, Broken):
+            return None
         is_own = isinstance(picture, SmallScene) and picture.view.own is not None
         return None if is_own and not may_write() else picture
 
@@ -86,20 +85,40 @@ class Word:
 
 
 @functools.cache
-def glossary() -> Mapping[str, Word]:
-    """The words by their terms, in alphabetical order. Raises GlossaryError."""
-    return parse_glossary(FILE.read_text(encoding="utf-8"))
+def glossary() -> Entries[Word]:
+    """The words by their terms, in alphabetical order."""
+    try:
+        words = Entries(_read_words(read_text(FILE)))
+    except BrokenFileError as error:
+        return Entries({FILE.name: error.broken})
+    for word in words.values():
+        if isinstance(word.picture, Broken):
+            log(word.picture)
+    return words
 
 
 def parse_glossary(text: str) -> dict[str, Word]:
-    """The words of a text: paragraphs behind a title and an opening. Raises GlossaryError."""
-    words: dict[str, Word] = {}
+    """The words of a text: paragraphs behind a title and an opening. Raises BrokenFileError."""
+    words = Entries(_read_words(text)).checked()
+    for word in words.values():
+        if isinstance(word.picture, Broken):
+            raise BrokenFileError(word.picture)
+    return words
+
+
+def _read_words(text: str) -> dict[str, Word | Broken]:
+    words: dict[str, Word | Broken] = {}
     line = 1
     for number, paragraph in enumerate(text.split("\n\n")):
         if number > 1 and paragraph.strip():
-            word = _parse_word(paragraph.strip("\n"), line)
-            words[word.term] = word
+            try:
+                word = _parse_word(paragraph.strip("\n"), line)
+                words[word.term] = word
+            except BrokenFileError as error:
+                words[f"line {line}"] = error.broken
         line += paragraph.count("\n") + 2
+    if not words:
+        raise _error(1, "It holds no word.")
     return words
 
 
@@ -107,10 +126,14 @@ def _parse_word(paragraph: str, line: int) -> Word:
     *lines, comment = paragraph.split("\n")
     found = TERM.fullmatch("\n".join(lines))
     if found is None:
-        raise GlossaryError(
+        raise _error(
             line, "An entry is written as **term**: definition, and its picture in a line below."
         )
-    picture = _parse_picture(comment.strip(), line + len(lines))
+    picture: SmallScene | SmallChart | Broken
+    try:
+        picture = _parse_picture(comment.strip(), line + len(lines))
+    except BrokenFileError as error:
+        picture = error.broken
     return Word(found["term"], " ".join(found["text"].split()), picture)
 
 
@@ -119,16 +142,14 @@ def _parse_picture(comment: str, line: int) -> SmallScene | SmallChart:
     if chart is None:
         return _parse_scene(comment, line)
     if chart["name"] not in list(SmallChart):
-        raise GlossaryError(
-            line, f"There is no chart {chart['name']}, only {', '.join(SmallChart)}."
-        )
+        raise _error(line, f"There is no chart {chart['name']}, only {', '.join(SmallChart)}.")
     return SmallChart(chart["name"])
 
 
 def _parse_scene(comment: str, line: int) -> SmallScene:
     found = SCENE.fullmatch(comment)
     if found is None:
-        raise GlossaryError(
+        raise _error(
             line,
             "A picture is written as <!-- scene: kernel=tiled&M=4 #stage --> or "
             "<!-- chart: latencies -->.",
@@ -137,16 +158,17 @@ def _parse_scene(comment: str, line: int) -> SmallScene:
         view = parse_address(OWN.sub(_encode_own, found["address"]))
         mark = None if found["mark"] is None else Mark(found["mark"])
     except ValueError as error:
-        raise GlossaryError(line, f"This is no scene: {error}") from None
+        raise _error(line, f"This is no scene: {error}") from None
     if mark is not None and not is_place(mark, view):
         scenes = "two scenes" if view.partner else "one scene"
-        raise GlossaryError(line, f"{mark} is no place of {scenes}.")
+        raise _error(line, f"{mark} is no place of {scenes}.")
     return SmallScene(view, mark)
 
 
 def _encode_own(found: re.Match[str]) -> str:
-    """A small kernel's parameter as an address has it. Raises ValueError."""
-    own = small_kernels().get(found["name"])
-    if own is None:
-        raise ValueError(f"there is no kernel {found['name']}, only {', '.join(small_kernels())}.")
+    """A small kernel's parameter as an address has it. Raises ValueError, BrokenFileError."""
+    name = found["name"]
+    if small_kernels() and name not in small_kernels().everything:
+        raise ValueError(f"there is no kernel {name}, only {', '.join(small_kernels())}.")
+    own = small_kernels()[name]
     return f"{own_link.PARAMETER}={own_link.encode(own)}"

@@ -10,9 +10,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from simulator import LaunchError, SourceError
+from simulator.broken_file import BrokenFileError, log
 from ui.cache import answers
 from ui.glossary import entry, small_kernels
-from ui.glossary.chart import draw_small_chart
+from ui.glossary.chart import draw_sentence, draw_small_chart
 from ui.glossary.entry import SmallScene, glossary
 from ui.glossary.picture import draw_word
 from ui.index_page import prefix
@@ -28,7 +29,8 @@ AN_HOUR = {"Cache-Control": "public, max-age=3600"}  # a newer Tilewise may draw
 @functools.cache
 def folder() -> str:
     """The folder of the words beneath the app's address; other words have another one."""
-    digest = hashlib.sha256(entry.FILE.read_bytes() + small_kernels.FILE.read_bytes())
+    files = (file for file in (entry.FILE, small_kernels.FILE) if file.is_file())
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files))
     return f"tilewise/glossary/{digest.hexdigest()[:12]}"
 
 
@@ -71,6 +73,10 @@ def _send_picture(request: Request) -> Response:
             svg = answers().ask(draw_word, picture.view, picture.mark, theme)
         else:
             svg = answers().ask(draw_small_chart, picture, theme)
+    except BrokenFileError as error:
+        log(error.broken)
+        svg = draw_sentence(f"This cannot be shown: {error.broken}", theme)
+        return Response(svg, media_type="image/svg+xml")
     except (SourceError, LaunchError, WorkerLostError):
         return Response(status_code=404)
     return Response(svg, media_type="image/svg+xml", headers=AN_HOUR)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import functools
-import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
+from simulator.broken_file import (
+    Broken,
+    BrokenFileError,
+    Entries,
+    misfit,
+    parse_toml,
+    read_text,
+)
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, OwnKernel
 
 FILE = Path(__file__).resolve().parents[2] / "assets" / "glossary.toml"
@@ -17,16 +23,28 @@ FILE = Path(__file__).resolve().parents[2] / "assets" / "glossary.toml"
 class _SmallKernel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
     block: int  # threads; the grid is one block
-    arrays: dict[str, list[str]]  # rows, columns and Contents, in the order of the parameters
+    arrays: dict[
+        str, tuple[str, str, Contents]
+    ]  # rows, columns and Contents, in the order of the parameters
 
 
 @functools.cache
-def small_kernels() -> Mapping[str, OwnKernel]:
+def small_kernels() -> Entries[OwnKernel]:
     """The small kernels, by name, each with its launch."""
-    found = msgspec.convert(
-        tomllib.loads(FILE.read_text(encoding="utf-8")), dict[str, _SmallKernel]
-    )
-    return {name: _own_kernel(name, one) for name, one in found.items()}
+    try:
+        text = read_text(FILE)
+        tables = parse_toml(text, FILE.name)
+        if not tables:
+            raise BrokenFileError(Broken(FILE.name, 1, "It holds no kernel."))
+    except BrokenFileError as error:
+        return Entries({FILE.name: error.broken})
+    found: dict[str, OwnKernel | Broken] = {}
+    for name, table in tables.items():
+        try:
+            found[name] = _own_kernel(name, msgspec.convert(table, _SmallKernel))
+        except msgspec.ValidationError as error:
+            found[name] = misfit(error, text, FILE.name, name)
+    return Entries(found)
 
 
 def is_small(own: OwnKernel) -> bool:
@@ -36,7 +54,7 @@ def is_small(own: OwnKernel) -> bool:
 
 def _own_kernel(name: str, small: _SmallKernel) -> OwnKernel:
     arguments = tuple(
-        ArrayArgument(array, rows, columns, Contents(contents))
+        ArrayArgument(array, rows, columns, contents)
         for array, (rows, columns, contents) in small.arrays.items()
     )
     form = LaunchForm(("1", "1", "1"), (str(small.block), "1", "1"), "0", arguments)

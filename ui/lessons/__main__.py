@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from simulator import LaunchError, SourceError
+from simulator.broken_file import BrokenFileError
 from ui.lessons.export import build_lesson
 from ui.lessons.judge import QuestionError, check_texts, fill, right_answer, value, words
 from ui.lessons.lesson import Claim, Lesson, QuestionPart, ScenePart, Stops
-from ui.lessons.parse import FOLDER, LessonError, lessons, parse_lesson
+from ui.lessons.parse import FOLDER, lessons, parse_lesson
 from ui.lessons.picture import draw_stop
 from ui.lessons.quantities import find
 from ui.lessons.scene import count_steps
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for file in options.files or sorted(FOLDER.glob("*.md")):
         try:
             lesson = parse_lesson(file.read_text(encoding="utf-8"), file.name)
-        except (LessonError, OSError, UnicodeDecodeError) as error:
+        except (BrokenFileError, OSError, UnicodeDecodeError) as error:
             print(f"error: {_reason(file, error)}", file=sys.stderr)
             problems += 1
             continue
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 2 if problems else 0
 
 
-def _reason(file: Path, error: LessonError | OSError | UnicodeDecodeError) -> str:
+def _reason(file: Path, error: BrokenFileError | OSError | UnicodeDecodeError) -> str:
     """Why a file is no lesson, as a sentence."""
     match error:
         case OSError():
@@ -64,11 +65,17 @@ def _reason(file: Path, error: LessonError | OSError | UnicodeDecodeError) -> st
 def export(folder: Path, with_notes: bool) -> int:
     """Write all lessons into a folder; 0, or 2 where that is not possible."""
     try:
+        for lesson in lessons().checked().values():
+            for broken in lesson.broken:
+                raise BrokenFileError(broken)
         folder.mkdir(parents=True, exist_ok=True)
         for place, name in enumerate(lessons(), 1):
             file = folder / f"{place:02}-{name}.html"
             file.write_bytes(build_lesson(name, with_notes))
             print(file)
+    except BrokenFileError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     except OSError as error:
         print(f"error: {folder} cannot be written: {error.strerror}.", file=sys.stderr)
         return 2

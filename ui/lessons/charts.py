@@ -7,10 +7,11 @@ from typing import assert_never
 import plotly.graph_objects as go
 
 from gpu.microbenchmarks.limits import Limits
-from gpu.recorded import RecordedRun, recordings
+from gpu.recorded import RecordedRun, newest
 from gpu.result import Comparison
 from gpu.shapes.plan import Table
 from gpu.shapes.result import Shape
+from simulator.broken_file import Broken, BrokenFileError
 from ui.gpu_charts import accuracy, latency, performance, roofline, shapes
 from ui.lessons.lesson import Chart
 
@@ -29,14 +30,11 @@ ACCURATE = (
 )  # fmt: skip
 
 
-def newest() -> RecordedRun:
-    """The newest recorded run, which every copy of this repository has."""
-    return recordings().runs[0]
-
-
 def largest_square(run: RecordedRun) -> Comparison:
     """The comparison of a run with the largest square matrices."""
     squares = [one for one in run.comparisons if len(set(one.size)) == 1]
+    if not squares:
+        raise _lacking(run, "comparison of square matrices")
     return max(squares, key=lambda one: one.size)
 
 
@@ -47,15 +45,22 @@ def ladder(run: RecordedRun) -> Comparison:
 
 def in_waves(run: RecordedRun) -> tuple[Table, tuple[Shape, ...]]:
     """What a run knows of waves, and its shapes of IN_WAVES."""
-    assert run.shape_table is not None  # the newest recording has it
     by_size = {shape.size: shape for shape in run.shapes}
+    if run.shape_table is None or not by_size.keys() >= set(IN_WAVES):
+        raise _lacking(run, "shapes")
     return run.shape_table, tuple(by_size[size] for size in IN_WAVES)
 
 
 def accurate(run: RecordedRun) -> Comparison:
     """The comparison of a run at ACCURATE_AT, with the kernels of ACCURATE."""
-    found = next(one for one in run.comparisons if one.size == ACCURATE_AT)
+    found = next((one for one in run.comparisons if one.size == ACCURATE_AT), None)
+    if found is None:
+        raise _lacking(run, f"comparisons of {performance.size_name(ACCURATE_AT)}")
     return performance.choose_kernels(found, ACCURATE)
+
+
+def _lacking(run: RecordedRun, what: str) -> BrokenFileError:
+    return BrokenFileError(Broken(run.file, 1, f"It has no {what} that this chart shows."))
 
 
 def draw_chart(chart: Chart, ink: str) -> go.Figure:
@@ -115,5 +120,6 @@ def source(chart: Chart) -> str:
 
 def limits_of(run: RecordedRun) -> Limits:
     """What the GPU of a run can reach: its latencies and ceilings."""
-    assert run.limits is not None  # the newest recording has them
+    if run.limits is None:
+        raise _lacking(run, "latencies")
     return run.limits

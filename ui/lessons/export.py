@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from plotly.offline import get_plotlyjs
 
+from simulator.broken_file import Broken
 from ui.export import within_script
 from ui.gpu_charts import rows
 from ui.lessons import charts
@@ -73,7 +74,7 @@ def write_lesson(name: str, with_notes: bool) -> Iterator[str]:
     yield Template(read_web("lesson_file.html")).substitute(
         title=html.escape(lesson.title), style=css_colours() + read_web(*STYLES)
     )
-    place = list(lessons()).index(name) + 1
+    place = list(lessons().everything).index(name) + 1
     yield f"<h1 class='lesson-title'>{place}. {html.escape(lesson.title)}</h1>\n"
     yield f"<p class='lesson-idea'>{inline(lesson.idea)}</p>\n"
     asked, has_plotly = 0, False
@@ -122,6 +123,8 @@ def _part(part: Part, asked: int) -> str:
             return f"<aside>{markdown(part.says)}<b>{part.verdict.capitalize()}.</b> {said}</aside>"
         case QuestionPart():
             return _question(part.variants[0], asked)
+        case Broken():
+            return f"<p>This cannot be shown: {html.escape(str(part))}</p>"
         case _:
             assert_never(part)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from simulator.broken_file import Broken
 from simulator.exercises.exercise import Exercise
 from ui.view_url import View
 
@@ -216,7 +217,8 @@ class Claim:
     view: View | None  # the evidence
 
 
-Part = Claim | Prose | Stops | ScenePart | ChartPart | ExercisePart | Notes | QuestionPart
+# A part with a mistake, or of a file that has one, is Broken.
+Part = Claim | Prose | Stops | ScenePart | ChartPart | ExercisePart | Notes | QuestionPart | Broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +230,13 @@ class Lesson:
     minutes: int  # in class
     idea: str  # a sentence
     parts: tuple[Part, ...]
+    file: str  # its name, without a folder
+    lines: tuple[int, ...]  # where each part stands in it, from 1
+
+    @property
+    def broken(self) -> tuple[Broken, ...]:
+        """The mistakes in its parts."""
+        return tuple(part for part in self.parts if isinstance(part, Broken))
 
     @property
     def questions(self) -> tuple[QuestionPart, ...]:

@@ -8,7 +8,8 @@
     text = "Each thread copies one value of A."
     ```
 
-A file begins with a block named lesson. Every mistake is a LessonError with the file and the line.
+A file begins with a block named lesson. Every mistake is told with the file and the line, and costs
+a page no more than its block.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import functools
 import itertools
 import re
 import threading
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,16 @@ from typing import TypeVar
 
 import msgspec
 
+from simulator.broken_file import (
+    FILE_NAME,
+    Broken,
+    BrokenFileError,
+    Entries,
+    log,
+    parse_toml,
+    read_folder,
+    read_text,
+)
 from simulator.exercises.exercise import exercises
 from ui.lessons.lesson import (
     Chart,
@@ -52,9 +62,7 @@ from ui.standalone import parse_address
 from ui.view_url import View
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "assets" / "lessons"
-FILE_NAME = re.compile(r"\d\d_(?P<name>[a-z_]+)")
 FENCE = re.compile(r"^```(?P<name>\w*)\s*$")
-TOML_LINE = re.compile(r"\(at line (?P<line>\d+), column \d+\)$")
 WITHOUT_VIEW = (
     Measure.RECORDED, Measure.KERNEL_TIME, Measure.KERNEL_SHARE, Measure.KERNEL_REGISTERS,
     Measure.KERNEL_OCCUPANCY, Measure.KERNEL_COUNTER, Measure.KERNEL_TFLOPS, Measure.KERNEL_ERROR,
@@ -65,13 +73,6 @@ WHOLE = {Mark.LEFT, Mark.RIGHT, Mark.COUNTS}  # marks of two scenes, beside the 
 LOCK = threading.Lock()
 
 Data = TypeVar("Data")
-
-
-class LessonError(ValueError):
-    """What is wrong in a lesson's file, and where."""
-
-    def __init__(self, file: str, line: int, sentence: str) -> None:
-        super().__init__(f"{file}, line {line}: {sentence}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,40 +159,75 @@ class _Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     numbers: dict[str, _Quantity] = {}
 
 
-def lessons() -> Mapping[str, Lesson]:
-    """All lessons by name, in the order of their files. Raises LessonError."""
+def lessons() -> Entries[Lesson]:
+    """All lessons by name, in the order of their files; of one with a mistake what is right."""
     with LOCK:  # a class that comes together has them read once
         return _read_lessons()
 
 
 @functools.cache
-def _read_lessons() -> Mapping[str, Lesson]:
-    found: dict[str, Lesson] = {}
-    for file in sorted(FOLDER.glob("*.md")):
-        lesson = parse_lesson(file.read_text(encoding="utf-8"), file.name)
-        found[lesson.name] = lesson
+def _read_lessons() -> Entries[Lesson]:
+    found = read_folder(FOLDER, "*.md", lambda file: read_lesson(read_text(file), file.name))
+    for lesson in found.values():
+        for broken in lesson.broken:
+            log(broken)
     return found
 
 
 def parse_lesson(text: str, file: str) -> Lesson:
-    """A lesson from a file's text. Raises LessonError."""
+    """A lesson from a file's text. Raises BrokenFileError for its first mistake."""
+    lesson = read_lesson(text, file)
+    for broken in lesson.broken:
+        raise BrokenFileError(broken)
+    return lesson
+
+
+def read_lesson(text: str, file: str) -> Lesson:
+    """A lesson from a file's text, of which each part with a mistake is Broken.
+
+    Raises BrokenFileError where its title cannot be read.
+    """
     name = FILE_NAME.fullmatch(Path(file).stem)
     if name is None:
-        raise LessonError(file, 1, "A lesson's file is named as 01_memory.md.")
-    blocks = list(split_blocks(text, file))
-    if not blocks or blocks[0].name != "lesson":
-        raise LessonError(file, 1, "A lesson begins with a block ```lesson.")
-    head = _decode(_Lesson, blocks[0], file)
-    parts = tuple(_Reader(file, block).part() for block in blocks[1:])
-    names = [part.name for part in parts if isinstance(part, QuestionPart | Claim)]
-    for one in names:
-        if names.count(one) > 1:
-            raise LessonError(file, 1, f"Two questions or claims are named {one}.")
-    return Lesson(name["name"], head.title, head.minutes, head.idea, parts)
+        raise _error(file, 1, "A lesson's file is named as 01_memory.md.")
+    blocks: list[Block | Broken] = list(split_blocks(text, file))
+    first = blocks[0] if blocks else None
+    if isinstance(first, Broken):
+        raise BrokenFileError(first)
+    if first is None or first.name != "lesson":
+        raise _error(file, 1, "A lesson begins with a block ```lesson.")
+    head = _decode(_Lesson, first, file)
+    parts: list[Part] = []
+    names: set[str] = set()
+    for block in blocks[1:]:
+        part = block if isinstance(block, Broken) else _read_part(file, block)
+        if isinstance(part, QuestionPart | Claim):
+            if part.name in names:
+                sentence = f"Two questions or claims are named {part.name}."
+                part = Broken(file, block.line, sentence)
+            else:
+                names.add(part.name)
+        parts.append(part)
+    lines = tuple(block.line for block in blocks[1:])
+    return Lesson(name["name"], head.title, head.minutes, head.idea, tuple(parts), file, lines)
 
 
-def split_blocks(text: str, file: str) -> Iterator[Block]:
-    """The directives of a lesson, and the Markdown between them. Raises LessonError."""
+def _read_part(file: str, block: Block) -> Part:
+    try:
+        return _Reader(file, block).part()
+    except BrokenFileError as error:
+        return error.broken
+
+
+def _error(file: str, line: int, sentence: str) -> BrokenFileError:
+    return BrokenFileError(Broken(file, line, sentence))
+
+
+def split_blocks(text: str, file: str) -> Iterator[Block | Broken]:
+    """The directives of a lesson, and the Markdown between them.
+
+    A block without an end, or with a name that there is not, is Broken; the former is the last.
+    """
     lines = text.split("\n")
     prose: list[str] = []
     start, number = 1, 0
@@ -202,21 +238,22 @@ def split_blocks(text: str, file: str) -> Iterator[Block]:
             number += 1
             continue
         end = next((n for n in range(number + 1, len(lines)) if lines[n].rstrip() == "```"), None)
-        if end is None:
-            raise LessonError(file, number + 1, "This block has no end: a line ``` is missing.")
-        if fence["name"] in DIRECTIVES:
-            if "".join(prose).strip():
-                yield Block("", "\n".join(prose).strip("\n"), start)
-            yield Block(fence["name"], "\n".join(lines[number + 1 : end]), number + 2)
-            prose, start = [], end + 2
-        elif fence["name"] in CODE:
+        if end is not None and fence["name"] in CODE:
             prose += lines[number : end + 1]
+            number = end + 1
+            continue
+        if "".join(prose).strip():
+            yield Block("", "\n".join(prose).strip("\n"), start)
+        if end is None:
+            yield Broken(file, number + 1, "This block has no end: a line ``` is missing.")
+            return
+        if fence["name"] in DIRECTIVES:
+            yield Block(fence["name"], "\n".join(lines[number + 1 : end]), number + 2)
         else:
             known = ", ".join((*DIRECTIVES, *CODE))
-            raise LessonError(
-                file, number + 1, f"There is no block {fence['name']!r}, only {known}."
-            )
-        number = end + 1
+            sentence = f"There is no block {fence['name']!r}, only {known}."
+            yield Broken(file, number + 1, sentence)
+        prose, start, number = [], end + 2, end + 1
     if "".join(prose).strip():
         yield Block("", "\n".join(prose).strip("\n"), start)
 
@@ -227,16 +264,11 @@ def is_place(mark: Mark, view: View) -> bool:
 
 
 def _decode(kind: type[Data], block: Block, file: str) -> Data:
-    """The data of a directive."""
+    """The data of a directive. Raises BrokenFileError."""
     try:
-        return msgspec.convert(tomllib.loads(block.text), kind)
-    except tomllib.TOMLDecodeError as error:
-        place = TOML_LINE.search(str(error))
-        line = block.line + int(place["line"]) - 1 if place else block.line
-        sentence = TOML_LINE.sub("", str(error)).strip()
-        raise LessonError(file, line, f"This is no TOML: {sentence}.") from None
+        return msgspec.convert(parse_toml(block.text, file, block.line), kind)
     except msgspec.ValidationError as error:
-        raise LessonError(file, block.line, f"{block.name}: {error}.") from None
+        raise _error(file, block.line, f"{block.name}: {error}.") from None
 
 
 class _Reader:
@@ -263,7 +295,7 @@ class _Reader:
                 return ChartPart(chart.chart, chart.text)
             case "exercise":
                 named = _decode(_Exercise, self._block, self._file)
-                if named.name not in exercises():
+                if named.name not in exercises().everything:
                     known = ", ".join(exercises())
                     raise self._error(f"There is no exercise {named.name}, only {known}.")
                 return ExercisePart(exercises()[named.name], named.text)
@@ -274,8 +306,8 @@ class _Reader:
             case _:
                 raise self._error("A lesson has one block ```lesson, at its start.")
 
-    def _error(self, sentence: str) -> LessonError:
-        return LessonError(self._file, self._block.line, sentence)
+    def _error(self, sentence: str) -> BrokenFileError:
+        return _error(self._file, self._block.line, sentence)
 
     def _view(self, address: str, step: int = 0) -> View:
         query = address + (f"&step={step}" if step else "")

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from gpu.recorded import RecordedRun, recordings
+from gpu.recorded import RecordedRun, newest
 from gpu.result import KernelResult
 from simulator import LaunchError, Step, simulate
 from simulator.language.fragments import parse_fragment
@@ -108,9 +108,9 @@ def recorded(kind: Measure, of: str) -> float:
     of is a path, such as "limits.latency.dram"; of a kernel "tiled 4096" or "tiled:TILE=32 8192
     6144 4096", and behind it a counter's name; of a shape a path and M, N, K, "plan.blocks 512"; of
     a wave the kernel, the blocks on a multiprocessor and K, "anyshape 3 512". Raises ValueError, a
-    sentence, where nothing of that name was recorded.
+    sentence, where nothing of that name was recorded, LaunchError where nothing was.
     """
-    run = recordings().runs[0]
+    run = newest()
     if kind is Measure.RECORDED:
         return _at_path(run, of)
     if kind is Measure.WAVE_TIME:

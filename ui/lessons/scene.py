@@ -8,10 +8,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from simulator import LaunchError, SourceError
+from simulator.broken_file import Broken, BrokenFileError
 from ui.compute import draw_picture, figure_id, load_navigation, load_sides, scene_title
 from ui.lessons.lesson import ScenePart
 from ui.lessons.markup import scene_html
-from ui.lessons.parse import LessonError
 from ui.lessons.picture import figure_at_step
 from ui.look import Look
 from ui.room import USUAL
@@ -22,19 +22,20 @@ MOST_STEPS = 400  # all are sent at once, to each of a class, and four times in 
 
 
 def count_steps(part: ScenePart) -> int:
-    """Run a scene and count its steps. Raises LessonError where a lesson cannot play it."""
+    """Run a scene and count its steps. Raises BrokenFileError where a lesson cannot play it."""
     try:
         steps = int(load_navigation(part.view)["steps"])
     except (SourceError, LaunchError) as error:
-        raise LessonError(part.file, part.line, f"The scene cannot be run: {error}") from None
+        sentence = f"The scene cannot be run: {error}"
+        raise BrokenFileError(Broken(part.file, part.line, sentence)) from None
     if steps > MOST_STEPS:
         sentence = (
             f"The scene has {steps} steps, a lesson's at most {MOST_STEPS}: choose smaller sizes."
         )
-        raise LessonError(part.file, part.line, sentence)
+        raise BrokenFileError(Broken(part.file, part.line, sentence))
     if part.view.step >= steps:
         sentence = f"The scene begins at step {part.view.step + 1} and has only {steps}."
-        raise LessonError(part.file, part.line, sentence)
+        raise BrokenFileError(Broken(part.file, part.line, sentence))
     return steps
 
 

@@ -15,11 +15,14 @@ from gpu.compare import check_memory, request
 from gpu.device import Device, Missing, Status, status_from
 from gpu.microbenchmarks import limits
 from gpu.microbenchmarks.limits import Limits, limits_from
+from gpu.recorded import RecordedRun
 from gpu.result import Comparison, comparison_from
 from gpu.scale import recorded as scale_recorded
+from gpu.scale.recorded import RecordedScaling
 from gpu.worker import Job, WorkerError
 from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError
+from ui.broken_section import draw_broken, drawn_from, list_broken
 from ui.cache import compute
 from ui.compute import judge_bits
 from ui.glossary.component import draw_glossary, explain_words
@@ -220,8 +223,10 @@ def draw_controls(device: Device) -> tuple[list[Candidate], tuple[int, int, int]
     """
     offered = variants(whole_catalogue())
     chosen = st.multiselect(
-        "Kernels", offered, default=USUAL_KERNEL, key="compare_kernels", format_func=variant_title
-    )
+        "Kernels", offered, default=[name for name in offered if name == USUAL_KERNEL],
+        key="compare_kernels", format_func=variant_title,
+    )  # fmt: skip
+    list_broken(whole_catalogue().broken)
     M, N, K = (
         int(column.number_input(name, 1, LARGEST, 4096, step=1, key=f"compare_{name}"))
         for column, name in zip(st.columns(3), "MNK", strict=True)
@@ -275,13 +280,20 @@ def draw_recordings(beside_live: bool) -> None:
     """Show the comparisons of a recorded run; `beside_live` leaves out their source."""
     found = recorded.recordings()
     for problem in found.problems:
-        st.warning(problem)
+        draw_broken(problem)
     if not found.runs:
-        st.markdown("No recorded run came with this copy of Tilewise.")
+        if not found.problems:
+            st.markdown(recorded.NONE_CAME)
         return
     run = found.runs[0]
     if len(found.runs) > 1:
         run = st.selectbox("Recorded on", found.runs, format_func=lambda run: run.device.name)
+    with drawn_from(run.file):
+        draw_recording(run, beside_live)
+
+
+def draw_recording(run: RecordedRun, beside_live: bool) -> None:
+    """Show the comparisons of a run, and what else was measured in it."""
     st.header(f"Recorded on {run.device.name}, {run.when.day} {run.when:%B %Y}", anchor=False)
     device = run.device
     st.caption(
@@ -315,7 +327,7 @@ def draw_scalings() -> None:
     """Show a recorded product over several GPUs."""
     runs, problems = scale_recorded.scalings()
     for problem in problems:
-        st.warning(problem)
+        draw_broken(problem)
     if not runs:
         return
     st.header("Several GPUs: the same idea one level up", anchor=False)
@@ -325,6 +337,12 @@ def draw_scalings() -> None:
             "Recorded on", runs, key="scale_recording",
             format_func=lambda run: f"{len(run.scaling.devices)} × {run.scaling.device.name}",
         )  # fmt: skip
+    with drawn_from(run.file):
+        draw_scaling(run)
+
+
+def draw_scaling(run: RecordedScaling) -> None:
+    """Show a product over several GPUs, and where it was measured."""
     device = run.scaling.device
     st.caption(
         f"Recorded on {len(run.scaling.devices)} × {device.name} of one host, "

@@ -10,6 +10,8 @@ from pathlib import Path
 import streamlit as st
 
 from simulator import LaunchError, SourceError
+from simulator.broken_file import BrokenFileError
+from ui.broken_section import draw_broken
 from ui.browser import browser_theme
 from ui.cache import answers
 from ui.lessons.parse import lessons
@@ -20,7 +22,7 @@ from ui.view_url import opening_view
 from ui.web_files import read_web
 from ui.workers import WorkerLostError
 
-PICTURE = replace(opening_view("tiled"), step=42)
+KERNEL, STEP = "tiled", 42  # of the picture
 ALT = "A step of the tiled kernel: its source, its tiles and its sums as on a blackboard"
 FOLDER = Path(__file__).parent
 IDEA = (
@@ -59,9 +61,8 @@ def draw_page() -> None:
     address = state.get("address") or {}  # of the Step page, if it was there
     state["query"] = address  # of the navigation's links
     # With its query a link is one entry of the browser's history: the page adds none of its own.
-    lesson = {
-        "lesson": state["learn_visit"].lesson if "learn_visit" in state else next(iter(lessons()))
-    }
+    first = next(iter(lessons() or lessons().everything))
+    lesson = {"lesson": state["learn_visit"].lesson if "learn_visit" in state else first}
     lines = "".join(f"<p>{html.escape(line)}</p>" for line in IDEA)
     st.html(f"<h1>Tilewise</h1>{lines}", width="stretch")
     with st.container(key="ways", horizontal=True):
@@ -77,9 +78,13 @@ def draw_page() -> None:
 
 def draw_picture() -> None:
     """Draw what the Step page opens with."""
-    look = replace(USUAL, theme=browser_theme(), stage=PICTURE.stage)
     try:
-        picture = answers().ask(draw_stop, PICTURE, look, is_quiet=True)
+        view = replace(opening_view(KERNEL), step=STEP)
+        look = replace(USUAL, theme=browser_theme(), stage=view.stage)
+        picture = answers().ask(draw_stop, view, look, is_quiet=True)
+    except BrokenFileError as error:
+        draw_broken(error)
+        return
     except (SourceError, LaunchError, WorkerLostError):
         return  # the page says what it is without one
     data = base64.b64encode(picture.encode()).decode()

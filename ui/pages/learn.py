@@ -10,8 +10,9 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from simulator import LaunchError, SourceError
+from simulator.broken_file import Broken
 from ui import presets
+from ui.broken_section import draw_broken, drawn_from
 from ui.browser import browser_theme, known_room
 from ui.cache import answers
 from ui.downloads import download_button
@@ -39,7 +40,6 @@ from ui.lessons.visit import Visit
 from ui.look import Look
 from ui.mailbox import open_view
 from ui.palette import css_charts_on_paper
-from ui.plain_text import plain_text
 from ui.popover import draw_popover
 from ui.press import press
 from ui.progress import Progress
@@ -49,7 +49,6 @@ from ui.stepper import bring_plotly
 from ui.style import draw_style
 from ui.view_url import View
 from ui.web_files import read_web
-from ui.workers import WorkerLostError
 
 WRITE_PAGE = "ui/pages/write.py"
 VISIT = "learn_visit"  # the session state's key
@@ -62,7 +61,12 @@ def draw_page() -> None:
     visit = restore_visit()
     lesson = draw_controls(visit)
     remember_progress(visit.book)  # before what takes long: a reader may leave meanwhile
-    place = list(lessons()).index(lesson.name) + 1
+    if isinstance(lesson, Broken):
+        draw_broken(lesson)
+        draw_next(visit)
+        explain_words(open_view)
+        return
+    place = list(lessons().everything).index(lesson.name) + 1
     st.html(
         f"<h1 class='lesson-title'>{place}. {html.escape(lesson.title)}</h1>"
         f"<p class='lesson-idea'>{html.escape(lesson.idea)}</p>"
@@ -72,11 +76,9 @@ def draw_page() -> None:
     number = 0
     for i, part in enumerate(lesson.parts):
         number += isinstance(part, QuestionPart)
-        try:
+        with drawn_from(lesson.file, lesson.lines[i]):
             draw_part(part, visit, f"{lesson.name} {i}", number)
-        except (SourceError, LaunchError, WorkerLostError) as error:
-            st.error(plain_text(f"This cannot be shown: {error}"), icon=":material/error:")
-    draw_next(visit, lesson)
+    draw_next(visit)
     explain_words(open_view)
 
 
@@ -90,13 +92,13 @@ def restore_visit() -> Visit:
     context = get_script_run_ctx()
     # By a link, or by the browser's Back. Else the address may be older than the last choice.
     is_asked = "learn_asked" not in state or bool(context and context.is_history_navigation)
-    if is_asked and asked in lessons() and asked != visit.lesson:
+    if is_asked and asked in lessons().everything and asked != visit.lesson:
         choose_lesson(visit, asked)
     if numbers.isascii() and numbers.isdigit() and len(numbers) < 10:
         visit.seed = int(numbers)
         visit.is_seeded = True
-    if visit.lesson not in lessons():
-        visit.lesson = next(iter(lessons()))
+    if visit.lesson not in lessons().everything:
+        visit.lesson = next(iter(lessons() or lessons().everything))
     return visit
 
 
@@ -119,20 +121,25 @@ def choose_lesson(visit: Visit, name: str) -> None:
     st.session_state["learn_controls"] = st.session_state.get("learn_controls", 0) + 1
 
 
-def draw_controls(visit: Visit) -> Lesson:
+def draw_controls(visit: Visit) -> Lesson | Broken:
     """Draw the choice of a lesson, which is returned, and the teacher's switch."""
-    names = list(lessons())
-    titles = {name: f"{i}. {one.title}" for i, (name, one) in enumerate(lessons().items(), 1)}
+    every = lessons().everything
+    names = list(every)
+    titles = {
+        name: f"{i}. {one if isinstance(one, Broken) else one.title}"
+        for i, (name, one) in enumerate(every.items(), 1)
+    }
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
         name = st.selectbox(
             "Lesson", names, names.index(visit.lesson), format_func=titles.__getitem__, width=520,
             key=f"lesson {st.session_state.get('learn_controls', 0)}", label_visibility="collapsed",
         )  # fmt: skip
         visit.lesson = name
-        lesson = lessons()[name]
-        counted = visit.count(lesson.questions)
-        solved = f"{counted['solved']} of {counted['of']} right"
-        st.html(f"<p class='lesson-count' title='Questions of this lesson'>{solved}</p>")
+        lesson = every[name]
+        if isinstance(lesson, Lesson):
+            counted = visit.count(lesson.questions)
+            solved = f"{counted['solved']} of {counted['of']} right"
+            st.html(f"<p class='lesson-count' title='Questions of this lesson'>{solved}</p>")
         visit.is_teacher = st.toggle(
             "For the teacher", visit.is_teacher, key="learn_teacher",
             help="Answers, notes, times, and what students often say.",
@@ -149,17 +156,18 @@ def draw_controls(visit: Visit) -> Lesson:
     return lesson
 
 
-def draw_files(visit: Visit, lesson: Lesson) -> None:
+def draw_files(visit: Visit, lesson: Lesson | Broken) -> None:
     """Draw the lesson as a file, and how the progress is saved and opened again."""
     with_notes = visit.is_teacher
     notes = ", with the teacher's notes" if with_notes else ""
-    download_button(
-        f"This lesson, one HTML file{notes}",
-        functools.partial(
-            answers().ask, build_lesson, lesson.name, with_notes, is_kept=False, is_long=True
-        ),
-        f"tilewise-{lesson.name}.html", "text/html", ":material/school:",
-    )  # fmt: skip
+    if isinstance(lesson, Lesson):
+        download_button(
+            f"This lesson, one HTML file{notes}",
+            functools.partial(
+                answers().ask, build_lesson, lesson.name, with_notes, is_kept=False, is_long=True
+            ),
+            f"tilewise-{lesson.name}.html", "text/html", ":material/school:",
+        )  # fmt: skip
     draw_progress_file(visit.book, functools.partial(open_progress, visit))
 
 
@@ -208,6 +216,8 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
             draw_claim(part, open_view)
         case QuestionPart():
             draw_question(part, visit, number, visit.is_teacher, open_view, read_source)
+        case Broken():
+            draw_broken(part)
 
 
 def current_look() -> Look:
@@ -232,12 +242,12 @@ def draw_chart(part: ChartPart, key: str) -> None:
     st.caption(charts.source(part.chart))
 
 
-def draw_next(visit: Visit, lesson: Lesson) -> None:
-    """Draw the way to the next lesson."""
-    names = list(lessons())
-    place = names.index(lesson.name) + 1
-    if place < len(names):
-        following = lessons()[names[place]]
+def draw_next(visit: Visit) -> None:
+    """Draw the way to the next lesson that can be shown."""
+    names = list(lessons().everything)
+    behind = [name for name in names[names.index(visit.lesson) + 1 :] if name in lessons()]
+    if behind:
+        following = lessons()[behind[0]]
         st.button(
             f"Next: {following.title}", type="primary", icon=":material/arrow_forward:",
             key="next_lesson", on_click=functools.partial(choose_lesson, visit, following.name),

@@ -14,9 +14,11 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from simulator import LaunchError, Report, SourceError, catalogue
+from simulator.broken_file import Broken, BrokenFileError, log
 from simulator.catalogue import Entry
 from simulator.launch import Dim3
 from ui import export, own_link, presets, scene, shown_kernel
+from ui.broken_section import list_broken
 from ui.browser import browser_theme, known_room
 from ui.cache import answers, is_known, load_animation, load_opened, load_picture
 from ui.compute import (
@@ -196,6 +198,10 @@ def choose_kernel(key: str) -> None:
     for one that another view has replaced.
     """
     view, name = st.session_state["view"], st.session_state[key]
+    broken = catalogue().everything.get(name)
+    if key == control_key("kernel") and isinstance(broken, Broken):
+        request_view(view, (f"This kernel cannot be shown: {broken}",), st.session_state["preset"])
+        return
     is_other = name in catalogue() and (view.own is not None or name != view.kernel)
     if key == control_key("kernel") and is_other:
         request_view(with_kernel(view, name))
@@ -250,7 +256,10 @@ def close_what_ifs() -> None:
 def draw_controls(previous: View) -> tuple[View, Places]:
     """Draw the row of controls above the scene; return the chosen view and what is still empty."""
     close_what_ifs()
-    titles = {name: entry.title for name, entry in catalogue().items()}
+    titles = {
+        name: f"{name}: {entry}" if isinstance(entry, Broken) else entry.title
+        for name, entry in catalogue().everything.items()
+    }
     shown = previous.kernel
     if previous.own is not None:
         titles, shown = {OWN: shown_kernel.title(previous), **titles}, OWN
@@ -334,8 +343,10 @@ def draw_what_if(previous: View, view: View) -> View:
 
 def draw_presets(are_pairs: bool) -> None:
     """Draw a button for each preset with, or without, a scene beside its own."""
-    for preset in presets.presets():
-        if (preset.view.partner is not None) == are_pairs:
+    for preset in presets.every_preset().everything.values():
+        if isinstance(preset, Broken):
+            list_broken([] if are_pairs else [preset])
+        elif (preset.view.partner is not None) == are_pairs:
             st.button(
                 preset.name, on_click=mailbox().request, args=(preset.view, (), preset),
                 help=preset.text, width="stretch", key=f"preset_{preset.name}",
@@ -563,6 +574,8 @@ def draw_stopped() -> None:
 
 def draw_error(error: Exception) -> None:
     """Draw why there is no scene."""
+    if isinstance(error, BrokenFileError):
+        log(error.broken)
     place = "\n" if "\n" in str(error) else " "  # several errors are a line each
     st.error(plain_text(f"This cannot be run:{place}{error}"), icon=":material/error:")
 

@@ -11,12 +11,14 @@ from collections.abc import Mapping
 import streamlit as st
 
 from simulator import LaunchError, SourceError, catalogue
+from simulator.broken_file import Broken, BrokenFileError
 from simulator.exercises.exercise import Exercise, exercises
 from simulator.frontend.directives import MAX_TEXT_BYTES, check_length
 from simulator.verdict.form import LaunchForm, OwnKernel
 from simulator.verdict.verdict import State
 from ui import own_link, presets
 from ui.announcer import announce
+from ui.broken_section import draw_broken, list_broken
 from ui.cache import answers
 from ui.downloads import download_button
 from ui.draft import BLANK, Draft
@@ -92,17 +94,29 @@ def restore_draft() -> Draft:
         draft = state[DRAFT] = Draft(Document(0, "", ""), book=restore_book())
     if is_new or asked(query) != state.get(QUERY):
         own = linked_kernel(query.get(own_link.PARAMETER, ""))
-        exercise = exercises().get(query.get(EXERCISE, ""))
+        named = exercises().everything.get(query.get(EXERCISE, ""))
+        exercise = None if isinstance(named, Broken) else named
+        if isinstance(named, Broken):
+            draw_broken(named)
         if exercise is not None and exercise.name != draft.exercise:
             is_foreign = own is not None and own.text not in draft.seen
             draft.open_exercise(exercise, own.text if own is not None and is_foreign else None)
         elif own is not None and own.text not in draft.seen and (is_new or not is_small(own)):
             open_own(draft, own)
         elif is_new:
-            view = from_query(query)[0]
-            draft.open(presets.source(view), catalogue()[view.kernel].title)
+            open_kernel(draft, query)
     state[QUERY] = asked(query)
     return draft
+
+
+def open_kernel(draft: Draft, query: Mapping[str, str]) -> None:
+    """Open the kernel of the Step page's address; a blank one where it cannot be read."""
+    try:
+        view = from_query(query)[0]
+        draft.open(presets.source(view), catalogue()[view.kernel].title)
+    except BrokenFileError as error:
+        draw_broken(error)
+        draft.open(BLANK, "A blank kernel")
 
 
 def asked(query: Mapping[str, str]) -> tuple[str | None, ...]:
@@ -250,7 +264,10 @@ def draw_starts(draft: Draft) -> None:
             "A blank kernel", key="start_blank", width="stretch", on_click=draft.choose,
             args=(BLANK, "A blank kernel"),
         )  # fmt: skip
-        for name, entry in catalogue().items():
+        for name, entry in catalogue().everything.items():
+            if isinstance(entry, Broken):
+                list_broken([entry])
+                continue
             st.button(
                 plain_text(entry.title), key=f"start_{name}", width="stretch", help=entry.teaches,
                 on_click=draft.choose, args=(entry.source(), entry.title),
