@@ -267,7 +267,7 @@ def load_recording(view: View) -> Recording:
 
 
 def _record(view: View) -> Recording | SourceError | LaunchError:
-    """Record, or return the error, so that a failed run is cached too."""
+    """Record, or return the error if it would come again, so that a failed run is cached too."""
     say(f"Block {view.block} is recorded.")
     try:
         launch = load_launch(view)
@@ -281,6 +281,8 @@ def _record(view: View) -> Recording | SourceError | LaunchError:
             )
         return recording
     except (SourceError, LaunchError) as error:
+        if error.depends_on_machine:
+            raise error.with_traceback(None) from None
         return error.with_traceback(None)  # a traceback refers to all that was recorded
 
 

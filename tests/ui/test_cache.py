@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from simulator import LaunchError, compile_kernel
+from simulator import LaunchError, SourceError, compile_kernel
 from simulator.verdict.judge import judge
 from simulator.verdict.verdict import CheckState
 from tests.ui import jobs
@@ -21,7 +21,8 @@ from tests.ui.own_kernels import OWN
 from tests.until import until
 from ui import cache
 from ui.cache import Answers
-from ui.compute import draw_frames, open_view, place
+from ui.compute import draw_frames, load_recording, open_view, place
+from ui.kept import kept
 from ui.lanes import Lanes
 from ui.look import Look
 from ui.view_url import View
@@ -261,6 +262,16 @@ def test_what_the_time_or_a_lost_process_has_ended_is_not_kept() -> None:
             answers.ask(late, 1)
         answers.ask(stopped, 1)
     assert sorted(calls) == ["late", "late", "stopped", "stopped"]
+
+
+def test_a_worker_does_not_keep_what_the_time_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = View(M=4, N=4, K=4, defines=(("TILE", 2),))
+    kept().clear()
+    with monkeypatch.context() as patch:
+        patch.setattr("ui.compute.SIMULATE_SECONDS", 0.0)
+        with pytest.raises((LaunchError, SourceError), match="is over"):
+            load_recording(view)
+    assert load_recording(view).steps
 
 
 def test_a_verdict_that_was_stopped_is_not_kept() -> None:
