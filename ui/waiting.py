@@ -22,7 +22,7 @@ from ui.leaving import check_is_there
 from ui.plain_text import plain_text
 from ui.workers import Running
 
-POLL_SECONDS = 0.1
+POLL_SECONDS = 0.2  # a hundred who wait look five hundred times a second
 SPINNER_SECONDS = 1.0  # from then on the page says how far the job is
 
 _numbers = itertools.count()  # of buttons: a script run may wait several times

@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import (
     CancelledError,
     Executor,
@@ -223,7 +223,7 @@ class Workers(Executor):
             if worker.task is task:
                 return bytes(worker.said.value).decode(errors="ignore")
         with suppress(ValueError):
-            return in_line(list(self._waiting).index(task))
+            return in_line(_by_turn(self._waiting).index(task))
         return ""
 
     def _stop(self, task: Task) -> None:
@@ -291,7 +291,7 @@ class Workers(Executor):
         if not idle and len(self._workers) == self._count:
             return None
         waiting: set[Hashable] = set()
-        for task in sorted(self._waiting, key=lambda task: task.is_ahead):
+        for task in _by_turn(self._waiting):
             familiar = [
                 worker for worker in self._workers if task.place in worker.places
                 and not (worker.task is not None and worker.task.is_long)
@@ -373,6 +373,11 @@ class Workers(Executor):
             worker.release()
             self._start(worker)
         settle(task.future, None if error else done.result(), error)
+
+
+def _by_turn(waiting: Iterable[Task]) -> list[Task]:
+    """Jobs in their order, those that nobody waits to see last."""
+    return sorted(tuple(waiting), key=lambda task: task.is_ahead)
 
 
 def in_line(before: int) -> str:

@@ -269,6 +269,7 @@ def test_a_worker_does_not_keep_what_the_time_has_ended(monkeypatch: pytest.Monk
     kept().clear()
     with monkeypatch.context() as patch:
         patch.setattr("ui.compute.SIMULATE_SECONDS", 0.0)
+        patch.setattr("simulator.machine.budget.CLOCK_INTERVAL", 1)
         with pytest.raises((LaunchError, SourceError), match="is over"):
             load_recording(view)
     assert load_recording(view).steps
