@@ -28,7 +28,7 @@ from ui.view_url import View
 
 MB = 2**20
 ITERATIONS = 2400
-KERNELS = 14
+KERNELS = 16
 # FACTOR makes another text of it.
 WARP = """
 __global__ void running(const float* x, float* y, int n, int cells) {
