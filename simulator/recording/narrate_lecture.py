@@ -333,10 +333,10 @@ def _describe_idle(recording: Recording, step: Step, thread: int) -> tuple[str, 
                 come = int(arrived(recording, step).sum())
                 threads = f"{come} thread{'s wait' if come > 1 else ' waits'}"
                 return (f"never comes to this barrier, where {threads}: it {where}.",)
-    own = [other for other in recording.steps if other.active[thread]]
-    before = [other for other in own if other.number < step.number]
-    if before and isinstance(before[-1].statement, Barrier) and (
-        before[-1].interval == step.interval
+    earlier = reversed(recording.steps[: step.number])
+    before = next((other for other in earlier if other.active[thread]), None)
+    if before is not None and isinstance(before.statement, Barrier) and (
+        before.interval == step.interval
     ):  # fmt: skip
         total = step.active.size
         if isinstance(step.statement, Barrier) and arrived(recording, step).all():
@@ -346,7 +346,7 @@ def _describe_idle(recording: Recording, step: Step, thread: int) -> tuple[str, 
                 "has waited at the barrier: all go on.",
             )
         return ("waits at the barrier while others run this line.", "waits at the barrier.")
-    if not own or own[-1].number < step.number:
+    if not any(other.active[thread] for other in recording.steps[step.number :]):
         return ("has finished; others run this line.", "has finished.")
     first = thread // WARP_SIZE * WARP_SIZE
     if step.active[first : first + WARP_SIZE].any():

@@ -34,7 +34,16 @@ class LectureTimeline:
         self._top = self._box.top + 2.2 * BAND * letters.small
         self._heading = areas.heading[1]
         self._key_left = None if areas.tall else areas.width - key
-        self._hazards = [i for i, bad in enumerate(steps_with_hazards(model)) if bad]
+        self._hazards = self._marks(steps_with_hazards(model))  # once: a long recording has many
+
+    def _marks(self, hazards: list[bool]) -> str:
+        """A triangle above each step that has a hazard."""
+        path, y = "", self._top
+        for i, has_hazard in enumerate(hazards):
+            if has_hazard:
+                x = self._box.left + (i + 0.5) * self._width
+                path += f"M{px(x - 5)},{px(y - 7)}H{px(x + 5)}L{px(x)},{px(y + 1)}Z"
+        return path
 
     def static(self) -> list[Trace]:
         """The steps by phase, the iterations' colours and names."""
@@ -60,15 +69,11 @@ class LectureTimeline:
     def shapes(self, step: Step) -> list[Shape]:
         """The mark, and the steps with hazards."""
         palette, area, letters = self._palette, self._box, self._letters
-        hazards = ""
-        for i in self._hazards:
-            x, y = area.left + (i + 0.5) * self._width, self._top
-            hazards += f"M{px(x - 5)},{px(y - 7)}H{px(x + 5)}L{px(x)},{px(y + 1)}Z"
         x = area.left + (step.number + 0.5) * self._width
         half = max(2.5, 0.16 * letters.small)
         mark = box(x - half, area.top - 3, x + half, area.bottom + 4)
         return [
-            outline(hazards, palette.paper, 0.5, palette.focus),
+            outline(self._hazards, palette.paper, 0.5, palette.focus),
             outline(mark, palette.paper, 1, palette.focus),
         ]
 

@@ -64,3 +64,12 @@ def test_each_run_of_steps_with_room_has_its_own_name(look: Look, query: dict[st
             assert found[2] in (None, str(t + 1))
             assert text_width(named[number], small) <= len(steps) * across
     assert shown >= 2
+
+
+def test_the_marks_of_all_hazards_are_drawn_once() -> None:
+    """Drawn at each step, those of a recording of 12,000 steps took most of its animation."""
+    lecture = of_query(Look(), **TWO_WARPS, edits="first-barrier", schedule="ascending")
+    timeline = lecture.panel(LectureTimeline)
+    first, last = (timeline.shapes(lecture.steps[i])[0]["path"] for i in (0, -1))
+    assert first.count("Z") > 1
+    assert first is last
