@@ -19,6 +19,8 @@ from simulator.observers.counters import FIELDS, IDEAL_FIELDS
 from ui.packed_frames import FramePacker
 from ui.web_files import PLAYER, read_web
 
+FORMULA = ("=", "+", "-", "@")  # what a spreadsheet takes for a formula begins with one of these
+
 
 def html(
     figure: go.Figure, navigation: Mapping[str, Any], title: str, start: int = 0
@@ -77,7 +79,8 @@ def counters_csv(report: Report, text: str) -> str:
     """Write a launch's counters as CSV: a row for each line that accesses memory, and a total.
 
     text is the kernel's source. The columns are the line's number, its source, and the counters
-    under their names in simulator.observers.counters.
+    under their names in simulator.observers.counters. A source that a spreadsheet would take for a
+    formula begins with an apostrophe.
     """
     names = (*FIELDS, *IDEAL_FIELDS)
     lines = text.splitlines()
@@ -85,8 +88,21 @@ def counters_csv(report: Report, text: str) -> str:
     rows = csv.writer(csv_text)
     rows.writerow(("line", "source", *names))
     for number, counts in report.lines.items():
-        rows.writerow((number, lines[number - 1].rstrip(), *(counts[name] for name in names)))
+        rows.writerow(
+            (number, _as_text(lines[number - 1].rstrip()), *(counts[name] for name in names))
+        )
     rows.writerow(
         ("total", "", *(sum(counts[name] for counts in report.lines.values()) for name in names))
     )
     return csv_text.getvalue()
+
+
+def _as_text(cell: str) -> str:
+    """A cell that a spreadsheet shows as it is, and never computes.
+
+    The rule and the characters are OWASP's (CSV Injection); they count behind spaces, too.
+
+    >>> _as_text("=1 + 1;"), _as_text("    +sum;"), _as_text("sum += a;")
+    ("'=1 + 1;", "'    +sum;", 'sum += a;')
+    """
+    return f"'{cell}" if cell.startswith(("\t", "\r")) or cell.strip()[:1] in FORMULA else cell

@@ -8,6 +8,7 @@ import json
 import re
 import tracemalloc
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,29 @@ def test_source_with_commas_and_quotes_stays_one_cell() -> None:
     assert {len(row) for row in rows} == {2 + len(FIELDS) + len(IDEAL_FIELDS)}
     assert rows[1][:2] == ["3", '    A[0, threadIdx.x] = 1.0f; // "one", and']
     assert '"    A[0, threadIdx.x] = 1.0f; // ""one"", and"' in written
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ('=HYPERLINK("//host", A1);', '\'=HYPERLINK("//host", A1);'),
+        ("+ b[i];", "'+ b[i];"),
+        ("    -a[i];", "'    -a[i];"),
+        ("@a", "'@a"),
+        ("\ta[i] = 1;", "'\ta[i] = 1;"),
+        ("    a[i] = -1;", "    a[i] = -1;"),
+        ("}", "}"),
+    ],
+)
+def test_a_spreadsheet_computes_no_line_of_a_text(cell: str, written: str) -> None:
+    text = f"__global__ void k(float* a) {{\n{cell}\n}}\n"
+    counts = dict.fromkeys((*FIELDS, *IDEAL_FIELDS), -1)
+    kernel = compile_kernel("__global__ void k(float* a) { a[0] = 1; }", "k")
+    report = simulate(kernel, Launch((1, 1, 1), (1, 1, 1), {"a": np.zeros(1, np.float32)}))
+    rows = list(
+        csv.reader(io.StringIO(export.counters_csv(replace(report, lines={2: counts}), text)))
+    )
+    assert rows[1] == ["2", written, *["-1"] * len(counts)], "numbers stay numbers"
 
 
 def five_steps() -> go.Figure:
