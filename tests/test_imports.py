@@ -29,6 +29,7 @@ STREAMLIT = {
     "press.py",
     "cache.py",
     "component.py",
+    "costly_download.py",
     "downloads.py",
     "editor.py",
     "exercise_section.py",

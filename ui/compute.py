@@ -35,6 +35,7 @@ from simulator.machine.budget import Progress
 from simulator.machine.schedule import Schedule
 from simulator.verdict.launches import build_launch
 from ui import export, presets, scene, shown_kernel
+from ui.click_cost import Work, animation
 from ui.find_step import corresponding_step
 from ui.job_progress import say
 from ui.kept import kept
@@ -174,7 +175,12 @@ def predict_counters(
 
 
 def build_animation(view: View, look: Look) -> bytes:
-    """Build the scene of a view, with every step, as an HTML file in UTF-8."""
+    """Build the scene of a view, with every step, as an HTML file in UTF-8.
+
+    Raises what open_view raises, and LaunchError where it would take more than a click may: a
+    button may be older than the limit.
+    """
+    animation_work(view, look).check()
     file = io.BytesIO()
     for piece in write_animation(view, look):
         file.write(piece.encode())
@@ -192,6 +198,14 @@ def say_progress(progress: Progress) -> None:
 
 
 # What the jobs are made of.
+
+
+def animation_work(view: View, look: Look) -> Work:
+    """What writing the scene of a view as an HTML file takes, now that it has run."""
+    sides = load_sides(view)
+    threads = load_recording(recording_key(sides[0])).launch.threads
+    run_seconds = [load_report(side).seconds for side in sides]
+    return animation(view, look.sheet, load_navigation(view)["steps"], threads, run_seconds)
 
 
 def write_animation(view: View, look: Look, start: int = 0) -> Iterator[str]:

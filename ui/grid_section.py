@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
@@ -11,6 +12,7 @@ from gpu.candidate import variant_title, variants
 from simulator import LaunchError, Report, catalogue
 from simulator.machine.budget import Progress
 from simulator.observers.findings import Hazard
+from ui import click_cost
 from ui.broken_section import list_broken
 from ui.executor import lanes
 from ui.grid_jobs import Checked, Grid, load_candidate
@@ -65,19 +67,22 @@ def draw_controls(busy: bool) -> Grid | None:
         int(column.number_input(axis, 1, LARGEST, USUAL, step=1, key=f"grid_{axis}"))
         for column, axis in zip(columns, "MNK", strict=True)
     )
-    pressed = press(
-        button.button, "Run every block", "grid_go", icon=":material/grid_on:", width="stretch",
-        disabled=busy,
-    )  # fmt: skip
-    if not pressed or busy or not offered:
+    if not offered:
         return None
     grid = Grid(name, (M, N, K), fresh_seed())
     try:
-        load_candidate(grid)
+        candidate = load_candidate(grid)
     except LaunchError as error:
         st.error(plain_text(str(error)))
         return None
-    return grid
+    work = click_cost.grid(math.prod(candidate.grid), math.prod(candidate.block), grid.size)
+    pressed = press(
+        button.button, "Run every block", "grid_go", icon=":material/grid_on:", width="stretch",
+        disabled=busy or bool(work.refusal),
+    )  # fmt: skip
+    if said := work.refusal or work.caption:
+        st.caption(plain_text(said))
+    return grid if pressed and not busy and not work.refusal else None
 
 
 def start_run(grid: Grid) -> GridRun:

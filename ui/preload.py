@@ -17,10 +17,10 @@ import threading
 # The pages themselves are scripts and cannot be imported.
 MODULES = (
     "pandas", "plotly.graph_objects", "gpu.recorded", "gpu.worker", "ui.announcer", "ui.export",
-    "ui.stepper", "ui.cache", "ui.downloads", "ui.editor", "ui.exercise_section",
-    "ui.follow_click", "ui.glossary.component", "ui.gpu_jobs", "ui.gpu_results",
-    "ui.grid_section", "ui.index_page", "ui.launch_section", "ui.launch_text", "ui.leaving",
-    "ui.lessons.charts", "ui.lessons.export", "ui.progress_section",
+    "ui.stepper", "ui.cache", "ui.costly_download", "ui.downloads", "ui.editor",
+    "ui.exercise_section", "ui.follow_click", "ui.glossary.component", "ui.gpu_jobs",
+    "ui.gpu_results", "ui.grid_section", "ui.index_page", "ui.launch_section", "ui.launch_text",
+    "ui.leaving", "ui.lessons.charts", "ui.lessons.export", "ui.progress_section",
     "ui.lessons.question_section", "ui.mailbox", "ui.own_gpu", "ui.popover", "ui.room", "ui.style",
     "ui.verdict_section", "ui.write_style",
 )  # fmt: skip

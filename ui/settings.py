@@ -2,6 +2,7 @@
 
 `TILEWISE_WRITE=off`: no kernels of their own. `TILEWISE_GPU=off`: no work on a GPU. Without them
 visitors may do both; any value but on, yes, true and 1 is taken as off.
+`TILEWISE_CLICK_SECONDS`: the seconds of a processor that one click may take, 60 without it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from simulator import LaunchError
 
 WRITE = "TILEWISE_WRITE"
 GPU = "TILEWISE_GPU"
-CLICK_SECONDS = "TILEWISE_CLICK_SECONDS"
-USUAL_SECONDS = 60.0
+CLICK = "TILEWISE_CLICK_SECONDS"
+USUAL_CLICK_SECONDS = 60.0
 ON = ("", "on", "yes", "true", "1")
 WRITE_IS_OFF = "Kernels of one's own are switched off on this server."
 GPU_IS_OFF = "Work on a GPU is switched off on this server."
@@ -32,12 +33,12 @@ def may_use_gpu() -> bool:
 
 
 def click_seconds() -> float:
-    """Seconds of a processor that what a visitor asks for by a click may take."""
+    """The seconds of a processor that one click may take; 60 where no positive number is given."""
     with suppress(ValueError):
-        seconds = float(os.environ.get(CLICK_SECONDS, ""))
+        seconds = float(os.environ.get(CLICK, ""))
         if 0 < seconds < math.inf:
             return seconds
-    return USUAL_SECONDS
+    return USUAL_CLICK_SECONDS
 
 
 def check_may_write() -> None:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from ui import scene
-from ui.compute import load_drawing, load_navigation, load_sides, scene_title, write_animation
+from ui.compute import (
+    animation_work,
+    load_drawing,
+    load_navigation,
+    load_sides,
+    scene_title,
+    write_animation,
+)
 from ui.look import Look
+from ui.room import USUAL
 from ui.view_url import View, parse_view
 
 
@@ -19,6 +27,7 @@ class Standalone:
     """A scene as an HTML file."""
 
     steps: int
+    seconds: float  # of a processor that reading all pieces takes, estimated
     pieces: Iterator[str]  # of the file; they are built as they are read
 
 
@@ -44,15 +53,20 @@ class Run:
 
     title: str  # of its kernel, or of both
     stops: Mapping[str, Any]  # of its steps, as scene.navigation has them
+    seconds: float  # of a processor to draw all of them for a look, estimated
     draw: Callable[[Look], scene.Drawing[Any]]
 
 
 def run_view(view: View) -> Run:
     """Run a view. SourceError or LaunchError, a sentence, where that is not possible."""
     navigation, title = load_navigation(view), scene_title(load_sides(view))
-    return Run(title, navigation, functools.partial(load_drawing, view))
+    seconds = animation_work(view, replace(USUAL, sheet=view.sheet)).seconds
+    return Run(title, navigation, seconds, functools.partial(load_drawing, view))
 
 
 def draw_standalone(view: View, look: Look) -> Standalone:
     """Run a view and draw it. SourceError or LaunchError, a sentence, where it cannot be run."""
-    return Standalone(load_navigation(view)["steps"], write_animation(view, look, view.step))
+    work = animation_work(view, look)
+    return Standalone(
+        load_navigation(view)["steps"], work.seconds, write_animation(view, look, view.step)
+    )

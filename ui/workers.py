@@ -377,7 +377,7 @@ class Workers(Executor):
 
 def _by_turn(waiting: Iterable[Task]) -> list[Task]:
     """Jobs in their order, those that nobody waits to see last."""
-    return sorted(tuple(waiting), key=lambda task: task.is_ahead)
+    return sorted(waiting, key=lambda task: task.is_ahead)
 
 
 def in_line(before: int) -> str:

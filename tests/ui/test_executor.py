@@ -19,7 +19,7 @@ from tests.until import until
 from ui import executor
 from ui import workers as workers_module
 from ui.executor import VARIABLE
-from ui.settings import CLICK_SECONDS
+from ui.settings import CLICK
 from ui.workers import PATIENCE, SHARE, STARTS, Ahead, StoppedError, WorkerLostError, Workers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -219,7 +219,7 @@ def test_a_process_that_has_grown_past_its_share_is_replaced_between_two_jobs() 
 
 
 def test_what_a_job_may_take_of_a_processor_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(CLICK_SECONDS, "0.5")
+    monkeypatch.setenv(CLICK, "0.5")
     monkeypatch.setattr(workers_module, "SLOWEST", 1000.0)
     workers = Workers(1, by_first)
     with pytest.raises(LaunchError, match=r"more than 0\.5 seconds of a processor") as error:
@@ -231,7 +231,7 @@ def test_what_a_job_may_take_of_a_processor_is_bounded(monkeypatch: pytest.Monke
 def test_a_process_that_does_not_run_at_all_is_ended_after_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(CLICK_SECONDS, "1")
+    monkeypatch.setenv(CLICK, "1")
     monkeypatch.setattr(workers_module, "SLOWEST", 1.0)
     workers = Workers(1, by_first)
     with pytest.raises(WorkerLostError, match="has ended, twice"):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from simulator import LaunchError, SourceError
 from simulator.broken_file import BrokenFileError
-from ui.lessons.export import build_lesson
+from ui.lessons.export import write_lesson
 from ui.lessons.judge import QuestionError, check_texts, fill, right_answer, value, words
 from ui.lessons.lesson import Claim, Lesson, QuestionPart, ScenePart, Stops
 from ui.lessons.parse import FOLDER, lessons, parse_lesson
@@ -71,7 +71,7 @@ def export(folder: Path, with_notes: bool) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         for place, name in enumerate(lessons(), 1):
             file = folder / f"{place:02}-{name}.html"
-            file.write_bytes(build_lesson(name, with_notes))
+            file.write_bytes("".join(write_lesson(name, with_notes)).encode())
             print(file)
     except BrokenFileError as error:
         print(f"error: {error}", file=sys.stderr)

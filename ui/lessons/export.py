@@ -18,6 +18,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from plotly.offline import get_plotlyjs
 
 from simulator.broken_file import Broken
+from ui.click_cost import Work, lesson_file
 from ui.export import within_script
 from ui.gpu_charts import rows
 from ui.lessons import charts
@@ -27,6 +28,7 @@ from ui.lessons.lesson import (
     Claim,
     ExercisePart,
     Kind,
+    Lesson,
     Notes,
     Part,
     Prose,
@@ -63,9 +65,17 @@ PICTURES: tuple[tuple[str, Look], ...] = (
 def build_lesson(name: str, with_notes: bool = False) -> bytes:
     """Build the file of a lesson, in UTF-8; a job of a worker process.
 
-    with_notes adds what a teacher is told. Raises what draw_stops and find raise.
+    with_notes adds what a teacher is told. Raises what draw_stops and find raise, and LaunchError
+    where it would take more than a click may.
     """
+    work_of(lessons()[name]).check()
     return "".join(write_lesson(name, with_notes)).encode()
+
+
+def work_of(lesson: Lesson) -> Work:
+    """What building the file of a lesson takes."""
+    stops = sum(len(part.stops) for part in lesson.parts if isinstance(part, Stops))
+    return lesson_file(stops, sum(isinstance(part, ScenePart) for part in lesson.parts))
 
 
 def write_lesson(name: str, with_notes: bool) -> Iterator[str]:

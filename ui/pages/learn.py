@@ -15,12 +15,12 @@ from ui import presets
 from ui.broken_section import draw_broken, drawn_from
 from ui.browser import browser_theme, known_room
 from ui.cache import answers
-from ui.downloads import download_button
+from ui.costly_download import draw_costly_download
 from ui.glossary.component import draw_glossary, explain_words
 from ui.gpu_results import CHART_CONFIG, text_colour
 from ui.lessons import charts, markup, picture
 from ui.lessons.component import draw_stops, play_scene, write_address
-from ui.lessons.export import build_lesson
+from ui.lessons.export import build_lesson, work_of
 from ui.lessons.lesson import (
     ChartPart,
     Claim,
@@ -161,12 +161,12 @@ def draw_files(visit: Visit, lesson: Lesson | Broken) -> None:
     with_notes = visit.is_teacher
     notes = ", with the teacher's notes" if with_notes else ""
     if isinstance(lesson, Lesson):
-        download_button(
-            f"This lesson, one HTML file{notes}",
+        draw_costly_download(
+            work_of(lesson), f"This lesson, one HTML file{notes}",
             functools.partial(
                 answers().ask, build_lesson, lesson.name, with_notes, is_kept=False, is_long=True
             ),
-            f"tilewise-{lesson.name}.html", "text/html", ":material/school:",
+            f"tilewise-{lesson.name}.html", ":material/school:",
         )  # fmt: skip
     draw_progress_file(visit.book, functools.partial(open_progress, visit))
 

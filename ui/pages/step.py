@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import html
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,7 +18,7 @@ from simulator import LaunchError, Report, SourceError, catalogue
 from simulator.broken_file import Broken, BrokenFileError, log
 from simulator.catalogue import Entry
 from simulator.launch import Dim3
-from ui import export, own_link, presets, scene, shown_kernel
+from ui import click_cost, export, own_link, presets, scene, shown_kernel
 from ui.broken_section import list_broken
 from ui.browser import browser_theme, known_room
 from ui.cache import answers, is_known, load_animation, load_opened, load_picture
@@ -31,6 +32,7 @@ from ui.compute import (
     recording_key,
     scene_title,
 )
+from ui.costly_download import draw_costly_download
 from ui.downloads import download_button
 from ui.follow_click import follow_click
 from ui.glossary.component import draw_glossary, explain_words
@@ -710,11 +712,7 @@ def draw_downloads(view: View, opened: Opened) -> None:
     sides = opened.sides
     kernels = "" if view.own is not None else "".join(f"{side.kernel}-" for side in sides[:-1])
     name = f"tilewise-{kernels}{shown_kernel.file_stem(sides[-1])}"
-    look = replace(current_look(view), presenting=False)
-    download_button(
-        "Animation, one HTML file", functools.partial(load_animation, view, look),
-        f"{name}.html", "text/html", ":material/movie:",
-    )  # fmt: skip
+    draw_animation_button(view, opened, f"{name}.html")
     for number, (side, report) in enumerate(zip(sides, opened.reports, strict=True)):
         of_side = "" if len(sides) == 1 else f" of the {SIDE_NAMES[number]} scene"
         download_button(
@@ -723,6 +721,17 @@ def draw_downloads(view: View, opened: Opened) -> None:
             f"tilewise-{shown_kernel.file_stem(side)}.csv", "text/csv",
             ":material/table:",
         )  # fmt: skip
+
+
+def draw_animation_button(view: View, opened: Opened, name: str) -> None:
+    """Draw the button that downloads every step, and what that takes where it is notable."""
+    look = replace(current_look(view), presenting=False)
+    work = click_cost.animation(
+        view, look.sheet, opened.navigation["steps"], math.prod(opened.block),
+        [report.seconds for report in opened.reports],
+    )  # fmt: skip
+    make = functools.partial(load_animation, view, look)
+    draw_costly_download(work, "Animation, one HTML file", make, name, ":material/movie:")
 
 
 def counters_csv(side: View, report: Report) -> bytes:
