@@ -22,13 +22,20 @@ from typing import Any
 from PIL import Image
 
 from simulator import LaunchError, SourceError
+from ui.click_cost import format_seconds
 from ui.look import Look
 from ui.palette import PALETTES
-from ui.standalone import draw_standalone, parse_address
+from ui.standalone import Standalone, draw_standalone, parse_address
 from ui.view_url import View
 
 RATE = 25  # pictures a second
 LARGEST = 3840  # pixels
+# What a film may take: an hour of a processor, and, as Pillow holds all of a GIF, so many bytes.
+MOST_SECONDS = 3600.0
+MOST_GIF_BYTES = 2 * 2**30
+MOVING_SHARE = 0.25  # of the time of a film, while which values are on their way
+FASTEST_MOVING = 4.0  # steps a second, beyond which nothing moves (ui/web/motions.js)
+PICTURE_SECONDS = 0.2  # of a processor to take a picture of 1280 x 720 and to write it
 MARGINS = (16, 200)  # pixels that the window is wider and higher than the picture, for the toolbar
 PATIENCE = 120_000  # milliseconds until a scene has failed to be drawn
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
@@ -134,6 +141,7 @@ def make_film(
     steps = range(drawn.steps) if steps is None else steps
     if steps.stop > drawn.steps:
         raise FilmError(f"The view has {drawn.steps} steps, not {steps.stop}.")
+    check_cost(drawn, look, out, pace, len(steps))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "scene.html"
         with file.open("w", encoding="utf-8") as html:
@@ -143,6 +151,24 @@ def make_film(
             page.wait_for_selector(".js-plotly-plot[data-ready]", timeout=PATIENCE)
             write(_pictures(page, steps, pace), out)
     return len(steps)
+
+
+def check_cost(drawn: Standalone, look: Look, out: Path, pace: float, steps: int) -> None:
+    """Raise FilmError where a film of so many steps would take hours, or gigabytes."""
+    size = look.width * look.height  # bytes of a picture of a GIF
+    moving = MOVING_SHARE * RATE / pace if pace <= FASTEST_MOVING else 0.0
+    pictures = steps * (1 + moving)  # one of a step at rest
+    seconds = drawn.seconds + pictures * PICTURE_SECONDS * size / (1280 * 720)
+    written_bytes = pictures * size if out.suffix.lower() == ".gif" else 0
+    if seconds <= MOST_SECONDS and written_bytes <= MOST_GIF_BYTES:
+        return
+    raise FilmError(
+        f"{steps:,} of the view's {drawn.steps:,} steps would take about "
+        f"{format_seconds(seconds)}"
+        + (f" and {written_bytes / 2**30:.1f} GB of memory" if written_bytes else "")
+        + f"; a film may take {format_seconds(MOST_SECONDS)}, a GIF {MOST_GIF_BYTES / 2**30:g} GB. "
+        "Choose some of the steps, such as --steps 1-100, a smaller picture, or a higher --pace."
+    )
 
 
 @contextmanager

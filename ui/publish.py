@@ -26,6 +26,7 @@ from plotly.offline import get_plotlyjs
 
 from simulator import LaunchError, SourceError
 from ui import export
+from ui.click_cost import format_seconds
 from ui.palette import PALETTES, css_colours
 from ui.presets import every_preset, presets
 from ui.room import ROOMS, USUAL
@@ -40,6 +41,7 @@ HEAD = 200  # bytes of a file that have it
 INDEX = "index.html"
 SHARED = "tilewise"  # the folder of what the pages share
 ICON = Path(__file__).resolve().parent.parent / "assets" / "icon.png"
+MOST_SECONDS = 600.0  # of a processor that a page may take, as it has all steps in every look
 STOPPED = 130  # the exit code of what Ctrl-C has ended
 
 
@@ -73,7 +75,10 @@ def main(arguments: list[str] | None = None) -> int:
     stopped = _note_interrupts()
     try:
         every_preset().checked()
-        pages = list_pages([parse_address(address) for address in options.views])
+        views = [parse_address(address) for address in options.views]
+        for view in views:  # before any page is written
+            check_cost(view)
+        pages = list_pages(views)
         for written, page in enumerate(publish(options.folder, pages), 1):
             print(f"{written} of {len(pages)}: {page.name}", file=sys.stderr)
             if stopped.is_set():
@@ -103,6 +108,21 @@ def _note_interrupts() -> threading.Event:
     if threading.current_thread() is threading.main_thread():  # only it may set a handler
         signal.signal(signal.SIGINT, note)
     return pressed
+
+
+def check_cost(view: View) -> None:
+    """Raise PublishError where the page of a view would take too long to write.
+
+    Raises SourceError or LaunchError for a view that cannot be run.
+    """
+    run = run_view(view)
+    seconds = run.seconds * len(ROOMS) * len(PALETTES)
+    if seconds > MOST_SECONDS:
+        raise PublishError(
+            f"{_name(view)} has {run.stops['steps']:,} steps, and its page, which has them for "
+            f"phones and wide windows, light and dark, would take about {format_seconds(seconds)}; "
+            f"a page may take {format_seconds(MOST_SECONDS)}. Choose smaller sizes."
+        )
 
 
 def list_pages(views: Iterable[View]) -> list[Page]:
