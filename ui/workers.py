@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import logging
 import os
 import queue
 import signal
@@ -238,10 +239,12 @@ class Workers(Executor):
         """Take one event after another, and give jobs to processes."""
         while not (self._is_closing and self._is_idle()):
             try:
-                self._events.get(timeout=self._pause())()
-            except queue.Empty:
+                with suppress(queue.Empty):
+                    self._events.get(timeout=self._pause())()
                 self._end_stuck()
-            self._assign()
+                self._assign()
+            except Exception:  # a mistake of ours; without this thread no job would ever end
+                logging.getLogger(__name__).exception("The jobs' thread has failed.")
         for worker in self._workers:
             worker.shutdown(wait=True)
 
@@ -258,7 +261,8 @@ class Workers(Executor):
         self._is_closing = True
         if cancel_futures:
             for task in self._waiting:
-                task.future.cancel()
+                if not task.future.cancel():
+                    settle(task.future, None, StoppedError())
             self._waiting.clear()
 
     def _kill(self, task: Task) -> None:
@@ -361,10 +365,10 @@ class Workers(Executor):
         error = CancelledError() if done.cancelled() else done.exception()
         if isinstance(error, BrokenProcessPool):
             passed = why_ended(worker.state, job_limit())
-            worker.release()
-            self._start(worker)
             # Who knows what has ended a compiler: another process may have, for its memory.
             is_lost = passed is None or worker.state.value == State.COMPILING
+            worker.release()
+            self._start(worker)
             if task.tries < TRIES and not task.is_stopped and is_lost:
                 self._waiting.appendleft(task)
                 return

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator import LaunchError
+from simulator import LaunchError, SourceError
 from tests.ui import jobs
 from tests.until import until
 from ui import executor
@@ -116,6 +116,18 @@ def test_a_job_whose_process_ends_is_tried_once_more(workers: Workers, tmp_path:
     other = workers.submit(jobs.process_after, "b", 0.5)
     assert workers.submit(jobs.end_until, "a", str(tmp_path), 1).result(SECONDS) == 1
     assert other.result(SECONDS)
+
+
+def test_a_compiler_that_was_lost_is_tried_once_more_and_then_told(
+    workers: Workers, tmp_path: Path
+) -> None:
+    once, twice = tmp_path / "once", tmp_path / "twice"
+    once.mkdir()
+    twice.mkdir()
+    assert workers.submit(jobs.end_compiling_until, "a", str(once), 1).result(SECONDS) == 1
+    with pytest.raises(SourceError, match="The compiler has ended in the middle") as error:
+        workers.submit(jobs.end_compiling_until, "a", str(twice), 9).result(SECONDS)
+    assert error.value.depends_on_machine
 
 
 def test_a_job_whose_process_ends_twice_is_a_sentence(workers: Workers, tmp_path: Path) -> None:
