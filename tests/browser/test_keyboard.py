@@ -236,6 +236,7 @@ def test_a_scene_that_is_put_there_anew_goes_on_at_its_step(visit: Open) -> None
         }"""
     )
     field = setting(page, "Thread y")
+    ready(page)  # only a player that is there lets go of the field at Enter
     field.fill("5")
     field.press("Enter")
     settled(page, ty="5", step=str(number))
