@@ -42,7 +42,8 @@ def swipe(page: Page, across: int) -> None:
 
 
 def where(page: Page) -> tuple[int, int]:
-    """The step and the number of steps that the chart's title tells."""
+    """The step and the number of steps that the chart's title tells, once its frame is there."""
+    page.wait_for_selector(".st-key-scene .stage:not(.waiting)")
     title = page.locator(".st-key-scene .gtitle").text_content() or ""
     found = re.match(r"Step (\d+) of (\d+)", title)
     assert found, title

@@ -186,14 +186,20 @@ def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
 
 
 def test_at_rest_the_pages_beside_a_steps_own_come(visit: Open) -> None:
-    page = ready(visit("/step?M=64&N=64&K=64&TILE=2&step=250"))
+    page = visit("/step?M=64&N=64&K=64&TILE=2&step=250")
+    page.evaluate(
+        "window.came = []; document.addEventListener('tilewise:frames', "
+        "({ detail }) => window.came.push(detail.first, detail.end - 1))"
+    )
+    ready(page)
     view = View(M=64, N=64, K=64, defines=(("TILE", 2),))
     steps = scene.page(scene.navigation(recorded(view)), 249)
     assert 0 < steps.start < steps.stop < 521
-    page.wait_for_timeout(5000)
+    for number in (steps.start - 1, steps.stop):  # the steps just outside the page
+        page.wait_for_function("(number) => window.came.includes(number)", arg=number)
     scrolled = "(page => page.scrollHeight - page.clientHeight)(document.querySelector('.stMain'))"
     assert page.evaluate(scrolled) <= 1, "what brings them takes no room"
-    for number in (steps.stop + 1, steps.start):  # the steps just outside the page
+    for number in (steps.stop + 1, steps.start):
         page.keyboard.type(str(number))
         page.keyboard.press("Enter")
         assert where(page)[0] == number
