@@ -93,9 +93,16 @@ class Hazard:
     witness: Witness | None = None  # None if no order that was tried shows a race; see Witness
 
 
+MOST_HAZARDS = 200  # of different kinds, lines or arrays, in a report
+
+
 @dataclass(slots=True)
 class Findings:
-    """Hazards and notes, each under a key that says what it is about, in the order first seen."""
+    """Hazards and notes, each under a key that says what it is about, in the order first seen.
+
+    Hazards are at most MOST_HAZARDS: races are those of pairs of lines, of which a long text has
+    hundreds of thousands.
+    """
 
     hazards: dict[Any, Hazard] = field(default_factory=dict)
     notes: dict[Any, str] = field(default_factory=dict)  # sentences on what is no fault
@@ -103,6 +110,9 @@ class Findings:
     def add(self, key: Any, hazard: Hazard) -> None:
         """Add a hazard, or its count to the one already found for this key."""
         known = self.hazards.get(key)
+        if known is None and len(self.hazards) >= MOST_HAZARDS:
+            self.note(MOST_HAZARDS, f"Of the hazards the first {MOST_HAZARDS} are shown.")
+            return
         self.hazards[key] = (
             replace(hazard, message=shorten(hazard.message))
             if known is None

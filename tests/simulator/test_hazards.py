@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator import simulate
+from simulator import Launch, compile_kernel, simulate
+from simulator.observers.findings import MOST_HAZARDS
 from tests.simulator.launches import launch_text, matmul
 
 
@@ -111,3 +112,14 @@ def test_a_race_on_a_shared_number_names_the_lines_that_use_it() -> None:
     kernel, launch = launch_text(text, block=64, x=np.zeros(64, np.int32))
     found = simulate(kernel, launch).hazards
     assert {hazard.lines for hazard in found if hazard.array == "last"} == {(4, 5)}
+
+
+def test_a_report_has_so_many_hazards_and_no_more() -> None:
+    """Races are those of pairs of lines: a text of 800 lines had 203,041."""
+    lines = "".join(f"    s[(i + {n}) % 64] += {n};\n" for n in range(40))
+    text = (
+        f"__global__ void k() {{\n    __shared__ int s[64];\n    int i = threadIdx.x;\n{lines}}}\n"
+    )
+    report = simulate(compile_kernel(text, "k"), Launch((1, 1, 1), (256, 1, 1), {}))
+    assert len(report.hazards) == MOST_HAZARDS
+    assert f"Of the hazards the first {MOST_HAZARDS} are shown." in report.notes
