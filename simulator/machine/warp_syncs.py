@@ -26,6 +26,11 @@ class WarpSyncs:
         # for, 0 for a lane that does not call; and the numbers of the calls.
         self._partial: dict[bytes, tuple[Array, list[int]]] = {}
 
+    @property
+    def are_full(self) -> bool:
+        """Whether every call was of all lanes of the warp: which lanes are asked of is the same."""
+        return not self._partial
+
     def add(self, peers: Array | None) -> None:
         """Note a call: of each lane the lanes that it waits for (uint32 [lanes]); None for all."""
         self.count += 1
@@ -47,7 +52,7 @@ class WarpSyncs:
         first and second are the counts at the accesses, in any order; lanes int [n] are lanes of
         the group, and others int [n] lanes, 0 to 31, of the same warps.
         """
-        if not self._partial:
+        if self.are_full:
             return first != second
         low, high = np.minimum(first, second), np.maximum(first, second)
         ordered = _any_between(self._full, low, high)
