@@ -160,7 +160,7 @@ def test_each_service_is_a_stage_on_the_port_of_the_app() -> None:
 
 
 def test_what_serving_names_is_handed_to_the_app() -> None:
-    named = set(re.findall(r"TILEWISE_[A-Z]+", (ROOT / "docs/serving.md").read_text("utf-8")))
+    named = set(re.findall(r"TILEWISE_[A-Z_]+", (ROOT / "docs/serving.md").read_text("utf-8")))
     assert named <= COMPOSE["services"]["app"]["environment"].keys()
 
 
