@@ -29,8 +29,8 @@ SCENE_SECONDS = 1.5  # to draw all steps of a lesson's scene likewise
 
 # Of a whole grid, every access checked and counted: a warp of a chunk of blocks adds a product for
 # each of its threads; and a thread's part of that.
-TURN_SECONDS = 6e-5
-PRODUCT_SECONDS = 2.2e-8
+TURN_SECONDS = 1.2e-4
+PRODUCT_SECONDS = 3.5e-8
 BLOCKS_OF_CHUNK = CHUNK_LANES // WARP_SIZE
 
 

@@ -107,12 +107,18 @@ class Findings:
     hazards: dict[Any, Hazard] = field(default_factory=dict)
     notes: dict[Any, str] = field(default_factory=dict)  # sentences on what is no fault
 
+    def takes(self, key: Any) -> bool:
+        """Whether a hazard of this key is kept; a note says that not all are."""
+        if key in self.hazards or len(self.hazards) < MOST_HAZARDS:
+            return True
+        self.notes.setdefault(MOST_HAZARDS, f"Of the hazards the first {MOST_HAZARDS} are shown.")
+        return False
+
     def add(self, key: Any, hazard: Hazard) -> None:
         """Add a hazard, or its count to the one already found for this key."""
-        known = self.hazards.get(key)
-        if known is None and len(self.hazards) >= MOST_HAZARDS:
-            self.note(MOST_HAZARDS, f"Of the hazards the first {MOST_HAZARDS} are shown.")
+        if not self.takes(key):
             return
+        known = self.hazards.get(key)
         self.hazards[key] = (
             replace(hazard, message=shorten(hazard.message))
             if known is None

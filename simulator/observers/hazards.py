@@ -490,6 +490,8 @@ class Hazards(Observer):
         if access_is_first:
             kinds, lines = (kinds[1], kinds[0]), (lines[1], lines[0])
         kind = next(kind for kind, pair in RACES.items() if pair == kinds)
+        if not self.findings.takes((kind, lines, access.buffer.name)):
+            return
         block, thread = _block_and_thread(int(accesses.threads[first]), launch)
         other_block, other = _block_and_thread(int(accesses.shadow.writer[cell]), launch)
         index = _cell_index(access.buffer, cell)
