@@ -30,6 +30,7 @@ from simulator import (
     simulate,
 )
 from simulator.broken_file import Broken, BrokenFileError
+from simulator.language.tree import MemorySpace
 from simulator.launch import Dim3, Launch, ravel
 from simulator.machine.budget import Progress
 from simulator.machine.schedule import Schedule
@@ -256,8 +257,12 @@ def load_launch(view: View) -> Launch:
     """
     if view.own is None:
         return presets.launch(view)
-    launch = build_launch(load_kernel(view), view.own.form)
-    for name, value in launch.arguments.items():
+    kernel = load_kernel(view)
+    launch = build_launch(kernel, view.own.form)
+    of_device = {
+        one.variable.name: one.first for one in kernel.globals if one.space is MemorySpace.GLOBAL
+    }
+    for name, value in (of_device | dict(launch.arguments)).items():
         array = np.asarray(value)
         count = array.size if array.dtype.names is None else array.nbytes // 4
         if count > shown_kernel.LARGEST_ARRAY:

@@ -270,6 +270,11 @@ def test_arrays_that_are_too_large_are_refused_in_a_sentence() -> None:
         open_view(View(own=large))
     form = STRUCTS.form
     bodies = replace(form, arguments=(array("bodies", "4000"), *form.arguments[1:]))
+    device = own(
+        "__device__ int big[20000];\n__global__ void fill() { big[threadIdx.x] = 1; }\n", "1", "32"
+    )
+    with pytest.raises(LaunchError, match="big has 20,000 numbers"):
+        open_view(View(own=device))
     with pytest.raises(LaunchError, match="bodies has 24,000 numbers"):
         open_view(View(own=replace(STRUCTS, form=bodies)))
 
