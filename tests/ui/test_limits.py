@@ -67,7 +67,7 @@ def forget_proc(folder: str) -> bool:
 CASES = pytest.mark.parametrize(
     ("function", "arguments", "error", "sentence"),
     [
-        (compute_long, (), LaunchError, "more than 600 seconds of a processor"),
+        (compute_long, (), LaunchError, "more than 60 seconds of a processor"),
         (fill_memory, (200, 64), LaunchError, r"more than 1,024 MB|too large for this machine"),
         (crash_as_compiler, (), SourceError, "The compiler has ended in the middle of this text"),
         (call_itself, (), LaunchError, "too large for this machine"),
