@@ -9,9 +9,9 @@ import sys
 
 import streamlit as st
 
-import app
 import gpu.worker
 import ui.leaving
+from tests.browser.app import ROOT
 
 
 def empty() -> None:
@@ -20,4 +20,4 @@ def empty() -> None:
 
 gpu.worker.COMMAND = (sys.executable, "-m", "tests.gpu.fake_worker")
 ui.leaving.GRACE_SECONDS = 0.5
-st.navigation([st.Page(app.PAGES / "compare.py", default=True), st.Page(empty)]).run()
+st.navigation([st.Page(ROOT / "ui" / "pages" / "compare.py", default=True), st.Page(empty)]).run()
