@@ -12,17 +12,18 @@ from dataclasses import dataclass
 from simulator.language.errors import LaunchError
 from simulator.launch import MAX_THREADS, WARP_SIZE
 from simulator.machine.machine import CHUNK_LANES
+from simulator.verdict.form import ArrayArgument
 from ui.look import Sheet
 from ui.settings import CLICK, click_seconds
 from ui.view_url import View
 
 NOTABLE_SECONDS = 5.0  # from here on a page says what a click takes before it
-# To draw a step in a file with all steps, by the sheet and whether the kernel is a visitor's, whose
-# arrays are drawn one by one. A block of MAX_THREADS takes twice as long.
-STEP_SECONDS = {
-    (Sheet.LECTURE, False): 0.007, (Sheet.LECTURE, True): 0.014,
-    (Sheet.OVERVIEW, False): 0.003, (Sheet.OVERVIEW, True): 0.006,
-}  # fmt: skip
+# To draw a step in a file with all steps; a block of MAX_THREADS takes twice as long. A visitor's
+# own kernel takes longer, and so does each of its arrays, of which there is room for some.
+STEP_SECONDS = {Sheet.LECTURE: 0.007, Sheet.OVERVIEW: 0.003}
+OWN_STEP_SECONDS = 0.005
+ARRAY_SECONDS = 0.002
+SHOWN_ARRAYS = 16
 RECORD_SECONDS = 0.0005  # to record a step, where the worker has no recording any more
 STOP_SECONDS = 0.1  # to draw a stop of a lesson for each window and theme
 SCENE_SECONDS = 1.5  # to draw all steps of a lesson's scene likewise
@@ -80,7 +81,11 @@ def animation(
     steps are the scene's, threads those of a block, run_seconds what each side's launch took.
     """
     sides = 1 if view.partner is None else 2
-    drawn = STEP_SECONDS[sheet, view.own is not None] * (1 + threads / MAX_THREADS)
+    drawn = STEP_SECONDS[sheet]
+    if view.own is not None:
+        arrays = sum(isinstance(one, ArrayArgument) for one in view.own.form.arguments)
+        drawn += OWN_STEP_SECONDS + ARRAY_SECONDS * min(arrays, SHOWN_ARRAYS)
+    drawn *= 1 + threads / MAX_THREADS
     seconds = sides * steps * (drawn + RECORD_SECONDS) + sum(run_seconds)
     return Work("An animation of", f"{steps:,} steps", seconds, "choose smaller sizes")
 
