@@ -39,7 +39,7 @@ LARGE_TILE = 32  # above it a block takes so long that its sums get few terms
 MANY_THREADS = 2**16  # of a launch in the text: with more of them its sizes are made smaller
 SMALLER = (1000, 40, 10)  # the sizes that it then has, by how many they are
 LIKELIEST = 1  # blocks that are tried with each shape before others are
-PROBING_SECONDS = 1.0  # of a processor, for all blocks that are tried
+PROBING_SECONDS = 3.0  # of a processor, for all blocks that are tried
 
 
 def guess_form(

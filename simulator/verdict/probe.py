@@ -27,9 +27,9 @@ from simulator.verdict.sizes import TILE_SIDE
 from simulator.verdict.tasks import LARGEST_WORK, TASKS, wrong_cells
 
 GRID = 64  # blocks in x and in y of a launch of which single blocks run
-SECONDS = 4.0  # for one block, on a machine however busy
-PROCESSOR_SECONDS = 0.8  # for one block; most take a tenth of one
-ALL_SECONDS = 2.0  # of a processor, for all blocks of a probe
+SECONDS = 12.0  # for one block, on a machine however busy
+PROCESSOR_SECONDS = 2.5  # for one block; most take a tenth of one
+ALL_SECONDS = 8.0  # of a processor, for all blocks of a probe
 FEW_TERMS = 8  # of a product's sums, where it only matters what is stored
 # Rows and terms with which a block is to be right; the second for tiles that nothing guards.
 TRIED = ((37, 16), (131, 32))

@@ -116,5 +116,5 @@ def test_a_text_that_grows_ends_the_command_with_a_sentence(tmp_path: Path) -> N
         capture_output=True, text=True, check=False, cwd=ROOT, timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("The compiler needed more than 512 MB for this text.")
+    assert done.stderr.startswith("The compiler needed more than ")
     assert done.stderr.count("\n") == 1

@@ -100,7 +100,7 @@ def test_a_job_that_ends_its_worker_twice_is_a_sentence(cluster: Cluster, tmp_pa
     ("text", "error", "sentence"),
     [
         (BOMBS["a tree of templates"][0], SourceError, "The compiler needed more than 2 seconds"),
-        (BOMBS["__make_integer_seq"][0], SourceError, "The compiler needed more than 512 MB"),
+        (BOMBS["__make_integer_seq"][0], SourceError, "The compiler needed more than"),
     ],
 )
 def test_a_job_that_passes_a_limit_is_told_and_leaves_the_worker(
