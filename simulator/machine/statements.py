@@ -37,6 +37,7 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import calls, declared_variables, inner_statements
 from simulator.language.waiting import is_waiting, needs_all_lanes, spins
+from simulator.machine.budget import CLOCK_INTERVAL
 from simulator.machine.buffers import Address, local_buffer
 from simulator.machine.clocks import count_steps
 from simulator.machine.closures import Closure, Run, Waiting, as_generator, without_barrier
@@ -343,6 +344,8 @@ class Program:
         if self._spins(sequence):
             return self._sequence_with_turns(sequence)
         body = [(self._compile(s), self._waits(s)) for s in sequence.statements]
+        for number in range(CLOCK_INTERVAL, len(body), CLOCK_INTERVAL):
+            body[number] = (_watched(body[number][0]), body[number][1])
         runs = [run for run, _ in body]
 
         def run(group: Group, mask: Mask) -> Mask:
@@ -541,6 +544,16 @@ class Program:
 def _held_back(body: Run) -> Run:
     """A statement whose lanes wait for the others once they have finished it."""
     return lambda group, mask: hold_back(body(group, mask))
+
+
+def _watched(run: Run) -> Run:
+    """A closure before which the time is checked: there may be no loop that does."""
+
+    def watched(group: Group, mask: Mask) -> Any:
+        group.budget.check(group.loops)
+        return run(group, mask)
+
+    return watched
 
 
 def _do_nothing(group: Group, mask: Mask) -> Mask:

@@ -96,6 +96,16 @@ for (int a = 0; a < n; ++a)
     assert "ever fail" not in message, "a counter ends each of them"
 
 
+@pytest.mark.parametrize("barrier", ["", " __syncthreads();"])
+def test_time_is_looked_at_between_statements_without_a_loop(barrier: str) -> None:
+    statements = "\n".join(f"x[threadIdx.x] += {i};{barrier}" for i in range(40))
+    launch = launch_text(
+        f"__global__ void k(float* x) {{\n{statements}\n}}", x=np.zeros(32, np.float32)
+    )
+    with pytest.raises(LaunchError, match=r"0 seconds, is over: 0 of 1 blocks"):
+        simulate(*launch, seconds=0)
+
+
 def test_time_is_looked_at_between_chunks_of_blocks() -> None:
     text = "__global__ void k(float* x) { x[blockIdx.x * 32 + threadIdx.x] = 1; }"
     kernel, launch = launch_text(text, grid=1000, x=np.zeros(32_000, np.float32))
