@@ -121,7 +121,7 @@ class Answers:
         self, function: Callable[..., Any], arguments: tuple[Any, ...], is_long: bool
     ) -> Future[Any]:
         if is_long or self._is_first_run(function, arguments):
-            owner, work = current_session() or None, guess_work(arguments)
+            owner, work = current_session(), guess_work(arguments)
             return self._lanes.submit(function, *arguments, owner=owner, work=work)
         return self._workers.submit(function, *arguments)
 
@@ -232,7 +232,7 @@ def compute(
     on_stop: Callable[[], None],
 ) -> Result:
     """The result of a function for this visitor alone, who may stop it; a worker computes it."""
-    future = lanes().submit(function, *arguments, owner=current_session() or None)
+    future = lanes().submit(function, *arguments, owner=current_session())
 
     def stop() -> None:
         end(future)

@@ -51,13 +51,13 @@ class Lanes:
     ) -> Running[T]:
         """Compute a function of some arguments, which are pickled.
 
-        owner is who waits for it, None for somebody else each time; work orders the jobs of a turn.
+        owner is who waits for it, nothing for somebody else each time; work orders the jobs of a turn.
         """
         job = LongJob(function, arguments)
         job.future.said = functools.partial(self._said, job)
         job.future.stop = functools.partial(self._take_back, job)
         with self._lock:
-            self._line.join(job, owner, work)
+            self._line.join(job, owner or None, work)
         self._assign()
         return job.future
 
