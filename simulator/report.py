@@ -97,9 +97,22 @@ def build_report(
         arrays=machine.results(),
         notes=(
             *map(shorten, unset_constants(kernel, launch)), *_clock_note(kernel),
+            *_shared_note(kernel),
             *findings.notes.values(),
         ),
     )  # fmt: skip
+
+
+def _shared_note(kernel: Kernel) -> tuple[str, ...]:
+    """A sentence on dynamic shared arrays that begin at one address."""
+    names = list(dict.fromkeys(one.name for one in kernel.shared if one.dynamic))
+    if len(names) < 2:
+        return ()
+    return (
+        f"{' and '.join(names)} are extern __shared__, and all of these begin at one address: what "
+        "is stored in one is stored in the others. Declare one, and let pointers into it stand for "
+        "the others.",
+    )
 
 
 def _clock_note(kernel: Kernel) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from simulator.language.ctype import Scalar
 from simulator.language.tree import (
     Assign,
     Barrier,
@@ -49,9 +50,19 @@ def is_endless(loop: Loop) -> bool:
     A break of a loop or switch within it does not count, nor does a return of a called function.
     """
     condition = None if loop.condition is None else strip_casts(loop.condition)
-    if condition is not None and not (isinstance(condition, Literal) and condition.value):
+    holds = condition is None or (isinstance(condition, Literal) and bool(condition.value))
+    if not holds and not (condition is not None and is_never_negative(condition)):
         return False
     return not may_leave(loop.body)
+
+
+def is_never_negative(condition: Expression) -> bool:
+    """Whether it is `i >= 0` of an unsigned i, which always holds."""
+    if not isinstance(condition, Binary) or condition.operator != ">=":
+        return False
+    left, right = condition.left, strip_casts(condition.right)
+    is_unsigned = isinstance(left.ctype, Scalar) and left.ctype.dtype.kind == "u"
+    return is_unsigned and isinstance(right, Literal) and right.value == 0
 
 
 def may_leave(body: Statement) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from simulator.language.ctype import ArrayOf
 from simulator.language.errors import SourceError, Span
 from simulator.language.functions import CLOCKS
-from simulator.language.loop_ends import has_counter, is_endless
+from simulator.language.loop_ends import has_counter, is_endless, is_never_negative
 from simulator.language.tree import (
     Barrier,
     Break,
@@ -35,7 +35,12 @@ from simulator.language.tree import (
     Switch,
     Variable,
 )
-from simulator.language.visit import calls, declared_variables, inner_statements
+from simulator.language.visit import (
+    calls,
+    declared_variables,
+    inner_statements,
+    strip_casts,
+)
 from simulator.language.waiting import is_waiting, needs_all_lanes, spins
 from simulator.machine.budget import CLOCK_INTERVAL
 from simulator.machine.buffers import Address, local_buffer
@@ -423,7 +428,10 @@ class Program:
         if is_endless(loop):
 
             def refuse(group: Group, mask: Mask) -> Any:
-                raise SourceError("This loop never ends: nothing within it leaves it.", loop.span)
+                why = "nothing within it leaves it"
+                if loop.condition is not None and is_never_negative(strip_casts(loop.condition)):
+                    why = "what is compared with 0 has no sign, so that it is never below"
+                raise SourceError(f"This loop never ends: {why}.", loop.span)
 
             return refuse
         start = _do_nothing if loop.start is None else self._compile(loop.start)

@@ -282,8 +282,9 @@ class Hazards(Observer):
             block = thread // group.launch.threads
             if shadow.reader_block[cell] not in (NOBODY, block):
                 return False
-            if is_load:
+            if is_load and shadow.reader_line is not None:
                 shadow.reader_block[cell] = block
+                shadow.reader_line[cell] = access.lvalue.span.line
         if is_load:
             shadow.remember_read(access, self._events, cell, thread)
         else:
@@ -309,7 +310,8 @@ class Hazards(Observer):
         if space is MemorySpace.GLOBAL:
             candidates = candidates | (shadow.writer.take(cells) >= 0)
             if not self._is_strong(access):
-                _note_reader_blocks(shadow, cells, threads // group.launch.threads)
+                blocks, line = threads // group.launch.threads, access.lvalue.span.line
+                _note_reader_blocks(shadow, cells, blocks, line)
                 if shadow.readers is not None:
                     shadow.readers.note(cells, threads, self._events)
         if candidates is not False and candidates.any():
@@ -559,9 +561,11 @@ class Hazards(Observer):
         index = _cell_index(access.buffer, int(cells[first]))
         iterations = loop_iterations(access.group)
         example = Example(block, thread, other_block, other, index, iterations)
+        assert shadow.reader_line is not None
+        read_line = int(shadow.reader_line[cells[first]])
         kind, lines = HazardKind.WRITE_AFTER_READ, (access.lvalue.span.line,)
         name = format_cell(access.buffer, index)
-        message = race_message(kind, lines, name, example, launch, False)
+        message = race_message(kind, (read_line, *lines), name, example, launch, False)
         self._add_for_array(kind, lines, access.buffer, message, int(races.sum()), example)
 
     # Reports ---------------------------------------------------------------------------------
@@ -664,10 +668,12 @@ def _relation_to_writes(accesses: CellAccesses) -> Relation:
     )
 
 
-def _note_reader_blocks(shadow: Shadow, cells: Array, blocks: Array) -> None:
-    """Note for cells of a global array that the blocks [n] have read them."""
-    readers = shadow.reader_block
+def _note_reader_blocks(shadow: Shadow, cells: Array, blocks: Array, line: int) -> None:
+    """Note for cells of a global array that the blocks [n] have read them in a line."""
+    readers, lines = shadow.reader_block, shadow.reader_line
     assert readers is not None
+    assert lines is not None
+    lines[cells] = line
     before = readers.take(cells)
     alone = (before == NOBODY) | (before == blocks)
     readers[cells] = np.where(alone, blocks, MANY)

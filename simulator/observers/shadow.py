@@ -14,7 +14,7 @@ from simulator.observers.readers import Readers
 NOBODY = -1
 MANY = -2
 GIVEN = -2  # the interval of a cell that the launch has written: no barrier interval of a block
-CELL_BYTES = 31  # that a Shadow takes for every cell of a global array
+CELL_BYTES = 35  # that a Shadow takes for every cell of a global array
 MAX_READS = 200_000  # reads remembered between two barriers; far more than a tile's loop makes
 
 # A position in a thread's run: each loop's line and iteration, outermost first, then a line.
@@ -47,7 +47,7 @@ class Shadow:
 
     __slots__ = (
         "atomic", "clock", "copied", "copies", "event", "interval", "line", "of_one_block",
-        "reader_block", "readers", "reads", "warp_syncs", "writer", "wrote",
+        "reader_block", "reader_line", "readers", "reads", "warp_syncs", "writer", "wrote",
     )  # fmt: skip
 
     def __init__(self, buffer: Buffer) -> None:
@@ -67,6 +67,9 @@ class Shadow:
         # The block that has read a global cell: NOBODY, or MANY for several.
         self.reader_block = (
             np.full(cells, NOBODY, np.int32) if buffer.space is MemorySpace.GLOBAL else None
+        )
+        self.reader_line = (  # of the last read of a global cell, from 1
+            np.zeros(cells, np.int32) if buffer.space is MemorySpace.GLOBAL else None
         )
         self.readers: Readers | None = None  # of a global array in a kernel with fences
         self.copied = np.zeros(cells, np.bool_)  # an asynchronous copy not yet waited for writes it

@@ -26,8 +26,8 @@ def bytes_of(buffer: Buffer) -> int:
 
 @pytest.mark.parametrize("space", BUFFERS)
 def test_what_a_cell_takes_is_what_a_launchs_limit_reckons_with(space: str) -> None:
-    """Blocks that read are noted of global cells alone, and of local ones only the writing."""
-    cell = {"global": shadow.CELL_BYTES, "shared": shadow.CELL_BYTES - 4, "local": 4}[space]
+    """Who read it, and where, is noted of global cells alone; of local ones only the writing."""
+    cell = {"global": shadow.CELL_BYTES, "shared": shadow.CELL_BYTES - 8, "local": 4}[space]
     buffer = BUFFERS[space]
     assert buffer.cells.size == 96
     assert bytes_of(buffer) == 96 * cell
