@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 import threading
 from collections.abc import Callable, Mapping
 
 from simulator.language.errors import LaunchError, list_names, shorten
 
 LONGEST = 200  # letters of an expression
+WORD = re.compile(r"[A-Za-z_][\w.]*")  # a name, or a struct's member
 LARGEST = 2**63  # of a value on the way
 
 # Threads that call ast.parse together may get a SystemError (issue 106905 of python/cpython).
@@ -49,6 +51,22 @@ def evaluate(expression: int | str, values: Mapping[str, int]) -> int:
             f"and {known}."
         )
     return found
+
+
+def substitute(expression: str, names: Mapping[str, str]) -> str:
+    """An expression in which some names stand for other expressions.
+
+    >>> substitute("n + 2", {"n": "rows * cols"}), substitute("M", {"M": "B * T"})
+    ('(rows * cols) + 2', 'B * T')
+    """
+    if expression in names:
+        return names[expression]
+
+    def meant(name: re.Match[str]) -> str:
+        found = names.get(name[0], name[0])
+        return found if WORD.fullmatch(found) or found.isdigit() else f"({found})"
+
+    return WORD.sub(meant, expression)
 
 
 def _value(node: ast.expr, values: Mapping[str, int]) -> int | None:

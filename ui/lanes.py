@@ -51,7 +51,7 @@ class Lanes:
     ) -> Running[T]:
         """Compute a function of some arguments, which are pickled.
 
-        owner is who waits for it, nothing for somebody else each time; work orders the jobs of a turn.
+        owner is who waits for it, nothing for somebody else each time; work orders a turn's jobs.
         """
         job = LongJob(function, arguments)
         job.future.said = functools.partial(self._said, job)

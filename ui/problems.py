@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simulator import SourceError
 from simulator.language.errors import MAX_LINE, Diagnostic, Span
+from simulator.verdict.repair import Repair
 from simulator.verdict.verdict import State, Verdict
 
 WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+MEND = "Change it"
 LONGEST_WORD = 64  # letters of a name that are marked
 HALVES = "surrogatepass"  # half of a pair of UTF-16 units: a text with one is refused, at its place
 
 
 @dataclass(frozen=True, slots=True)
-class TextFix:
-    """A change of the text that mends a problem."""
+class Change:
+    """A part of the text that another takes the place of."""
 
     start: int  # UTF-16 units from the text's start, as browsers count
     end: int  # likewise
     text: str
-    label: str  # of the button that makes it
+
+
+@dataclass(frozen=True, slots=True)
+class TextFix:
+    """Changes of the text that mend a problem together."""
+
+    changes: tuple[Change, ...]
+    label: str  # of the button that makes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +61,12 @@ def mark_line(text: str, line: int, message: str, severity: str = "warning") -> 
 
 
 def mark_hazards(text: str, verdict: Verdict) -> tuple[Problem, ...]:
-    """The lines of a text that its hazards, its wrong cell and its costliest line are about."""
-    marked = [
+    """The lines of a text that its hazards, its wrong cell and its costliest line are about.
+
+    The change that mends it comes first, where there is one.
+    """
+    marked = [] if verdict.repair is None else [_repair(text, verdict.repair)]
+    marked += [
         mark_line(text, line, found.hazard.message)
         for found in verdict.hazards
         for line in dict.fromkeys(found.hazard.lines)
@@ -67,6 +80,14 @@ def mark_hazards(text: str, verdict: Verdict) -> tuple[Problem, ...]:
     return tuple(marked)
 
 
+def _repair(text: str, repair: Repair) -> Problem:
+    """The change of a text that was found to mend it."""
+    places = Places(text)
+    changes = tuple(Change(*places.of(fix.span), fix.text) for fix in repair.fixes)
+    marked = mark_line(text, repair.fixes[0].span.line, repair.sentence)
+    return replace(marked, hint=repair.why, fix=TextFix(changes, MEND))
+
+
 def _problem(found: Diagnostic, places: Places) -> Problem:
     span = found.span or Span(1, 1, 1, 1)
     start, end = places.of(span)
@@ -78,7 +99,7 @@ def _problem(found: Diagnostic, places: Places) -> Problem:
         begin, stop = places.of(found.fix.span)
         verb = "insert" if begin == stop else "write" if found.fix.text else "leave out"
         what = found.fix.text.strip() or text_between(places.text, begin, stop)
-        fix = TextFix(begin, stop, found.fix.text, f"{verb} {what}")
+        fix = TextFix((Change(begin, stop, found.fix.text),), f"{verb} {what}")
     return Problem(start, end, span.line, "error", found.message, found.hint, fix)
 
 

@@ -49,8 +49,8 @@ def write_report(
             yield verdict_html.next_step(state, said)
         yield verdict_html.requirements(result)
     if verdict is not None:
-        yield verdict_html.next_step(verdict.state, verdict.next_step)
-        for found in verdict.hazards:
+        yield verdict_html.next_step(verdict.state, verdict.next_step, verdict.repair)
+        for found in verdict.causes:
             yield verdict_html.hazard(found, verdict.next_step)
         yield verdict_html.checks(verdict.checks, verdict.next_step)
         yield verdict_html.costs(verdict)

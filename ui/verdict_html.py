@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 
 from simulator.exercises.check import ExerciseResult
+from simulator.verdict.repair import Repair
 from simulator.verdict.verdict import CheckState, CounterRow, FoundHazard, Named, SizeCheck, Verdict
 
+CODE = re.compile(r"`([^`]+)`")
 MARKS = {
     CheckState.RIGHT: "✓", CheckState.WRONG: "✗", CheckState.UNCHECKED: "·",
     CheckState.STOPPED: "✗", CheckState.SKIPPED: "–",
@@ -19,9 +22,17 @@ WORDS = {
 QUIET = frozenset({CheckState.RIGHT, CheckState.UNCHECKED, CheckState.SKIPPED})
 
 
-def next_step(state: str, sentence: str) -> str:
-    """The one thing to do next."""
-    return f"<p class='next {state}'>{html.escape(sentence)}</p>"
+def next_step(state: str, sentence: str, repair: Repair | None = None) -> str:
+    """The one thing to do next; below it why, where it is a change of the text."""
+    why = repair.why if repair is not None and sentence.endswith(repair.why) else ""
+    said = sentence.removesuffix(why).rstrip()
+    below = f"<small>{_with_code(why)}</small>" if why else ""
+    return f"<p class='next {state}'>{_with_code(said)}{below}</p>"
+
+
+def _with_code(sentence: str) -> str:
+    """A sentence in which code stands between backquotes."""
+    return CODE.sub(r"<code>\1</code>", html.escape(sentence))
 
 
 def hazard(found: FoundHazard, told: str = "") -> str:

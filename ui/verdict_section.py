@@ -26,24 +26,38 @@ Open = Callable[[View, Told | None, int | None], None]
 def draw_verdict(own: OwnKernel, verdict: Verdict, open_scene: Open) -> None:
     """Draw a verdict: the one thing to do and where it is seen, then all else that was found."""
     told = verdict.next_step
-    st.html(verdict_html.next_step(verdict.state, told))
+    st.html(verdict_html.next_step(verdict.state, told, verdict.repair))
     if verdict.state is State.UNCHECKED:
         st.html("<p class='said'>Choose it in <b>Launch</b>, at <b>It computes</b>.</p>")
     wrong = _first_wrong(verdict)
     if wrong is not None and wrong.sentence in told:
         _draw_wrong_button(own, wrong, "verdict_wrong", open_scene)
-    numbered = list(enumerate(verdict.hazards))
-    for number, found in sorted(numbered, key=lambda one: one[1].hazard.message not in told):
-        said = verdict_html.hazard(found, told)
-        if said:
-            st.html(said)
-        _draw_hazard_button(own, found, f"verdict_hazard_{number}", open_scene)
+    numbered = list(enumerate(verdict.causes))
+    numbered.sort(key=lambda one: one[1].hazard.message not in told)
+    # What one change mends has one cause: the first is enough to see it.
+    shown = numbered[:1] if verdict.repair is not None else numbered
+    for number, found in shown:
+        _draw_hazard(own, number, found, told, open_scene)
+    if numbered[len(shown) :]:
+        with st.expander(f"{len(numbered) - len(shown)} more, which the same change mends"):
+            for number, found in numbered[len(shown) :]:
+                _draw_hazard(own, number, found, told, open_scene)
     st.html(verdict_html.checks(verdict.checks, told))
     if wrong is not None and wrong.sentence not in told:
         _draw_wrong_button(own, wrong, "verdict_wrong", open_scene)
     costs = verdict_html.costs(verdict)
     if costs:
         st.html(costs)
+
+
+def _draw_hazard(
+    own: OwnKernel, number: int, found: FoundHazard, told: str, open_scene: Open
+) -> None:
+    """Draw a hazard, its number the key of its button; what is told is left out."""
+    said = verdict_html.hazard(found, told)
+    if said:
+        st.html(said)
+    _draw_hazard_button(own, found, f"verdict_hazard_{number}", open_scene)
 
 
 def draw_first_button(own: OwnKernel, verdict: Verdict, open_scene: Open) -> None:

@@ -122,7 +122,7 @@ def _run(exercise: Exercise, kernel: Kernel, numbers: Mapping[str, int], seconds
     report = simulate(kernel, launch, seconds=seconds)
     inputs = {name: arguments[name] for name in task.arrays}
     for name, expected in task.expected(inputs, numbers).items():
-        wrong = wrong_cells(report.arrays[name], expected, task.terms(numbers))
+        wrong = wrong_cells(report.arrays[name], expected, task.count_terms(numbers))
         if wrong.any():
             sentence = _wrong_sentence(name, report.arrays[name], expected, wrong)
             return Run(numbers, launch, report, sentence)

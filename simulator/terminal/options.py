@@ -103,6 +103,7 @@ def _add_verdict(parser: Parser) -> None:
         "verdict", "judge the kernel at several sizes; the launch is guessed where it is not given"
     )
     group.add_argument("--verdict", action="store_true")
+    group.add_argument("--strict", action="store_true", help="ask that it is right at every size")
     group.add_argument(
         "--task", metavar="NAME", help=f"what it should compute: {', '.join(TASKS)} or none"
     )

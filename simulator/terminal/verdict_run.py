@@ -36,6 +36,7 @@ class Judged:
     verdict: Verdict | None  # None where an exercise's kernel did not come that far
     exercise: Exercise | None = None
     result: ExerciseResult | None = None  # of that exercise
+    is_strict: bool = False  # whether it is to be right at every size
 
     @property
     def exit_code(self) -> ExitCode:
@@ -48,6 +49,8 @@ class Judged:
         match self.verdict.state:
             case State.RIGHT | State.UNCHECKED:
                 return ExitCode.CLEAN
+            case State.LIMITED:
+                return ExitCode.HAZARDS if self.is_strict else ExitCode.CLEAN
             case State.WRONG | State.HAZARD:
                 return ExitCode.HAZARDS
             case State.STOPPED:
@@ -83,7 +86,7 @@ def judge_kernel(kernel: Kernel, options: argparse.Namespace) -> Judged:
     form = _with_sizes(form, options)
     form = _with_arguments(kernel, form, options.arguments)
     verdict = judge(OwnKernel(kernel.text, kernel.name, form), kernel)
-    return Judged(kernel.text, kernel.name, form, verdict)
+    return Judged(kernel.text, kernel.name, form, verdict, is_strict=options.strict)
 
 
 def _check_options(options: argparse.Namespace) -> None:

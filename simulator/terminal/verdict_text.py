@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -11,6 +12,7 @@ from simulator.terminal.report_text import hazard_as_json
 from simulator.terminal.verdict_run import Judged
 from simulator.verdict.form import ArrayArgument, LaunchForm
 from simulator.verdict.judge import size_text
+from simulator.verdict.repair import Repair, apply
 from simulator.verdict.verdict import CounterRow, SizeCheck, Verdict, WrongCell
 
 
@@ -30,6 +32,7 @@ def verdict_as_json(judged: Judged) -> dict[str, Any]:
     return found | {
         "state": verdict.state,
         "next_step": verdict.next_step,
+        "repair": None if verdict.repair is None else asdict(verdict.repair),
         "checks": [_check(one) for one in verdict.checks],
         "hazards": [
             hazard_as_json(one.hazard)
@@ -90,7 +93,8 @@ def verdict_as_text(judged: Judged) -> str:
     if judged.verdict is None:
         return "\n".join(lines).rstrip()
     verdict = judged.verdict
-    lines += [f"{judged.kernel}: {verdict.state}", verdict.next_step, ""]
+    lines += [f"{judged.kernel}: {verdict.state}", verdict.next_step]
+    lines += [*_change(judged.text, verdict.repair), ""]
     lines += _launch(judged.form)
     lines += _checks(verdict)
     lines += _hazards(verdict)
@@ -139,12 +143,21 @@ def _hazards(verdict: Verdict) -> list[str]:
     if not verdict.hazards:
         return ["hazards: none"]
     lines = ["hazards:"]
-    for found in verdict.hazards:
+    for found in verdict.causes:
         at = f" At {size_text(dict(found.sizes))}." if found.sizes else ""
         lines.append(f"  {found.hazard.kind}: {found.hazard.message}{at}")
         if found.hazard.witness is not None:
             lines.append(f"    {found.hazard.witness.sentence}")
     return lines
+
+
+def _change(text: str, repair: Repair | None) -> list[str]:
+    """The lines that a change takes out and puts in, as a diff has them."""
+    if repair is None:
+        return []
+    before, after = text.split("\n"), apply(text, repair.fixes).split("\n")
+    differing = difflib.unified_diff(before, after, "", "", lineterm="", n=0)
+    return [f"  {line}" for line in differing if not line.startswith(("---", "+++", "@@"))]
 
 
 def _costs(verdict: Verdict) -> list[str]:

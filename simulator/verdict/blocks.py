@@ -62,6 +62,7 @@ def _blocks(kernel: Kernel, macros: Mapping[str, int]) -> Iterator[Sizes3]:
             # Else all of a block's warps would do the same.
             yield from ((str(threads), "1", "1")
                         for threads in (SEVERAL_WARPS if has_warps else WHOLE_WARPS))  # fmt: skip
+        yield from ((side, "1", "1") for side in _long_sides(kernel))
         if not sides:
             yield str(THREADS), "1", "1"
         for first, second in itertools.combinations_with_replacement(sides, 2):
@@ -94,6 +95,15 @@ def _blocks(kernel: Kernel, macros: Mapping[str, int]) -> Iterator[Sizes3]:
     yield from ((x, y, "1") for y in sides for x in quotients if x.startswith(f"{y} /"))
     yield from ((x, y, "1") for x, y in itertools.product(sides, repeat=2))
     yield from ((str(x), str(y), "1") for x, y in OTHER_SIDES)
+
+
+def _long_sides(kernel: Kernel) -> list[str]:
+    """The sides of shared arrays that have room for a line of threads, or for one of each warp."""
+    shapes = [one.ctype.shape for one in kernel.shared if isinstance(one.ctype, ArrayOf)]
+    sides = dict.fromkeys(side for shape in shapes if len(shape) == 1 for side in shape)
+    lines = [side for side in sides if 64 < side <= MAX_THREADS]
+    warps = [32 * side for side in sides if 1 < side < 32]
+    return [str(threads) for threads in (*lines, *warps) if threads % 32 == 0]
 
 
 def _divides(macros: Mapping[str, int], part: str, whole: str) -> bool:

@@ -11,7 +11,7 @@ from simulator.language.tree import Kernel
 from simulator.launch import Launch
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.launches import arrays_by_role
-from simulator.verdict.tasks import ALPHA, BETA, START, Task
+from simulator.verdict.tasks import ALPHA, BETA, FACTOR, START, Task
 
 
 def expected_results(
@@ -23,6 +23,8 @@ def expected_results(
     """
     roles = dict(form.roles)
     given = arrays_by_role(kernel, form, launch, [*task.arrays, *({START} & roles.keys())])
+    if task.has_factor:
+        given[FACTOR] = np.asarray(launch.arguments[roles[FACTOR]])
     results = task.expected(given, sizes)
     alpha, beta = (float(launch.arguments[roles[one]]) if one in roles else None
                    for one in (ALPHA, BETA))  # fmt: skip

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from simulator.language.ctype import ArrayOf, Pointer, size_of
+from simulator.language.ctype import ArrayOf, Pointer, Vector, size_of
 from simulator.language.errors import LaunchError
 from simulator.language.functions import FRAGMENT_FUNCTIONS
-from simulator.language.tree import Kernel
+from simulator.language.tree import Kernel, Variable
 from simulator.language.visit import calls
-from simulator.size_expression import evaluate
+from simulator.size_expression import WORD, evaluate, substitute
 from simulator.verdict.blocks import SIDE, likely_blocks
+from simulator.verdict.discovery import Discovery, discover
+from simulator.verdict.fit import Allocated, Fit
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, Sizes3
 from simulator.verdict.host_form import HostForm, host_form
 from simulator.verdict.launches import build_launch, check_names, known_values, macro_values
@@ -22,16 +25,18 @@ from simulator.verdict.parameters import (
     SIZE,
     Argument,
     Shape,
+    arguments_of,
     atomic_parameters,
     axes_used,
     is_whole,
     other_products,
     recognise,
+    with_factors,
     with_task,
 )
 from simulator.verdict.probe import BlockTile, Probe
-from simulator.verdict.sizes import TILE_SIDE
-from simulator.verdict.tasks import TASKS
+from simulator.verdict.sizes import KEPT, TILE_SIDE, tiles_of
+from simulator.verdict.tasks import BETA, OTHER_PRODUCTS, PRODUCT, TASKS
 
 LARGEST_SIZE = 64  # that a guess gives a matrix
 LARGEST_FACTOR = 8  # by which a guess's sizes are made larger
@@ -39,6 +44,13 @@ LARGE_TILE = 32  # above it a block takes so long that its sums get few terms
 MANY_THREADS = 2**16  # of a launch in the text: with more of them its sizes are made smaller
 SMALLER = (1000, 40, 10)  # the sizes that it then has, by how many they are
 LIKELIEST = 1  # blocks that are tried with each shape before others are
+LONGEST_LINE = 1024  # of a size that is the only one, where blocks are lines of threads
+# Tasks whose results blocks fill tile by tile: a first block that is right tells enough of them.
+BY_TILES = (PRODUCT, *OTHER_PRODUCTS, "transpose")
+WIDTH = 5  # of a neighbourhood
+MANY_SIZES = 2  # from which on each has its own tile
+MOST_BLOCKS = 12  # that are tried to find out what a kernel computes
+TILED = re.compile(r"\((.+) \+ (\d+) - 1\) / \2")
 PROBING_SECONDS = 3.0  # of a processor, for all blocks that are tried
 
 
@@ -55,13 +67,37 @@ def guess_form(
     host = host_form(text, kernel)
     if block is not None:
         host = replace(host or HostForm(None, None, None, {}), block=block)
-    shape = recognise(kernel)
+    shape, refused = recognise(kernel), None
     if task and (shape is None or shape.task != task):
-        shape = with_task(kernel, task)
-    if shape is None:
-        return _without_task(kernel, host)
-    shapes = (shape,) if task is not None else (shape, *other_products(kernel, shape))
-    form, tile = _right_form(kernel, host, shapes)
+        try:
+            shape = with_task(kernel, task)
+        except LaunchError as error:
+            shape, refused = None, error
+    if shape is not None and shape.task in BY_TILES:
+        shapes = (shape,) if task is not None else (shape, *other_products(kernel, shape))
+        form, tile, is_right = _right_form(kernel, host, shapes)
+        if is_right:
+            return _completed(kernel, host, form, tile, task)
+    found = _discover(kernel, host, [task] if task is not None and task in TASKS else ())
+    fit = found.task if found is not None else None
+    if fit is None and task not in (None, "", *BY_TILES) and found is not None and found.fits:
+        fit = found.fits[0]  # the task is known, so that its likeliest roles will do
+    if found is not None and fit is not None:
+        fitted = form_of(kernel, found, fit, _shared_bytes(kernel, host, found.block))
+        return fitted if task != "" else replace(fitted, task="", roles=())
+    if refused is not None:
+        raise refused
+    if task and shape is not None:
+        form, tile, _ = _right_form(kernel, host, (shape,))
+        return _completed(kernel, host, form, tile, task)
+    return _without_task(kernel, host, found)
+
+
+def _completed(
+    kernel: Kernel, host: HostForm | None, form: LaunchForm, tile: BlockTile | None,
+    task: str | None,
+) -> LaunchForm:  # fmt: skip
+    """A form of a block and a shape with its sizes and its grid."""
     form = replace(form, arguments=_sized(kernel, form, tile))
     follows = host is not None and host.grid is not None and _names_sizes(host.grid, form)
     grid = host.grid if follows and host is not None else None
@@ -72,10 +108,10 @@ def guess_form(
 
 def _right_form(
     kernel: Kernel, host: HostForm | None, shapes: Sequence[Shape]
-) -> tuple[LaunchForm, BlockTile | None]:
+) -> tuple[LaunchForm, BlockTile | None, bool]:
     """The likeliest block and shape that compute what they should, and what the block stores.
 
-    Without any, the likeliest of all. The grid is not known yet.
+    Without any, which the last says, the likeliest of all. The grid is not known yet.
     """
     given = host.block if host is not None else None
     blocks = likely_blocks(kernel) if given is None else [given]
@@ -99,10 +135,10 @@ def _right_form(
         if probe.block_is_right(is_patient=form.roles == first.roles and form.task == first.task):
             tile = probe.tile()
             if given is not None or tile is None or not tile.has_gaps:
-                return form, tile
+                return form, tile, True
         if time.process_time() > end:
             break
-    return first, Probe(kernel, first).tile()
+    return first, Probe(kernel, first).tile(), False
 
 
 def _shared_bytes(kernel: Kernel, host: HostForm | None, block: Sizes3) -> str:
@@ -131,7 +167,7 @@ def _sized(kernel: Kernel, form: LaunchForm, tile: BlockTile | None) -> tuple[Ar
         side = max(_sides(tile).values())
     size = min(LARGEST_SIZE, 2 * side) if side > SIZE else SIZE
     roles = dict(form.roles)
-    sizes = {roles[role]: size for role in TASKS[form.task].sizes}
+    sizes = {roles[role]: WIDTH if role in KEPT else size for role in TASKS[form.task].sizes}
     inner = roles.get("K", "")
     if side > LARGE_TILE and inner in sizes and inner not in (roles["M"], roles["N"]):
         sizes[inner] = 2 * (TILE_SIDE if by_tiles else SIZE)
@@ -178,7 +214,7 @@ def _names_sizes(grid: Sizes3, form: LaunchForm) -> bool:
 def _grid(kernel: Kernel, form: LaunchForm, tile: BlockTile | None) -> Sizes3:
     """As many blocks as cover the result."""
     roles, task = dict(form.roles), TASKS[form.task]
-    rows, columns = (roles.get(one, one) for one in task.arrays[task.results[0]])
+    rows, columns = (substitute(one, roles) for one in task.arrays[task.results[0]])
     if tile is None:
         used = axes_used(kernel, "blockIdx")
         across = _ceil(columns, form.block[0]) if "x" in used else "1"
@@ -214,11 +250,123 @@ def _ceil(size: str, tile: str) -> str:
     return size if tile == "1" else f"({size} + {tile} - 1) / {_factor(tile)}"
 
 
+# Found out by running it -------------------------------------------------------------------------
+
+
+def _discover(kernel: Kernel, host: HostForm | None, tasks: Sequence[str] = ()) -> Discovery | None:
+    given = host.block if host is not None else None
+    blocks = likely_blocks(kernel)[:MOST_BLOCKS] if given is None else [given]
+    shared = [_shared_bytes(kernel, host, block) for block in blocks]
+    grid = host.grid if host is not None else None
+    sizes = {one.name for one in kernel.parameters if is_whole(one.ctype)}
+    follows = grid is not None and any(word in sizes for size in grid
+                                       for word in WORD.findall(size))  # fmt: skip
+    return discover(
+        kernel, blocks, shared, grid if follows else None, tasks, _allocated(kernel, host)
+    )
+
+
+def _allocated(kernel: Kernel, host: HostForm | None) -> Allocated | None:
+    """What the file's host code gives arrays and sizes; None where it does not say that."""
+    if host is None:
+        return None
+    cells = {name: one.elements for name, one in host.arguments.items() if one.elements}
+    sizes = {
+        one.name: int(given.value)
+        for one in kernel.parameters
+        if is_whole(one.ctype)
+        for given in [host.arguments.get(one.name)]
+        if given is not None and given.value is not None
+    }
+    return Allocated(sizes, cells) if cells and sizes else None
+
+
+def form_of(kernel: Kernel, found: Discovery, fit: Fit, shared_bytes: str) -> LaunchForm:
+    """The form of a launch that was found out, with a task's shapes, and sizes of two tiles."""
+    roles = fit.roles
+    if found.is_fixed:  # by numbers, so that no other sizes are tried
+        numbers = {name: str(size) for name, size in found.values.items()}
+        roles = tuple((role, substitute(what, numbers) if role in fit.task.sizes else what)
+                      for role, what in roles)  # fmt: skip
+    meant = dict(roles)
+    shapes = {
+        meant[role]: (substitute(rows, meant), substitute(columns, meant))
+        for role, (rows, columns) in fit.task.arrays.items()
+    }
+    keeps = fit.task.in_place or BETA in meant  # what its result holds before
+    results = () if keeps else [meant[role] for role in fit.task.results]
+    form = LaunchForm(
+        grid=_with_names(kernel, found),
+        block=found.block,
+        shared_bytes=shared_bytes,
+        arguments=with_factors(arguments_of(kernel, shapes, found.sizes, results), roles),
+        task=fit.task.name,
+        roles=roles,
+    )
+    return _with_blocks(kernel, replace(form, arguments=_sized_by_grid(kernel, form, found)))
+
+
+def _with_names(kernel: Kernel, found: Discovery) -> Sizes3:
+    """The grid that was found, with the macros that are its tiles' sides."""
+    stub = LaunchForm(found.grid, found.block, "0", ())
+    macros = macro_values(kernel.text)
+
+    def named(blocks: str, threads: str) -> str:
+        tiled = TILED.fullmatch(blocks)
+        if tiled is None:
+            return blocks
+        tile = int(tiled[2])
+        is_block = evaluate(threads, macros) == tile
+        return _ceil(tiled[1], threads if is_block else _named(kernel, stub, "", tile))
+
+    x, y, z = map(named, found.grid, found.block)
+    return x, y, z
+
+
+def _sized_by_grid(kernel: Kernel, form: LaunchForm, found: Discovery) -> tuple[Argument, ...]:
+    """The arguments with sizes of two tiles, as the grid follows them.
+
+    What was small stays as it was tried, and so does what is no size of the task.
+    """
+    meant = {word for role, what in form.roles if role not in KEPT
+             for word in WORD.findall(what)}  # fmt: skip
+    names = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
+    sizes = [one.name for one in kernel.parameters
+             if one.name in names and is_whole(one.ctype) and one.ctype.size > 1]  # fmt: skip
+    tiles = tiles_of(kernel, form, {name: name for name in sizes})
+    is_line = sum(one != "1" for one in form.block) < 2 and len(sizes) == 1
+    longest = LONGEST_LINE if is_line else LARGEST_SIZE
+    if len(sizes) <= MANY_SIZES:  # what a loop takes in turn may have the tiles of the others
+        tiles = dict.fromkeys(sizes, max(tiles.values(), default=1))
+
+    threads = math.prod(evaluate(one, macro_values(kernel.text)) for one in form.block)
+    is_one_block = all(one == "1" for one in form.grid) and len(sizes) == 1
+
+    def size(name: str) -> int:
+        if name not in meant:
+            return found.values[name]
+        if is_one_block:
+            return max(SIZE, threads)
+        return max(SIZE, min(longest, 2 * tiles.get(name, 1)))
+
+    return tuple(
+        NumberArgument(one.name, str(size(one.name))) if one.name in sizes else one
+        for one in form.arguments
+    )
+
+
 # Without a task ----------------------------------------------------------------------------------
 
 
-def _without_task(kernel: Kernel, host: HostForm | None) -> LaunchForm:
-    """A form for a kernel of which nothing is known: the text's launch, or a cell a thread."""
+def _without_task(
+    kernel: Kernel, host: HostForm | None, found: Discovery | None = None
+) -> LaunchForm:
+    """A form for a kernel whose task is not known.
+
+    It has what was found out, else the text's launch, else a cell a thread.
+    """
+    if found is not None:
+        return _of_discovery(kernel, host, found)
     block = host.block if host is not None and host.block is not None else None
     block = block or likely_blocks(kernel)[0]
     grid = host.grid if host is not None and host.grid is not None else None
@@ -238,6 +386,61 @@ def _without_task(kernel: Kernel, host: HostForm | None) -> LaunchForm:
                         range(len(kernel.parameters))),
     )  # fmt: skip
     return _made_smaller(kernel, form)
+
+
+def _of_discovery(kernel: Kernel, host: HostForm | None, found: Discovery) -> LaunchForm:
+    """A form whose arrays are as large as what is touched; of the sizes that were tried."""
+    given = {
+        name: int(one.value)
+        for name, one in (host.arguments if host is not None else {}).items()
+        if name in found.values and one.value is not None
+    }
+    if found.is_open:
+        given = {}  # what was touched at the sizes that were tried is no array of others
+    form = _with_values(kernel, host, found, {**found.values, **given})
+    try:
+        launch = build_launch(kernel, form)
+    except LaunchError:
+        is_large = True
+    else:
+        is_large = launch.blocks * launch.threads > MANY_THREADS
+    if not is_large:
+        return form
+    used = {word for one in (*form.grid, *found.cells.values()) for word in WORD.findall(one)}
+    small = {name: size for name, size in found.values.items() if name in used}
+    return _with_values(kernel, host, found, {**found.values, **given, **small})
+
+
+def _with_values(
+    kernel: Kernel, host: HostForm | None, found: Discovery, values: Mapping[str, int]
+) -> LaunchForm:
+    return LaunchForm(
+        grid=_with_names(kernel, found),
+        block=found.block,
+        shared_bytes=_shared_bytes(kernel, host, found.block),
+        arguments=tuple(
+            ArrayArgument(one.name, "1", _in_vectors(one.ctype, found.cells.get(one.name) or "1"),
+                          Contents.ZEROS if one.name in atomic_parameters(kernel)
+                          else Contents.RANDOM)
+            if isinstance(one.ctype, Pointer)
+            else NumberArgument(one.name, _number(one, host, values))
+            for one in kernel.parameters
+        ),
+    )  # fmt: skip
+
+
+def _number(one: Variable, host: HostForm | None, values: Mapping[str, int]) -> str:
+    given = host.arguments.get(one.name) if host is not None else None
+    if one.name in values or given is None or given.value is None:
+        return str(values.get(one.name, 1))
+    return str(int(given.value) if is_whole(one.ctype) else given.value)
+
+
+def _in_vectors(ctype: Pointer, cells: str) -> str:
+    """A number of numbers as one of the short vectors that a pointer points to."""
+    if not isinstance(ctype.target, Vector) or ctype.target.length == 1:
+        return cells
+    return f"({cells} + {ctype.target.length - 1}) / {ctype.target.length}"
 
 
 def _argument(kernel: Kernel, number: int, host: HostForm | None, threads: str) -> Argument:

@@ -9,14 +9,17 @@ from dataclasses import replace
 from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.language.tree import Kernel
 from simulator.verdict.form import ArrayArgument, LaunchForm, OwnKernel
+from simulator.verdict.limited import limit
+from simulator.verdict.mend import mend
 from simulator.verdict.neighbours import neighbours
 from simulator.verdict.next_step import next_step
 from simulator.verdict.parameters import in_layout
 from simulator.verdict.probe import Probe
 from simulator.verdict.residency import occupancy
 from simulator.verdict.runs import ALL_SECONDS, Runs
+from simulator.verdict.seeming import seems
 from simulator.verdict.sizes import Trial, trials
-from simulator.verdict.tasks import OTHER_PRODUCTS, PRODUCT, PRODUCT_ROLES, TASKS, Task
+from simulator.verdict.tasks import FACTOR, OTHER_PRODUCTS, PRODUCT, PRODUCT_ROLES, TASKS, Task
 from simulator.verdict.traffic import costliest_line, line_traffic
 from simulator.verdict.verdict import (
     CheckState,
@@ -63,12 +66,27 @@ def judge(
         runs.run_fractions(planned[0], ALL_SECONDS)
     checks, hazards = tuple(runs.checks), tuple(runs.hazards.values())
     state = _state(checks, hazards)
+    limits = ""
+    if state in (State.WRONG, State.HAZARD):
+        limits = limit(kernel, own.form, planned[0].tiles, checks, hazards)
+        state = State.LIMITED if limits else state
+    mended, nearest = None, ""
+    if state in (State.WRONG, State.HAZARD, State.LIMITED):
+        mended = mend(runs, planned)
+    elif state is State.UNCHECKED:
+        nearest, mended = seems(runs, planned[0])
     rows, costliest = _costs(runs, planned[0], task)
     fits = occupancy(kernel, runs.launch, registers) if runs.launch is not None else None
     report = runs.report
     others = () if kernel.shared else rows
+    title = task.title if task is not None else ""
+    change = f"{mended.sentence} {mended.why}".rstrip() if mended is not None else ""
     return Verdict(
-        next_step=next_step(state, checks, hazards, costliest, others, fits)
+        repair=mended,
+        next_step=limits
+        or nearest
+        or change
+        or next_step(state, checks, hazards, costliest, others, fits, title)
         + _computed_instead(own.form, kernel, checks),
         state=state,
         checks=checks,
@@ -117,7 +135,7 @@ def task_of(form: LaunchForm) -> Task | None:
         raise LaunchError(f"{form.task!r} is no task; there are {', '.join(TASKS)}.")
     roles = dict(form.roles)
     arrays = {one.name for one in form.arguments if isinstance(one, ArrayArgument)}
-    for role in (*task.arrays, *task.sizes):
+    for role in (*task.arrays, *task.sizes, *((FACTOR,) if task.has_factor else ())):
         if role not in roles:
             raise LaunchError(f"The task {task.title} needs to know what {role} is.")
         if role in task.arrays and roles[role] not in arrays:

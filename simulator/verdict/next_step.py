@@ -39,10 +39,12 @@ def next_step(
     costliest: LineCost | None,
     rows: Sequence[CounterRow],
     fits: Occupancy | None,
+    title: str,
 ) -> str:
     """What to do next of all that a verdict found.
 
-    rows are of one's own kernel and its neighbours, none where these say nothing.
+    rows are of one's own kernel and its neighbours, none where these say nothing; title is the
+    task's.
     """
     if state is State.STOPPED:
         return f"It does not run: {checks[0].sentence}"
@@ -62,8 +64,8 @@ def next_step(
     sizes += f" ({left} more could not be judged)" if left else ""
     for advice in (_cost(costliest), _intensity(rows), _occupancy(fits)):
         if advice:
-            return f"Right at {sizes}. {advice}"
-    return f"Right at {sizes}, no hazards: run it on a GPU."
+            return f"{title}: right at {sizes}. {advice}"
+    return f"{title}: right at {sizes}, no hazards."
 
 
 def _hazard(found: FoundHazard) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simulator.language.ctype import CType, Pointer, Scalar, Vector, is_bfloat16
 from simulator.language.errors import LaunchError, list_names
@@ -35,9 +35,19 @@ from simulator.language.visit import (
     walk,
 )
 from simulator.observers.written_parameters import root_variable, written_parameters
+from simulator.size_expression import substitute
 from simulator.verdict.form import ArrayArgument, Contents, NumberArgument
 from simulator.verdict.launches import macro_values
-from simulator.verdict.tasks import ALPHA, BETA, PRODUCT, PRODUCT_BY_COLUMNS, START, TASKS
+from simulator.verdict.tasks import (
+    ALPHA,
+    BETA,
+    FACTOR,
+    PRODUCT,
+    PRODUCT_BY_COLUMNS,
+    START,
+    TASKS,
+    Task,
+)
 
 SIZE = 8  # of a matrix, where nothing says more
 # The names that M, N and K of a product have, in that order.
@@ -56,7 +66,8 @@ OTHER_NAME = re.compile(
     re.IGNORECASE,
 )
 
-FACTORS = {ALPHA: "2", BETA: "3"}  # their values: with 1 or 0 it would not show if one is missing
+# The values of factors: with 1 or 0 it would not show if one is missing.
+FACTORS = {ALPHA: "2", BETA: "3", FACTOR: "2"}
 
 BARE_NAME = re.compile(r"^(?:d|dev|h)_|_(?:d|dev|h)$")  # what stands around the name of A
 # The distance between rows, or columns, of A, B, C and D: lda, stride_b, pitchC.
@@ -110,14 +121,25 @@ def with_task(kernel: Kernel, name: str) -> Shape:
     inputs = [role for role in task.arrays if role not in task.results]
     by_role = dict(zip((*inputs, *task.results), arrays, strict=True))
     shapes = {
-        by_role[role]: (meant.get(rows, rows), meant.get(columns, columns))
+        by_role[role]: (substitute(rows, meant), substitute(columns, meant))
         for role, (rows, columns) in task.arrays.items()
     }
-    return Shape(
-        _arguments(kernel, shapes, tuple(meant.values()), [by_role[role] for role in task.results]),
-        name,
-        (*by_role.items(), *meant.items(), *_factors(kernel, task.results)),
-    )
+    results = () if task.in_place else [by_role[role] for role in task.results]
+    roles = (*by_role.items(), *meant.items(), *_factors(kernel, task))
+    arguments = arguments_of(kernel, shapes, tuple(meant.values()), results)
+    return Shape(with_factors(arguments, roles), name, roles)
+
+
+def with_factors(
+    arguments: tuple[Argument, ...], roles: tuple[tuple[str, str], ...]
+) -> tuple[Argument, ...]:
+    """Arguments in which the factors of a task have values that show."""
+    values = {what: FACTORS[role] for role, what in roles if role in FACTORS}
+    return tuple(
+        replace(one, value=values[one.name])
+        if isinstance(one, NumberArgument) and one.name in values else one
+        for one in arguments
+    )  # fmt: skip
 
 
 def axes_used(kernel: Kernel, name: str) -> set[str]:
@@ -174,7 +196,7 @@ def _product(kernel: Kernel) -> Shape | None:
     A, B, C, *start = arrays
     roles = (*zip("ABC", (A, B, C), strict=True), *zip("MNK", sizes, strict=True))
     starts = tuple((START, name) for name in start)
-    return in_layout(kernel, PRODUCT, (*roles, *_factors(kernel, "C"), *starts))
+    return in_layout(kernel, PRODUCT, (*roles, *_factors(kernel, TASKS[PRODUCT]), *starts))
 
 
 def other_products(kernel: Kernel, shape: Shape) -> Iterator[Shape]:
@@ -208,7 +230,7 @@ def in_layout(kernel: Kernel, task: str, roles: tuple[tuple[str, str], ...]) -> 
     shapes = dict.fromkeys(others, shapes[meant["C"]]) | shapes
     sizes = tuple(meant[role] for role in "MNK")
     follows = _sides_that_follow(kernel) | _leading_dimensions(kernel, meant, shapes)
-    return Shape(_arguments(kernel, shapes, sizes, [meant["C"]], follows), task, roles)
+    return Shape(arguments_of(kernel, shapes, sizes, [meant["C"]], follows), task, roles)
 
 
 def _layouts_of_tiles(kernel: Kernel) -> Iterator[str]:
@@ -262,18 +284,19 @@ def _sides_that_follow(kernel: Kernel) -> dict[str, str]:
     return {name: names[0] for names in _sides(kernel).values() for name in names[1:]}
 
 
-def _factors(kernel: Kernel, results: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The roles of alpha and beta, with which a product is alpha A B + beta C."""
-    if "C" in results:
-        for one in kernel.parameters:
-            is_float = isinstance(one.ctype, Scalar) and one.ctype.is_float
-            if is_float and one.name.lower() in FACTORS:
-                yield one.name.lower(), one.name
+def _factors(kernel: Kernel, task: Task) -> Iterator[tuple[str, str]]:
+    """The roles of alpha and beta, with which a product is alpha A B + beta C; or a task's own."""
+    floats = [one.name for one in kernel.parameters
+              if isinstance(one.ctype, Scalar) and one.ctype.is_float]  # fmt: skip
+    if task.has_factor:
+        yield from ((FACTOR, one) for one in floats[:1])
+    elif "C" in task.results:
+        yield from ((one.lower(), one) for one in floats if one.lower() in FACTORS)
 
 
 def _arrays_of_blas(kernel: Kernel) -> list[str] | None:
     """A, B, the result and C of D = alpha A B + beta C; else None."""
-    if BETA not in dict(_factors(kernel, "C")):
+    if BETA not in dict(_factors(kernel, TASKS[PRODUCT])):
         return None
     pointers = [one for one in kernel.parameters if isinstance(one.ctype, Pointer)]
     written = written_parameters(kernel)
@@ -432,16 +455,16 @@ def _transposition(kernel: Kernel) -> Shape | None:
             rows, columns = folded[first], folded[second]
     A, B = arrays
     return Shape(
-        _arguments(kernel, {A: (rows, columns), B: (columns, rows)}, (rows, columns), [B]),
+        arguments_of(kernel, {A: (rows, columns), B: (columns, rows)}, (rows, columns), [B]),
         "transpose",
         (("A", A), ("B", B), ("M", rows), ("N", columns)),
     )
 
 
-def _arguments(
+def arguments_of(
     kernel: Kernel,
     shapes: Mapping[str, tuple[str, str]],
-    sizes: tuple[str, ...],
+    sizes: Collection[str],
     results: Collection[str],
     follows: Mapping[str, str] = {},
 ) -> tuple[Argument, ...]:
@@ -451,7 +474,7 @@ def _arguments(
     which parameters the value is that of another one.
     """
     found: list[Argument] = []
-    factors = dict(_factors(kernel, "C"))
+    factors = dict(_factors(kernel, TASKS[PRODUCT]))
     for parameter in kernel.parameters:
         name = parameter.name
         if name in shapes:
@@ -465,7 +488,9 @@ def _arguments(
         elif name in sizes:
             found.append(NumberArgument(name, str(SIZE)))
         else:
-            usual = FACTORS[name.lower()] if name in factors.values() else "1"
+            is_float = isinstance(parameter.ctype, Scalar) and parameter.ctype.is_float
+            usual = FACTORS[ALPHA] if is_float else "1"
+            usual = next((FACTORS[role] for role, one in factors.items() if one == name), usual)
             found.append(NumberArgument(name, follows.get(name, usual)))
     return tuple(found)
 

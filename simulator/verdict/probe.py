@@ -21,7 +21,7 @@ from simulator.machine.observer import Access, AccessKind, Fault, Observer
 from simulator.machine.schedule import Schedule
 from simulator.size_expression import evaluate
 from simulator.verdict.expected import expected_results
-from simulator.verdict.form import LaunchForm, NumberArgument
+from simulator.verdict.form import LaunchForm, NumberArgument, with_fractions
 from simulator.verdict.launches import build_launch, known_values
 from simulator.verdict.sizes import TILE_SIDE
 from simulator.verdict.tasks import LARGEST_WORK, TASKS, wrong_cells
@@ -84,7 +84,8 @@ class Probe:
 
     def __init__(self, kernel: Kernel, form: LaunchForm) -> None:
         self._kernel = kernel
-        self._form = replace(form, grid=(str(GRID), str(GRID), "1"))
+        # With digits alone a sum of which the larger of it and 0 is stored would be a sum.
+        self._form = with_fractions(replace(form, grid=(str(GRID), str(GRID), "1")))
         self._task = TASKS[form.task]
         self._roles = dict(form.roles)
         self._result = self._roles[self._task.results[0]]
@@ -116,7 +117,7 @@ class Probe:
         result, cells = machine.results()[self._result], stored.numbers()
         if not cells.size or result.size < expected.size or cells[-1] >= expected.size:
             return False
-        wrong = wrong_cells(result, expected, self._task.terms(sizes)).reshape(-1)
+        wrong = wrong_cells(result, expected, self._task.count_terms(sizes)).reshape(-1)
         rows, columns = np.divmod(cells, expected.shape[-1])
         in_rectangle = (int(np.ptp(rows)) + 1) * (int(np.ptp(columns)) + 1)
         has_holes = cells.size not in (in_rectangle, int(np.ptp(cells)) + 1)
@@ -170,7 +171,7 @@ class Probe:
     def _tile(self, size: int) -> BlockTile | None:
         """The tile at one size; None where no neighbour has cells of its own."""
         launch, sizes = self._launch(size, FEW_TERMS)
-        columns = sizes[self._task.arrays[self._task.results[0]][1]]
+        columns = evaluate(self._task.arrays[self._task.results[0]][1], sizes)
         here = self._run(launch, 0)[1].numbers()
         if not here.size:
             return None

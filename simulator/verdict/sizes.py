@@ -9,10 +9,13 @@ from simulator.language.errors import LaunchError
 from simulator.language.functions import FRAGMENT_FUNCTIONS
 from simulator.language.tree import Kernel
 from simulator.language.visit import calls
-from simulator.size_expression import evaluate
+from simulator.size_expression import WORD, evaluate
 from simulator.verdict.form import LaunchForm, NumberArgument
 from simulator.verdict.launches import known_values
 
+FEW = 5  # rows, where each is long
+MOST_FREE = 2  # sizes of a task with long rows
+KEPT = ("width", "bins")  # sizes that stay the form's: what arrays hold, or time, depends on them
 DEFAULT_TILE = 8  # where the form shows none
 MANY = 4096  # of a size, from which what a block covers of it is read off the grid
 LARGEST_TILE = 32  # beyond which a block takes so long that fewer blocks are tried first
@@ -55,9 +58,17 @@ def trials(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[Tri
     """
     meant = dict(form.roles)
     numbers = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
-    free = list(dict.fromkeys(meant[role] for role in roles if meant[role] in numbers))
-    tiles = _tiles(kernel, form, {role: meant[role] for role in roles})
-    by_name = {meant[role]: tiles[role] for role in roles}
+    free = list(
+        dict.fromkeys(
+            name
+            for role in roles
+            if role not in KEPT
+            for name in WORD.findall(meant[role])
+            if name in numbers
+        )
+    )
+    tiles = tiles_of(kernel, form, {role: meant[role] for role in roles})
+    by_name = tiles_of(kernel, form, {name: name for name in free})
     is_large = max(tiles.values(), default=0) > LARGEST_TILE
     plans = [(1, plan) for plan in (LARGE_PLAN if is_large else PLAN)]
     if calls(kernel.body, FRAGMENT_FUNCTIONS):
@@ -71,6 +82,8 @@ def trials(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[Tri
                 for name, (whole, more) in zip(free, plan, strict=False)
             }
         )
+    if free and follows:
+        chosen.append(_beyond_a_block(kernel, form, free, by_name))
     found: list[Trial] = []
     for given in chosen:
         try:
@@ -90,6 +103,22 @@ def trials(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[Tri
     return found
 
 
+def _beyond_a_block(
+    kernel: Kernel, form: LaunchForm, free: list[str], tiles: Mapping[str, int]
+) -> dict[str, int]:
+    """A size of which the threads of a block take several elements each, as a row's; {} for none.
+
+    That is one that the grid does not follow, where a block is a line of threads.
+    """
+    known = known_values(kernel, form)
+    x, y, z = (evaluate(size, known) for size in form.block)
+    small = known_values(kernel, form, dict.fromkeys(free, MANY))
+    inner = [name for name in free if _grid(form, small | {name: 2 * MANY}) == _grid(form, small)]
+    if len(inner) != 1 or y * z > 1 or len(free) > MOST_FREE:
+        return {}
+    return {name: FEW + tiles[name] % FEW for name in free} | {inner[0]: 2 * x + FEW}
+
+
 def _follows(kernel: Kernel, form: LaunchForm, free: list[str]) -> bool:
     """Whether the grid grows with the sizes: else it is for its own and smaller ones alone."""
     try:
@@ -99,7 +128,7 @@ def _follows(kernel: Kernel, form: LaunchForm, free: list[str]) -> bool:
         return False
 
 
-def _tiles(kernel: Kernel, form: LaunchForm, sizes: Mapping[str, str]) -> dict[str, int]:
+def tiles_of(kernel: Kernel, form: LaunchForm, sizes: Mapping[str, str]) -> dict[str, int]:
     """What a block covers of each size: read off how the grid grows with it.
 
     A size that the grid does not follow, such as the inner one of a product, has the smallest tile

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from simulator.launch import Dim3
-from simulator.observers.findings import Hazard, Number
+from simulator.observers.findings import RACES, Hazard, HazardKind, Number
+from simulator.verdict.repair import Repair
 
 Named = tuple[tuple[str, int], ...]  # names with their whole numbers
 
@@ -16,6 +17,7 @@ class State(StrEnum):
     """The verdict in a word."""
 
     RIGHT = "right"  # right at every size that was run, and no hazards
+    LIMITED = "limited"  # right at the sizes that its tiles divide, for which it was written
     WRONG = "wrong"
     HAZARD = "hazard"
     STOPPED = "stopped"  # no launch came to its end
@@ -132,6 +134,7 @@ class Verdict:
     """Everything that is said of a kernel."""
 
     next_step: str  # the one thing to do next
+    repair: Repair | None  # a change of the text that does it, and that was run
     state: State
     checks: tuple[SizeCheck, ...]  # the form's own size first
     hazards: tuple[FoundHazard, ...]
@@ -142,6 +145,26 @@ class Verdict:
     costliest: LineCost | None  # None where no line costs more than it needs
     occupancy: Occupancy | None  # None where no launch was made
     notes: tuple[str, ...]  # sentences: what was skipped, what may be wrong and is no hazard
+
+    @property
+    def causes(self) -> tuple[FoundHazard, ...]:
+        """Of the hazards one for each cause: races of the same lines for an array are one.
+
+        What a race leaves unset is no other one.
+        """
+        found: dict[tuple[str, str | None, frozenset[int]], FoundHazard] = {}
+        raced = {(one.hazard.array, one.hazard.lines[-1]) for one in self.hazards
+                 if one.hazard.kind is HazardKind.READ_AFTER_WRITE}  # fmt: skip
+        for one in sorted(self.hazards, key=lambda one: -len(set(one.hazard.lines))):
+            hazard = one.hazard
+            is_unset = hazard.kind is HazardKind.UNINITIALIZED_READ
+            if is_unset and (hazard.array, hazard.lines[0]) in raced:
+                continue  # it was read too soon
+            kind = "race" if hazard.kind in RACES else hazard.kind
+            lines = set(hazard.lines)
+            if not any(key[:2] == (kind, hazard.array) and lines <= key[2] for key in found):
+                found[kind, hazard.array, frozenset(lines)] = one
+        return tuple(found.values())
 
     @property
     def depends_on_machine(self) -> bool:

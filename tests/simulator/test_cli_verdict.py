@@ -38,7 +38,7 @@ def run(
 def test_a_right_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(tmp_path, capsys, TILED, "--verdict")
     assert (code, err) == (0, "")
-    assert out.startswith("tiled: right\nRight at 8 sizes, no hazards: run it on a GPU.\n")
+    assert out.startswith("tiled: right\nC = A · B: right at 8 sizes, no hazards.\n")
     assert "launch: <<<((N + TILE - 1) / TILE, (M + TILE - 1) / TILE, 1), (TILE, TILE, 1)>>>" in out
     assert "M = 5, N = 3, K = 5    right" in out
     assert "Tiled, 4 x 4" in out
@@ -50,11 +50,12 @@ def test_a_faulty_kernel_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
     found = json.loads(out)
     assert code == 1
     assert set(found) == {
-        "kernel", "form", "state", "next_step", "checks", "hazards", "counters", "lines",
+        "kernel", "form", "state", "next_step", "repair", "checks", "hazards", "counters", "lines",
         "neighbours", "costliest", "occupancy", "notes",
     }  # fmt: skip
     assert found["state"] == "hazard"
-    assert found["next_step"].startswith("Guard the edge")
+    assert found["next_step"].startswith("Guard line 30: `if (row < M && col < N)`.")
+    assert found["repair"]["fixes"][0]["text"] == "if (row < M && col < N) "
     assert found["form"]["grid"][0] == "(N + TILE - 1) / TILE"
     hazard = found["hazards"][0]
     assert (hazard["kind"], hazard["lines"]) == ("out-of-bounds", [30])
@@ -65,7 +66,7 @@ def test_a_faulty_kernel_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_a_wrong_cell_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(
-        tmp_path, capsys, TILED.replace("Bs[k][tx]", "Bs[tx][k]"), "--verdict", "--json"
+        tmp_path, capsys, TILED.replace("Bs[k][tx]", "Bs[tx][k]"), "--task", "product", "--json"
     )
     assert code == 1
     wrong = json.loads(out)["checks"][0]["wrong"]
@@ -92,10 +93,34 @@ def test_sizes_grid_block_and_arguments_that_are_given(
     assert "No thread stores it." in out
 
 
+BARE = (
+    "__global__ void k(const float* x, float* y, int n)"
+    "{ int i = blockIdx.x * 64 + threadIdx.x; y[i] = 2 * x[i] + x[i]; }"
+    " int main() { k<<<n / 64, 64>>>(x, y, 128); }"
+)
+
+
+def test_a_kernel_that_asks_for_whole_tiles(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = BARE.replace("2 * x[i] + x[i]", "x[i]")
+    code, out, _ = run(tmp_path, capsys, text, "--verdict")
+    assert (code, out.split("\n")[:2]) == (
+        0, ["k: limited", "Right where 64 divides n; guard line 1 to take any."]
+    )  # fmt: skip
+    assert run(tmp_path, capsys, text, "--verdict", "--strict")[0] == 1
+
+
+def test_what_no_task_explains_is_not_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, capsys, BARE, "--verdict")[1].startswith("k: unchecked\n")
+
+
 def test_a_task_that_is_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(tmp_path, capsys, TILED, "--task", "none")
     assert code == 0
-    assert out.startswith("tiled: unchecked\nIt runs without hazards; say what it should compute")
+    assert out.startswith("tiled: unchecked\nIt runs without hazards, and here C = A · B holds.")
     text = (
         "__global__ void k(const float* x, const float* y, float* z, int n)"
         "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) z[i] = x[i] + y[i]; }"

@@ -330,7 +330,7 @@ BROKEN = {
     "a limit of another type": ("at_most = 4", 'at_most = "4"', r"requirement.*at_most"),
     "an unknown kind": ('kind = "global-bytes"', 'kind = "bytes"', r"bytes.*requirement"),
     "an unknown key": ("at_most = 6", "at_least = 6", "at_least"),
-    "an unknown task": ('task = "product"', 'task = "sort"', "task is 'sort'"),
+    "an unknown task": ('task = "product"', 'task = "sorting"', "task is 'sorting'"),
     "an array that is no role": ('name = "C"', 'name = "D"', r"launch.arguments are A, B, D"),
     "a size too few": ("{ M = 33, N = 20, K = 5 }", "{ M = 33, N = 20 }", "sizes has M, N"),
     "work that cannot be counted": ('count = "M * N * K"', 'count = "M * L"', r"work\.count: .*L"),

@@ -25,19 +25,19 @@ def _time_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.verdict.runs.FIRST_SECONDS", 60.0)
 
 
-def own_kernel(text: str) -> OwnKernel:
+def own_kernel(text: str, task: str | None = None) -> OwnKernel:
     kernel = compile_kernel(text)
-    return OwnKernel(text, kernel.name, guess_form(text, kernel))
+    return OwnKernel(text, kernel.name, guess_form(text, kernel, task))
 
 
-def judged(text: str) -> Verdict:
+def judged(text: str, task: str | None = None) -> Verdict:
     """The verdict on a text's kernel, launched as it is guessed."""
-    return judge(own_kernel(text), compile_kernel(text))
+    return judge(own_kernel(text, task), compile_kernel(text))
 
 
 @pytest.mark.parametrize("extra", ["", " + 1.0f"])
 def test_a_product_of_bfloat16_is_held_to_its_numbers(extra: str) -> None:
-    verdict = judged(f"""#include <mma.h>
+    text = f"""#include <mma.h>
 using namespace nvcuda;
 typedef const __nv_bfloat16 number;
 __global__ void gemm(number* A, number* B, float* C, int M, int N, int K) {{
@@ -52,7 +52,8 @@ __global__ void gemm(number* A, number* B, float* C, int M, int N, int K) {{
         wmma::mma_sync(c, a, b, c);
     }}
     wmma::store_matrix_sync(C + row * N + col, c, N, wmma::mem_row_major);
-}}""")
+}}"""
+    verdict = judged(text, "product")
     whole = [check for check in verdict.checks if not check.is_ragged]
     assert {check.state for check in whole} == {CheckState.WRONG if extra else CheckState.RIGHT}
 
@@ -63,11 +64,11 @@ __global__ void gemm(number* A, number* B, float* C, int M, int N, int K) {{
     [
         ("uncoalesced", "Line 15 reads A, 128 bytes apart in neighbouring threads: 16 sectors"),
         ("naive", "share tiles of A and B in shared memory"),
-        ("tiled", "Right at 8 sizes, no hazards: run it on a GPU."),
-        ("tiled_double", "run it on a GPU"),
+        ("tiled", "C = A · B: right at 8 sizes, no hazards."),
+        ("tiled_double", "right at 8 sizes, no hazards."),
         ("transposed", "Line 27 reads Bs with bank conflicts: 8 wavefronts a request where 1"),
-        ("padded", "run it on a GPU"),
-        ("swizzled", "run it on a GPU"),
+        ("padded", "right at 8 sizes, no hazards."),
+        ("swizzled", "right at 8 sizes, no hazards."),
     ],
 )
 def test_the_catalogues_kernels_are_right_from_their_text_alone(name: str, advice: str) -> None:
@@ -105,13 +106,13 @@ GUARD = "    if (row < M && col < N)\n"
     ("old", "new", "state", "sentences"),
     [
         (BARRIER, "\n        for", State.HAZARD,
-         ["Put a __syncthreads() between lines 21 and 25: line 21", "line 25",
-          "Seen at M = 8, N = 8, K = 8."]),
+         ["Add `__syncthreads();` after line 22. Else a thread may be at line 25"]),
         ("        __syncthreads();\n    }", "    }", State.HAZARD,
-         ["Put a __syncthreads() between lines 26 and 21: line 26", "line 21"]),
+         ["Add `__syncthreads();` after the loop of line 25. Else a thread may be at line 21"]),
         (GUARD, "", State.HAZARD,
-         ["Guard the edge, where the tile does not divide the size: line 30", "of C"]),
-        ("a_col < K ?", "true ?", State.HAZARD, ["Guard the edge", "line 21", "of A"]),
+         ["Guard line 30: `if (row < M && col < N)`."]),
+        ("a_col < K ?", "true ?", State.HAZARD,
+         ["Guard line 21: `(row < M && a_col < K ? A[row * K + a_col] : 0)`."]),
         ("Bs[k][tx]", "Bs[tx][k]", State.WRONG,
          ["Wrong at M = 8, N = 8, K = 8: C[0][0] is 107, and should be 178.",
           "63 of 64 cells are wrong, with the warps in ascending order.",
@@ -121,19 +122,18 @@ GUARD = "    if (row < M && col < N)\n"
         ("C[row * N + col] = acc;", ";", State.WRONG,
          ["Wrong at M = 8", "64 of 64 cells are wrong", "No thread stores it."]),
         ("(K + TILE - 1) / TILE", "K / TILE", State.WRONG,
-         ["Right where its tile divides M, N and K; wrong at M = 5, N = 3, K = 5",
-          "It adds 4 products; this sum has 5."]),
+         ["Round up in line 18: `(K + TILE - 1) / TILE`."]),
         ("float acc = 0.0f", "float acc = 1.0f", State.WRONG,
          ["It reads the right 8 pairs of factors"]),
         ("A[row * K + a_col]", "A[row * N + a_col]", State.HAZARD,  # of A, at a later size
-         ["wrong at M = 5, N = 3, K = 5", "At k = 0 it reads As[1][0] = 7 in line 26, but A[1]"]),
+         ["Write K for N in `row * N` of line 21."]),
         ("        __syncthreads();\n\n", "        if (row < M) __syncthreads();\n\n", State.HAZARD,
          ["Let all threads of a block reach the barrier: line 23"]),
     ],
 )  # fmt: skip
 def test_faulty_kernels(old: str, new: str, state: State, sentences: list[str]) -> None:
     assert old in TILED
-    verdict = judged(TILED.replace(old, new))
+    verdict = judged(TILED.replace(old, new), "product")
     assert verdict.state is state, verdict.next_step
     for sentence in sentences:
         assert sentence in verdict.next_step
@@ -161,7 +161,7 @@ def test_a_race_that_gives_the_right_answer() -> None:
     verdict = judged(RACE)
     assert verdict.state is State.HAZARD
     assert verdict.checks[0].state is CheckState.RIGHT
-    assert "line 8" in verdict.next_step
+    assert verdict.next_step.startswith("Add `__syncthreads();` after line 7.")
 
 
 def test_a_hazard_names_a_launch_that_shows_it() -> None:
@@ -264,7 +264,7 @@ def test_sizes_that_are_too_large_to_compare_are_told_before_anything_runs() -> 
     text = NAIVE.replace("int M, int N, int K", "")
     for size in "MNK":
         text = f"#define {size} 2048\n{text}"
-    verdict = judged(text.replace("float* C,", "float* C"))
+    verdict = judged(text.replace("float* C,", "float* C"), "product")
     assert verdict.state is State.STOPPED
     assert "is compared up to" in verdict.next_step
 

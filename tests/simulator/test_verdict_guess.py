@@ -39,8 +39,8 @@ def naive(parameters: str, rows: str, columns: str, inner: str, before: str = ""
     return f"{before}__global__ void k({parameters}) {body}"
 
 
-def guessed(text: str) -> LaunchForm:
-    return guess_form(text, compile_kernel(text))
+def guessed(text: str, task: str | None = None) -> LaunchForm:
+    return guess_form(text, compile_kernel(text), task)
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,6 @@ def test_a_product_is_known_by_its_signature(text: str, roles: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "__global__ void add(const float* a, const float* b, float* c, int n)"
-        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) c[i] = a[i] + b[i]; }",
-        "__global__ void dot(const float* a, const float* b, float* c, int n)"
-        "{ float s = 0; for (int i = threadIdx.x; i < n; i += 256) s += a[i] * b[i];"
-        " atomicAdd(c, s); }",
         "__global__ void last(const float* in, float* partial, float* out, int n)"
         "{ float s = 0; for (int i = threadIdx.x; i < n; i += blockDim.x * 4) s += in[i];"
         " partial[blockIdx.x * blockDim.x + threadIdx.x] = s;"
@@ -126,6 +121,24 @@ def test_other_kernels_are_no_product(text: str) -> None:
     assert form.task == ""
     kernel = compile_kernel(text)
     assert not simulate(kernel, build_launch(kernel, form)).hazards
+
+
+@pytest.mark.parametrize(
+    ("text", "task"),
+    [
+        ("__global__ void gemm(const float* a, const float* b, float* c, int n)"
+         "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) c[i] = a[i] + b[i]; }",
+         "sum"),
+        ("__global__ void mm(const float* a, const float* b, float* c, int n)"
+         "{ float s = 0; for (int i = threadIdx.x; i < n; i += 256) s += a[i] * b[i];"
+         " atomicAdd(c, s); }", "dot"),
+    ],
+)  # fmt: skip
+def test_what_a_kernel_computes_is_found_out_whatever_its_name_is(text: str, task: str) -> None:
+    form = guessed(text)
+    assert form.task == task
+    kernel = compile_kernel(text)
+    assert judge(OwnKernel(text, kernel.name, form), kernel).state is State.RIGHT
 
 
 def test_a_transposition() -> None:
@@ -179,7 +192,7 @@ def test_a_launch_of_many_threads_is_made_smaller() -> None:
     )
     assert form.grid == ("(n + 255) / 256", "1", "1")
     assert form.arguments == (
-        ArrayArgument("x", "1", "n"), NumberArgument("n", "1000"), NumberArgument("by", "1.5"),
+        ArrayArgument("x", "1", "n"), NumberArgument("n", "512"), NumberArgument("by", "1.5"),
     )  # fmt: skip
 
 
@@ -437,7 +450,8 @@ def test_a_quotient_that_a_grid_is_divided_by_is_in_parentheses() -> None:
         "#define TILE 8\n#define EACH 2\n"
         + naive("const float* x, const float* y, float* z, int m, int n, int k", "m", "n", "k")
         .replace("z[row", "if (false) z[row").replace("sum = 0", "sum = TILE + EACH")
-        + "int main() { k<<<1, dim3(TILE / EACH, TILE / EACH)>>>(a, b, c, 64, 64, 64); }"
+        + "int main() { k<<<1, dim3(TILE / EACH, TILE / EACH)>>>(a, b, c, 64, 64, 64); }",
+        "product",
     )  # fmt: skip
     assert form.grid[0] == "(n + TILE / EACH - 1) / (TILE / EACH)"
 
@@ -507,12 +521,14 @@ def test_a_right_product_is_right_whatever_its_parameters_are(name: str) -> None
 @pytest.mark.parametrize("name", WRONG_ONES)
 def test_a_wrong_product_is_not_right(name: str) -> None:
     verdict = judged(WRONG_ONES[name])
+    assert verdict.state in (State.UNCHECKED, State.HAZARD), verdict.next_step
+    verdict = judged(WRONG_ONES[name], "product")
     assert verdict.state in (State.WRONG, State.HAZARD), verdict.next_step
 
 
-def judged(text: str) -> Verdict:
+def judged(text: str, task: str | None = None) -> Verdict:
     kernel = compile_kernel(text)
-    return judge(OwnKernel(text, kernel.name, guess_form(text, kernel)), kernel)
+    return judge(OwnKernel(text, kernel.name, guess_form(text, kernel, task)), kernel)
 
 
 @pytest.mark.parametrize(
@@ -523,7 +539,9 @@ def judged(text: str) -> Verdict:
     ],
 )
 def test_a_wrong_product_that_is_another_one_says_which(left: str, right: str, name: str) -> None:
-    verdict = judged(product(PLAIN, "M", "N", "K", left, right, "C[i * N + j] = s;"))
+    text = product(PLAIN, "M", "N", "K", left, right, "C[i * N + j] = s;")
+    assert guessed(text).task == name
+    verdict = judged(text, "product")
     assert verdict.state is State.WRONG
     assert verdict.next_step.endswith(f"or by --task {name}, if it is meant.")
 
@@ -578,7 +596,7 @@ def test_tiles_are_tried_at_sizes_that_a_gpu_takes() -> None:
 def test_wrong_tiles_are_wrong(old: str, new: str) -> None:
     assert old in TILES
     is_right = "C += 0" in new
-    assert (judged(TILES.replace(old, new)).state is State.RIGHT) is is_right
+    assert (judged(TILES.replace(old, new), "product").state is State.RIGHT) is is_right
 
 
 def test_operands_that_are_exchanged_are_no_other_layout() -> None:
@@ -587,7 +605,7 @@ def test_operands_that_are_exchanged_are_no_other_layout() -> None:
     text = text.replace("< K", "< M")
     assert judged(text).state is State.RIGHT
     swapped = text.replace("A +", "X +").replace("B +", "A +").replace("X +", "B +")
-    assert judged(swapped).state is State.WRONG
+    assert judged(swapped, "product").state is State.WRONG
 
 
 def test_a_grid_of_the_host_that_rounds_down_has_blocks() -> None:

@@ -18,8 +18,10 @@ def mended(text: str, problem: Problem) -> str:
     """The text after a click on a problem's button."""
     assert problem.fix is not None
     units = text.encode("utf-16-le")
-    before, after = units[: 2 * problem.fix.start], units[2 * problem.fix.end :]
-    return (before + problem.fix.text.encode("utf-16-le") + after).decode("utf-16-le")
+    for change in reversed(problem.fix.changes):
+        before, after = units[: 2 * change.start], units[2 * change.end :]
+        units = before + change.text.encode("utf-16-le") + after
+    return units.decode("utf-16-le")
 
 
 @pytest.mark.parametrize("name", catalogue())

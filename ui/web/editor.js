@@ -106,8 +106,13 @@ function mount(parent) {
       from: Math.min(start, end), to: Math.min(stop, end), severity, message,
     }));
     view.dispatch(code.setDiagnostics(view.state, marks));
-    list.replaceChildren(...problems.filter(({ severity }) => severity === "error").map(item));
+    list.replaceChildren(...problems.filter(({ severity, fix }) => severity === "error" || fix).map(item));
     list.classList.remove("stale");
+    const [first] = problems;
+    if (first) {
+      const place = Math.min(first.start, end);
+      view.dispatch({ effects: code.EditorView.scrollIntoView(place, { y: "nearest", yMargin: 40 }) });
+    }
   }
 
   function item({ start, severity, line, message, hint, fix }) {
@@ -122,7 +127,8 @@ function mount(parent) {
       mend.className = "fix";
       mend.textContent = fix.label;
       mend.onclick = () => {
-        app.view.dispatch({ changes: { from: fix.start, to: fix.end, insert: fix.text } });
+        const changes = fix.changes.map(({ start, end, text }) => ({ from: start, to: end, insert: text }));
+        app.view.dispatch({ changes });
         app.view.focus();
       };
     }

@@ -1,0 +1,163 @@
+"""Runs of a kernel whose arrays have room for anything: which cells it touches, and what it stores.
+
+Nothing is known yet of how large the arrays are to be, nor of the grid. Sizes get different values,
+so that what follows from one of them can be told from what follows from another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from simulator.language.ctype import Array, Pointer, Scalar, Vector
+from simulator.language.errors import LaunchError, SourceError
+from simulator.language.tree import Kernel, MemorySpace
+from simulator.launch import Dim3, Launch
+from simulator.machine.machine import Machine
+from simulator.machine.observer import Access, AccessKind, Fault, Observer
+from simulator.machine.schedule import Schedule
+from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument
+from simulator.verdict.launches import build_launch
+from simulator.verdict.parameters import atomic_parameters, is_whole
+
+ROOM = 2**21  # elements of each array
+FLOATS = ("2", "3", "1")  # values of the first, second and any other float parameter
+# Two values of what is small by its name: neighbourhoods, bins, matrices in a batch.
+SMALL = (
+    (re.compile(r"radius|halo", re.IGNORECASE), (2, 3)),
+    (re.compile(r"mask|filter|^k(ernel)?_?(size|w|h|width|height|len(gth)?)$|taps|^window$",
+                re.IGNORECASE), (3, 5)),
+    (re.compile(r"bins|levels|buckets|classes", re.IGNORECASE), (10, 16)),
+    (re.compile(r"batch|heads|planes|channels", re.IGNORECASE), (2, 3)),
+)  # fmt: skip
+SECONDS = 6.0  # of a processor, for one run
+
+Sizes = Mapping[str, int]
+
+
+class Touches(Observer):
+    """Which cells of global memory a run touches."""
+
+    def __init__(self) -> None:
+        self.first: dict[str, int] = {}  # by array, the lowest cell that is loaded or stored
+        self.first_stored: dict[str, int] = {}  # likewise, that is stored
+        self.cells: dict[str, int] = {}  # likewise, one more than the highest
+        self.stored: set[str] = set()  # the arrays that are stored to
+        self.loaded: set[str] = set()
+        self.has_faults = False  # whether an access was below its array, or beyond its room
+
+    def on_fault(self, fault: Fault) -> None:
+        """Note it."""
+        self.has_faults = True
+
+    def on_access(self, access: Access) -> None:
+        """Keep how far it reaches."""
+        name = access.buffer.name
+        if access.buffer.space is not MemorySpace.GLOBAL:
+            return
+        cells = access.cells()[0]
+        if not cells.size:
+            return
+        self.first[name] = min(self.first.get(name, ROOM), int(cells.min()))
+        self.cells[name] = max(self.cells.get(name, 0), int(cells.max()) + 1)
+        if access.kind is not AccessKind.STORE:
+            self.loaded.add(name)
+        if access.kind is not AccessKind.LOAD:
+            self.stored.add(name)
+            self.first_stored[name] = min(self.first_stored.get(name, ROOM), int(cells.min()))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one launch did."""
+
+    launch: Launch
+    touches: Touches
+    results: Mapping[str, Array]  # of a whole launch; none of single blocks
+
+
+@dataclass(slots=True)
+class Experiment:
+    """A kernel, a block, and arrays with room; raises LaunchError where it takes others."""
+
+    kernel: Kernel
+    block: tuple[str, str, str]
+    shared_bytes: str
+    contents: Contents = Contents.FRACTIONS
+    sizes: list[str] = field(default_factory=list)  # the parameters that may be sizes
+    has_faults: bool = False  # whether any run had an access outside of all room
+    _numbers: dict[str, str] = field(default_factory=dict)
+    _arrays: dict[str, Array] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read the parameters; LaunchError for one that gets no array of numbers."""
+        floats = iter(FLOATS)
+        for one in self.kernel.parameters:
+            if is_whole(one.ctype) and one.ctype.size > 1:
+                self.sizes.append(one.name)
+            elif isinstance(one.ctype, Scalar):
+                self._numbers[one.name] = next(floats, FLOATS[-1]) if one.ctype.is_float else "1"
+            elif not is_plain_array(one.ctype):
+                raise LaunchError(f"{one.name} is no array of numbers.")
+
+    def form(self, sizes: Sizes, grid: Dim3) -> LaunchForm:
+        """The form of a launch with room."""
+        atomic = atomic_parameters(self.kernel)
+        return LaunchForm(
+            grid=(str(grid[0]), str(grid[1]), str(grid[2])),
+            block=self.block,
+            shared_bytes=self.shared_bytes,
+            arguments=tuple(
+                ArrayArgument(one.name, "1", str(ROOM // _length(one.ctype)),
+                              Contents.ZEROS if one.name in atomic else self.contents)
+                if isinstance(one.ctype, Pointer)
+                else NumberArgument(one.name, str(sizes.get(one.name, self._numbers.get(one.name))))
+                for one in self.kernel.parameters
+            ),
+        )  # fmt: skip
+
+    def run(self, sizes: Sizes, grid: Dim3, blocks: Sequence[int] | None = None) -> Run:
+        """Run some blocks of a grid, by their linear numbers, or all; LaunchError, SourceError."""
+        form = self.form(sizes, grid)
+        if not self._arrays:
+            launch = build_launch(self.kernel, form)
+            self._arrays.update(
+                (one.name, launch.arguments[one.name])
+                for one in form.arguments if isinstance(one, ArrayArgument)
+            )  # fmt: skip
+        numbers = replace(
+            form, arguments=tuple(a for a in form.arguments if isinstance(a, NumberArgument))
+        )
+        bare = build_launch(self.kernel, numbers)
+        launch = replace(bare, arguments={**bare.arguments, **self._arrays})
+        touches = Touches()
+        machine = Machine(self.kernel, launch, [touches], Schedule.LOCKSTEP, seconds=SECONDS)
+        machine.run(None if blocks is None else np.array(blocks))
+        self.has_faults = self.has_faults or touches.has_faults
+        return Run(launch, touches, machine.results() if blocks is None else {})
+
+    def try_run(self, sizes: Sizes, grid: Dim3, blocks: Sequence[int] | None = None) -> Run | None:
+        """As run; None where it is refused."""
+        try:
+            return self.run(sizes, grid, blocks)
+        except (LaunchError, SourceError):
+            return None
+
+
+def small_value(name: str, number: int = 0) -> int | None:
+    """The first or second value of a size that is small by its name; None for any other."""
+    return next((few[number] for pattern, few in SMALL if pattern.search(name)), None)
+
+
+def is_plain_array(ctype: object) -> bool:
+    """Whether it is a pointer to numbers or short vectors of them."""
+    target = ctype.target if isinstance(ctype, Pointer) else None
+    target = target.element if isinstance(target, Vector) else target
+    return isinstance(target, Scalar)
+
+
+def _length(ctype: Pointer) -> int:
+    return ctype.target.length if isinstance(ctype.target, Vector) else 1

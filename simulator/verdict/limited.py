@@ -1,0 +1,109 @@
+"""Whether a kernel that fails at some sizes is right at those that it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from simulator.language.ctype import Vector
+from simulator.language.tree import Binary, Dereference, Index, Kernel, Load, Loop, Name
+from simulator.language.visit import expressions_of, subexpressions, walk
+from simulator.observers.findings import HazardKind
+from simulator.verdict.form import LaunchForm
+from simulator.verdict.parameters import axes_used
+from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck
+
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+
+
+def limit(
+    kernel: Kernel,
+    form: LaunchForm,
+    tiles: Mapping[str, int],
+    checks: Sequence[SizeCheck],
+    hazards: Sequence[FoundHazard],
+) -> str:
+    """The sentence about the sizes for which a kernel is right; "" where it is not so limited.
+
+    Such a kernel compares nothing with its sizes, and is right wherever its tiles divide them; or
+    it takes its blocks in an order that needs a square grid, and is right on such grids. tiles are
+    what a block covers of each size.
+    """
+    failed = [one for one in checks if one.state in (CheckState.WRONG, CheckState.STOPPED)]
+    at = {one.sizes for one in failed} | {one.sizes for one in hazards}
+    right = [one for one in checks if one.state is CheckState.RIGHT and one.sizes not in at]
+    if not right or not at or not form.task:
+        return ""
+    if (
+        all(one.is_ragged for one in failed)
+        and all(one.only_ragged for one in hazards)
+        and not all(one.is_ragged for one in right)
+        and not has_guard(kernel, form)
+    ):
+        return f"Right where {_dividing(tiles)}; {_guard(failed, hazards)}"
+    length = _vector_length(kernel)
+    if length > 1 and (
+        all(any(size % length for _, size in sizes) for sizes in at)
+        and not any(size % length for one in right for _, size in one.sizes)
+    ):
+        return f"Right where {length} divides its sizes: it takes {length} elements at a time."
+    is_square = any(len({size for _, size in sizes}) == 1 for sizes in at)
+    if axes_used(kernel, "gridDim") and "y" in axes_used(kernel, "blockIdx") and not is_square:
+        return "Right where its grid is square: the order in which it takes its blocks needs that."
+    return ""
+
+
+def has_guard(kernel: Kernel, form: LaunchForm) -> bool:
+    """Whether a kernel compares something with a size, other than a loop's counter."""
+    sizes = {what for _, what in form.roles}
+    return any(
+        isinstance(one, Binary) and one.operator in COMPARISONS and _names(one) & sizes
+        for statement in walk(kernel.body)
+        for root in expressions_of(statement)
+        if not (isinstance(statement, Loop) and root is statement.condition)
+        for one in subexpressions(root)
+    )
+
+
+def _names(expression: Binary) -> set[str]:
+    return {
+        one.lvalue.variable.name
+        for one in subexpressions(expression)
+        if isinstance(one, Load) and isinstance(one.lvalue, Name)
+    }
+
+
+def _vector_length(kernel: Kernel) -> int:
+    """The elements that its longest access of memory takes."""
+    lengths = [
+        one.ctype.length
+        for statement in walk(kernel.body)
+        for root in expressions_of(statement)
+        for one in subexpressions(root)
+        if isinstance(one, Load | Dereference | Index) and isinstance(one.ctype, Vector)
+    ]
+    return max(lengths, default=1)
+
+
+def _and(words: Sequence[str]) -> str:
+    """Words as a sentence lists them: "M, N and K"."""
+    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else words[0]
+
+
+def _dividing(tiles: Mapping[str, int]) -> str:
+    """The tiles and what they divide: "16 divides M and N, and 8 divides K"."""
+    by_tile: dict[int, list[str]] = {}
+    for role, tile in tiles.items():
+        by_tile.setdefault(tile, []).append(role)
+    return ", and ".join(f"{tile} divides {_and(roles)}" for tile, roles in by_tile.items())
+
+
+def _guard(failed: Sequence[SizeCheck], hazards: Sequence[FoundHazard]) -> str:
+    """What to do so that it takes any sizes."""
+    lines = sorted({line for one in hazards if one.hazard.kind is HazardKind.OUT_OF_BOUNDS
+                    for line in one.hazard.lines})  # fmt: skip
+    if not lines:
+        lines = [one.wrong.line for one in failed if one.wrong and one.wrong.line][:1]
+    if not lines:
+        return "guard its accesses to take any."
+    numbers = _and([str(line) for line in lines])
+    return f"guard line{'s' * (len(lines) > 1)} {numbers} to take any."

@@ -1,0 +1,56 @@
+"""The change of a kernel that mends what its launches showed, if one is found by trying."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from simulator.guard import COMPILING, limited
+from simulator.language.tree import Kernel
+from simulator.verdict.repair import Repair, apply, first_that_mends, repairs
+from simulator.verdict.runs import EXPLAINED, Runs
+from simulator.verdict.sizes import Trial
+from simulator.verdict.verdict import CheckState
+
+FAILED = (CheckState.WRONG, CheckState.STOPPED)
+MOST_FAILED, MOST_OTHERS = 3, 2  # sizes at which a change is tried
+SECONDS = 1.0  # of a processor, that a launch with a change may take
+
+
+def mend(runs: Runs, planned: Sequence[Trial]) -> Repair | None:
+    """A change with which a kernel is right and without hazards where it was not.
+
+    runs are those of the first of the planned sizes. Takes some seconds at most.
+    """
+    kernel = runs.kernel
+    checks = list(zip(planned, runs.checks, strict=False))
+    shown = {one.sizes for one in runs.hazards.values()}
+    failed = [trial for trial, one in checks if one.state in FAILED or one.sizes in shown]
+    others = [
+        trial
+        for trial, one in checks
+        if one.state is not CheckState.SKIPPED and trial not in failed
+    ]
+    if not failed or any(one.has_fractions for one in runs.checks):
+        return None  # what is wrong is in the values, not at a place
+    right = CheckState.RIGHT if runs.task is not None else CheckState.UNCHECKED
+
+    def mends(change: Repair) -> bool:
+        mended = _compile(apply(kernel.text, change.fixes), kernel.name)
+        again = Runs(mended, runs.form, runs.task, explained=EXPLAINED)
+        for trial in (*failed[:MOST_FAILED], *others[:MOST_OTHERS]):
+            again.run(trial, SECONDS)
+            if again.hazards or again.checks[-1].state not in (right, CheckState.SKIPPED):
+                return False
+        return True
+
+    hazards = [one.hazard for one in runs.hazards.values()]
+    is_ragged = all(one.is_ragged for one in failed)
+    return first_that_mends(repairs(kernel, runs.form, hazards, is_ragged), mends)
+
+
+def _compile(text: str, name: str) -> Kernel:
+    # Imported late: a form can be launched on a GPU without libclang.
+    from simulator.frontend.kernel import compile_kernel
+
+    with limited(COMPILING):
+        return compile_kernel(text, name)

@@ -1,0 +1,467 @@
+"""Changes of a kernel's text that mend what a verdict found; each was run before it is proposed.
+
+Single changes that often mend a kernel are tried in turn: a barrier between two accesses, another
+size in a guard or an index, a quotient that is rounded up. The first one with which the kernel is
+right and without hazards wherever it was not is the one thing to do next.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from simulator.language.ctype import Scalar
+from simulator.language.errors import Fix, LaunchError, SourceError, Span
+from simulator.language.tree import (
+    Assign,
+    Binary,
+    Builtin,
+    Declare,
+    Evaluate,
+    Expression,
+    If,
+    Increment,
+    Index,
+    Kernel,
+    Literal,
+    Load,
+    Loop,
+    MemorySpace,
+    Statement,
+    Switch,
+)
+from simulator.language.tree import Sequence as Statements
+from simulator.language.visit import (
+    expressions_of,
+    inner_statements,
+    strip_casts,
+    subexpressions,
+    walk,
+)
+from simulator.launch import WARP_SIZE, ravel
+from simulator.observers.findings import RACES, Hazard, HazardKind
+from simulator.observers.written_parameters import root_variable
+from simulator.verdict.form import ArrayArgument, LaunchForm
+
+SECONDS = 3.0  # of a processor, for all changes together
+MOST = 60  # changes that are tried
+COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A change of a text, in the imperative, and why."""
+
+    sentence: str  # "Add `__syncthreads();` after the loop of line 20."
+    why: str  # "" where the sentence says it
+    fixes: tuple[Fix, ...]  # in the order of the text
+
+
+def repairs(
+    kernel: Kernel, form: LaunchForm, hazards: Sequence[Hazard], is_ragged: bool
+) -> Iterator[Repair]:
+    """Changes that may mend a kernel with some hazards, the likeliest first.
+
+    is_ragged: it fails at sizes that no tile divides alone. Without a task, by which a change is
+    known to keep what is meant, they are those of barriers, atomics and starts.
+    """
+    known = _Text(kernel, form)
+    kinds = {one.kind for one in hazards}
+    races = [one for one in hazards if one.kind in RACES]
+    groups: list[Iterator[Repair]] = []
+    if races:
+        groups += [known.atomics(races), *(known.barriers(race) for race in races)]
+    if HazardKind.UNINITIALIZED_READ in kinds:
+        groups.append(known.starts(hazards))
+    if not form.task:
+        yield from itertools.chain(*groups)
+        return
+    outside = [one for one in hazards if one.kind is HazardKind.OUT_OF_BOUNDS]
+    if outside:
+        groups.append(known.wider(outside))
+    if is_ragged:
+        groups += [known.rounded_up(), known.compared(), known.guards(outside), known.last_warp()]
+    groups += [known.swapped_axes(), known.compared(), known.sizes(), known.last_warp()]
+    if not is_ragged:
+        groups += [known.rounded_up(), known.guards(outside)]
+    groups.append(known.barriers_anywhere())
+    seen: set[tuple[Fix, ...]] = set()
+    for one in itertools.chain(*groups):
+        if one.fixes not in seen:
+            seen.add(one.fixes)
+            yield one
+
+
+def apply(text: str, fixes: Sequence[Fix]) -> str:
+    """A text with changes, which do not overlap."""
+    lines = text.split("\n")
+    for fix in sorted(fixes, key=lambda one: (one.span.line, one.span.column), reverse=True):
+        span = fix.span
+        head = lines[span.line - 1].encode()[: span.column - 1].decode(errors="ignore")
+        tail = lines[span.end_line - 1].encode()[span.end_column - 1 :].decode(errors="ignore")
+        lines[span.line - 1 : span.end_line] = (head + fix.text + tail).split("\n")
+    return "\n".join(lines)
+
+
+def first_that_mends(changes: Iterator[Repair], mends: Callable[[Repair], bool]) -> Repair | None:
+    """The first change that mends a kernel, as a function of the change tells; None for none.
+
+    The function may raise SourceError and LaunchError, where a kernel is none any more.
+    """
+    end = time.thread_time() + SECONDS
+    for change in itertools.islice(changes, MOST):
+        if time.thread_time() > end:
+            return None
+        try:
+            if mends(change):
+                return change
+        except (SourceError, LaunchError):
+            continue
+    return None
+
+
+class _Text:
+    """A kernel's text, and the changes of it."""
+
+    def __init__(self, kernel: Kernel, form: LaunchForm) -> None:
+        self._kernel = kernel
+        self._lines = kernel.text.split("\n")
+        self._form = form
+        parameters = {one.name: one.ctype for one in kernel.parameters}
+        self._sizes = [
+            name for name, ctype in parameters.items()
+            if isinstance(ctype, Scalar) and not ctype.is_float and ctype.size > 1
+        ]  # fmt: skip
+        self._arrays = {
+            one.name: (one.rows, one.columns)
+            for one in form.arguments if isinstance(one, ArrayArgument)
+        }  # fmt: skip
+
+    def _text(self, span: Span) -> str:
+        if span.line != span.end_line:
+            return ""
+        line = self._lines[span.line - 1].encode()
+        return line[span.column - 1 : span.end_column - 1].decode(errors="ignore")
+
+    def _expressions(self) -> Iterator[Expression]:
+        for statement in walk(self._kernel.body):
+            for root in expressions_of(statement):
+                yield from subexpressions(root)
+
+    def _replace(self, one: Expression, text: str) -> Fix:
+        return Fix(one.span, text)
+
+    # Races ----------------------------------------------------------------------------------------
+
+    def atomics(self, races: Sequence[Hazard]) -> Iterator[Repair]:
+        """An atomic where threads add to one cell."""
+        lines = {race.lines[0] for race in races if len(set(race.lines)) == 1}
+        for statement in walk(self._kernel.body):
+            if not isinstance(statement, Evaluate) or statement.span.line not in lines:
+                continue
+            one = strip_casts(statement.expression)
+            amount = ""
+            if isinstance(one, Increment):
+                amount = "1"
+                target = one.lvalue
+            elif isinstance(one, Assign) and one.operator == "+":
+                amount, target = self._text(one.value.span), one.lvalue
+            elif isinstance(one, Assign) and one.operator == "":
+                value = strip_casts(one.value)
+                target = one.lvalue
+                place = self._text(target.span)
+                if isinstance(value, Binary) and value.operator == "+" and place:
+                    sides = [self._text(side.span) for side in (value.left, value.right)]
+                    amount = next((other for side, other in (sides, sides[::-1])
+                                   if side == place), "")  # fmt: skip
+            place = self._text(target.span) if amount else ""
+            if amount and place:
+                change = f"atomicAdd(&{place}, {amount})"
+                yield Repair(
+                    f"Use `{change};` in line {statement.span.line}.",
+                    "Threads that add to one cell at once lose each other's sums.",
+                    (self._replace(one, change),),
+                )
+
+    def barriers(self, race: Hazard) -> Iterator[Repair]:
+        """A barrier between two accesses of a race in shared memory."""
+        if race.space is not MemorySpace.SHARED or race.example.other_thread is None:
+            return
+        example = race.example
+        block = self._block()
+        warps = {
+            ravel(thread, block) // WARP_SIZE
+            for thread in (example.thread, example.other_thread) if thread is not None
+        }  # fmt: skip
+        in_one_warp = len(warps) == 1 and example.other_block in (None, example.block)
+        first, second = race.lines[0], race.lines[-1]
+        is_warp = math.prod(block) <= WARP_SIZE  # a block of one: others may have more
+        calls = ["__syncthreads", "__syncwarp"] if is_warp else ["__syncwarp", "__syncthreads"]
+        for call in calls if in_one_warp else ["__syncthreads"]:
+            for sequence, in_branch in _sequences(self._kernel.body, False):
+                if in_branch and call == "__syncthreads":
+                    continue
+                place = next((one for one in sequence if _covers(one, first)), None)
+                if place is None or not any(_covers(one, second) for one in sequence):
+                    continue
+                yield from self._barrier_after(place, call, race)
+
+    def barriers_anywhere(self) -> Iterator[Repair]:
+        """A barrier after any statement with an access of shared memory, outside of branches."""
+        if not self._kernel.shared:
+            return
+        for sequence, in_branch in _sequences(self._kernel.body, False):
+            for place in () if in_branch else sequence:
+                if not isinstance(place, Declare):
+                    yield from self._barrier_after(place, "__syncthreads", None)
+
+    def _barrier_after(self, place: Statement, call: str, race: Hazard | None) -> Iterator[Repair]:
+        line = place.span.end_line
+        if line > len(self._lines):
+            return
+        whole = self._lines[line - 1]
+        first = self._lines[place.span.line - 1]
+        indent = first[: len(first) - len(first.lstrip())]
+        end = len(whole.encode()) + 1
+        what = f"the loop of line {place.span.line}" if isinstance(place, Loop) else f"line {line}"
+        why = ""
+        if race is not None:
+            why = (
+                f"Else a thread may be at line {race.lines[-1]} before another one is done with "
+                f"line {race.lines[0]}."
+            )
+        yield Repair(
+            f"Add `{call}();` after {what}.", why,
+            (Fix(Span(line, end, line, end), f"\n{indent}{call}();"),),
+        )  # fmt: skip
+
+    def _block(self) -> tuple[int, int, int]:
+        from simulator.verdict.launches import build_without_arrays
+
+        return build_without_arrays(self._kernel, self._form).block
+
+    # Values ---------------------------------------------------------------------------------------
+
+    def starts(self, hazards: Sequence[Hazard]) -> Iterator[Repair]:
+        """A value for a variable that has none."""
+        names = {one.array for one in hazards if one.kind is HazardKind.UNINITIALIZED_READ}
+        for statement in walk(self._kernel.body):
+            if not isinstance(statement, Declare) or statement.value is not None:
+                continue
+            name = statement.variable.name
+            line = self._lines[statement.span.line - 1]
+            if name not in names or not isinstance(statement.variable.ctype, Scalar):
+                continue
+            at = line.find(f"{name};")
+            if at >= 0:
+                column = len(line[: at + len(name)].encode()) + 1
+                number = statement.span.line
+                yield Repair(
+                    f"Start {name} with 0 in line {number}.", "It is read before it has a value.",
+                    (Fix(Span(number, column, number, column), " = 0"),),
+                )  # fmt: skip
+
+    # Sizes ----------------------------------------------------------------------------------------
+
+    def rounded_up(self) -> Iterator[Repair]:
+        """A quotient of a size that is rounded up."""
+        for one in self._expressions():
+            if not isinstance(one, Binary) or one.operator != "/":
+                continue
+            left, right = self._text(one.left.span), self._text(one.right.span)
+            if left in self._sizes and right:
+                change = f"({left} + {right} - 1) / {right}"
+                yield Repair(
+                    f"Round up in line {one.span.line}: `{change}`.",
+                    f"`{left} / {right}` leaves out the last part where {right} does not divide "
+                    f"{left}.",
+                    (self._replace(one, change),),
+                )
+
+    def compared(self) -> Iterator[Repair]:
+        """Another size, or another comparison, in a guard."""
+        for one in self._expressions():
+            if not isinstance(one, Binary) or one.operator not in COMPARISONS:
+                continue
+            left, right = self._text(one.left.span), self._text(one.right.span)
+            if not left or not right or not {left, right} & set(self._sizes):
+                continue
+            was = f"{left} {one.operator} {right}"
+            for size in self._sizes:
+                if size in (left, right):
+                    continue
+                sides = (left, size) if right in self._sizes else (size, right)
+                yield self._guard(one, was, f"{sides[0]} {one.operator} {sides[1]}")
+            yield self._guard(one, was, f"{left} {COMPARISONS[one.operator]} {right}")
+
+    def _guard(self, one: Binary, was: str, change: str) -> Repair:
+        return Repair(
+            f"Write `{change}` for `{was}` in line {one.span.line}.",
+            "The guard is of another edge.", (self._replace(one, change),),
+        )  # fmt: skip
+
+    def sizes(self) -> Iterator[Repair]:
+        """Another size in an index."""
+        for one in self._expressions():
+            if not isinstance(one, Binary) or one.operator not in ("*", "%", "/"):
+                continue
+            for side in (one.left, one.right):
+                was = self._text(side.span)
+                if was not in self._sizes:
+                    continue
+                for size in self._sizes:
+                    if size != was:
+                        whole = self._text(one.span)
+                        yield Repair(
+                            f"Write {size} for {was} in `{whole}` of line {one.span.line}.",
+                            "The distance between two rows is that of another array.",
+                            (self._replace(side, size),),
+                        )
+
+    def swapped_axes(self) -> Iterator[Repair]:
+        """x for y and y for x, in indices of threads and blocks."""
+        places: dict[Span, Builtin] = {}
+        for one in self._expressions():
+            if isinstance(one, Builtin) and self._text(one.span) == f"{one.name}.{one.axis}":
+                places[one.span] = one
+        lines = sorted({span.line for span in places})
+        pairs = [{first, second} for first, second in itertools.pairwise(lines)]
+        for where in (set(lines), *pairs, *({line} for line in lines)):
+            for names in (("threadIdx", "blockIdx", "blockDim"), ("threadIdx",), ("blockIdx",)):
+                fixes = tuple(
+                    Fix(span, f"{one.name}.{'y' if one.axis == 'x' else 'x'}")
+                    for span, one in sorted(
+                        places.items(), key=lambda each: (each[0].line, each[0].column)
+                    )
+                    if span.line in where and one.name in names and one.axis in "xy"
+                )
+                if len({fix.text[-1] for fix in fixes}) < 2:
+                    continue
+                found = list(dict.fromkeys(fix.span.line for fix in fixes))
+                place = (
+                    f"line {found[0]}" if len(found) == 1 else f"lines {found[0]} to {found[-1]}"
+                )
+                told = [name for name in names if any(name in fix.text for fix in fixes)]
+                yield Repair(
+                    f"Swap x and y of {' and '.join(told)} in {place}.",
+                    "Rows and columns have each other's index.",
+                    fixes,
+                )
+        for one in self._expressions():
+            if isinstance(one, Builtin) and one.axis in "xy":
+                text = self._text(one.span)
+                other = f"{one.name}.{'y' if one.axis == 'x' else 'x'}"
+                if text == f"{one.name}.{one.axis}":
+                    yield Repair(
+                        f"Write `{other}` for `{text}` in line {one.span.line}.",
+                        "It is the index along the other axis.", (Fix(one.span, other),),
+                    )  # fmt: skip
+
+    def last_warp(self) -> Iterator[Repair]:
+        """A number of warps that is rounded up."""
+        for one in self._expressions():
+            if not isinstance(one, Binary) or one.operator not in ("/", ">>"):
+                continue
+            by = strip_casts(one.right)
+            is_warp = isinstance(by, Literal) and by.value == (32 if one.operator == "/" else 5)
+            left = self._text(one.left.span)
+            if is_warp and isinstance(strip_casts(one.left), Builtin) and left:
+                yield Repair(
+                    f"Round up in line {one.span.line}: `({left} + 31) / 32`.",
+                    "The last warp of a block may have fewer than 32 threads.",
+                    (self._replace(one, f"(({left} + 31) / 32)"),),
+                )
+
+    def wider(self, outside: Sequence[Hazard]) -> Iterator[Repair]:
+        """A product of whole numbers with 64 bits."""
+        if not any("element -" in one.message for one in outside):
+            return
+        for one in self._expressions():
+            if isinstance(one, Binary) and one.operator == "*" and self._text(one.span):
+                ctype = one.ctype
+                if isinstance(ctype, Scalar) and not ctype.is_float and ctype.size == 4:
+                    left, right = self._text(one.left.span), self._text(one.right.span)
+                    yield Repair(
+                        f"Write `(long long){left} * {right}` in line {one.span.line}.",
+                        f"`{left} * {right}` passes 2^31, the largest int.",
+                        (self._replace(one, f"(long long){left} * {right}"),),
+                    )
+
+    def guards(self, outside: Sequence[Hazard]) -> Iterator[Repair]:
+        """Conditions around the accesses that leave their arrays."""
+        lines = {(line, one.array) for one in outside for line in one.lines}
+        fixes: list[Fix] = []
+        for statement in walk(self._kernel.body):
+            for root in expressions_of(statement):
+                for one in subexpressions(root):
+                    fix = self._guarded(statement, one, lines)
+                    if fix is not None and fix not in fixes:
+                        fixes.append(fix)
+        if fixes:
+            fixes.sort(key=lambda fix: (fix.span.line, fix.span.column))
+            numbers = list(dict.fromkeys(fix.span.line for fix in fixes))
+            where = " and ".join(map(str, numbers))
+            yield Repair(
+                f"Guard line{'s' * (len(numbers) > 1)} {where}: `{fixes[0].text.strip()}`.",
+                "Beyond the edge there are no cells.", tuple(fixes),
+            )  # fmt: skip
+
+    def _guarded(
+        self, statement: Statement, one: Expression, lines: set[tuple[int, str | None]]
+    ) -> Fix | None:
+        is_store = isinstance(one, Assign)
+        target = one.lvalue if isinstance(one, Assign | Load) else None
+        target = strip_casts(target) if target is not None else None
+        if not isinstance(target, Index):
+            return None
+        variable = root_variable(target)
+        if variable is None or (target.span.line, variable.name) not in lines:
+            return None
+        condition = self._inside(variable.name, target.index)
+        place = self._text(target.span)
+        if not condition or not place:
+            return None
+        if is_store:
+            if not isinstance(statement, Evaluate):
+                return None
+            start = statement.span
+            return Fix(
+                Span(start.line, start.column, start.line, start.column), f"if ({condition}) "
+            )
+        return Fix(target.span, f"({condition} ? {place} : 0)")
+
+    def _inside(self, array: str, index: Expression) -> str:
+        """The condition for which an index is inside its array; "" where that is not known."""
+        rows, columns = self._arrays.get(array, ("", ""))
+        index = strip_casts(index)
+        if rows == "1":
+            whole = self._text(index.span)
+            return f"{whole} < {columns}" if whole and columns in self._sizes else ""
+        if not isinstance(index, Binary) or index.operator != "+":
+            return ""
+        for product, along in ((index.left, index.right), (index.right, index.left)):
+            product = strip_casts(product)
+            if not isinstance(product, Binary) or product.operator != "*":
+                continue
+            for down, size in ((product.left, product.right), (product.right, product.left)):
+                if self._text(size.span) == columns:
+                    row, column = self._text(down.span), self._text(along.span)
+                    if row and column:
+                        return f"{row} < {rows} && {column} < {columns}"
+        return ""
+
+
+def _sequences(statement: Statement, in_branch: bool) -> Iterator[tuple[Sequence[Statement], bool]]:
+    """The sequences of statements, innermost first, and whether a condition is around each."""
+    inside = in_branch or isinstance(statement, If | Switch)
+    for inner in inner_statements(statement):
+        yield from _sequences(inner, inside)
+    if isinstance(statement, Statements):
+        yield statement.statements, in_branch
+
+
+def _covers(statement: Statement, line: int) -> bool:
+    return statement.span.line <= line <= statement.span.end_line

@@ -1,0 +1,86 @@
+"""What a kernel seems to be that no task explains: it is asked, and not accused."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator.language.ctype import Pointer
+from simulator.language.errors import LaunchError, SourceError
+from simulator.observers.written_parameters import written_parameters
+from simulator.verdict.experiment import Run, Touches, is_plain_array
+from simulator.verdict.fit import Fit, fits
+from simulator.verdict.form import LaunchForm, NumberArgument
+from simulator.verdict.mend import mend
+from simulator.verdict.parameters import Shape, recognise
+from simulator.verdict.repair import Repair
+from simulator.verdict.runs import Runs
+from simulator.verdict.sizes import Trial, trials
+from simulator.verdict.tasks import TASKS
+
+NEAREST = 2  # tasks that are named
+TRIED = 3  # sizes at which a kernel is run as what its name says
+SECONDS = 1.0  # of a processor, for each
+ASKED = "Choose what it should compute, and its results are compared."
+
+
+def seems(runs: Runs, planned: Trial) -> tuple[str, Repair | None]:
+    """The sentence about what a kernel seems to be, and the change with which it is that.
+
+    ("", None) where nothing tells. runs are those of the form's own sizes, without a task.
+    """
+    if runs.report is None or runs.launch is None:
+        return "", None
+    named = recognise(runs.kernel)
+    if named is not None:
+        change = _change(runs, named)
+        if change is not None:
+            title = TASKS[named.task].title
+            sentence = change.sentence[0].lower() + change.sentence[1:]
+            return f"If it should compute {title}: {sentence} With that it does.", change
+    titles = [TASKS[named.task].title] if named is not None else []
+    near = _near(runs, planned)
+    if near and near[0].agreement == 1.0:
+        return f"It runs without hazards, and here {near[0].task.title} holds. {ASKED}", None
+    titles = list(dict.fromkeys((*titles, *(fit.task.title for fit in near))))[:NEAREST]
+    if not titles:
+        return "", None
+    return f"It looks like {' or '.join(titles)}, but is {_none(titles)}. {ASKED}", None
+
+
+def _none(titles: list[str]) -> str:
+    return "not" if len(titles) == 1 else "neither"
+
+
+def _change(runs: Runs, named: Shape) -> Repair | None:
+    """A change with which a kernel computes what its name and its parameters say."""
+    numbers = {one.name: one for one in runs.form.arguments if isinstance(one, NumberArgument)}
+    arguments = tuple(numbers.get(one.name, one) for one in named.arguments)
+    form = LaunchForm(
+        runs.form.grid, runs.form.block, runs.form.shared_bytes, arguments, named.task, named.roles
+    )
+    task = TASKS[named.task]
+    again = Runs(runs.kernel, form, task)
+    try:
+        planned = trials(runs.kernel, form, task.sizes)[:TRIED]
+        for trial in planned:
+            again.run(trial, SECONDS)
+    except (LaunchError, SourceError):
+        return None
+    return mend(again, planned)
+
+
+def _near(runs: Runs, planned: Trial) -> list[Fit]:
+    """The tasks that some of the results agree with, or a single one in shape."""
+    kernel, report, launch = runs.kernel, runs.report, runs.launch
+    pointers = [one.ctype for one in kernel.parameters if isinstance(one.ctype, Pointer)]
+    if report is None or launch is None or not all(map(is_plain_array, pointers)):
+        return []
+    touches = Touches()
+    touches.cells = {name: int(np.size(array)) for name, array in report.arrays.items()}
+    touches.stored = written_parameters(kernel) & report.arrays.keys()
+    found = fits(kernel, runs.form, [(planned.sizes, Run(launch, touches, report.arrays))])
+    return [
+        fit
+        for fit in found
+        if fit.agreement > 0 or fit.task.arrays[fit.task.results[0]] == ("1", "1")
+    ]
