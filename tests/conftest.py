@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Playwright
     from xdist.remote import Producer
     from xdist.scheduler import Scheduling
 
@@ -65,9 +65,18 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """One browser for the whole process, which has room for one of Playwright's event loops."""
+def driver() -> Iterator[Playwright]:
+    """One for the whole process, which has room for one of Playwright's event loops."""
     from tests.browser import app  # Playwright is not installed where only `gpu` tests run.
 
-    with app.browser() as found:
+    with app.driver() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def chromium(driver: Playwright) -> Iterator[Browser]:
+    """One browser for the whole process."""
+    from tests.browser import app
+
+    with app.browser(driver) as found:
         yield found

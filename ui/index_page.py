@@ -31,6 +31,11 @@ SERVER_ADDRESS = (
     "<script>window.__streamlit = Object.assign(window.__streamlit ?? {}, "
     '{BACKEND_BASE_URL: new URL(".", window.location.href).href})</script>'
 )
+# Other names of pages, which someone may type: after what the navigation, and this app, call them.
+OTHER_NAMES = {
+    "gpu": "compare", "GPU": "compare", "lessons": "learn", "lesson": "learn", "exercises": "write",
+    "home": "", "door": "",
+}  # fmt: skip
 
 
 MODULES = ("Html", "Selectbox", "BidiComponent", "PlotlyChart")  # the last one is run early, too
@@ -39,11 +44,16 @@ MODULES = ("Html", "Selectbox", "BidiComponent", "PlotlyChart")  # the last one 
 def routes(pages: Iterable[str]) -> list[Route]:
     """A route for each page, named as in its address, "" for the first; none without index.html.
 
-    They hold for the folder of the setting server.baseUrlPath.
+    A page's other names lead to its address. All hold for the folder of the setting
+    server.baseUrlPath.
     """
     if not INDEX.is_file():
         return []
-    return [Route(f"{prefix()}/{page}", send_index if page else send_first) for page in pages]
+    found = [Route(f"{prefix()}/{page}", send_index if page else send_first) for page in pages]
+    for name in OTHER_NAMES:
+        found.append(Route(f"{prefix()}/{name}", send_to_page))
+        found.append(Route(f"{prefix()}/{name}/", send_to_page))
+    return found
 
 
 def prefix() -> str:
@@ -57,6 +67,14 @@ def send_first(request: Request) -> Response:
     if request.url.query:
         return RedirectResponse(f"step?{request.url.query}")
     return send_index(request)
+
+
+def send_to_page(request: Request) -> Response:
+    """The address of the page that another name means, with the query: /gpu leads to /compare."""
+    _, name, *slash = request.url.path.removeprefix(prefix()).split("/")
+    page = OTHER_NAMES[name]
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"{'..' if slash else '.'}/{page}{query}")
 
 
 def send_index(_: Request) -> HTMLResponse:
@@ -76,7 +94,8 @@ def early_modules() -> str:
     found = [f"./static/js/{file.name}" for name in MODULES for file in folder.glob(f"{name}.*.js")]
     links = [f'<link rel="modulepreload" crossorigin href="{file}">' for file in found]
     run = "".join(
-        f'<script type="module">requestIdleCallback?.(() => import("{file}"))</script>'
+        '<script type="module">(window.requestIdleCallback ?? setTimeout)'
+        f'(() => import("{file}"))</script>'
         for file in found
         if "PlotlyChart" in file
     )

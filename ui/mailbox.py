@@ -8,7 +8,7 @@ import streamlit as st
 
 from ui.presets import Preset
 from ui.told_hazard import Told
-from ui.view_url import View
+from ui.view_url import View, to_query
 
 STEP_PAGE = "ui/pages/step.py"
 
@@ -43,9 +43,13 @@ class Mailbox:
 
 
 def open_view(view: View) -> None:
-    """Go from another page to the Step page, to a view's scene."""
+    """Go from another page to the Step page, to a view's scene.
+
+    With its query the address needs no other entry of the browser's history: Back leads from the
+    scene to the page that opened it.
+    """
     mailbox().request(view)
-    st.switch_page(STEP_PAGE)
+    st.switch_page(STEP_PAGE, query_params=to_query(view))
 
 
 def mailbox() -> Mailbox:

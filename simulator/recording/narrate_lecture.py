@@ -6,6 +6,7 @@ for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from simulator.language.ctype import ArrayOf, Pointer, Scalar, Struct, Vector, parts
@@ -397,9 +398,10 @@ def _describe_expression(formatter: ExpressionFormatter, expression: Expression)
             factors, numbers = formatter.symbolic(value), formatter.numeric(value)
             total = formatter.show(expression)
             name = formatter.lvalue(lvalue)
+            own = f"its {name}" if is_called_sum(name) else f"its sum {name}"
             return (
-                f"adds {join_stages(factors, numbers)} to its sum {name}, now {total}",
-                f"adds {numbers} to its sum {name}, now {total}",
+                f"adds {join_stages(factors, numbers)} to {own}, now {total}",
+                f"adds {numbers} to {own}, now {total}",
                 f"adds {numbers}: {name} = {total}",
             )
         case Assign(lvalue=lvalue, value=value) if store is not None and load is None:
@@ -504,6 +506,11 @@ def _describe_copy(
         f"copies {source} = {number} to {target}",
         f"copies {source} to {target}",
     )
+
+
+def is_called_sum(name: str) -> bool:
+    """Whether a variable's name is the word that sentences have for it: sum, sums, sum[0]."""
+    return re.fullmatch(r"sums?(\W.*)?", name) is not None
 
 
 def _is_float(expression: Expression) -> bool:

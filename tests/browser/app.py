@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
 from ui.executor import VARIABLE
 
@@ -42,13 +42,19 @@ def chromium() -> str:
 
 
 @contextmanager
-def browser() -> Iterator[Browser]:
-    """A headless browser."""
+def driver() -> Iterator[Playwright]:
+    """What starts browsers; a process has room for one."""
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
-        yield launched
-        launched.close()
+        yield playwright
+
+
+@contextmanager
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """A headless Chromium."""
+    launched = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
+    yield launched
+    launched.close()
 
 
 @dataclass(frozen=True, slots=True)

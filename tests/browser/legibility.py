@@ -579,7 +579,7 @@ def main(arguments: Sequence[str]) -> int:
     last = len(recorded.lines())
     if options.steps:
         steps = sorted({min(max(1, int(n)), last) - 1 for n in options.steps.split(",")})
-    with app.browser() as browser, figure_page(browser) as page:
+    with app.driver() as driver, app.browser(driver) as browser, figure_page(browser) as page:
         faults = find_faults(
             recorded.figure(look, steps),
             look,

@@ -167,3 +167,26 @@ def test_a_violation_is_found(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<button id=nameless></button>')")
     assert [one for one in violations(page) if "#nameless" in one]
+
+
+# Whether what has the focus, or what stands for it, is outlined or ringed.
+MARKED = """() => {
+  const at = document.activeElement;
+  if (at === document.body) return true;
+  return [at, at.closest("label"), at.closest(".cm-editor")].some((one) => {
+    if (!one) return false;
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(one);
+    const ring = boxShadow.match(/0px 0px 0px ([\\d.]+)px(?! inset)/);
+    return outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 || ring?.[1] >= 2;
+  });
+}"""
+
+
+@pytest.mark.parametrize("path", ["/", "/learn?lesson=memory", "/step", "/write", "/compare"])
+def test_the_focus_is_seen_after_each_tab(visit: Open, path: str) -> None:
+    page = visit(path)
+    drawn = "img.door, .stops.walking, .plot[data-ready], .cm-content, .js-plotly-plot"
+    page.locator(drawn).first.wait_for(state="attached")
+    for _ in range(15):
+        page.keyboard.press("Tab")
+        page.wait_for_function(MARKED, timeout=5000)  # the editor marks itself a little later

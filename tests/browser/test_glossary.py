@@ -46,6 +46,17 @@ IN_SCENE = """([begins, word]) => {
   const { top, bottom } = drawn;
   return { x: (left + right) / 2, y: (top + bottom) / 2, left, right, top, bottom };
 }"""
+# What a card lies upon of the buttons, and of the names and sentences in a scene.
+COVERED = """() => {
+  const card = document.querySelector(".term-card").getBoundingClientRect();
+  const texts = [...document.querySelectorAll(".stepper .plot text")].filter((text) =>
+    text.textContent.trim() && !getComputedStyle(text).fontFamily.includes("monospace"));
+  return [...document.querySelectorAll(".stepper .bar > *"), ...texts].filter((one) => {
+    const box = one.getBoundingClientRect();
+    return box.width && card.left < box.right && box.left < card.right
+      && card.top < box.bottom && box.top < card.bottom;
+  }).map((one) => one.textContent.trim());
+}"""
 
 # The words of the page's glossary, of some terms, whose picture a browser cannot draw.
 PICTURES = """async ([folder, theme, terms]) => {
@@ -113,6 +124,22 @@ def shows_scene(page: Page, term: str) -> None:
     assert (view.kernel, view.M, view.stage, notices) == (
         scene.view.kernel, scene.view.M, scene.view.stage, (),
     )  # fmt: skip
+
+
+def test_a_card_covers_no_button_and_no_name_of_the_scene_beside_its_word(visit: Open) -> None:
+    page = linked(ready(visit("/step")))
+    for word in ("block", "barrier"):
+        explained(page, ON_PAGE, [".st-key-sentence", word], word)
+        assert page.evaluate(COVERED) == []
+        box = card(page).bounding_box()
+        assert box is not None
+        place: Place = page.evaluate(ON_PAGE, [".st-key-sentence", word])
+        for part in range(1, 9):  # the way to the card takes longer than one may be away from both
+            x = place["x"] + (box["x"] + box["width"] / 2 - place["x"]) * part / 8
+            page.mouse.move(x, place["y"] + (box["y"] + 9 - place["y"]) * part / 8)
+            page.wait_for_timeout(100)
+        expect(card(page)).to_be_visible()
+        goes_away(page)
 
 
 def test_a_word_of_a_lesson_shows_a_small_scene_that_opens(visit: Open) -> None:

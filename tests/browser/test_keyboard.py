@@ -148,6 +148,29 @@ def test_an_open_list_has_its_keys(visit: Open) -> None:
     until(page, f"Step {catalogue()[name].opens['step']} of")
 
 
+def test_after_a_pace_is_chosen_by_mouse_keys_are_the_scenes_where_open_is_unknown(
+    visit: Open,
+) -> None:
+    """As in WebKit, whose lists take the keys while they are open."""
+    page = visit("/step?step=9")
+    page.add_init_script(
+        "const known = CSS.supports.bind(CSS);"
+        "CSS.supports = (...asked) => asked[0] !== 'selector(:open)' && known(...asked)"
+    )
+    page.reload()
+    ready(page)
+    pace = page.get_by_label("Steps a second")
+    for choose in (True, False):  # or the list is closed without a choice
+        pace.dispatch_event("pointerdown")
+        pace.focus()
+        if choose:
+            pace.select_option("4")
+            expect(pace).not_to_be_focused()
+        page.keyboard.press("ArrowRight")
+        until(page, f"Step {10 if choose else 11} of")
+    expect(pace).to_have_value("4")
+
+
 def test_a_control_that_was_tabbed_to_has_space_and_the_scene_the_arrows(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     switch = page.get_by_role("checkbox", name="Remove the first barrier")

@@ -73,6 +73,37 @@ def test_each_stop_is_walked_and_each_scene_stepped_by_keys(visit: Open, name: s
     assert page.locator(f"{WALK} .place").all_inner_texts() == places
 
 
+def test_back_from_a_scene_that_a_lesson_opened_leads_to_the_same_place(visit: Open) -> None:
+    """And the last stop says that it is the last, and has keys."""
+    page = drawn(visit(f"/learn?lesson={FIRST.name}&numbers={SEED}"), FIRST)
+    root, count = page.locator(WALK).first, len(sequences(FIRST)[0].stops)
+    forward = root.get_by_role("button", name="Next stop")
+    for _ in range(count - 1):
+        forward.click()
+    expect(forward).to_have_attribute("aria-disabled", "true")
+    page.keyboard.press("ArrowRight")
+    expect(root.locator(".place")).to_have_text(f"{count} of {count} the end")
+    page.keyboard.press("ArrowLeft")
+    expect(root.locator(".place")).to_have_text(f"{count - 1} of {count}")
+    box = page.locator("[class*=st-key-question]").first
+    box.get_by_label("Your number").fill("1")
+    box.get_by_role("button", name="Answer", exact=True).click()
+    show = box.get_by_role("button", name="Show me")
+    show.scroll_into_view_if_needed()
+    top = show.evaluate("one => one.getBoundingClientRect().top")
+    show.click()
+    ready(page)
+    page.wait_for_timeout(700)  # until the address tells the step
+    page.go_back()
+    expect(root.locator(".place")).to_have_text(f"{count - 1} of {count}")
+    show.wait_for()
+    page.wait_for_function(
+        """([word, top]) => [...document.querySelectorAll(".stButton button")].some((one) =>
+          one.textContent.includes(word) && Math.abs(one.getBoundingClientRect().top - top) < 8)""",
+        arg=["Show me", top],
+    )
+
+
 def answer(box: Locator, question: Question, numbers: Mapping[str, float], said: Answer) -> None:
     """Give an answer as a reader does, once what was there before is gone."""
     expect(box.get_by_role("button", name="Answer", exact=True)).to_have_count(1)

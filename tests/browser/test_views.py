@@ -565,3 +565,30 @@ def test_the_animation_of_a_long_recording_has_all_its_pages(visit: Open, tmp_pa
     text = (tmp_path / "long.html").read_text(encoding="utf-8")
     found = [int(number) for number in re.findall(r"Step (\d+) of 521", text)]
     assert set(found) == set(range(1, 522))
+
+
+# The controls that lie over each other or beyond the window, and those whose names are cut.
+CROWDED = """() => {
+  const boxes = [...document.querySelectorAll(".st-key-controls > *")].map((one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect();
+    return { left, right, top, bottom, name: one.innerText };
+  }).filter((box) => box.right > box.left);
+  const found = boxes.filter((box) => box.left < 0 || box.right > window.innerWidth);
+  boxes.forEach((one, i) => found.push(...boxes.slice(0, i).filter((other) =>
+    Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1
+    && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 1)));
+  const cut = [...document.querySelectorAll(".st-key-controls label p")].filter(
+    (one) => one.getClientRects().length && one.scrollWidth > one.clientWidth);
+  return [...found.map(({ name }) => name), ...cut.map((one) => one.innerText)];
+}"""
+
+
+def test_controls_have_room_on_each_width_of_a_phone(visit: Open) -> None:
+    for path, drawn in (("/step", ".plot[data-ready]"), ("/learn?lesson=memory", ".walking")):
+        page = visit(path, 390, 844)
+        page.locator(drawn).first.wait_for()
+        for width in (390, 402, 480, 560, 639):
+            page.set_viewport_size({"width": width, "height": 844})
+            expect(page.locator(".st-key-controls > *").last).to_be_in_viewport()
+            page.wait_for_timeout(200)
+            assert page.evaluate(CROWDED) == [], (path, width)

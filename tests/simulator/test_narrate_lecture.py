@@ -259,6 +259,22 @@ def test_a_thread_of_the_naive_kernel_reads_both_factors_from_global_memory() ->
         )
 
 
+@pytest.mark.parametrize(
+    ("called", "own"),
+    [("sum", "its sum"), ("sums", "its sums"), ("summed", "its sum summed"), ("s", "its sum s")],
+)
+def test_a_sum_that_is_called_sum_is_named_once(called: str, own: str) -> None:
+    entry = catalogue()["naive"]
+    text = re.sub(r"\bacc\b", called, entry.source())
+    arguments = {"A": np.ones((2, 2)), "B": np.ones((2, 2)), "C": np.zeros((2, 2)),
+                 "M": 2, "N": 2, "K": 2}  # fmt: skip
+    recording = record(compile_kernel(text, entry.kernel), entry.launch(arguments), (0, 0, 0))
+    long, middle, short = spoken(recording, steps_of(recording, f"{called} +=")[0], 0)
+    assert long == f"adds A[0] × B[0] = 1 × 1 to {own}, now 1."
+    assert middle == f"adds 1 × 1 to {own}, now 1."
+    assert short == f"adds 1 × 1: {called} = 1."
+
+
 def four(numbers: Array) -> str:
     return f"({', '.join(str(int(number)) for number in numbers)})"
 

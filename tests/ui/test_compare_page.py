@@ -111,6 +111,24 @@ def test_two_recorded_kernels_are_compared_in_a_sentence(monkeypatch: pytest.Mon
     assert {"registers", "tiled, TILE 32"} <= set(speeds(page)["Kernel"])
 
 
+def test_the_sentence_comes_first_and_the_charts_have_kernels_in_float32_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = without(monkeypatch, "")
+    texts = [str(text.value) for text in page.markdown]
+    explained, begins = texts[texts.index(sentence(page)) + 1 :][:2]
+    assert explained == (
+        "**Tiled**: a block shares tiles of A and B.  \n"
+        "**Naive**: a thread reads its row and its column."
+    )
+    assert begins.startswith("A kernel is the text that the simulator steps through")
+    assert set(speeds(page)["Type"]) == {"FP32"}
+    shown = {row["Kernel"]: float(row["TFLOP/s"]) for _, row in speeds(page).iterrows()}
+    assert shown["naive"] > max(shown.values()) / 25, "its bar is no sliver"
+    page.selectbox(key="recorded_base").select("cublas").run()
+    assert any("**cuBLAS**: NVIDIA's own library." in text.value for text in page.markdown)
+
+
 def sentence(page: AppTest) -> str:
     """The sentence that compares two kernels."""
     return next(

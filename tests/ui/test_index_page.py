@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
+from starlette.requests import Request
+from starlette.routing import Match
 
 from ui import index_page
 
@@ -30,3 +33,28 @@ def test_without_streamlits_files_nothing_is_loaded_early(
     monkeypatch.setattr(index_page, "INDEX", tmp_path / "index.html")
     assert index_page.early_modules() == ""
     assert index_page.routes([""]) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "leads_to"),
+    [
+        ("/gpu", "", "/compare"),
+        ("/GPU", "?kernel=padded", "/compare?kernel=padded"),
+        ("/gpu/", "", "/compare"),
+        ("/lessons", "?lesson=banks", "/learn?lesson=banks"),
+        ("/exercises", "", "/write"),
+    ],
+)
+def test_another_name_of_a_page_leads_to_its_address(path: str, query: str, leads_to: str) -> None:
+    pages = ["", "learn", "step", "write", "compare"]
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": query[1:].encode(),
+             "headers": [(b"host", b"tilewise")]}  # fmt: skip
+    [route] = [one for one in index_page.routes(pages) if one.matches(scope)[0] is Match.FULL]
+    answer = route.endpoint(Request(scope))
+    assert urljoin(path, answer.headers["location"]) == leads_to
+    assert set(index_page.OTHER_NAMES.values()) <= set(pages)
+
+
+def test_the_script_that_runs_early_needs_no_name_that_a_browser_lacks() -> None:
+    """WebKit has no requestIdleCallback: a bare name that is not declared throws, even with ?."""
+    assert not re.search(r"(?<!window\.)requestIdleCallback", index_page.early_modules())

@@ -10,6 +10,7 @@ from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.launch import unravel
+from simulator.recording.narrate_lecture import is_called_sum
 from simulator.recording.recording import StepAccess
 from ui.hit import Hit
 from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader
@@ -209,7 +210,8 @@ class ProductStage:
         """What stands in each window, and which part of it."""
         letters = self._letters
         windows = (self._left, self._top, self._sums)
-        own = "its sums" if self._board.sums.own else f"one sum per thread{self._plane()}"
+        one = "one" if is_called_sum(self._board.sums.variable.name) else "one sum"
+        own = "its sums" if self._board.sums.own else f"{one} per thread{self._plane()}"
         kinds = (*map(_kind_of, (self._board.left, self._board.top)), own)
         points, texts = [], []
         for window, content, kind in zip(windows, contents, kinds, strict=True):

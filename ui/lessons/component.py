@@ -37,7 +37,7 @@ def _register_components() -> tuple[Any, Any, Any, Any]:
     )
     address = st.components.v2.component(
         "tilewise_lesson_address", html="<span></span>", css=read_web("memory.css"),
-        js=read_web("lesson_address.js"), isolate_styles=False,
+        js=read_web("lesson_place.js", "lesson_address.js"), isolate_styles=False,
     )  # fmt: skip
     return stops, picker, scene, address
 

@@ -7,6 +7,7 @@ from string import Template
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from gpu import bits, recorded
 from gpu.bits import BitVerdict
@@ -80,10 +81,12 @@ def draw_page() -> None:
         if words.is_drawn:
             with words.container:
                 draw_glossary(open_view)
+    lead = st.container()  # of the recorded run, where no GPU is here
     st.markdown(
-        "The text that the simulator steps through, compiled for a real GPU, checked against a "
-        "float64 product on fresh random inputs, and timed beside cuBLAS in the same precision: "
-        "true FP32, or what a kernel for tensor cores rounds to."
+        "A kernel is the text that the simulator steps through, compiled for a real GPU. Its "
+        "product of random matrices is checked against one in double precision, and it is timed "
+        "beside cuBLAS, NVIDIA's own library, in the same precision: FP32, which is `float`, or "
+        "what a kernel for tensor cores rounds to."
     )
     gpu = int(st.session_state.get(GPU, 0))
     workers = cluster_workers()
@@ -92,7 +95,7 @@ def draw_page() -> None:
         st.header("On the cluster" if workers else "On this machine", anchor=False)
         draw_live(status.device, status.devices, gpu)
         st.divider()
-    draw_recordings(beside_live=status.device is not None)
+    draw_recordings(lead, beside_live=status.device is not None)
     draw_scalings()
     draw_grid()
     if not may_use_gpu():
@@ -176,7 +179,7 @@ def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
     limits_of_gpu: Limits | None = st.session_state.get(LIMITS, {}).get(gpu)
     result: Comparison | None = st.session_state.get(RESULT)
     if result is not None:
-        show_comparison(result, limits_of_gpu, st.columns(2), "live")
+        show_comparison(result, limits_of_gpu, st.container(), st.columns(2), "live")
     elif limits_of_gpu is not None:
         show_limits(limits_of_gpu, "live")
     verdict: BitVerdict | None = st.session_state.get(BITS)
@@ -276,8 +279,11 @@ def draw_sources(candidates: list[Candidate]) -> None:
             tab.code(candidate.text, language="cpp", line_numbers=True)
 
 
-def draw_recordings(beside_live: bool) -> None:
-    """Show the comparisons of a recorded run; `beside_live` leaves out their source."""
+def draw_recordings(lead: DeltaGenerator, beside_live: bool) -> None:
+    """Show the comparisons of a recorded run, its sentence in `lead`.
+
+    `beside_live` leaves out their source, and the sentence stands with the rest.
+    """
     found = recorded.recordings()
     for problem in found.problems:
         draw_broken(problem)
@@ -289,11 +295,14 @@ def draw_recordings(beside_live: bool) -> None:
     if len(found.runs) > 1:
         run = st.selectbox("Recorded on", found.runs, format_func=lambda run: run.device.name)
     with drawn_from(run.file):
-        draw_recording(run, beside_live)
+        draw_recording(run, None if beside_live else lead)
 
 
-def draw_recording(run: RecordedRun, beside_live: bool) -> None:
-    """Show the comparisons of a run, and what else was measured in it."""
+def draw_recording(run: RecordedRun, lead: DeltaGenerator | None) -> None:
+    """Show the comparisons of a run, and what else was measured in it.
+
+    lead is where its sentence stands; None, beside a GPU of this machine, leaves out its source.
+    """
     st.header(f"Recorded on {run.device.name}, {run.when.day} {run.when:%B %Y}", anchor=False)
     device = run.device
     st.caption(
@@ -309,12 +318,14 @@ def draw_recording(run: RecordedRun, beside_live: bool) -> None:
         key="recorded_size",
     )  # fmt: skip
     comparison = run.comparisons[sizes[name]]
-    show_comparison(comparison, run.limits, pair_columns, "recorded", run.comparisons)
+    show_comparison(
+        comparison, run.limits, lead or st.container(), pair_columns, "recorded", run.comparisons
+    )
     if run.shapes and run.shape_table:
         show_shapes(run.shapes, run.shape_table)
     if run.bits:
         show_bits(run.bits)
-    if not beside_live:
+    if lead is not None:
         with st.expander("The text that ran"):
             texts = [kernel for kernel in comparison.kernels if kernel.source]
             for tab, kernel in zip(

@@ -79,7 +79,7 @@ function wordInScene(scene, findWords, x, y) {
     const drawn = text.getBoundingClientRect();
     if (!contains(drawn, x, y)) continue;
     const style = getComputedStyle(text);
-    if (style.fontFamily.includes("monospace") || style.fillOpacity === "0" || style.visibility === "hidden") {
+    if (isMonospaced(style) || style.fillOpacity === "0" || style.visibility === "hidden") {
       continue;
     }
     const local = text.getBBox();
@@ -106,7 +106,29 @@ function createCard() {
   return card;
 }
 
-// Below its word, else above it; a picture that has no room there is drawn smaller, or not at all.
+// What a card should leave in sight, and what covering it costs, in steps of the card's way from its
+// word: buttons and names of a scene more than its program's text and the numbers in its cells.
+const STEP = 40; // pixels
+const CONTROLS = ".stepper .bar > *, .stops .walk > *, .stAppHeader a, .st-key-controls > *";
+const [CONTROL_COST, NAME_COST, NUMBER_COST] = [6, 4, 0.5];
+
+function obstacles() {
+  const controls = [...document.querySelectorAll(CONTROLS)].map((one) => [one, CONTROL_COST]);
+  const texts = [...document.querySelectorAll(SCENES)].flatMap((scene) => (
+    [...scene.querySelectorAll("text")].filter((text) => text.textContent.trim()).map((text) => (
+      [text, isMonospaced(getComputedStyle(text)) ? NUMBER_COST : NAME_COST]
+    ))
+  ));
+  return [...controls, ...texts].flatMap(([one, cost]) => {
+    const box = one.getBoundingClientRect();
+    return box.width && box.bottom > 0 && box.top < window.innerHeight ? [{ box, cost }] : [];
+  });
+}
+
+const isMonospaced = ({ fontFamily }) => fontFamily.includes("monospace");
+
+// Below its word, else above it, as near as it can be without covering what is to be seen beside the
+// word; a picture that has no room there is drawn smaller, or not at all.
 function placeCard(card, image, { left, top, bottom }) {
   image.style.maxHeight = "";
   const below = window.innerHeight - bottom - 2 * GAP;
@@ -119,8 +141,33 @@ function placeCard(card, image, { left, top, bottom }) {
     else image.style.maxHeight = `${height}px`;
   }
   const { offsetWidth: width, offsetHeight: height } = card;
-  card.style.left = `${Math.max(GAP, Math.min(left, window.innerWidth - width - GAP))}px`;
-  card.style.top = `${isBelow ? bottom + GAP : top - height - GAP}px`;
+  const start = {
+    left: Math.max(GAP, Math.min(left, window.innerWidth - width - GAP)),
+    top: isBelow ? bottom + GAP : Math.max(GAP, top - height - GAP),
+  };
+  const covered = obstacles();
+  const costOf = (at) => covered.reduce((sum, { box, cost }) => {
+    const isCovered = at.left < box.right && box.left < at.left + width
+      && at.top < box.bottom && box.top < at.top + height;
+    return sum + (isCovered ? cost : 0);
+  }, Math.hypot(at.left - start.left, at.top - start.top) / STEP);
+  let best = [costOf(start), start];
+  const [first, last] = isBelow
+    ? [start.top, window.innerHeight - height - GAP] : [GAP, start.top];
+  for (let y = first; y <= last; y += STEP / 4) {
+    for (let x = GAP; x <= window.innerWidth - width - GAP; x += STEP / 2) {
+      const at = { left: x, top: y };
+      const cost = costOf(at);
+      if (cost < best[0]) best = [cost, at];
+    }
+  }
+  card.style.left = `${best[1].left}px`;
+  card.style.top = `${best[1].top}px`;
+}
+
+// How far a pointer is from a box.
+function distanceTo({ left, right, top, bottom }, x, y) {
+  return Math.hypot(Math.max(left - x, 0, x - right), Math.max(top - y, 0, y - bottom));
 }
 
 function createGlossary() {
@@ -135,6 +182,7 @@ function createGlossary() {
   let findWords = () => [];
   let loaded = null; // the folder of the words
   let shown = null; // the word whose card is open
+  let away = Infinity; // pixels from the pointer to the card
   const timers = { look: null, rest: null, close: null };
 
   function look() {
@@ -166,6 +214,7 @@ function createGlossary() {
     if (picture) image.src = addressOf(`${component.data.theme}/${picture}.svg`);
     else image.removeAttribute("src");
     card.hidden = false;
+    away = Infinity;
     placeCard(card, image, word.box);
     if (!(word.element instanceof SVGElement)) return;
     line.hidden = false;
@@ -195,7 +244,12 @@ function createGlossary() {
       return;
     }
     if (shown && contains(shown.box, event.clientX, event.clientY)) return;
-    if (shown) timers.close ??= setTimeout(hide, CLOSING_MS);
+    if (shown) {
+      const distance = distanceTo(card.getBoundingClientRect(), event.clientX, event.clientY);
+      if (distance < away) clearTimeout(timers.close);
+      if (distance < away || timers.close === null) timers.close = setTimeout(hide, CLOSING_MS);
+      away = distance;
+    }
     timers.rest = setTimeout(() => whenIdle(() => {
       const word = wordAt(event);
       if (word) show(word);

@@ -15,11 +15,12 @@ const REPEATED = [
   "barrier", "play",
 ];
 
-// Where all keys are the control's: what is typed into, and a list or menu that is open.
+// Where all keys are the control's: what is typed into, and a list or menu that is open. WebKit does
+// not know :open, and gives a page no key while a list is.
 const TYPED = "textarea, [contenteditable=true], "
   + "input:not([type=checkbox], [type=radio], [type=range], [type=button], [role=combobox])";
-const OPEN = "[role=combobox][aria-expanded=true], [role=listbox], [role=menu], "
-  + (CSS.supports("selector(:open)") ? "select:open" : "select");
+const OPEN = "[role=combobox][aria-expanded=true], [role=listbox], [role=menu]"
+  + (CSS.supports("selector(:open)") ? ", select:open" : "");
 // Where they are its own if the focus came by the keyboard: all keys, or only Space.
 const STEERED = "input[type=radio], input[type=range], select, [role=combobox]";
 const PRESSED = "button, a, summary, input[type=checkbox], [role=button]";
@@ -459,6 +460,7 @@ function createPlayer(root, hooks) {
     show(Number.isFinite(n) ? n - 1 : step);
   };
   pace.onchange = () => {
+    if (byPointer) pace.blur();
     if (timer) {
       pause();
       play();

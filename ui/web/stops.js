@@ -2,29 +2,37 @@
 // to the window's middle.
 const TYPED_INTO = "input, textarea, select, [contenteditable=true], [role=combobox], [role=listbox], .picker, dialog";
 
+// Where the reader was in stops that were drawn before, as after the browser's Back.
+const walkedTo = (window.tilewiseStops ??= new Map());
+
 // Walk the stops within root; root keeps its place when it is filled anew.
 function startStops(root) {
   const stops = [...root.querySelectorAll(".stop")];
   const place = root.querySelector(".place");
   const buttons = [...root.querySelectorAll("[data-walk]")];
-  let at = Math.min(Number(root.dataset.at ?? 0), stops.length - 1);
+  const { drawn } = root.dataset;
+  let at = Math.min(Number(root.dataset.at ?? walkedTo.get(drawn) ?? 0), stops.length - 1);
 
   function show() {
     root.dataset.at = at;
+    walkedTo.set(drawn, at);
     stops.forEach((stop, i) => stop.classList.toggle("shown", i === at));
     if (!place) return;
     place.textContent = `${at + 1} of ${stops.length}`;
-    buttons.forEach((one) => (one.disabled = !stops[at + Number(one.dataset.walk)]));
+    // Not disabled: Firefox gives a button that is, and has the focus, all keys for nothing.
+    buttons.forEach((one) => one.setAttribute("aria-disabled", !stops[at + Number(one.dataset.walk)]));
   }
 
   root.walk = (by) => {
-    if (!stops[at + by]) return false;
+    if (!stops[at + by]) {
+      if (place && by > 0) place.textContent = `${at + 1} of ${stops.length}\nthe end`;
+      return;
+    }
     at += by;
     show();
     if (matchMedia("(max-width: 640px)").matches) {
       stops[at].querySelector(".mark")?.scrollIntoView({ block: "nearest" });
     }
-    return true;
   };
   buttons.forEach((one) => (one.onclick = () => root.walk(Number(one.dataset.walk))));
   root.classList.add("walking");
