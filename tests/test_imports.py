@@ -109,6 +109,7 @@ SIMULATOR = {
     },
     "verdict": {
         "language",
+        "guard",
         "launch",
         "size_expression",
         "number_format",

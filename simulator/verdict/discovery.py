@@ -146,6 +146,7 @@ class _Search:
         x, y, z = (most if axis in self._axes else 1 for axis in range(3))
         self._room: Dim3 = (x, y, z)
         self._large = [one for one in experiment.sizes if small_value(one) is None]
+        self._side = TILE  # that divides all sizes
         self._loads = False  # whether the first block loads anything
 
     def run(self) -> Discovery | None:
@@ -267,6 +268,7 @@ class _Search:
         values = self._values(dict(zip(self._large, apart, strict=False)))
         block = evaluate(self._one.block[axis], self._macros)
         tiles = list(dict.fromkeys((*self._apart(axis, values), block)))[:MOST_TILES]
+        self._side = max(self._side, tiles[0])
         sizes = self._large or [str(next(iter(base.values()), 1))]
         found = [_ceil(size, tile) for tile in tiles for size in (*sizes, *self._pairs())]
         return found[:MOST_GUESSES]
@@ -320,8 +322,10 @@ class _Search:
     ) -> list[dict[str, int]]:
         """Two times values of the sizes: two or three tiles, each size with values of its own."""
         found = []
-        side = max([TILE, *tiles.values()])
-        pools = VALUES if side <= TILE or len(self._large) < MANY_SIZES else SMALL_VALUES
+        side = max([self._side, *tiles.values()])
+        threads = math.prod(evaluate(one, self._macros) for one in self._one.block)
+        has_few = threads == 1 or (side > TILE and len(self._large) >= MANY_SIZES)
+        pools = SMALL_VALUES if has_few else VALUES
         for number, choice in enumerate(pools):
             values: dict[str, int] = {}
             for place, one in enumerate(self._large):

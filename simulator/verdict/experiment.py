@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -87,6 +88,8 @@ class Experiment:
     block: tuple[str, str, str]
     shared_bytes: str
     contents: Contents = Contents.FRACTIONS
+    # Parameters whose numbers, and whose arrays' first cells, are known.
+    given: Mapping[str, Any] = field(default_factory=dict)
     sizes: list[str] = field(default_factory=list)  # the parameters that may be sizes
     has_faults: bool = False  # whether any run had an access outside of all room
     _numbers: dict[str, str] = field(default_factory=dict)
@@ -96,7 +99,10 @@ class Experiment:
         """Read the parameters; LaunchError for one that gets no array of numbers."""
         floats = iter(FLOATS)
         for one in self.kernel.parameters:
-            if is_whole(one.ctype) and one.ctype.size > 1:
+            if one.name in self.given and isinstance(one.ctype, Scalar):
+                number = self.given[one.name]
+                self._numbers[one.name] = str(int(number) if is_whole(one.ctype) else number)
+            elif is_whole(one.ctype) and one.ctype.size > 1:
                 self.sizes.append(one.name)
             elif isinstance(one.ctype, Scalar):
                 self._numbers[one.name] = next(floats, FLOATS[-1]) if one.ctype.is_float else "1"
@@ -128,6 +134,9 @@ class Experiment:
                 (one.name, launch.arguments[one.name])
                 for one in form.arguments if isinstance(one, ArrayArgument)
             )  # fmt: skip
+            for name, array in self._arrays.items():
+                first = np.asarray(self.given.get(name, ())).reshape(-1)
+                array.reshape(-1)[: first.size] = first
         numbers = replace(
             form, arguments=tuple(a for a in form.arguments if isinstance(a, NumberArgument))
         )

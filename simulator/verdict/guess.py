@@ -9,15 +9,21 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from simulator.language.ctype import ArrayOf, Pointer, Vector, size_of
-from simulator.language.errors import LaunchError
+from simulator.language.errors import LaunchError, SourceError
 from simulator.language.functions import FRAGMENT_FUNCTIONS
 from simulator.language.tree import Kernel, Variable
 from simulator.language.visit import calls
+from simulator.machine.machine import Machine
+from simulator.machine.schedule import Schedule
 from simulator.size_expression import WORD, evaluate, substitute
 from simulator.verdict.blocks import SIDE, likely_blocks
 from simulator.verdict.discovery import Discovery, discover
-from simulator.verdict.fit import Allocated, Fit
+from simulator.verdict.expected import expected_results
+from simulator.verdict.experiment import Experiment
+from simulator.verdict.fit import BEYOND, Allocated, Fit
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, Sizes3
 from simulator.verdict.host_form import HostForm, host_form
 from simulator.verdict.launches import build_launch, check_names, known_values, macro_values
@@ -36,7 +42,7 @@ from simulator.verdict.parameters import (
 )
 from simulator.verdict.probe import BlockTile, Probe
 from simulator.verdict.sizes import KEPT, TILE_SIDE, tiles_of
-from simulator.verdict.tasks import BETA, OTHER_PRODUCTS, PRODUCT, TASKS
+from simulator.verdict.tasks import BETA, OTHER_PRODUCTS, PRODUCT, TASKS, wrong_cells
 
 LARGEST_SIZE = 64  # that a guess gives a matrix
 LARGEST_FACTOR = 8  # by which a guess's sizes are made larger
@@ -51,6 +57,7 @@ WIDTH = 5  # of a neighbourhood
 MANY_SIZES = 2  # from which on each has its own tile
 MOST_BLOCKS = 12  # that are tried to find out what a kernel computes
 TILED = re.compile(r"\((.+) \+ (\d+) - 1\) / \2")
+HOLDING_SECONDS = 2.0  # of a processor, for a whole launch
 PROBING_SECONDS = 3.0  # of a processor, for all blocks that are tried
 
 
@@ -64,7 +71,15 @@ def guess_form(
     LaunchError for parameters without names, and for a task that they do not fit.
     """
     check_names(kernel)
+    form = _guessed_form(text, kernel, task, block)
+    return form if task else roomy(kernel, form)
+
+
+def _guessed_form(text: str, kernel: Kernel, task: str | None, block: Sizes3 | None) -> LaunchForm:
+    """The form, whose arrays may still be too small."""
     host = host_form(text, kernel)
+    if host is not None and host.grid is not None and not _has_values(kernel, host.grid):
+        host = replace(host, grid=None)
     if block is not None:
         host = replace(host or HostForm(None, None, None, {}), block=block)
     shape, refused = recognise(kernel), None
@@ -72,12 +87,16 @@ def guess_form(
         try:
             shape = with_task(kernel, task)
         except LaunchError as error:
+            if task not in TASKS:
+                raise
             shape, refused = None, error
     if shape is not None and shape.task in BY_TILES:
         shapes = (shape,) if task is not None else (shape, *other_products(kernel, shape))
         form, tile, is_right = _right_form(kernel, host, shapes)
         if is_right:
-            return _completed(kernel, host, form, tile, task)
+            form = _completed(kernel, host, form, tile, task)
+            if task is not None or _holds(kernel, form):
+                return form
     found = _discover(kernel, host, [task] if task is not None and task in TASKS else ())
     fit = found.task if found is not None else None
     if fit is None and task not in (None, "", *BY_TILES) and found is not None and found.fits:
@@ -91,6 +110,28 @@ def guess_form(
         form, tile, _ = _right_form(kernel, host, (shape,))
         return _completed(kernel, host, form, tile, task)
     return _without_task(kernel, host, found)
+
+
+def _holds(kernel: Kernel, form: LaunchForm) -> bool:
+    """Whether a whole launch computes what its first block promised.
+
+    Where blocks take long, as with tiles of warps, that block is enough.
+    """
+    if calls(kernel.body, FRAGMENT_FUNCTIONS):
+        return True
+    try:
+        launch = build_launch(kernel, form)
+        known, task = known_values(kernel, form), TASKS[form.task]
+        sizes = {role: evaluate(dict(form.roles)[role], known) for role in task.sizes}
+        machine = Machine(kernel, launch, [], Schedule.LOCKSTEP, seconds=HOLDING_SECONDS)
+        machine.run()
+    except (LaunchError, SourceError):
+        return True  # which is told as what it is
+    results = machine.results()
+    return not any(
+        wrong_cells(results[dict(form.roles)[role]], expected, task.count_terms(sizes)).any()
+        for role, expected in expected_results(kernel, form, launch, task, sizes).items()
+    )
 
 
 def _completed(
@@ -266,6 +307,16 @@ def _discover(kernel: Kernel, host: HostForm | None, tasks: Sequence[str] = ()) 
     )
 
 
+def _has_values(kernel: Kernel, grid: Sizes3) -> bool:
+    """Whether a grid that was read from host code is one of expressions."""
+    sizes = [one.name for one in kernel.parameters if is_whole(one.ctype)]
+    try:
+        known = macro_values(kernel.text) | dict.fromkeys(sizes, MANY_THREADS)
+        return all(evaluate(size, known) > 0 for size in grid)
+    except LaunchError:
+        return False
+
+
 def _allocated(kernel: Kernel, host: HostForm | None) -> Allocated | None:
     """What the file's host code gives arrays and sizes; None where it does not say that."""
     if host is None:
@@ -334,7 +385,7 @@ def _sized_by_grid(kernel: Kernel, form: LaunchForm, found: Discovery) -> tuple[
     sizes = [one.name for one in kernel.parameters
              if one.name in names and is_whole(one.ctype) and one.ctype.size > 1]  # fmt: skip
     tiles = tiles_of(kernel, form, {name: name for name in sizes})
-    is_line = sum(one != "1" for one in form.block) < 2 and len(sizes) == 1
+    is_line = sum(one != "1" for one in form.block) < 2
     longest = LONGEST_LINE if is_line else LARGEST_SIZE
     if len(sizes) <= MANY_SIZES:  # what a loop takes in turn may have the tiles of the others
         tiles = dict.fromkeys(sizes, max(tiles.values(), default=1))
@@ -353,6 +404,58 @@ def _sized_by_grid(kernel: Kernel, form: LaunchForm, found: Discovery) -> tuple[
         NumberArgument(one.name, str(size(one.name))) if one.name in sizes else one
         for one in form.arguments
     )
+
+
+def roomy(kernel: Kernel, form: LaunchForm) -> LaunchForm:
+    """A form whose arrays hold what the kernel touches: a guess makes no access out of bounds.
+
+    Where one of a task's arrays is too small for it at the form's own sizes, the task is none.
+    """
+    try:
+        launch = build_launch(kernel, form)
+        ones = build_launch(kernel, _holding(form, Contents.ONES))
+        runs = {
+            contents: Experiment(
+                kernel, form.block, form.shared_bytes, contents, given=each.arguments
+            ).run({}, each.grid)
+            for contents, each in ((Contents.RANDOM, launch), (Contents.ONES, ones))
+        }
+    except (LaunchError, SourceError):
+        return form
+    touches = runs[Contents.RANDOM].touches
+    cells = {name: array.size for name, array in launch.arguments.items() if np.ndim(array)}
+    # An access or two beyond an array of a task is the kernel's, and not the guess's.
+    beyond = BEYOND if form.task else 1.0
+    is_small = any(touches.cells.get(name, 0) > beyond * size for name, size in cells.items())
+    if not is_small and not touches.has_faults:
+        return form
+    if touches.has_faults:  # what is read may be an index
+        form, touches = _holding(form, Contents.ONES), runs[Contents.ONES].touches
+    arguments = tuple(
+        replace(one, rows="1", columns=_room(kernel, one.name, touches.cells))
+        if isinstance(one, ArrayArgument) and touches.cells.get(one.name, 0) > cells[one.name]
+        else one
+        for one in form.arguments
+    )
+    return replace(form, arguments=arguments, task="", roles=())
+
+
+def _holding(form: LaunchForm, contents: Contents) -> LaunchForm:
+    """The form with other contents in place of random ones."""
+    arguments = tuple(
+        replace(one, contents=contents)
+        if isinstance(one, ArrayArgument) and one.contents is Contents.RANDOM
+        else one
+        for one in form.arguments
+    )
+    return replace(form, arguments=arguments)
+
+
+def _room(kernel: Kernel, name: str, cells: Mapping[str, int]) -> str:
+    """The elements of an array that holds what is touched."""
+    ctype = next(one.ctype for one in kernel.parameters if one.name == name)
+    assert isinstance(ctype, Pointer)
+    return _in_vectors(ctype, str(cells[name]))
 
 
 # Without a task ----------------------------------------------------------------------------------
@@ -457,7 +560,8 @@ def _argument(kernel: Kernel, number: int, host: HostForm | None, threads: str) 
             return NumberArgument(parameter.name, size if whole else "1")
         return NumberArgument(parameter.name, str(int(value) if whole else value))
     if isinstance(parameter.ctype.target, Pointer):
-        return ArrayArgument(parameter.name, str(SIZE), str(SIZE))
+        side = str(max(SIZE, _side_of(kernel, int(threads))))
+        return ArrayArgument(parameter.name, side, side)
     is_atomic = parameter.name in atomic_parameters(kernel)
     contents = Contents.ZEROS if is_atomic else Contents.RANDOM
     elements = given.elements if given is not None and given.elements else None

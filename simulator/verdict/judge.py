@@ -66,13 +66,12 @@ def judge(
         runs.run_fractions(planned[0], ALL_SECONDS)
     checks, hazards = tuple(runs.checks), tuple(runs.hazards.values())
     state = _state(checks, hazards)
-    limits = ""
+    limits, mended, nearest = "", None, ""
     if state in (State.WRONG, State.HAZARD):
-        limits = limit(kernel, own.form, planned[0].tiles, checks, hazards)
-        state = State.LIMITED if limits else state
-    mended, nearest = None, ""
-    if state in (State.WRONG, State.HAZARD, State.LIMITED):
         mended = mend(runs, planned)
+        if mended is None or not mended.is_of_guard:
+            limits = limit(kernel, own.form, planned[0].tiles, checks, hazards)
+        state = State.LIMITED if limits else state
     elif state is State.UNCHECKED:
         nearest, mended = seems(runs, planned[0])
     rows, costliest = _costs(runs, planned[0], task)

@@ -24,7 +24,8 @@ def limit(
 ) -> str:
     """The sentence about the sizes for which a kernel is right; "" where it is not so limited.
 
-    Such a kernel compares nothing with its sizes, and is right wherever its tiles divide them; or
+    Such a kernel compares nothing with its sizes, or has the right result in any case, and is right
+    wherever its tiles divide them; or it takes several elements at a time, which divide them; or
     it takes its blocks in an order that needs a square grid, and is right on such grids. tiles are
     what a block covers of each size.
     """
@@ -37,7 +38,7 @@ def limit(
         all(one.is_ragged for one in failed)
         and all(one.only_ragged for one in hazards)
         and not all(one.is_ragged for one in right)
-        and not has_guard(kernel, form)
+        and (not has_guard(kernel, form) or _only_drops(failed, hazards))
     ):
         return f"Right where {_dividing(tiles)}; {_guard(failed, hazards)}"
     length = _vector_length(kernel)
@@ -50,6 +51,13 @@ def limit(
     if axes_used(kernel, "gridDim") and "y" in axes_used(kernel, "blockIdx") and not is_square:
         return "Right where its grid is square: the order in which it takes its blocks needs that."
     return ""
+
+
+def _only_drops(failed: Sequence[SizeCheck], hazards: Sequence[FoundHazard]) -> bool:
+    """Whether all results are right, and accesses beyond arrays are all that happens."""
+    return all(one.wrong is None for one in failed) and all(
+        one.hazard.kind is HazardKind.OUT_OF_BOUNDS for one in hazards
+    )
 
 
 def has_guard(kernel: Kernel, form: LaunchForm) -> bool:

@@ -46,7 +46,7 @@ from simulator.observers.findings import RACES, Hazard, HazardKind
 from simulator.observers.written_parameters import root_variable
 from simulator.verdict.form import ArrayArgument, LaunchForm
 
-SECONDS = 3.0  # of a processor, for all changes together
+SECONDS = 5.0  # of a processor, for all changes together
 MOST = 60  # changes that are tried
 COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 
@@ -58,6 +58,7 @@ class Repair:
     sentence: str  # "Add `__syncthreads();` after the loop of line 20."
     why: str  # "" where the sentence says it
     fixes: tuple[Fix, ...]  # in the order of the text
+    is_of_guard: bool = False  # whether it changes a condition that is there
 
 
 def repairs(
@@ -300,7 +301,7 @@ class _Text:
     def _guard(self, one: Binary, was: str, change: str) -> Repair:
         return Repair(
             f"Write `{change}` for `{was}` in line {one.span.line}.",
-            "The guard is of another edge.", (self._replace(one, change),),
+            "The guard is of another edge.", (self._replace(one, change),), is_of_guard=True,
         )  # fmt: skip
 
     def sizes(self) -> Iterator[Repair]:

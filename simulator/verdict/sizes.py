@@ -12,6 +12,7 @@ from simulator.language.visit import calls
 from simulator.size_expression import WORD, evaluate
 from simulator.verdict.form import LaunchForm, NumberArgument
 from simulator.verdict.launches import known_values
+from simulator.verdict.parameters import is_whole
 
 FEW = 5  # rows, where each is long
 MOST_FREE = 2  # sizes of a task with long rows
@@ -57,6 +58,7 @@ def trials(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[Tri
     Raises LaunchError where the form's own have no values.
     """
     meant = dict(form.roles)
+    types = {one.name: one.ctype for one in kernel.parameters}
     numbers = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
     free = list(
         dict.fromkeys(
@@ -67,7 +69,17 @@ def trials(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[Tri
             if name in numbers
         )
     )
-    tiles = tiles_of(kernel, form, {role: meant[role] for role in roles})
+    meant_words = {word for what in meant.values() for word in WORD.findall(what)}
+    if any(
+        isinstance(one, NumberArgument)
+        and one.name not in meant_words
+        and one.value.isdigit()
+        and int(one.value) > 1
+        and is_whole(types[one.name])
+        for one in form.arguments
+    ):
+        free = []  # such as the distance between rows: it may belong to the form's sizes
+    tiles = tiles_of(kernel, form, {role: meant[role] for role in roles if role not in KEPT})
     by_name = tiles_of(kernel, form, {name: name for name in free})
     is_large = max(tiles.values(), default=0) > LARGEST_TILE
     plans = [(1, plan) for plan in (LARGE_PLAN if is_large else PLAN)]

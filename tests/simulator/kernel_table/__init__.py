@@ -1,0 +1,1 @@
+"""Kernels as people write them, right and wrong, in many habits of naming and of order."""
