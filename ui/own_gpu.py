@@ -54,7 +54,7 @@ def draw_own_gpu(draft: Draft, own: OwnKernel | None) -> None:
         st.error(plain_text(st.session_state[PROBLEM]))
     run: Comparison | None = st.session_state.get(RUN)
     if run is not None:
-        show_comparison(run, None, st.columns(2), "own")
+        show_comparison(run, None, st.container(), st.columns(2), "own")
 
 
 def _collect(draft: Draft, job: Job) -> None:

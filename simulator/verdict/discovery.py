@@ -171,7 +171,7 @@ class _Search:
             if axis not in self._axes:
                 choices.append(("1",))
             elif bound is None:
-                choices.append(self._guesses(axis, base))
+                choices.append(self._guesses(axis))
             else:
                 size, tile = bound
                 tiles |= dict.fromkeys(size.split(" * "), tile) if size else {}
@@ -262,15 +262,16 @@ class _Search:
     def _pairs(self) -> list[str]:
         return [f"{a} * {b}" for a, b in itertools.combinations_with_replacement(self._large, 2)]
 
-    def _guesses(self, axis: int, base: Sizes) -> list[str]:
+    def _guesses(self, axis: int) -> list[str]:
         """How many blocks there may be along an axis that no guard ends."""
         apart = (*APART, *[APART[-1]] * len(self._large))
         values = self._values(dict(zip(self._large, apart, strict=False)))
         block = evaluate(self._one.block[axis], self._macros)
         tiles = list(dict.fromkeys((*self._apart(axis, values), block)))[:MOST_TILES]
         self._side = max(self._side, tiles[0])
-        sizes = self._large or [str(next(iter(base.values()), 1))]
-        found = [_ceil(size, tile) for tile in tiles for size in (*sizes, *self._pairs())]
+        if not self._large:
+            return ["2"]
+        found = [_ceil(size, tile) for tile in tiles for size in (*self._large, *self._pairs())]
         return found[:MOST_GUESSES]
 
     def _best(

@@ -103,13 +103,43 @@ def _guessed_form(text: str, kernel: Kernel, task: str | None, block: Sizes3 | N
         fit = found.fits[0]  # the task is known, so that its likeliest roles will do
     if found is not None and fit is not None:
         fitted = form_of(kernel, found, fit, _shared_bytes(kernel, host, found.block))
+        fitted = _as_launched(kernel, fitted, host)
         return fitted if task != "" else replace(fitted, task="", roles=())
     if refused is not None:
         raise refused
     if task and shape is not None:
         form, tile, _ = _right_form(kernel, host, (shape,))
         return _completed(kernel, host, form, tile, task)
-    return _without_task(kernel, host, found)
+    return _as_launched(kernel, _without_task(kernel, host, found), host)
+
+
+def _as_launched(kernel: Kernel, form: LaunchForm, host: HostForm | None) -> LaunchForm:
+    """A form with the numbers of the file's own launch, where that has few threads.
+
+    That is a launch whose grid and sizes are numbers; one by expressions is in the form already.
+    """
+    if host is None or host.grid is None or not all(size.isdigit() for size in host.grid):
+        return form
+    values = {
+        name: str(int(one.value) if float(one.value).is_integer() else one.value)
+        for name, one in host.arguments.items()
+        if one.value is not None
+    }
+    numbers = [one.name for one in form.arguments if isinstance(one, NumberArgument)]
+    if not set(numbers) <= values.keys():
+        return form
+    arguments = tuple(
+        replace(one, value=values[one.name]) if isinstance(one, NumberArgument) else one
+        for one in form.arguments
+    )
+    launched = replace(form, grid=host.grid, arguments=arguments)
+    try:
+        launch = build_launch(kernel, launched)
+    except LaunchError:
+        return form
+    if launch.blocks * launch.threads > MANY_THREADS:
+        return form
+    return launched if not form.task or _holds(kernel, launched) else form
 
 
 def _holds(kernel: Kernel, form: LaunchForm) -> bool:
@@ -300,8 +330,9 @@ def _discover(kernel: Kernel, host: HostForm | None, tasks: Sequence[str] = ()) 
     shared = [_shared_bytes(kernel, host, block) for block in blocks]
     grid = host.grid if host is not None else None
     sizes = {one.name for one in kernel.parameters if is_whole(one.ctype)}
-    follows = grid is not None and any(word in sizes for size in grid
-                                       for word in WORD.findall(size))  # fmt: skip
+    follows = grid is not None and (
+        not sizes or any(word in sizes for size in grid for word in WORD.findall(size))
+    )
     return discover(
         kernel, blocks, shared, grid if follows else None, tasks, _allocated(kernel, host)
     )

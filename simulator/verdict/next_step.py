@@ -74,6 +74,12 @@ def _hazard(found: FoundHazard) -> str:
     message = found.hazard.message
     if found.hazard.kind is HazardKind.OUT_OF_BOUNDS and found.only_ragged:
         advice = "Guard the edge, where the tile does not divide the size"
+    example = found.hazard.example
+    if found.hazard.kind in RACES and example.other_block != example.block:
+        advice = (
+            "Blocks run in no order: let them write to another array, or do what comes after in a "
+            "second launch"
+        )
     if found.hazard.kind in RACES and found.hazard.space == "shared":
         first, second = found.hazard.lines[0], found.hazard.lines[-1]
         where = (

@@ -164,6 +164,19 @@ def test_a_race_that_gives_the_right_answer() -> None:
     assert verdict.next_step.startswith("Add `__syncthreads();` after line 7.")
 
 
+def test_a_race_between_blocks_is_mended_by_no_barrier() -> None:
+    verdict = judged(
+        "__global__ void k(float* a) { int t = threadIdx.x;\n"
+        "float v = a[t + blockIdx.x]; __syncthreads();\n"
+        "a[t] = 2 * v; }\n"
+        "int main() { k<<<2, 32>>>(a); }"
+    )
+    assert verdict.state is State.HAZARD
+    assert verdict.repair is None
+    assert verdict.next_step.startswith("Blocks run in no order: let them write to another array")
+    assert "line 2: another block reads a[1] and line 3" in verdict.next_step
+
+
 def test_a_hazard_names_a_launch_that_shows_it() -> None:
     text = TILED.replace(GUARD, "")
     kernel = compile_kernel(text)
