@@ -118,8 +118,14 @@ def _as_launched(kernel: Kernel, form: LaunchForm, host: HostForm | None) -> Lau
 
     That is a launch whose grid and sizes are numbers; one by expressions is in the form already.
     """
-    if host is None or host.grid is None or not all(size.isdigit() for size in host.grid):
+    if host is None or host.grid is None:
         return form
+    try:
+        blocks = [evaluate(size, macro_values(kernel.text)) for size in host.grid]
+    except LaunchError:
+        return form
+    if min(blocks) < 1:
+        return replace(form, grid=host.grid)  # which is told
     values = {
         name: str(int(one.value) if float(one.value).is_integer() else one.value)
         for name, one in host.arguments.items()
@@ -343,9 +349,11 @@ def _has_values(kernel: Kernel, grid: Sizes3) -> bool:
     sizes = [one.name for one in kernel.parameters if is_whole(one.ctype)]
     try:
         known = macro_values(kernel.text) | dict.fromkeys(sizes, MANY_THREADS)
-        return all(evaluate(size, known) > 0 for size in grid)
+        for size in grid:
+            evaluate(size, known)
     except LaunchError:
         return False
+    return True
 
 
 def _allocated(kernel: Kernel, host: HostForm | None) -> Allocated | None:
