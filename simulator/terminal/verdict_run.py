@@ -15,7 +15,13 @@ from simulator.language.tree import Kernel
 from simulator.launch import Dim3
 from simulator.terminal.arguments import TYPE_NAMES
 from simulator.terminal.options import ExitCode, UsageError
-from simulator.verdict.form import ArrayArgument, LaunchForm, NumberArgument, OwnKernel, Sizes3
+from simulator.verdict.form import (
+    ArrayArgument,
+    LaunchForm,
+    OwnKernel,
+    Sizes3,
+    with_numbers,
+)
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
@@ -114,17 +120,9 @@ def _with_sizes(form: LaunchForm, options: argparse.Namespace) -> LaunchForm:
         if roles.get(role) not in {one.name for one in form.arguments}:
             meant = f"is {roles[role]}, which is no parameter" if role in roles else "is no size"
             raise UsageError(f"--{role} {value}: {role} {meant} of this kernel.")
-        form = _set(form, roles[role], str(value))
+        given = with_numbers(form.arguments, {roles[role]: value})
+        form = replace(form, arguments=given)
     return form
-
-
-def _set(form: LaunchForm, name: str, value: str) -> LaunchForm:
-    """The form with another number for a parameter."""
-    arguments = tuple(
-        replace(one, value=value) if isinstance(one, NumberArgument) and one.name == name else one
-        for one in form.arguments
-    )
-    return replace(form, arguments=arguments)
 
 
 def _with_arguments(kernel: Kernel, form: LaunchForm, texts: list[str]) -> LaunchForm:
@@ -148,7 +146,8 @@ def _with_arguments(kernel: Kernel, form: LaunchForm, texts: list[str]) -> Launc
         if is_pointer and array:
             shapes[parameter.name] = tuple(map(int, array[1].split("x")))
         elif number and not is_pointer:
-            form = _set(form, parameter.name, number[1])
+            given = with_numbers(form.arguments, {parameter.name: number[1]})
+            form = replace(form, arguments=given)
         else:
             kind = "an array like f32:64x64" if is_pointer else "a scalar like i32=64"
             raise UsageError(f"{text[:40]!r} for {parameter.name}, {parameter.ctype}: give {kind}.")

@@ -21,7 +21,7 @@ from simulator.language.tree import Kernel
 from simulator.launch import MAX_GRID_THREADS, Dim3
 from simulator.size_expression import WORD, evaluate
 from simulator.verdict.experiment import Experiment, Run, Sizes, small_value
-from simulator.verdict.fit import Allocated, Fit, expressions, fits, wrong_mask
+from simulator.verdict.fit import Allocated, Fit, compared, expressions, fits
 from simulator.verdict.form import Contents, LaunchForm, NumberArgument, Sizes3
 from simulator.verdict.launches import macro_values
 from simulator.verdict.parameters import axes_used
@@ -58,7 +58,6 @@ class Discovery:
     cells: Mapping[str, str]  # of each array that is touched: an expression, or what was touched
     is_open: bool  # whether some array's cells are no expression, but what was touched
     fits: tuple[Fit, ...]  # the tasks that have its shapes, best first
-    has_guards: bool  # whether blocks beyond the sizes store nothing
     is_fixed: bool  # whether the sizes are those of the block, which takes no others
     has_faults: bool  # whether accesses were dropped, of shared memory as well
 
@@ -255,7 +254,7 @@ class _Search:
             tiles = [one // row for one in apart if one > 0 for row in rows if one % row == 0]
             found += sorted(
                 {one for one in tiles if one <= LARGEST_TILE},
-                key=lambda one: (-tiles.count(one), one),  # called at once
+                key=lambda one: (-tiles.count(one), one),
             )
         return list(dict.fromkeys(found))
 
@@ -287,7 +286,7 @@ class _Search:
                 if counts in seen or min(counts) < 1:
                     continue
                 seen.append(counts)
-                found = self._launched(grid, values, has_guards)
+                found = self._launched(grid, values)
                 if found is not None and _is_better(found, best):
                     best = found
                 if best is not None and best.is_explained:
@@ -339,9 +338,7 @@ class _Search:
             found.append({one: small_value(one, number) or values[one] for one in self._one.sizes})
         return found
 
-    def _launched(
-        self, grid: Sizes3, values: Sequence[Sizes], has_guards: bool
-    ) -> Discovery | None:
+    def _launched(self, grid: Sizes3, values: Sequence[Sizes]) -> Discovery | None:
         """What whole launches with a grid tell; None where they are refused."""
         runs: list[tuple[Sizes, Run]] = []
         for each in values:
@@ -368,7 +365,6 @@ class _Search:
             cells={name: cells or str(touched[name]) for name, cells in extents.items()},
             is_open=not all(extents.values()),
             fits=tuple(found[:4]),
-            has_guards=has_guards,
             is_fixed=bool(values[0]) and values[0] == values[1],
             has_faults=any(run.touches.has_faults for _, run in runs),
         )
@@ -387,9 +383,10 @@ class _Search:
         again = other.try_run(sizes, (x, y, z))
         if again is None:
             return False
-        masks = [wrong_mask(self._one.kernel, form, fit.task, fit.roles, *each)
+        found = [compared(self._one.kernel, form, fit.task, fit.roles, *each)
                  for each in (run, (sizes, again))]  # fmt: skip
-        return masks[0] is not None and masks[1] is not None and _same(masks[0], masks[1])
+        masks = [each[0] for each in found if each is not None]
+        return len(masks) == len(found) and _same(*masks)
 
 
 def _same(first: Array, second: Array) -> bool:

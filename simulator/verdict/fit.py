@@ -26,6 +26,7 @@ from simulator.verdict.tasks import (
     BETA,
     FACTOR,
     LARGEST_WORK,
+    OTHER_PRODUCTS,
     PRODUCT,
     TASKS,
     Task,
@@ -38,7 +39,7 @@ TELLING = 0.1  # of the cells, below which a task has little in common with what
 WIDEST = 16  # of a neighbourhood, whose right results take long
 MANY = 16  # cells, below which every one counts
 FEW = 2  # cells that are beyond it in any case
-PRODUCTS = (PRODUCT, "product_of_rows", "product_of_columns", "product_by_columns")
+PRODUCTS = (PRODUCT, *OTHER_PRODUCTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +100,11 @@ def fits(
     return sorted(found, key=lambda one: -one.agreement)
 
 
-def wrong_mask(
-    kernel: Kernel, form: LaunchForm, task: Task, roles: tuple[tuple[str, str], ...],
-    sizes: Sizes, run: Run,
-) -> Array | None:  # fmt: skip
-    """Which cells of a task's result a run has wrong; None where its arrays are too small."""
-    found = _compared(kernel, form, task, roles, sizes, run)
-    return None if found is None else found[0]
-
-
 def _agreement(
     kernel: Kernel, form: LaunchForm, task: Task, roles: tuple[tuple[str, str], ...],
     sizes: Sizes, run: Run,
 ) -> float:  # fmt: skip
-    found = _compared(kernel, form, task, roles, sizes, run)
+    found = compared(kernel, form, task, roles, sizes, run)
     if found is None:
         return 0.0
     wrong, expected = found
@@ -122,11 +114,14 @@ def _agreement(
     return min(float(1 - wrong[telling].mean()) if telling.any() else 0.0, 0.999)
 
 
-def _compared(
+def compared(
     kernel: Kernel, form: LaunchForm, task: Task, roles: tuple[tuple[str, str], ...],
     sizes: Sizes, run: Run,
 ) -> tuple[Array, Array] | None:  # fmt: skip
-    """Which cells of a task's result are wrong, and what is expected of them."""
+    """Which cells of a task's result are wrong, and what is expected of them.
+
+    None where its arrays are too small, or its work is too large.
+    """
     meant = dict(roles)
     known = macro_values(kernel.text) | dict(sizes)
     values = {role: evaluate(meant[role], known) for role in task.sizes}
@@ -217,9 +212,8 @@ def _sizes(
     shapes = {
         role: " * ".join(f"({side})" for side in shape) for role, shape in task.arrays.items()
     }
-    checked: dict[
-        int, list[str]
-    ] = {}  # by how many sizes are chosen: the roles that can be checked
+    # By how many sizes are chosen, the roles whose arrays' extents are known.
+    checked: dict[int, list[str]] = {}
     for role, shape in task.arrays.items():
         needs = [i for i, size in enumerate(task.sizes, 1) if size in " ".join(shape).split()]
         checked.setdefault(max(needs, default=0), []).append(role)

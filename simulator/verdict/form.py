@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -55,15 +56,32 @@ class LaunchForm:
     roles: tuple[tuple[str, str], ...] = ()
 
 
-def with_fractions(form: LaunchForm) -> LaunchForm:
-    """The form with fractions in place of random digits."""
+def with_contents(form: LaunchForm, contents: Contents) -> LaunchForm:
+    """The form with other contents in place of random digits."""
     arguments = tuple(
-        replace(one, contents=Contents.FRACTIONS)
+        replace(one, contents=contents)
         if isinstance(one, ArrayArgument) and one.contents is Contents.RANDOM
         else one
         for one in form.arguments
     )
     return replace(form, arguments=arguments)
+
+
+def with_fractions(form: LaunchForm) -> LaunchForm:
+    """The form with fractions in place of random digits."""
+    return with_contents(form, Contents.FRACTIONS)
+
+
+def with_numbers(
+    arguments: Iterable[ArrayArgument | NumberArgument], values: Mapping[str, object]
+) -> tuple[ArrayArgument | NumberArgument, ...]:
+    """Arguments in which some numbers have other values, by name of the parameter."""
+    return tuple(
+        replace(one, value=str(values[one.name]))
+        if isinstance(one, NumberArgument) and one.name in values
+        else one
+        for one in arguments
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,15 +16,24 @@ from simulator.language.errors import LaunchError, SourceError
 from simulator.language.functions import FRAGMENT_FUNCTIONS
 from simulator.language.tree import Kernel, Variable
 from simulator.language.visit import calls
+from simulator.launch import Launch
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.size_expression import WORD, evaluate, substitute
 from simulator.verdict.blocks import SIDE, likely_blocks
 from simulator.verdict.discovery import Discovery, discover
 from simulator.verdict.expected import expected_results
-from simulator.verdict.experiment import Experiment
+from simulator.verdict.experiment import Experiment, Touches
 from simulator.verdict.fit import BEYOND, Allocated, Fit
-from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, Sizes3
+from simulator.verdict.form import (
+    ArrayArgument,
+    Contents,
+    LaunchForm,
+    NumberArgument,
+    Sizes3,
+    with_contents,
+    with_numbers,
+)
 from simulator.verdict.host_form import HostForm, host_form
 from simulator.verdict.launches import build_launch, check_names, known_values, macro_values
 from simulator.verdict.parameters import (
@@ -134,16 +143,8 @@ def _as_launched(kernel: Kernel, form: LaunchForm, host: HostForm | None) -> Lau
     numbers = [one.name for one in form.arguments if isinstance(one, NumberArgument)]
     if not set(numbers) <= values.keys():
         return form
-    arguments = tuple(
-        replace(one, value=values[one.name]) if isinstance(one, NumberArgument) else one
-        for one in form.arguments
-    )
-    launched = replace(form, grid=host.grid, arguments=arguments)
-    try:
-        launch = build_launch(kernel, launched)
-    except LaunchError:
-        return form
-    if launch.blocks * launch.threads > MANY_THREADS:
+    launched = replace(form, grid=host.grid, arguments=with_numbers(form.arguments, values))
+    if _is_large(kernel, launched):
         return form
     return launched if not form.task or _holds(kernel, launched) else form
 
@@ -248,12 +249,7 @@ def _sized(kernel: Kernel, form: LaunchForm, tile: BlockTile | None) -> tuple[Ar
     inner = roles.get("K", "")
     if side > LARGE_TILE and inner in sizes and inner not in (roles["M"], roles["N"]):
         sizes[inner] = 2 * (TILE_SIDE if by_tiles else SIZE)
-    return tuple(
-        replace(one, value=str(sizes[one.name]))
-        if isinstance(one, NumberArgument) and one.name in sizes
-        else one
-        for one in form.arguments
-    )
+    return with_numbers(form.arguments, sizes)
 
 
 def _with_blocks(kernel: Kernel, form: LaunchForm) -> LaunchForm:
@@ -271,13 +267,7 @@ def _with_blocks(kernel: Kernel, form: LaunchForm) -> LaunchForm:
         except LaunchError:
             return form
         if has_blocks:
-            arguments = tuple(
-                replace(one, value=str(numbers[one.name]))
-                if isinstance(one, NumberArgument) and one.name in numbers
-                else one
-                for one in form.arguments
-            )
-            return replace(form, arguments=arguments)
+            return replace(form, arguments=with_numbers(form.arguments, numbers))
     return form
 
 
@@ -361,14 +351,20 @@ def _allocated(kernel: Kernel, host: HostForm | None) -> Allocated | None:
     if host is None:
         return None
     cells = {name: one.elements for name, one in host.arguments.items() if one.elements}
-    sizes = {
+    sizes = _sizes_passed(kernel, host)
+    return Allocated(sizes, cells) if cells and sizes else None
+
+
+def _sizes_passed(kernel: Kernel, host: HostForm | None) -> dict[str, int]:
+    """The whole numbers that the file's launch passes, by parameter."""
+    arguments = host.arguments if host is not None else {}
+    return {
         one.name: int(given.value)
         for one in kernel.parameters
         if is_whole(one.ctype)
-        for given in [host.arguments.get(one.name)]
+        for given in [arguments.get(one.name)]
         if given is not None and given.value is not None
     }
-    return Allocated(sizes, cells) if cells and sizes else None
 
 
 def form_of(kernel: Kernel, found: Discovery, fit: Fit, shared_bytes: str) -> LaunchForm:
@@ -439,10 +435,7 @@ def _sized_by_grid(kernel: Kernel, form: LaunchForm, found: Discovery) -> tuple[
             return max(SIZE, threads)
         return max(SIZE, min(longest, 2 * tiles.get(name, 1)))
 
-    return tuple(
-        NumberArgument(one.name, str(size(one.name))) if one.name in sizes else one
-        for one in form.arguments
-    )
+    return with_numbers(form.arguments, {name: size(name) for name in sizes})
 
 
 def roomy(kernel: Kernel, form: LaunchForm) -> LaunchForm:
@@ -452,24 +445,19 @@ def roomy(kernel: Kernel, form: LaunchForm) -> LaunchForm:
     """
     try:
         launch = build_launch(kernel, form)
-        ones = build_launch(kernel, _holding(form, Contents.ONES))
-        runs = {
-            contents: Experiment(
-                kernel, form.block, form.shared_bytes, contents, given=each.arguments
-            ).run({}, each.grid)
-            for contents, each in ((Contents.RANDOM, launch), (Contents.ONES, ones))
-        }
+        touches = _touched(kernel, form, launch)
+        cells = {name: array.size for name, array in launch.arguments.items() if np.ndim(array)}
+        # An access or two beyond an array of a task is the kernel's, and not the guess's.
+        beyond = BEYOND if form.task else 1.0
+        is_small = any(touches.cells.get(name, 0) > beyond * size for name, size in cells.items())
+        if not is_small and not touches.has_faults:
+            return form
+        if touches.has_faults:  # what is read may be an index
+            ones = with_contents(form, Contents.ONES)
+            touches = _touched(kernel, ones, build_launch(kernel, ones))
+            form = ones
     except (LaunchError, SourceError):
         return form
-    touches = runs[Contents.RANDOM].touches
-    cells = {name: array.size for name, array in launch.arguments.items() if np.ndim(array)}
-    # An access or two beyond an array of a task is the kernel's, and not the guess's.
-    beyond = BEYOND if form.task else 1.0
-    is_small = any(touches.cells.get(name, 0) > beyond * size for name, size in cells.items())
-    if not is_small and not touches.has_faults:
-        return form
-    if touches.has_faults:  # what is read may be an index
-        form, touches = _holding(form, Contents.ONES), runs[Contents.ONES].touches
     arguments = tuple(
         replace(one, rows="1", columns=_room(kernel, one.name, touches.cells))
         if isinstance(one, ArrayArgument) and touches.cells.get(one.name, 0) > cells[one.name]
@@ -479,15 +467,12 @@ def roomy(kernel: Kernel, form: LaunchForm) -> LaunchForm:
     return replace(form, arguments=arguments, task="", roles=())
 
 
-def _holding(form: LaunchForm, contents: Contents) -> LaunchForm:
-    """The form with other contents in place of random ones."""
-    arguments = tuple(
-        replace(one, contents=contents)
-        if isinstance(one, ArrayArgument) and one.contents is Contents.RANDOM
-        else one
-        for one in form.arguments
+def _touched(kernel: Kernel, form: LaunchForm, launch: Launch) -> Touches:
+    """What a form's launch touches of arrays that have room behind what they hold."""
+    experiment = Experiment(
+        kernel, form.block, form.shared_bytes, Contents.RANDOM, given=launch.arguments
     )
-    return replace(form, arguments=arguments)
+    return experiment.run({}, launch.grid).touches
 
 
 def _room(kernel: Kernel, name: str, cells: Mapping[str, int]) -> str:
@@ -540,13 +525,7 @@ def _of_discovery(kernel: Kernel, host: HostForm | None, found: Discovery) -> La
     if found.is_open:
         given = {}  # what was touched at the sizes that were tried is no array of others
     form = _with_values(kernel, host, found, {**found.values, **given})
-    try:
-        launch = build_launch(kernel, form)
-    except LaunchError:
-        is_large = True
-    else:
-        is_large = launch.blocks * launch.threads > MANY_THREADS
-    if not is_large:
+    if not _is_large(kernel, form):
         return form
     used = {word for one in (*form.grid, *found.cells.values()) for word in WORD.findall(one)}
     small = {name: size for name, size in found.values.items() if name in used}
@@ -621,13 +600,7 @@ def _side_of(kernel: Kernel, cells: int) -> int:
 
 def _in_sizes(kernel: Kernel, host: HostForm | None, elements: int) -> str:
     """A number of elements as the size, or the product of two, that the launch passes too."""
-    sizes = {
-        one.name: int(given.value)
-        for one in kernel.parameters
-        if is_whole(one.ctype) and host is not None
-        for given in [host.arguments.get(one.name)]
-        if given is not None and given.value is not None
-    }
+    sizes = _sizes_passed(kernel, host)
     for name, value in sizes.items():
         if value == elements:
             return name
@@ -644,17 +617,16 @@ def _made_smaller(kernel: Kernel, form: LaunchForm) -> LaunchForm:
                                    if isinstance(one, ArrayArgument))))  # fmt: skip
     sizes = [one.name for one in form.arguments
              if isinstance(one, NumberArgument) and one.name in used.split()]  # fmt: skip
+    if not sizes or not _is_large(kernel, form):
+        return form
+    size = SMALLER[min(len(sizes), len(SMALLER)) - 1]
+    return replace(form, arguments=with_numbers(form.arguments, dict.fromkeys(sizes, size)))
+
+
+def _is_large(kernel: Kernel, form: LaunchForm) -> bool:
+    """Whether a form's launch has many threads, or is refused."""
     try:
         launch = build_launch(kernel, form)
     except LaunchError:
-        too_many = True
-    else:
-        too_many = launch.blocks * launch.threads > MANY_THREADS
-    if not sizes or not too_many:
-        return form
-    size = str(SMALLER[min(len(sizes), len(SMALLER)) - 1])
-    arguments = tuple(
-        replace(one, value=size) if isinstance(one, NumberArgument) and one.name in sizes else one
-        for one in form.arguments
-    )
-    return replace(form, arguments=arguments)
+        return True
+    return launch.blocks * launch.threads > MANY_THREADS

@@ -9,6 +9,7 @@ from simulator.language.tree import Binary, Dereference, Index, Kernel, Load, Lo
 from simulator.language.visit import expressions_of, subexpressions, walk
 from simulator.observers.findings import HazardKind
 from simulator.verdict.form import LaunchForm
+from simulator.verdict.next_step import joined
 from simulator.verdict.parameters import axes_used
 from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck
 
@@ -92,17 +93,12 @@ def _vector_length(kernel: Kernel) -> int:
     return max(lengths, default=1)
 
 
-def _and(words: Sequence[str]) -> str:
-    """Words as a sentence lists them: "M, N and K"."""
-    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else words[0]
-
-
 def _dividing(tiles: Mapping[str, int]) -> str:
     """The tiles and what they divide: "16 divides M and N, and 8 divides K"."""
     by_tile: dict[int, list[str]] = {}
     for role, tile in tiles.items():
         by_tile.setdefault(tile, []).append(role)
-    return ", and ".join(f"{tile} divides {_and(roles)}" for tile, roles in by_tile.items())
+    return ", and ".join(f"{tile} divides {joined(roles)}" for tile, roles in by_tile.items())
 
 
 def _guard(failed: Sequence[SizeCheck], hazards: Sequence[FoundHazard]) -> str:
@@ -113,5 +109,5 @@ def _guard(failed: Sequence[SizeCheck], hazards: Sequence[FoundHazard]) -> str:
         lines = [one.wrong.line for one in failed if one.wrong and one.wrong.line][:1]
     if not lines:
         return "guard its accesses to take any."
-    numbers = _and([str(line) for line in lines])
+    numbers = joined([str(line) for line in lines])
     return f"guard line{'s' * (len(lines) > 1)} {numbers} to take any."

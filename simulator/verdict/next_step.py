@@ -119,8 +119,12 @@ def _wrong(checks: Sequence[SizeCheck], faulty: Sequence[SizeCheck]) -> str:
 
 
 def _names(check: SizeCheck) -> str:
-    names = [name for name, _ in check.sizes]
-    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else names[0]
+    return joined([name for name, _ in check.sizes])
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words as a sentence lists them: "M, N and K"."""
+    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else words[0]
 
 
 def _cost(costliest: LineCost | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from simulator.language.ctype import CType, Pointer, Scalar, Vector, is_bfloat16
 from simulator.language.errors import LaunchError, list_names
@@ -36,7 +36,7 @@ from simulator.language.visit import (
 )
 from simulator.observers.written_parameters import root_variable, written_parameters
 from simulator.size_expression import substitute
-from simulator.verdict.form import ArrayArgument, Contents, NumberArgument
+from simulator.verdict.form import ArrayArgument, Contents, NumberArgument, with_numbers
 from simulator.verdict.launches import macro_values
 from simulator.verdict.tasks import (
     ALPHA,
@@ -135,11 +135,7 @@ def with_factors(
 ) -> tuple[Argument, ...]:
     """Arguments in which the factors of a task have values that show."""
     values = {what: FACTORS[role] for role, what in roles if role in FACTORS}
-    return tuple(
-        replace(one, value=values[one.name])
-        if isinstance(one, NumberArgument) and one.name in values else one
-        for one in arguments
-    )  # fmt: skip
+    return with_numbers(arguments, values)
 
 
 def axes_used(kernel: Kernel, name: str) -> set[str]:

@@ -45,6 +45,7 @@ from simulator.launch import WARP_SIZE, ravel
 from simulator.observers.findings import RACES, Hazard, HazardKind
 from simulator.observers.written_parameters import root_variable
 from simulator.verdict.form import ArrayArgument, LaunchForm
+from simulator.verdict.launches import build_without_arrays
 
 SECONDS = 5.0  # of a processor, for all changes together
 MOST = 60  # changes that are tried
@@ -152,9 +153,6 @@ class _Text:
             for root in expressions_of(statement):
                 yield from subexpressions(root)
 
-    def _replace(self, one: Expression, text: str) -> Fix:
-        return Fix(one.span, text)
-
     # Races ----------------------------------------------------------------------------------------
 
     def atomics(self, races: Sequence[Hazard]) -> Iterator[Repair]:
@@ -184,7 +182,7 @@ class _Text:
                 yield Repair(
                     f"Use `{change};` in line {statement.span.line}.",
                     "Threads that add to one cell at once lose each other's sums.",
-                    (self._replace(one, change),),
+                    (Fix(one.span, change),),
                 )
 
     def barriers(self, race: Hazard) -> Iterator[Repair]:
@@ -240,8 +238,6 @@ class _Text:
         )  # fmt: skip
 
     def _block(self) -> tuple[int, int, int]:
-        from simulator.verdict.launches import build_without_arrays
-
         return build_without_arrays(self._kernel, self._form).block
 
     # Values ---------------------------------------------------------------------------------------
@@ -279,7 +275,7 @@ class _Text:
                     f"Round up in line {one.span.line}: `{change}`.",
                     f"`{left} / {right}` leaves out the last part where {right} does not divide "
                     f"{left}.",
-                    (self._replace(one, change),),
+                    (Fix(one.span, change),),
                 )
 
     def compared(self) -> Iterator[Repair]:
@@ -301,7 +297,7 @@ class _Text:
     def _guard(self, one: Binary, was: str, change: str) -> Repair:
         return Repair(
             f"Write `{change}` for `{was}` in line {one.span.line}.",
-            "The guard is of another edge.", (self._replace(one, change),), is_of_guard=True,
+            "The guard is of another edge.", (Fix(one.span, change),), is_of_guard=True,
         )  # fmt: skip
 
     def sizes(self) -> Iterator[Repair]:
@@ -319,7 +315,7 @@ class _Text:
                         yield Repair(
                             f"Write {size} for {was} in `{whole}` of line {one.span.line}.",
                             "The distance between two rows is that of another array.",
-                            (self._replace(side, size),),
+                            (Fix(side.span, size),),
                         )
 
     def swapped_axes(self) -> Iterator[Repair]:
@@ -373,7 +369,7 @@ class _Text:
                 yield Repair(
                     f"Round up in line {one.span.line}: `({left} + 31) / 32`.",
                     "The last warp of a block may have fewer than 32 threads.",
-                    (self._replace(one, f"(({left} + 31) / 32)"),),
+                    (Fix(one.span, f"(({left} + 31) / 32)"),),
                 )
 
     def wider(self, outside: Sequence[Hazard]) -> Iterator[Repair]:
@@ -388,7 +384,7 @@ class _Text:
                     yield Repair(
                         f"Write `(long long){left} * {right}` in line {one.span.line}.",
                         f"`{left} * {right}` passes 2^31, the largest int.",
-                        (self._replace(one, f"(long long){left} * {right}"),),
+                        (Fix(one.span, f"(long long){left} * {right}"),),
                     )
 
     def guards(self, outside: Sequence[Hazard]) -> Iterator[Repair]:
