@@ -50,7 +50,10 @@ WARP_FAULT_KINDS: Mapping[WarpFaultReason, HazardKind] = {
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The first time that a hazard was found."""
+    """The first time that a hazard was found; of a race, the first between warps if there is one.
+
+    Within a warp __syncwarp() would mend a race: as an example it would hide what mends the others.
+    """
 
     block: Dim3  # x, y, z in the grid
     thread: Dim3  # x, y, z in its block
@@ -58,6 +61,7 @@ class Example:
     other_thread: Dim3 | None  # likewise, x, y, z in its block
     cell: tuple[int, ...] | None  # an index for each dimension, row first; None outside the array
     iterations: tuple[int, ...]  # of each loop around the access, from 0, outermost first
+    within_warp: bool = False  # a race of two threads of one warp, of several in their block
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +122,12 @@ class Findings:
         """Add a hazard, or its count to the one already found for this key."""
         if not self.takes(key):
             return
-        known = self.hazards.get(key)
-        self.hazards[key] = (
-            replace(hazard, message=shorten(hazard.message))
-            if known is None
-            else replace(known, count=known.count + hazard.count)
-        )
+        known, told = self.hazards.get(key), replace(hazard, message=shorten(hazard.message))
+        if known is not None:
+            more_telling = known.example.within_warp and not hazard.example.within_warp
+            count = known.count + hazard.count
+            told = replace(told if more_telling else known, count=count)
+        self.hazards[key] = told
 
     def note(self, key: Any, sentence: str) -> None:
         """Add a sentence, unless there is one for this key."""

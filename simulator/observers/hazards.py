@@ -464,7 +464,7 @@ class Hazards(Observer):
             return
         lines = accesses.shadow.line.take(accesses.cells)
         for line in np.unique(lines[races]):
-            self._report_race(accesses, races & (lines == line), int(line))
+            self._report_race(accesses, races & (lines == line), relation.same_warp, int(line))
 
     def _ordered_with_writes(self, accesses: CellAccesses, races: Array) -> Array:
         """Which of `races` (bool [n]) happen in one order for certain: bool [n]."""
@@ -481,10 +481,17 @@ class Hazards(Observer):
             ordered[numbers] = self._synchronization.ordered(writers, threads, events)
         return ordered
 
-    def _report_race(self, accesses: CellAccesses, races: Array, write_line: int) -> None:
-        """Report `races` (bool [n]) with writes of one line; the first of them is the example."""
+    def _report_race(
+        self, accesses: CellAccesses, races: Array, same_warp: Array, write_line: int
+    ) -> None:
+        """Report `races` (bool [n]) with writes of one line.
+
+        The example is the first of them, or the first whose threads are not of the same warp
+        (same_warp, bool [n]) if there is one.
+        """
         access, launch = accesses.access, accesses.access.group.launch
-        first = int(races.argmax())
+        between_warps = races & ~same_warp
+        first = int((between_warps if between_warps.any() else races).argmax())
         cell = int(accesses.cells[first])
         kinds = (AccessKind.STORE, _load_or_store(access.kind))
         lines = (write_line, access.lvalue.span.line)
@@ -498,7 +505,8 @@ class Hazards(Observer):
         other_block, other = _block_and_thread(int(accesses.shadow.writer[cell]), launch)
         index = _cell_index(access.buffer, cell)
         iterations = loop_iterations(access.group)
-        example = Example(block, thread, other_block, other, index, iterations)
+        within_warp = launch.warps > 1 and bool(same_warp[first])
+        example = Example(block, thread, other_block, other, index, iterations, within_warp)
         name = format_cell(access.buffer, index)
         both_atomic = access.kind is AccessKind.ATOMIC and bool(accesses.shadow.atomic[cell])
         message = race_message(

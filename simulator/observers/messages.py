@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from simulator.language.tree import Barrier, MemorySpace
-from simulator.launch import WARP_SIZE, Dim3, Launch, format_index, ravel
+from simulator.launch import Dim3, Launch, format_index
 from simulator.machine.buffers import Buffer, is_null
 from simulator.machine.observer import (
     AccessKind,
@@ -49,12 +49,7 @@ def race_message(
     """
     if example.other_block == example.block:
         other = f"thread {format_index(example.other_thread, launch.block)}"
-        warps = {
-            ravel(one, launch.block) // WARP_SIZE
-            for one in (example.thread, example.other_thread)
-            if one is not None
-        }
-        call = "__syncwarp" if len(warps) == 1 and launch.warps > 1 else "__syncthreads"
+        call = "__syncwarp" if example.within_warp else "__syncthreads"
         between = f"with no {call}() between them"
     else:
         other = "another block"
