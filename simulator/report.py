@@ -12,6 +12,7 @@ from simulator.language.errors import LaunchError, shorten
 from simulator.language.functions import CLOCKS, FENCES
 from simulator.language.tree import Kernel
 from simulator.language.visit import calls
+from simulator.language.waiting import locks
 from simulator.launch import Launch, flatten_arguments, unset_constants
 from simulator.machine.budget import DEFAULT_SECONDS, Progress
 from simulator.machine.machine import Machine
@@ -97,7 +98,7 @@ def build_report(
         arrays=machine.results(),
         notes=(
             *map(shorten, unset_constants(kernel, launch)), *_clock_note(kernel),
-            *_shared_note(kernel),
+            *_shared_note(kernel), *_lock_note(kernel, launch),
             *findings.notes.values(),
         ),
     )  # fmt: skip
@@ -112,6 +113,19 @@ def _shared_note(kernel: Kernel) -> tuple[str, ...]:
         f"{' and '.join(names)} are extern __shared__, and all of these begin at one address: what "
         "is stored in one is stored in the others. Declare one, and let pointers into it stand for "
         "the others.",
+    )
+
+
+def _lock_note(kernel: Kernel, launch: Launch) -> tuple[str, ...]:
+    """A sentence on a lock that threads of a warp may wait for while another of them holds it."""
+    lock = next(locks(kernel.body), None)
+    if lock is None or launch.threads == 1:
+        return ()
+    return (
+        f"Line {lock.span.line} waits for a lock. Where another thread of the same warp holds it, "
+        "this never ended before Volta (compute capability 7.0), since a warp's threads went on "
+        "together; since then each goes on by itself. With one thread of a block that takes the "
+        "lock for all it ends on every GPU, and sooner.",
     )
 
 

@@ -13,6 +13,7 @@ from simulator.language.functions import (
 from simulator.language.loop_ends import has_counter, may_leave
 from simulator.language.tree import (
     Barrier,
+    Binary,
     Break,
     Call,
     Dereference,
@@ -27,6 +28,7 @@ from simulator.language.tree import (
     Loop,
     Name,
     Return,
+    Sequence,
     Statement,
     Switch,
     Variable,
@@ -163,6 +165,52 @@ def _is_poll(expression: Expression, assigned: frozenset[Variable]) -> bool:
             )
         case _:
             return False
+
+
+def locks(body: Statement) -> Iterator[Loop]:
+    """The loops in which the threads of a warp may wait for a lock that one of them holds.
+
+    Such a loop waits until an atomic has taken the lock. One behind a comparison by ==, which a
+    thread of a block passes alone, does not count.
+    """
+    if isinstance(body, If) and any(
+        isinstance(one, Binary) and one.operator == "==" for one in subexpressions(body.condition)
+    ):
+        return
+    if isinstance(body, Loop) and any(
+        isinstance(poll, Call) and poll.function.startswith(("atomicCAS", "atomicExch"))
+        for poll in (polls(body) if is_waiting(body) else ())
+    ):
+        yield body
+        return
+    for inner in inner_statements(body):
+        yield from locks(inner)
+
+
+def barriers_at_the_end(body: Statement) -> frozenset[Barrier]:
+    """The barriers of a kernel whose threads all do nothing more if they do not reach them.
+
+    They are under conditions that nothing comes after, and no other barriers are in the kernel. For
+    such threads a GPU does not wait, as if they had returned before; compute-sanitizer's synccheck
+    finds nothing in either form.
+    """
+    found = frozenset(_at_the_end(body))
+    every = {one for one in walk(body) if isinstance(one, Barrier)}
+    return found if found == every else frozenset()
+
+
+def _at_the_end(statement: Statement) -> Iterator[Barrier]:
+    match statement:
+        case Barrier():
+            yield statement
+        case Sequence(statements=statements):
+            yield from (one for one in statements[:-1] if isinstance(one, Barrier))
+            for last in statements[-1:]:
+                yield from _at_the_end(last)
+        case If(yes=yes, no=None):
+            yield from _at_the_end(yes)
+        case _:
+            pass
 
 
 def polled_lvalues(statement: Statement) -> set[Expression]:

@@ -22,7 +22,7 @@ from simulator.language.tree import (
     Statement,
 )
 from simulator.language.visit import calls, expressions_of, subexpressions, walk
-from simulator.language.waiting import polled_lvalues, spins
+from simulator.language.waiting import barriers_at_the_end, polled_lvalues, spins
 from simulator.launch import WARP_SIZE, Dim3, Launch, unravel
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
@@ -100,6 +100,7 @@ class Hazards(Observer):
         self._polled: set[Expression] = set()  # volatile lvalues read by loops that wait for them
         self._retried: frozenset[Expression] = frozenset()  # reads that begin a try of atomicCAS
         self._block_pointers: frozenset[Expression] = frozenset()  # of atomics of one block's scope
+        self._at_the_end: frozenset[Barrier] = frozenset()  # whoever does not reach them ends
         self._one_team = True  # whether all warps of a chunk wait at the same barriers
         # Of the stores since the last barrier, by their event.
         self._store_positions: dict[int, ProgramPosition] = {}
@@ -112,6 +113,7 @@ class Hazards(Observer):
         self._written = written_parameters(kernel)
         self._block_pointers = _block_pointers(kernel.body)
         self._spins = spins(kernel.body)
+        self._at_the_end = barriers_at_the_end(kernel.body)
         self._polled = polled_lvalues(kernel.body)
         self._retried = retried_reads(kernel.body)
         self._synchronization = Synchronization(launch) if calls(kernel.body, FENCES) else None
@@ -242,8 +244,8 @@ class Hazards(Observer):
         kind, line = HazardKind.DIVERGENT_BARRIER, barrier.span.line
         block = unravel(int(group.blocks[block_index]), self._launch.grid)
         present = arrived | ended
-        if present.all():
-            count = int((ended & ~arrived).sum())
+        if present.all() or barrier in self._at_the_end:
+            count = int((~arrived).sum())
             self.findings.note(
                 ("ended", line), ended_threads_note(barrier, block, self._launch, count)
             )

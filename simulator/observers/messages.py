@@ -162,10 +162,10 @@ def partial_barrier_message(
 
 
 def ended_threads_note(barrier: Barrier, block: Dim3, launch: Launch, ended: int) -> str:
-    """A barrier that `ended` of a block's threads do not reach because they have ended."""
+    """A barrier that `ended` of a block's threads do not reach: they end without it."""
     return (
         f"line {barrier.span.line}: {ended} of the {launch.threads} threads of block "
-        f"{format_index(block, launch.grid)} have ended before this {barrier.function}(). A GPU "
+        f"{format_index(block, launch.grid)} end without this {barrier.function}(). A GPU "
         "does not wait for them, but CUDA asks that all threads reach a barrier or none."
     )
 

@@ -11,7 +11,7 @@ from gpu.program import Case, launch
 from gpu.referee import FOLDER, TOOLS, cases, digest, pairs
 from simulator import compile_kernel, simulate
 
-VERDICTS = json.loads((FOLDER / "h200_verdicts.json").read_text(encoding="utf-8"))
+VERDICTS = json.loads((FOLDER / "verdicts.json").read_text(encoding="utf-8"))
 PAIRS = pairs()
 CASES = {case.name: case for case in cases()}
 SCHEDULES = ("ascending", "descending", "random")

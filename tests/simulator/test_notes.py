@@ -118,7 +118,7 @@ def test_a_barrier_does_not_wait_for_ended_threads(n: int) -> None:
     report = run(BODY_AFTER_RETURN.format(n=n), block=96)
     assert not report.hazards
     [note] = report.notes
-    assert note.startswith(f"line 3: {96 - n} of the 96 threads of block (0, 0) have ended")
+    assert note.startswith(f"line 3: {96 - n} of the 96 threads of block (0, 0) end without this")
 
 
 def test_no_note_where_all_threads_arrive() -> None:
@@ -163,6 +163,21 @@ def test_arrivals_at_two_barriers_are_counted_together(schedule: str) -> None:
 def test_lanes_of_a_warp_that_go_on_are_still_missing() -> None:
     report = run("if (threadIdx.x < 7) __syncthreads();\nx[threadIdx.x] = 1;")
     assert [hazard.kind.value for hazard in report.hazards] == ["divergent-barrier"]
+
+
+LOCK = """while (atomicCAS((int*)x, 0, 1) != 0) {}
+x[1] += 1;
+__threadfence();
+atomicExch((int*)x, 0);"""
+
+
+@pytest.mark.parametrize("alone", ["if (threadIdx.x == 0) ", "if (0 == threadIdx.x) "])
+def test_a_lock_within_a_warp_ends_since_volta(alone: str) -> None:
+    report = run(LOCK)
+    assert report.arrays["x"][1] == 64
+    assert not report.hazards
+    assert any("Line 2 waits for a lock" in note and "Volta" in note for note in report.notes)
+    assert not any("Volta" in note for note in run(f"{alone}{{ {LOCK} }}").notes)
 
 
 def test_notes_in_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
