@@ -10,7 +10,8 @@ from simulator.frontend.lexer import in_one_spelling, logical_lines
 from simulator.frontend.macro_limits import check_expansion
 from simulator.language.errors import SourceError, Span, list_names, shorten
 
-MAX_TEXT_BYTES = 64 * 2**10  # of a text in UTF-8
+MAX_FILE_BYTES = 256 * 2**10  # of a file in UTF-8, with its host code
+MAX_TEXT_BYTES = 64 * 2**10  # likewise of what a compiler gets of it, without blank lines
 ALLOWED_DIRECTIVES = frozenset(
     {"define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error"}
 )
@@ -37,11 +38,13 @@ NO_PRAGMAS = f"Of pragmas {list_names(ALLOWED_PRAGMAS)} are taken here, spelled 
 
 
 def check_length(text: str) -> None:
-    """Raise SourceError for a text that is too long, or is no text: with parts of letters."""
-    not_text = "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in set(text))
-    if not_text or len(text.encode()) > MAX_TEXT_BYTES:
+    """Raise SourceError for a file that is too long, or is no text: with parts of letters."""
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in set(text)):
+        raise SourceError("A kernel's text is plain: it has no zero byte and no half of a letter.")
+    length = len(text.encode())
+    if length > MAX_FILE_BYTES:
         raise SourceError(
-            f"A kernel's text is plain and has up to {MAX_TEXT_BYTES:,} bytes (64 KB)."
+            f"This text has {length:,} bytes; a file has up to {MAX_FILE_BYTES:,} (256 KB)."
         )
 
 
@@ -70,6 +73,12 @@ def check_directives(
     if text != in_one_spelling(text):
         raise ValueError("A text comes to a compiler in one spelling.")
     check_length(text)
+    written = sum(len(line) + 1 for line in text.encode().splitlines() if line.strip())
+    if written > MAX_TEXT_BYTES:
+        raise SourceError(
+            f"The kernel and what it uses have {written:,} bytes; they may have up to "
+            f"{MAX_TEXT_BYTES:,} (64 KB). Other functions and host code do not count."
+        )
     check_macros(defines or {})
     lines = logical_lines(text)
     for number, line in enumerate(lines, start=1):

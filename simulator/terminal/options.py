@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from simulator.archive import check_is_file
-from simulator.frontend.directives import MAX_TEXT_BYTES
+from simulator.frontend.directives import MAX_FILE_BYTES
 from simulator.language.errors import LaunchError
 from simulator.launch import Dim3, dim3
 from simulator.machine.schedule import SCHEDULES
@@ -145,8 +145,10 @@ def read_source(path: Path) -> str:
     """A file's text, without a byte-order mark."""
     try:
         check_is_file(path)
-        if path.stat().st_size > MAX_TEXT_BYTES + len(codecs.BOM_UTF8):
-            raise UsageError(f"{path} has more than {MAX_TEXT_BYTES:,} bytes: that is no kernel.")
+        if path.stat().st_size > MAX_FILE_BYTES + len(codecs.BOM_UTF8):
+            raise UsageError(
+                f"{path} has {path.stat().st_size:,} bytes; a file has up to {MAX_FILE_BYTES:,}."
+            )
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None

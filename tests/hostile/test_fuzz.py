@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from simulator import LaunchError, SourceError, catalogue
 from simulator.archive import read_arrays
-from simulator.frontend.directives import MAX_TEXT_BYTES
+from simulator.frontend.directives import MAX_FILE_BYTES
 from simulator.language.printable import printable
 from tests.hostile.judge import judge
 from tests.hostile.texts import QUICK, kernel
@@ -55,7 +55,7 @@ def spliced(draw: st.DrawFn, seeds: list[str]) -> str:
             st.sampled_from([1, 1, 40])
         )
         pieces[place : place + left_out] = new
-    return "".join(pieces)[:MAX_TEXT_BYTES]
+    return "".join(pieces)[:MAX_FILE_BYTES]
 
 
 def check(workers: Workers, text: str) -> None:

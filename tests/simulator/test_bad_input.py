@@ -102,7 +102,8 @@ TEXTS = {
     "a long sum": (kernel("x[0] = n" + " + n" * 900 + ";"), "nests too deep"),
     "ifs in ifs": (kernel("if (n) " * 300 + ";"), "nest more than 80 deep"),
     "stars": ("__global__ void k(float" + "*" * 10000 + " x, int n) {}", "2,000 tokens"),
-    "a megabyte": (kernel("x[0] = n;\n" * 90_000), "65,536 bytes"),
+    "a megabyte": (kernel("x[0] = n;\n" * 90_000), "bytes; a file has up to 262,144"),
+    "a long kernel": (kernel("x[0] = n;\n" * 9_000), "they may have up to 65,536"),
     "a statement too many": (kernel("x+=n;" * 9_000), "30,000 tokens"),
     # What never ends.
     "while (1)": (kernel("while (1) x[0] += 1;"), "line 2, column 1: This loop never ends"),

@@ -64,6 +64,12 @@ def test_a_file_runs_as_it_is() -> None:
     assert {step.line for step in steps} >= {16, 20, 21}
 
 
+def test_host_code_does_not_count_as_a_kernels() -> None:
+    host = "".join(f'void host_{number}() {{ puts("{"-" * 60}"); }}\n' for number in range(2000))
+    kernel = compile_kernel(host + "__global__ void k(int* x) { x[0] = 1; }")
+    assert kernel.body.span.line == 2001
+
+
 def test_lines_and_columns_stay() -> None:
     left = SourceFile(VECTOR_ADD).device_code("vectorAdd").text
     before, after = VECTOR_ADD.split("\n"), left.split("\n")

@@ -13,7 +13,7 @@ import streamlit as st
 from simulator import LaunchError, SourceError, catalogue
 from simulator.broken_file import Broken, BrokenFileError
 from simulator.exercises.exercise import Exercise, exercises
-from simulator.frontend.directives import MAX_TEXT_BYTES, check_length
+from simulator.frontend.directives import MAX_FILE_BYTES, check_length
 from simulator.verdict.form import LaunchForm, OwnKernel
 from simulator.verdict.verdict import State
 from ui import own_link, presets
@@ -287,8 +287,8 @@ def draw_files(draft: Draft, own: OwnKernel | None) -> None:
         except UnicodeDecodeError:
             st.error("This file is not text in UTF-8: save it as UTF-8 and open it again.")
         else:
-            if len(content) > MAX_TEXT_BYTES:
-                st.error(f"This file has {len(content):,} bytes; a kernel's has up to 65,536.")
+            if len(content) > MAX_FILE_BYTES:
+                st.error(f"This file has {len(content):,} bytes, and may have {MAX_FILE_BYTES:,}.")
             else:
                 draft.choose(text, uploaded.name)
                 st.rerun()
