@@ -215,14 +215,12 @@ def with_fields(form: LaunchForm, values: dict[str, str]) -> LaunchForm:
     for argument in form.arguments:
         match argument:
             case ArrayArgument(name, rows, columns, contents):
-                arguments.append(
-                    ArrayArgument(
-                        name,
-                        values.get(f"{name}.rows", rows),
-                        values.get(f"{name}.columns", columns),
-                        Contents(values.get(f"{name}.contents", contents)),
-                    )
-                )
+                sides = (
+                    values.get(f"{name}.rows", rows), values.get(f"{name}.columns", columns)
+                )  # fmt: skip
+                contents = Contents(values.get(f"{name}.contents", contents))
+                is_seen = argument.is_seen and sides == (rows, columns)
+                arguments.append(ArrayArgument(name, *sides, contents, is_seen))
             case NumberArgument(name, value):
                 arguments.append(NumberArgument(name, values.get(f"{name}.value", value)))
     return replace(

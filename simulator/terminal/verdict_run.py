@@ -164,7 +164,7 @@ def _with_arguments(kernel: Kernel, form: LaunchForm, texts: list[str]) -> Launc
 def _shaped(array: ArrayArgument, shape: tuple[int, ...]) -> ArrayArgument:
     """An array of another shape: its last dimensions are columns."""
     rows, columns = (shape[0], shape[1:]) if len(shape) > 1 else (1, shape)
-    return replace(array, rows=str(rows), columns=str(math.prod(columns)))
+    return replace(array, rows=str(rows), columns=str(math.prod(columns)), is_seen=False)
 
 
 def _check_shapes(kernel: Kernel, form: LaunchForm, shapes: dict[str, tuple[int, ...]]) -> None:

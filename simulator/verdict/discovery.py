@@ -56,7 +56,7 @@ class Discovery:
     block: Sizes3
     values: Sizes  # of the parameters that are sizes, where it ran first
     cells: Mapping[str, str]  # of each array that is touched: an expression, or what was touched
-    is_open: bool  # whether some array's cells are no expression, but what was touched
+    seen: frozenset[str]  # arrays whose cells are no expression, but what was touched
     fits: tuple[Fit, ...]  # the tasks that have its shapes, best first
     is_fixed: bool  # whether the sizes are those of the block, which takes no others
     has_faults: bool  # whether accesses were dropped, of shared memory as well
@@ -363,7 +363,7 @@ class _Search:
             block=self._one.block,
             values=values[0],
             cells={name: cells or str(touched[name]) for name, cells in extents.items()},
-            is_open=not all(extents.values()),
+            seen=frozenset(name for name, cells in extents.items() if not cells),
             fits=tuple(found[:4]),
             is_fixed=bool(values[0]) and values[0] == values[1],
             has_faults=any(run.touches.has_faults for _, run in runs),

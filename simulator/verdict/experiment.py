@@ -22,9 +22,10 @@ from simulator.machine.observer import Access, AccessKind, Fault, Observer
 from simulator.machine.schedule import Schedule
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument
 from simulator.verdict.launches import build_launch
-from simulator.verdict.parameters import atomic_parameters, is_whole
+from simulator.verdict.parameters import atomic_parameters, byte_pitches, is_whole
 
 ROOM = 2**21  # elements of each array
+PITCH = 6144  # bytes from row to row, where they are passed: all rows that are tried have room
 FLOATS = ("2", "3", "1")  # values of the first, second and any other float parameter
 # Two values of what is small by its name: neighbourhoods, bins, matrices in a batch.
 SMALL = (
@@ -97,11 +98,13 @@ class Experiment:
 
     def __post_init__(self) -> None:
         """Read the parameters; LaunchError for one that gets no array of numbers."""
-        floats = iter(FLOATS)
+        floats, pitches = iter(FLOATS), byte_pitches(self.kernel)
         for one in self.kernel.parameters:
             if one.name in self.given and isinstance(one.ctype, Scalar):
                 number = self.given[one.name]
                 self._numbers[one.name] = str(int(number) if is_whole(one.ctype) else number)
+            elif one.name in pitches:
+                self._numbers[one.name] = str(PITCH)
             elif is_whole(one.ctype) and one.ctype.size > 1:
                 self.sizes.append(one.name)
             elif isinstance(one.ctype, Scalar):

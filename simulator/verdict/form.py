@@ -27,6 +27,7 @@ class ArrayArgument:
     rows: str  # an expression; "1" for an array that is no matrix
     columns: str  # likewise
     contents: Contents = Contents.RANDOM
+    is_seen: bool = False  # whether its size is what the kernel touched, since nothing tells it
 
 
 @dataclass(frozen=True, slots=True)

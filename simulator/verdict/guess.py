@@ -23,7 +23,7 @@ from simulator.size_expression import WORD, evaluate, substitute
 from simulator.verdict.blocks import SIDE, likely_blocks
 from simulator.verdict.discovery import Discovery, discover
 from simulator.verdict.expected import expected_results
-from simulator.verdict.experiment import Experiment, Touches
+from simulator.verdict.experiment import PITCH, Experiment, Touches
 from simulator.verdict.fit import BEYOND, Allocated, Fit
 from simulator.verdict.form import (
     ArrayArgument,
@@ -43,6 +43,7 @@ from simulator.verdict.parameters import (
     arguments_of,
     atomic_parameters,
     axes_used,
+    byte_pitches,
     is_whole,
     other_products,
     recognise,
@@ -459,7 +460,7 @@ def roomy(kernel: Kernel, form: LaunchForm) -> LaunchForm:
     except (LaunchError, SourceError):
         return form
     arguments = tuple(
-        replace(one, rows="1", columns=_room(kernel, one.name, touches.cells))
+        replace(one, rows="1", columns=_room(kernel, one.name, touches.cells), is_seen=True)
         if isinstance(one, ArrayArgument) and touches.cells.get(one.name, 0) > cells[one.name]
         else one
         for one in form.arguments
@@ -522,7 +523,7 @@ def _of_discovery(kernel: Kernel, host: HostForm | None, found: Discovery) -> La
         for name, one in (host.arguments if host is not None else {}).items()
         if name in found.values and one.value is not None
     }
-    if found.is_open:
+    if found.seen:
         given = {}  # what was touched at the sizes that were tried is no array of others
     form = _with_values(kernel, host, found, {**found.values, **given})
     if not _is_large(kernel, form):
@@ -542,15 +543,17 @@ def _with_values(
         arguments=tuple(
             ArrayArgument(one.name, "1", _in_vectors(one.ctype, found.cells.get(one.name) or "1"),
                           Contents.ZEROS if one.name in atomic_parameters(kernel)
-                          else Contents.RANDOM)
+                          else Contents.RANDOM, one.name in found.seen)
             if isinstance(one.ctype, Pointer)
-            else NumberArgument(one.name, _number(one, host, values))
+            else NumberArgument(one.name, _number(kernel, one, host, values))
             for one in kernel.parameters
         ),
     )  # fmt: skip
 
 
-def _number(one: Variable, host: HostForm | None, values: Mapping[str, int]) -> str:
+def _number(kernel: Kernel, one: Variable, host: HostForm | None, values: Mapping[str, int]) -> str:
+    if one.name in byte_pitches(kernel):
+        return str(PITCH)
     given = host.arguments.get(one.name) if host is not None else None
     if one.name in values or given is None or given.value is None:
         return str(values.get(one.name, 1))

@@ -12,7 +12,8 @@ from simulator.verdict.form import ArrayArgument, LaunchForm, OwnKernel
 from simulator.verdict.limited import limit
 from simulator.verdict.mend import mend
 from simulator.verdict.neighbours import neighbours
-from simulator.verdict.next_step import next_step
+from simulator.verdict.next_step import joined, next_step
+from simulator.verdict.overflow import overflow
 from simulator.verdict.parameters import in_layout
 from simulator.verdict.probe import Probe
 from simulator.verdict.residency import occupancy
@@ -78,15 +79,20 @@ def judge(
     fits = occupancy(kernel, runs.launch, registers) if runs.launch is not None else None
     report = runs.report
     others = () if kernel.shared else rows
+    too_large = overflow(kernel)
     title = task.title if task is not None else ""
     change = f"{mended.sentence} {mended.why}".rstrip() if mended is not None else ""
     return Verdict(
         repair=mended,
-        next_step=limits
-        or nearest
-        or change
-        or next_step(state, checks, hazards, costliest, others, fits, title)
-        + _computed_instead(own.form, kernel, checks),
+        next_step=(
+            limits
+            or nearest
+            or change
+            or next_step(state, checks, hazards, costliest, others, fits, title)
+            + _computed_instead(own.form, kernel, checks)
+        )
+        + _asked(own.form, state)
+        + (f" {too_large}" if too_large else ""),
         state=state,
         checks=checks,
         hazards=hazards,
@@ -123,6 +129,18 @@ def _computed_instead(form: LaunchForm, kernel: Kernel, checks: tuple[SizeCheck,
                 "if it is meant."
             )
     return ""
+
+
+def _asked(form: LaunchForm, state: State) -> str:
+    """A question about the arrays whose size nothing tells; "" without any."""
+    seen = [one for one in form.arguments if isinstance(one, ArrayArgument) and one.is_seen]
+    if not seen or state is not State.UNCHECKED:
+        return ""
+    has = "has" if len(seen) == 1 else "have"
+    return (
+        f" How many cells {has} {joined([one.name for one in seen])}? Nothing says it, so that "
+        "there are as many here as are touched; give the number, and accesses beyond it are told."
+    )
 
 
 def task_of(form: LaunchForm) -> Task | None:

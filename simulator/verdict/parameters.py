@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from simulator.language.ctype import CType, Pointer, Scalar, Vector, is_bfloat16
+from simulator.language.ctype import CType, Pointer, Scalar, Vector, is_bfloat16, size_of
 from simulator.language.errors import LaunchError, list_names
 from simulator.language.fragments import Use, parse_fragment
 from simulator.language.functions import ATOMIC_FUNCTIONS, FRAGMENT_FUNCTIONS
@@ -69,6 +69,7 @@ OTHER_NAME = re.compile(
 # The values of factors: with 1 or 0 it would not show if one is missing.
 FACTORS = {ALPHA: "2", BETA: "3", FACTOR: "2"}
 
+PITCH_NAME = re.compile(r"pitch|stride|bytes|step", re.IGNORECASE)
 BARE_NAME = re.compile(r"^(?:d|dev|h)_|_(?:d|dev|h)$")  # what stands around the name of A
 # The distance between rows, or columns, of A, B, C and D: lda, stride_b, pitchC.
 LEADING = re.compile(r"(?:ld|stride|pitch)_?([abcd])|([abcd])_?(?:ld|stride|pitch)", re.IGNORECASE)
@@ -505,6 +506,41 @@ def atomic_parameters(kernel: Kernel) -> set[str]:
             if (ctype := _numbers(one)) is not None and is_whole(ctype)
         }
     return found
+
+
+def byte_pitches(kernel: Kernel) -> set[str]:
+    """The parameters that say how many bytes lie between two rows, as cudaMallocPitch finds it.
+
+    They multiply what is added to a pointer that was cast to bytes.
+    """
+    found: set[str] = set()
+    for statement in walk(kernel.body):
+        for root in expressions_of(statement):
+            for one in subexpressions(root):
+                if isinstance(one, Binary) and one.operator == "+" and _is_of_bytes(one):
+                    found |= {name for name in _factors_of(one.right) if PITCH_NAME.search(name)}
+    return found
+
+
+def _is_of_bytes(pointer: Binary) -> bool:
+    """Whether bytes are added to a pointer to something larger."""
+    before = strip_casts(pointer.left).ctype
+    return (
+        isinstance(pointer.ctype, Pointer)
+        and size_of(pointer.ctype.target) == 1
+        and isinstance(before, Pointer)
+        and size_of(before.target) > 1
+    )
+
+
+def _factors_of(offset: Expression) -> Iterator[str]:
+    """The whole parameters that are a factor of a product in an offset."""
+    for product in subexpressions(offset):
+        if isinstance(product, Binary) and product.operator == "*":
+            for side in (product.left, product.right):
+                for one in subexpressions(strip_casts(side)):
+                    if isinstance(one, Name) and one.variable.space is MemorySpace.PARAMETER:
+                        yield one.variable.name
 
 
 def _added_to(kernel: Kernel) -> set[str]:

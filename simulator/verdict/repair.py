@@ -45,7 +45,8 @@ from simulator.launch import WARP_SIZE, ravel
 from simulator.observers.findings import RACES, Hazard, HazardKind
 from simulator.observers.written_parameters import root_variable
 from simulator.verdict.form import ArrayArgument, LaunchForm
-from simulator.verdict.launches import build_without_arrays
+from simulator.verdict.launches import build_without_arrays, known_values
+from simulator.verdict.overflow import first_too_large, text_at
 
 SECONDS = 5.0  # of a processor, for all changes together
 MOST = 60  # changes that are tried
@@ -143,10 +144,7 @@ class _Text:
         }  # fmt: skip
 
     def _text(self, span: Span) -> str:
-        if span.line != span.end_line:
-            return ""
-        line = self._lines[span.line - 1].encode()
-        return line[span.column - 1 : span.end_column - 1].decode(errors="ignore")
+        return text_at(self._kernel, span)
 
     def _expressions(self) -> Iterator[Expression]:
         for statement in walk(self._kernel.body):
@@ -383,9 +381,19 @@ class _Text:
                     left, right = self._text(one.left.span), self._text(one.right.span)
                     yield Repair(
                         f"Write `(long long){left} * {right}` in line {one.span.line}.",
-                        f"`{left} * {right}` passes 2^31, the largest int.",
+                        f"`{left} * {right}` passes 2^31 - 1, the largest int"
+                        f"{self._passes_at(one)}.",
                         (Fix(one.span, f"(long long){left} * {right}"),),
                     )
+
+    def _passes_at(self, product: Binary) -> str:
+        """At which value of one factor a product is too large for an int; "" if it is not known."""
+        known = known_values(self._kernel, self._form)
+        left, right = self._text(product.left.span), self._text(product.right.span)
+        for factor, other in ((left, right), (right, left)):
+            if known.get(other, 0) > 1:
+                return f", at {factor} = {first_too_large(known[other]):,}"
+        return ""
 
     def guards(self, outside: Sequence[Hazard]) -> Iterator[Repair]:
         """Conditions around the accesses that leave their arrays."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -253,6 +254,53 @@ def test_arrays_that_atomics_change_begin_with_zeros() -> None:
     assert contents == {
         "mutex": Contents.ZEROS, "sum": Contents.RANDOM, "x": Contents.RANDOM
     }  # fmt: skip
+
+
+PITCHED = """__global__ void add(const float* A, const float* B, float* C,
+                    int w, int h, size_t pitch) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= w || y >= h) return;
+    const float* a = (const float*)((const char*)A + y * pitch);
+    const float* b = (const float*)((const char*)B + y * pitch);
+    ((float*)((char*)C + y * pitch))[x] = a[x] + b[x];
+}"""
+
+
+def test_rows_that_are_bytes_apart_have_room() -> None:
+    own = OwnKernel(PITCHED, "add", guessed(PITCHED))
+    verdict = judge(own, compile_kernel(PITCHED))
+    assert verdict.state is State.UNCHECKED, verdict.next_step
+    assert "How many cells have A, B and C?" in verdict.next_step
+    known = tuple(replace(one, is_seen=False) if isinstance(one, ArrayArgument) else one
+                  for one in own.form.arguments)  # fmt: skip
+    verdict = judge(replace(own, form=replace(own.form, arguments=known)), compile_kernel(PITCHED))
+    assert "How many" not in verdict.next_step
+
+
+LARGE = """__global__ void twice(float* x, int N) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < N && col < N) x[row * N + col] *= 2.0f;
+}
+int main() {
+    const int N = 65536;
+    float* x;
+    cudaMalloc(&x, (size_t)N * N * sizeof(float));
+    dim3 block(16, 16), grid(N / 16, N / 16);
+    twice<<<grid, block>>>(x, N);
+}"""
+
+
+@pytest.mark.parametrize(("size", "index", "is_too_large"), [
+    ("65536", "row * N", True), ("32768", "row * N", False), ("65536", "(size_t)row * N", False),
+])  # fmt: skip
+def test_an_index_that_is_too_large_for_an_int_in_the_files_own_launch(
+    size: str, index: str, is_too_large: bool
+) -> None:
+    text = LARGE.replace("65536", size).replace("row * N", index)
+    said = judge(OwnKernel(text, "twice", guessed(text)), compile_kernel(text)).next_step
+    assert ("row * N in line 3 passes 2^31 - 1, the largest int, at row = 32,768" in said) == (
+        is_too_large
+    )
 
 
 def test_one_variable_of_the_host_for_three_sizes_does_not_say_which_is_meant() -> None:

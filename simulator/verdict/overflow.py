@@ -1,0 +1,76 @@
+"""Indices too large for an int in a file's own launch, which may be larger than what was run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simulator.language.ctype import Scalar
+from simulator.language.errors import Span
+from simulator.language.tree import Binary, Expression, Index, Kernel, Literal, Load, Name
+from simulator.language.visit import expressions_of, strip_casts, subexpressions, walk
+from simulator.observers.written_parameters import root_variable
+from simulator.verdict.host_form import host_form
+
+MOST = 2**31  # one more than the largest int
+
+
+def overflow(kernel: Kernel) -> str:
+    """A sentence on the first product of an index that passes the largest int; "" for none.
+
+    That is where the file's host code allocates an array of that many elements.
+    """
+    host = host_form(kernel.text, kernel)
+    if host is None:
+        return ""
+    given = host.arguments
+    large = {name for name, one in given.items() if (one.elements or 0) > MOST}
+    known = {name: int(one.value) for name, one in given.items() if one.value is not None}
+    for array, product in _products(kernel) if large else ():
+        for factor, by in ((product.left, product.right), (product.right, product.left)):
+            size = _value(by, known)
+            if array in large and size > 1:
+                one, other = (text_at(kernel, each.span) for each in (factor, by))
+                return (
+                    f"In the file's own launch {other} is {size:,}: there {one} * {other} in line "
+                    f"{product.span.line} passes 2^31 - 1, the largest int, at {one} = "
+                    f"{first_too_large(size):,}. Use size_t for it."
+                )
+    return ""
+
+
+def first_too_large(factor: int) -> int:
+    """The first whole number whose product with a factor is too large for an int."""
+    return -(-MOST // factor)
+
+
+def text_at(kernel: Kernel, span: Span) -> str:
+    """What stands in a kernel's text at a span of one line; "" at one of several."""
+    if span.line != span.end_line:
+        return ""
+    line = kernel.text.split("\n")[span.line - 1].encode()
+    return line[span.column - 1 : span.end_column - 1].decode(errors="ignore")
+
+
+def _products(kernel: Kernel) -> Iterator[tuple[str, Binary]]:
+    """The products of ints in indices, each with the name of the array."""
+    roots = (root for one in walk(kernel.body) for root in expressions_of(one))
+    indices = (one for root in roots for one in subexpressions(root) if isinstance(one, Index))
+    for index in indices:
+        variable = root_variable(index)
+        for one in subexpressions(index.index):
+            if variable and isinstance(one, Binary) and one.operator == "*" and _is_int(one):
+                yield variable.name, one
+
+
+def _is_int(one: Binary) -> bool:
+    return isinstance(one.ctype, Scalar) and not one.ctype.is_float and one.ctype.size == 4
+
+
+def _value(factor: Expression, known: dict[str, int]) -> int:
+    """The value of a factor that is a parameter or a number; 0 for any other."""
+    factor = strip_casts(factor)
+    if isinstance(factor, Load):
+        factor = factor.lvalue
+    if isinstance(factor, Literal):
+        return int(factor.value)
+    return known.get(factor.variable.name, 0) if isinstance(factor, Name) else 0
