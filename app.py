@@ -74,12 +74,14 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
     from ui.executor import executor
     from ui.glossary import route as glossary_route
     from ui.index_page import routes
+    from ui.kept import limit_fragments
     from ui.preload import preload
     from ui.seldom import bound_log
     from ui.start import StartError, check_limits, check_worker
     from ui.while_serving import while_serving
 
     bound_log()
+    limit_fragments()
     try:
         middleware = hosts.middleware()
         check_limits()

@@ -36,10 +36,10 @@ from ui.leaving import GRACE_SECONDS, current_session
 from ui.look import Look
 from ui.view_url import View
 from ui.waiting import wait, wait_quietly
-from ui.work import guess_work
+from ui.work import guess_work, is_short
 from ui.workers import Ahead, Running, Workers
 
-LARGEST = 96 * 2**20  # bytes of the results that are kept
+LARGEST = 64 * 2**20  # bytes of the results that are kept: what a class asks for in six minutes
 OTHERS = 2**15  # bytes that a result without a picture is taken for, at least
 # Errors that would come again, and none.
 LASTING = (NoneType, SourceError, LaunchError, NotPredictedError)
@@ -126,9 +126,9 @@ class Answers:
         return self._workers.submit(function, *arguments)
 
     def _is_first_run(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
-        """Whether a job runs a kernel of one's own that no worker remembers: it may take long."""
+        """Whether a job may take long: it runs a kernel of one's own that no worker remembers."""
         is_own = any(isinstance(one, View) and one.own is not None for one in arguments)
-        if not is_own:
+        if not is_own or is_short(arguments):
             return False
         workers = self._workers
         return not (isinstance(workers, Workers) and workers.remembers(place(function, *arguments)))

@@ -1,8 +1,8 @@
 """Where work runs: one `concurrent.futures.Executor` for the whole app.
 
 `TILEWISE_SCHEDULER`, as tcp://host:8786, is the address of a Dask cluster. Without it there are
-worker processes on this machine: `TILEWISE_WORKERS` is their number, by default one for each
-processor. Nothing is computed in the app's own process, which has no limits.
+worker processes on this machine: `TILEWISE_WORKERS` is their number, by default two more than
+there are processors. Nothing is computed in the app's own process, which has no limits.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from ui.workers import Workers
 
 VARIABLE = "TILEWISE_WORKERS"
 SCHEDULER = "TILEWISE_SCHEDULER"
+# Workers beyond those that the processors could keep busy. Processes share a processor; jobs of one
+# process wait for each other, and where all have a long one, what takes a moment waits for it.
+OTHERS = 2
 
 
 @functools.cache
@@ -34,15 +37,15 @@ def worker_count() -> int:
     """How many worker processes there are to be: at least one."""
     with suppress(ValueError):
         return max(int(os.environ.get(VARIABLE, "")), 1)
-    return max(processor_count(), 2)  # a long job leaves one to others
+    return processor_count() + OTHERS
 
 
 @functools.cache
 def lanes() -> Lanes:
-    """The app's lanes, for all its long jobs: one worker is left for others, if there are two."""
+    """The app's lanes, for all its long jobs: as many as leave OTHERS to all else, if they can."""
     workers = executor()
     size = workers.size if isinstance(workers, Cluster) else worker_count()
-    return Lanes(workers, max(1, size - 1))
+    return Lanes(workers, max(1, size - OTHERS))
 
 
 def processor_count() -> int:

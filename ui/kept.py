@@ -17,6 +17,7 @@ from cachetools import LRUCache
 from simulator import Recording, Step
 
 LIMIT = 256 * 2**20  # bytes, as bytes_of counts them
+ARENA_MAX, MMAP_THRESHOLD = -8, -3  # of mallopt, from malloc.h
 # What objects refer to and do not own; a recording knows what its steps take.
 COMMON = (type, ModuleType, FunctionType, BuiltinFunctionType, Step)
 
@@ -69,7 +70,8 @@ class Kept:
         self._subjects[subject] = results
         if before - set(self._subjects):
             del before
-            _give_back()
+            gc.collect()  # what refers to itself
+            give_back()
 
     def _size(self, results: Results) -> int:
         return min(bytes_of(list(results.values())), self._limit)
@@ -99,8 +101,18 @@ def bytes_of(root: object) -> int:
     return total
 
 
-def _give_back() -> None:
+def limit_fragments() -> None:
+    """Let a process of many threads return more of what it frees.
+
+    The C library keeps freed memory apart for each thread, and large blocks too, by and by.
+    """
+    with suppress(OSError, AttributeError, TypeError):  # glibc has it, on Linux
+        library = ctypes.CDLL(None)
+        library.mallopt(ARENA_MAX, 2)
+        library.mallopt(MMAP_THRESHOLD, 2**16)
+
+
+def give_back() -> None:
     """Return freed memory to the system, which the C library keeps otherwise."""
-    gc.collect()  # what refers to itself
     with suppress(OSError, AttributeError, TypeError):  # glibc has it, on Linux
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,4 +1,4 @@
-"""What the server does as long as it runs, beside what Streamlit does: threads, ended sessions."""
+"""What the server does as long as it runs, beside Streamlit: threads, ended sessions, memory."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Protocol
 
 import anyio.to_thread
 from streamlit import runtime
 
+from ui.kept import give_back
 from ui.start import open_files
 
 AT_ONCE = 128  # downloads that wait for their files, and pictures of words
 LOOK_SECONDS = 1.0
+RETURN_SECONDS = 30.0  # between two times that freed memory is returned
 KEPT_SECONDS = 110.0  # that a session waits for its browser to come back; Streamlit forgets at 120
 DESCRIPTORS = 3  # of a session: its event loop's
 OTHERS = 160  # descriptors of the app itself, and of sessions that are open
@@ -87,18 +89,18 @@ def most_ended(files: float) -> int:
 
 @asynccontextmanager
 async def while_serving(_: object) -> AsyncIterator[None]:
-    """Let many downloads and pictures wait at once, and close sessions that have ended.
+    """Let many downloads and pictures wait at once, close sessions that have ended, save memory.
 
     asyncio and Starlette by themselves have few threads: the small file of one visitor would wait
     for the large ones of others, and so would a page.
     """
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(AT_ONCE, "download"))
     anyio.to_thread.current_default_thread_limiter().total_tokens = AT_ONCE
-    closing = asyncio.create_task(_close_ended())
+    tasks = [asyncio.create_task(_close_ended()), asyncio.create_task(_return_memory())]
     yield
-    closing.cancel()
-    with suppress(asyncio.CancelledError):
-        await closing
+    for one in tasks:
+        one.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _close_ended() -> None:
@@ -106,3 +108,9 @@ async def _close_ended() -> None:
     while True:
         await asyncio.sleep(LOOK_SECONDS)
         sessions.close_old(time.monotonic())
+
+
+async def _return_memory() -> None:
+    while True:
+        await asyncio.sleep(RETURN_SECONDS)
+        await asyncio.to_thread(give_back)

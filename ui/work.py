@@ -10,6 +10,7 @@ from simulator.size_expression import evaluate
 from simulator.verdict.form import ArrayArgument, NumberArgument, OwnKernel
 from ui.view_url import View
 
+FEW = 512  # iterations of a loop that soon end: each takes some milliseconds
 USUAL = 1e6  # of a job that no text of one's own says anything about
 LARGEST = 2**31  # of a number of a text: a larger one is no number of iterations
 NUMBER = re.compile(r"\b\d+\b")
@@ -27,6 +28,12 @@ def guess_work(arguments: Sequence[object]) -> float:
         if isinstance(own, OwnKernel):
             return _threads(own) * max([1, *_numbers(own)])
     return USUAL
+
+
+def is_short(arguments: Sequence[object]) -> bool:
+    """Whether a job's kernel of one's own seems to end soon: no number says that a loop is long."""
+    owns = [one.own for one in arguments if isinstance(one, View) and one.own is not None]
+    return all(max(_numbers(own), default=0) <= FEW for own in owns)
 
 
 def _threads(own: OwnKernel) -> float:

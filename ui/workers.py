@@ -51,7 +51,9 @@ PLACES = 8  # that a process is taken to remember
 TRIES = 2  # of a job whose process ends
 STARTS = 4  # tries to start a process for a job
 PAUSE = 0.5  # seconds between two of them
-PATIENCE = 0.3  # seconds that a job waits for a busy process that remembers the like of it
+# Seconds that a job waits for a busy process that remembers the like of it: as many as it took to
+# compute that there, so that to wait and then to compute it elsewhere takes twice as long at most.
+PATIENCE, MOST_PATIENCE = 0.3, 10.0
 SAID = 256  # bytes of what a job says of itself
 SHARE = 448 * 2**20  # bytes that a process may use between two jobs; one that has grown is replaced
 SLOWEST = 10.0  # times a job's limit of processor seconds that may pass by the clock on the wall
@@ -132,8 +134,10 @@ class Worker:
 
     def __init__(self) -> None:
         self.task: Task | None = None
-        self.places: OrderedDict[Hashable, None] = OrderedDict()  # the latest is last
+        # By place, the seconds that the first job took there; 0 until it is done. Latest last.
+        self.places: OrderedDict[Hashable, float] = OrderedDict()
         self.rests_until = 0.0  # by time.monotonic(): when another start is tried
+        self.ready = 0.0  # likewise: since when the process computes
         self._pool: ProcessPoolExecutor | None = None
 
     def start(self) -> None:
@@ -145,7 +149,10 @@ class Worker:
         self.state = context.RawValue("i", 0)  # what it does, and which limit has ended it
         self.size = context.RawValue("q", 0)  # bytes that it used after its last job
         self._pool = ProcessPoolExecutor(1, context, _prepare, (self.said, self.state, self.size))
-        self._pool.submit(os.getpid)
+        self._pool.submit(os.getpid).add_done_callback(self._note_ready)
+
+    def _note_ready(self, _: Future[int]) -> None:
+        self.ready = time.monotonic()
 
     def compute(self, call: Callable[[], Any]) -> Future[Any]:
         """Have a job computed. Raises OSError or RuntimeError where no process can be started."""
@@ -288,7 +295,8 @@ class Workers(Executor):
         """An idle process and its next job: the first that no busy one remembers the like of.
 
         One that has waited for a busy process for long is taken too, and a second one that waits
-        for the same; but one that nobody waits to see waits for all others, and for its process.
+        for the same if that is soon computed; but one that nobody waits to see waits for all
+        others, and for its process.
         """
         now = time.monotonic()
         idle = [one for one in self._workers if one.task is None and now >= one.rests_until]
@@ -296,15 +304,14 @@ class Workers(Executor):
             return None
         waiting: set[Hashable] = set()
         for task in _by_turn(self._waiting):
-            familiar = [
-                worker for worker in self._workers if task.place in worker.places
-                and not (worker.task is not None and worker.task.is_long)
-            ]  # fmt: skip
+            familiar = [worker for worker in self._workers if task.place in worker.places]
             free = [worker for worker in familiar if worker in idle]
             if free:
                 return free[0], task
-            has_patience = now - task.since < PATIENCE
-            is_due = not has_patience or task.place in waiting
+            seconds = max((worker.places[task.place] for worker in familiar), default=0.0)
+            patience = min(max(PATIENCE, seconds), MOST_PATIENCE)
+            is_second = task.place in waiting and seconds <= PATIENCE
+            is_due = now - task.since >= patience or is_second
             if not familiar or (is_due and not task.is_ahead):
                 if not idle:
                     idle = [Worker()]
@@ -328,7 +335,7 @@ class Workers(Executor):
         task.tries += 1
         task.begun = time.monotonic()
         worker.task = task
-        worker.places[task.place] = None
+        worker.places.setdefault(task.place, 0.0)
         worker.places.move_to_end(task.place)
         if len(worker.places) > PLACES:
             worker.places.popitem(last=False)
@@ -362,6 +369,8 @@ class Workers(Executor):
 
     def _finish(self, worker: Worker, task: Task, done: Future[Any]) -> None:
         worker.task = None
+        if worker.places.get(task.place) == 0.0:
+            worker.places[task.place] = time.monotonic() - max(task.begun, worker.ready)
         error = CancelledError() if done.cancelled() else done.exception()
         if isinstance(error, BrokenProcessPool):
             passed = why_ended(worker.state, job_limit())

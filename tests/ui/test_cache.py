@@ -294,7 +294,9 @@ def test_verdicts_that_take_long_leave_a_worker_to_others() -> None:
         assert slow[0].result() == slow[1].result()
 
 
-def test_a_kernel_of_ones_own_that_no_worker_remembers_takes_a_lane() -> None:
+def test_a_long_kernel_of_ones_own_that_no_worker_remembers_takes_a_lane() -> None:
+    short = OWN["saxpy"]
+    long = replace(short, text=short.text + "// for (int i = 0; i < 1000; ++i)\n")
     workers = Workers(1, place)
     lanes = Lanes(workers, 1)
     taken: list[Any] = []
@@ -302,7 +304,7 @@ def test_a_kernel_of_ones_own_that_no_worker_remembers_takes_a_lane() -> None:
     lanes.submit = lambda *args, **kwargs: taken.append(args) or monkeyed(*args, **kwargs)  # type: ignore[method-assign]
     answers = Answers(workers, lanes)
     try:
-        for view in (View(own=OWN["saxpy"]), View()):
+        for view in (View(own=long), View(own=short), View()):
             for job in (open_view, draw_frames):
                 arguments = (view,) if job is open_view else (view, Look(), range(1))
                 answers.ask(job, *arguments)

@@ -81,6 +81,13 @@ def test_a_job_goes_elsewhere_where_the_like_of_it_takes_long(workers: Workers) 
     blocked.stop()
 
 
+def test_a_job_waits_as_long_for_the_like_of_it_as_that_took(workers: Workers) -> None:
+    first = workers.submit(jobs.process_after, "a", 4 * PATIENCE).result(SECONDS)
+    workers.submit(jobs.process_after, "a", 2 * PATIENCE)
+    waiting = [workers.submit(jobs.process, "a") for _ in range(2)]
+    assert [one.result(SECONDS) for one in waiting] == [first, first]
+
+
 def test_a_job_that_had_to_wait_goes_to_the_first_that_is_free(workers: Workers) -> None:
     blocked = workers.submit(jobs.say_and_wait, "a", "I am here for long.", 600.0)
     other = workers.submit(jobs.process_after, "b", 2 * PATIENCE)
@@ -279,7 +286,7 @@ def test_the_environment_says_how_many_processes_there_are(
     monkeypatch: pytest.MonkeyPatch, value: str, count: int | None
 ) -> None:
     monkeypatch.setenv(VARIABLE, value)
-    assert executor.worker_count() == (executor.processor_count() if count is None else count)
+    assert executor.worker_count() == (executor.processor_count() + 2 if count is None else count)
 
 
 def test_the_app_never_computes_in_its_own_process(monkeypatch: pytest.MonkeyPatch) -> None:
