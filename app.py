@@ -14,10 +14,10 @@ ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # whatever folder Streamlit was started in
 
-from ui.press import forget_presses  # noqa: E402  # once it can be found
-from ui.style import draw_style  # noqa: E402
-from ui.waiting import draw_waiting_place  # noqa: E402
-from ui.web_files import read_web  # noqa: E402
+from ui.run.waiting import draw_waiting_place  # noqa: E402
+from ui.web_page.press import forget_presses  # noqa: E402  # once it can be found
+from ui.web_page.style import draw_style  # noqa: E402
+from ui.web_page.web_files import read_web  # noqa: E402
 
 PAGES = ROOT / "ui" / "pages"
 
@@ -64,21 +64,22 @@ def draw() -> None:
 
 
 if __name__ == "__main__":  # run by Streamlit, for each visitor
-    from ui.preload import preload
+    from ui.serving.preload import preload
 
     preload()
     draw()
 elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; not by its workers
-    from ui import editor, hosts
-    from ui.cluster import ClusterError
-    from ui.executor import executor
     from ui.glossary import route as glossary_route
-    from ui.index_page import routes
-    from ui.kept import limit_fragments
-    from ui.preload import preload
-    from ui.seldom import bound_log
-    from ui.start import StartError, check_limits, check_worker
-    from ui.while_serving import while_serving
+    from ui.jobs.cluster import ClusterError
+    from ui.jobs.process_memory import limit_fragments
+    from ui.own import editor
+    from ui.run.executor import executor
+    from ui.serving import hosts
+    from ui.serving.preload import preload
+    from ui.serving.seldom import bound_log
+    from ui.serving.start import StartError, check_limits, check_worker
+    from ui.serving.while_serving import while_serving
+    from ui.web_page.index_page import routes
 
     bound_log()
     limit_fragments()

@@ -16,13 +16,13 @@ from simulator.broken_file import BrokenFileError
 from simulator.language.tree import MemorySpace
 from simulator.observers.counters import FIELDS
 from simulator.observers.findings import HazardKind
-from ui.compute import load_navigation
+from ui.drawing.palette import PALETTES
 from ui.glossary.chart import draw_small_chart
 from ui.glossary.entry import SmallChart, SmallScene, glossary, parse_glossary
 from ui.glossary.picture import draw_word
 from ui.glossary.small_kernels import small_kernels
 from ui.lecture.letters import text_width
-from ui.palette import PALETTES
+from ui.run.compute import load_navigation
 
 TEXT = (Path(__file__).resolve().parent.parent / "GLOSSARY.md").read_text(encoding="utf-8")
 ENTRY = re.compile(

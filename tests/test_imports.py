@@ -20,36 +20,43 @@ LAYERS = {
     "gpu": {"ui", "streamlit", "plotly"},
     "ui": {"cupy", "cupyx"},
 }
-STREAMLIT = {
-    "announcer.py",
-    "broken_section.py",
-    "browser.py",
-    "grid_section.py",
-    "popover.py",
-    "press.py",
-    "cache.py",
-    "component.py",
-    "costly_download.py",
-    "downloads.py",
-    "editor.py",
-    "exercise_section.py",
-    "gpu_jobs.py",
-    "gpu_results.py",
-    "health.py",
-    "index_page.py",
-    "launch_section.py",
-    "leaving.py",
-    "mailbox.py",
-    "memory.py",
-    "progress_section.py",
-    "own_gpu.py",
-    "question_section.py",
-    "stepper.py",
-    "style.py",
-    "verdict_section.py",
-    "waiting.py",
-    "while_serving.py",
-}
+# Which folders of ui/, and which of its commands, may import these.
+LIBRARIES = {
+    "streamlit": {
+        "web_page", "scene", "run", "gpu", "lessons", "own", "glossary", "serving", "health",
+        "pages",
+    },
+    "plotly": {"gpu_charts", "scene", "run", "lessons", "serving", "publish"},
+}  # fmt: skip
+# What the folders of ui/ and its commands may import of each other, from the ground floor up.
+UI = {
+    "drawing": set(),
+    "health": set(),
+    "view": {"drawing"},
+    "web_page": {"drawing"},
+    "gpu_charts": {"drawing"},
+    "analysis": {"view"},
+    "jobs": {"view"},
+    "panels": {"analysis", "drawing"},
+    "lecture": {"analysis", "drawing", "gpu_charts", "panels", "view"},
+    "scene": {"analysis", "drawing", "lecture", "panels", "view", "web_page"},
+    "run": {"analysis", "drawing", "jobs", "scene", "view", "web_page"},
+    "film": {"drawing", "run", "view"},
+    "notebook": {"drawing", "run", "view"},
+    "publish": {"drawing", "run", "scene", "view", "web_page"},
+    "serving": {"jobs", "run"},
+    "gpu": {"drawing", "gpu_charts", "jobs", "run", "web_page"},
+    "lessons": {
+        "analysis", "drawing", "gpu_charts", "lecture", "panels", "run", "scene", "view",
+        "web_page",
+    },
+    "glossary": {"drawing", "gpu_charts", "jobs", "lessons", "run", "view", "web_page"},
+    "own": {"drawing", "gpu", "jobs", "lessons", "run", "view", "web_page"},
+    "pages": {
+        "drawing", "glossary", "gpu", "gpu_charts", "jobs", "lessons", "own", "run", "scene",
+        "view", "web_page",
+    },
+}  # fmt: skip
 
 
 def modules(folder: Path) -> list[Path]:
@@ -155,19 +162,24 @@ def import_graph(*layers: str) -> dict[str, set[str]]:
     return graph
 
 
-@pytest.mark.parametrize("room", SIMULATOR)
-def test_rooms_of_the_simulator_know_only_those_below(room: str) -> None:
-    graph = import_graph("simulator")
+ROOMS = [("simulator", room) for room in SIMULATOR] + [("ui", room) for room in UI]
+
+
+@pytest.mark.parametrize(("layer", "room"), ROOMS)
+def test_rooms_know_only_those_below(layer: str, room: str) -> None:
+    graph = import_graph(layer)
     inside = [name for name in graph if name.split(".")[1:2] == [room]]
     assert inside, room
     known = {target for name in inside for target in graph[name]}
-    assert "simulator" not in known, "its face rests on all rooms"
-    assert {target.split(".")[1] for target in known} - {room} <= SIMULATOR[room]
+    assert layer not in known, "its face rests on all rooms"
+    below = SIMULATOR if layer == "simulator" else UI
+    assert {target.split(".")[1] for target in known} - {room} <= below[room]
 
 
-def test_every_room_of_the_simulator_is_listed() -> None:
-    rooms = {name.split(".")[1] for name in import_graph("simulator") if "." in name}
-    assert rooms == {*SIMULATOR, "__main__"}
+@pytest.mark.parametrize(("layer", "rooms"), [("simulator", SIMULATOR), ("ui", UI)])
+def test_every_room_is_listed(layer: str, rooms: dict[str, set[str]]) -> None:
+    found = {name.split(".")[1] for name in import_graph(layer) if "." in name}
+    assert found - {"__main__"} == rooms.keys()
 
 
 def test_no_imports_run_in_a_circle() -> None:
@@ -177,12 +189,11 @@ def test_no_imports_run_in_a_circle() -> None:
     assert not graph, "these import each other"
 
 
-def test_only_pages_and_keys_import_streamlit() -> None:
-    paths = modules(ROOT / "ui")
-    users = {path for path in paths if "streamlit" in set(imported(path))}
-    known = {path for path in paths if path.parent.name == "pages" or path.name in STREAMLIT}
-    assert {path.name for path in users} >= STREAMLIT
-    assert users <= known
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_few_rooms_import_a_library_of_pages(library: str) -> None:
+    paths = [path for path in modules(ROOT / "ui") if library in set(imported(path))]
+    users = {path.relative_to(ROOT / "ui").with_suffix("").parts[0] for path in paths}
+    assert users == LIBRARIES[library]
 
 
 def test_cupy_is_imported_only_within_functions() -> None:

@@ -22,11 +22,11 @@ from typing import Any
 from PIL import Image
 
 from simulator import LaunchError, SourceError
-from ui.click_cost import format_seconds
-from ui.look import Look
-from ui.palette import PALETTES
-from ui.standalone import Standalone, draw_standalone, parse_address
-from ui.view_url import View
+from ui.drawing.look import Look
+from ui.drawing.palette import PALETTES
+from ui.run.click_cost import format_seconds
+from ui.run.standalone import Standalone, draw_standalone, parse_address
+from ui.view.view_url import View
 
 RATE = 25  # pictures a second
 LARGEST = 3840  # pixels

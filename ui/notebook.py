@@ -10,9 +10,9 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass
 
-from ui.look import Look
-from ui.standalone import draw_standalone
-from ui.view_url import parse_view
+from ui.drawing.look import Look
+from ui.run.standalone import draw_standalone
+from ui.view.view_url import parse_view
 
 WIDTH, HEIGHT = 1000, 600  # pixels of the figure; its toolbar stands above it
 TOOLBAR = 60  # pixels

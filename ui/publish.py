@@ -25,16 +25,16 @@ from string import Template
 from plotly.offline import get_plotlyjs
 
 from simulator import LaunchError, SourceError
-from ui import export
-from ui.click_cost import format_seconds
-from ui.palette import PALETTES, css_colours
-from ui.presets import every_preset, presets
-from ui.room import ROOMS, USUAL
-from ui.shown_kernel import idea, short_name, title
-from ui.standalone import Run, parse_address, run_view
-from ui.svg import draw_svg
-from ui.view_url import View, to_query
-from ui.web_files import PLAYER, read_web
+from ui.drawing.palette import PALETTES, css_colours
+from ui.drawing.room import ROOMS, USUAL
+from ui.drawing.svg import draw_svg
+from ui.run.click_cost import format_seconds
+from ui.run.standalone import Run, parse_address, run_view
+from ui.scene import export
+from ui.view.presets import every_preset, presets
+from ui.view.shown_kernel import idea, short_name, title
+from ui.view.view_url import View, to_query
+from ui.web_page.web_files import PLAYER, read_web
 
 MADE = "Made by Tilewise: python -m ui.publish"  # stands at the start of each file
 HEAD = 200  # bytes of a file that have it

@@ -10,7 +10,7 @@ from simulator.terminal.verdict_run import Judged
 from simulator.verdict.form import OwnKernel
 
 # By its name, for nothing in the simulator may import what rests on it.
-WRITER = "ui.report_page"
+WRITER = "ui.own.report_page"
 
 
 def check_writer() -> None:

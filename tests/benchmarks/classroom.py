@@ -27,8 +27,8 @@ from urllib.parse import parse_qsl
 from simulator import catalogue
 from tests.browser.app import running_app
 from tests.protocol_client import Answer, Visitor, visitor
-from ui.presets import presets
-from ui.view_url import INPUTS, View, from_query
+from ui.view.presets import presets
+from ui.view.view_url import INPUTS, View, from_query
 
 VISITORS = 30
 OPENED_SECONDS = 10.0  # within which all open the page

@@ -12,11 +12,11 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
-from ui.compute import open_scene, place
-from ui.executor import processor_count
-from ui.look import Look
-from ui.view_url import DEFAULT, View
-from ui.workers import Workers
+from ui.drawing.look import Look
+from ui.jobs.workers import Workers
+from ui.run.compute import open_scene, place
+from ui.run.executor import processor_count
+from ui.view.view_url import DEFAULT, View
 
 VIEWS = 24  # for each process
 SIZES = [(M, N, K) for K in (32, 40, 48, 56) for M in range(17, 49) for N in (24, 40, 56)]

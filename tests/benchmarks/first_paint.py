@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page
 
 from simulator import catalogue
 from tests.browser.app import STEPPER, browser, running_app
-from ui.presets import Preset, presets
+from ui.view.presets import Preset, presets
 
 STEPS = 60
 VISITS = 5  # to each of two pages

@@ -12,8 +12,8 @@ import time
 
 from gpu.candidate import variants
 from simulator import catalogue, simulate
-from ui import click_cost
-from ui.grid_jobs import Grid, build_grid
+from ui.gpu.grid_jobs import Grid, build_grid
+from ui.run import click_cost
 
 SECONDS = 600.0  # of one launch
 

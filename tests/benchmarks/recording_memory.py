@@ -19,12 +19,12 @@ from simulator import Kernel, Launch, compile_kernel, record
 from simulator.guard import used_bytes
 from simulator.verdict.form import ArrayArgument, LaunchForm, NumberArgument, OwnKernel
 from tests.simulator.launches import matmul
-from ui import compute
-from ui.compute import open_scene
-from ui.kept import kept
-from ui.look import Look
-from ui.preload import rarely_collect_garbage
-from ui.view_url import View
+from ui.drawing.look import Look
+from ui.jobs.kept import kept
+from ui.jobs.process_memory import rarely_collect_garbage
+from ui.run import compute
+from ui.run.compute import open_scene
+from ui.view.view_url import View
 
 MB = 2**20
 ITERATIONS = 2400

@@ -20,11 +20,11 @@ from simulator.verdict.form import OwnKernel
 from tests.benchmarks.waits import End, Wait, Waits
 from tests.protocol_client import Visitor
 from tests.ui.own_kernels import OWN, array, own
-from ui import own_link
 from ui.glossary.entry import glossary
 from ui.glossary.route import folder, picture_path
-from ui.presets import presets
-from ui.view_url import from_query, opening_view, to_query
+from ui.view import own_link
+from ui.view.presets import presets
+from ui.view.view_url import from_query, opening_view, to_query
 
 THINK = 11.0  # seconds between two actions, in the mean
 LONGEST_THINK = 60.0

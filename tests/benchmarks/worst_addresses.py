@@ -4,7 +4,7 @@ Run it as `python -m tests.benchmarks.worst_addresses [WORDS …]`, with words f
 names have one of them. Each is opened in a process of its own. Seconds are a processor's until the
 first picture; a launch's own limit counts them too, so that a busy machine finds what an idle one
 does. Memory is the process's largest, a picture's bytes are those that the browser
-is sent, and an animation's seconds are ui/click_cost.py's estimate.
+is sent, and an animation's seconds are ui/run/click_cost.py's estimate.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from simulator import LaunchError, SourceError
 from simulator.machine.schedule import Schedule
 from simulator.verdict.form import ArrayArgument, OwnKernel
 from tests.ui.own_kernels import ZEROS, array, own
-from ui import compute
-from ui.look import Sheet
-from ui.room import USUAL
-from ui.standalone import parse_address
-from ui.view_url import OWN, Partner, View
+from ui.drawing.look import Sheet
+from ui.drawing.room import USUAL
+from ui.run import compute
+from ui.run.standalone import parse_address
+from ui.view.view_url import OWN, Partner, View
 
 try:
     import resource

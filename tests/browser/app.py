@@ -19,7 +19,7 @@ from typing import BinaryIO
 import pytest
 from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
-from ui.executor import VARIABLE
+from ui.run.executor import VARIABLE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 60_000  # milliseconds until what is awaited in a page has failed to come

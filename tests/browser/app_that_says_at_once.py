@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from tests.browser.app import ROOT
-from ui import waiting
 from ui.glossary import route as glossary_route
-from ui.index_page import routes
+from ui.run import waiting
+from ui.web_page.index_page import routes
 
 waiting.SPINNER_SECONDS = 0.2
 

@@ -29,15 +29,15 @@ from simulator import Recording, catalogue, record, simulate
 from simulator.launch import ravel
 from simulator.observers.findings import Hazard
 from tests.browser import app
-from ui import scene
-from ui.compute import load_kernel, load_launch
-from ui.look import Look, Sheet, Stage
-from ui.pairs import Pair, align
-from ui.partner import side_names, side_views
-from ui.presets import changes, presets
-from ui.scene_model import SceneModel, build_scene_model
-from ui.view_url import PARAMETERS, View, from_query
-from ui.what_if import without_faults
+from ui.analysis.pairs import Pair, align
+from ui.analysis.scene_model import SceneModel, build_scene_model
+from ui.drawing.look import Look, Sheet, Stage
+from ui.run.compute import load_kernel, load_launch
+from ui.run.partner import side_names, side_views
+from ui.scene import scene
+from ui.view.presets import changes, presets
+from ui.view.view_url import PARAMETERS, View, from_query
+from ui.view.what_if import without_faults
 
 WEB = app.ROOT / "ui" / "web"
 DRAW = (WEB / "frames.js", WEB / "plotly_nodes.js")  # what the app shows a step with

@@ -11,10 +11,10 @@ from playwright.sync_api import Browser, Error, Locator, Page, expect
 from tests.browser.conftest import Open
 from tests.browser.scene import point, ready, until
 from tests.browser.test_accessibility import violations
+from ui.drawing.palette import PALETTES
 from ui.glossary.entry import SmallScene, glossary
 from ui.glossary.route import folder
-from ui.palette import PALETTES
-from ui.view_url import from_query
+from ui.view.view_url import from_query
 
 pytestmark = pytest.mark.browser
 

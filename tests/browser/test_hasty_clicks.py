@@ -11,8 +11,8 @@ from playwright.sync_api import Error, Page
 from simulator import catalogue
 from tests.browser.conftest import Open
 from tests.browser.scene import ready, settled, until
-from ui.presets import presets
-from ui.view_url import DEFAULT
+from ui.view.presets import presets
+from ui.view.view_url import DEFAULT
 
 pytestmark = pytest.mark.browser
 

@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from simulator import catalogue
 from tests.browser.conftest import Open
 from tests.browser.scene import opened, ready, setting, settled, until, where
-from ui.presets import presets
-from ui.view_url import to_query
+from ui.view.presets import presets
+from ui.view.view_url import to_query
 
 pytestmark = pytest.mark.browser
 

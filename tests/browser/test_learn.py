@@ -11,14 +11,14 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.conftest import Contexts, Open, load
 from tests.browser.scene import alike, ready, step_of, swipe, where
+from ui.drawing.palette import DARK
+from ui.drawing.room import PHONE
 from ui.lessons.judge import Answer, fill, right_answer
 from ui.lessons.lesson import Kind, Lesson, Question, ScenePart, Stops
 from ui.lessons.parse import lessons
 from ui.lessons.quantities import find
 from ui.lessons.visit import Visit
-from ui.palette import DARK
-from ui.room import PHONE
-from ui.view_url import from_query
+from ui.view.view_url import from_query
 
 pytestmark = pytest.mark.browser
 

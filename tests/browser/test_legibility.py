@@ -13,9 +13,9 @@ from simulator.catalogue import catalogue
 from tests.browser import legibility
 from tests.browser.legibility import FigurePage, Kind, Recorded, figure_page
 from tests.ui.own_kernels import OWN
-from ui.look import Look, Sheet, Stage
-from ui.presets import presets
-from ui.view_url import View, from_query
+from ui.drawing.look import Look, Sheet, Stage
+from ui.view.presets import presets
+from ui.view.view_url import View, from_query
 
 pytestmark = pytest.mark.browser
 

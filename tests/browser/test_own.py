@@ -9,11 +9,11 @@ import pytest
 from tests.browser.conftest import Open
 from tests.browser.scene import alike, click, picture, ready, settled, until, where
 from tests.ui.own_kernels import REDUCTION
-from ui.compute import load_drawing
-from ui.look import Look, Sheet
-from ui.overview import OverviewSheet
+from ui.drawing.look import Look, Sheet
 from ui.panels.threads import ThreadsPanel
-from ui.view_url import View, to_query
+from ui.run.compute import load_drawing
+from ui.scene.overview import OverviewSheet
+from ui.view.view_url import View, to_query
 
 pytestmark = pytest.mark.browser
 

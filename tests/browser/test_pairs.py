@@ -15,11 +15,11 @@ from tests.browser import app
 from tests.browser.conftest import Open
 from tests.browser.scene import alike, click, opened, picture, ready, settled, until, where
 from tests.ui.lecture.lectures import record_view
+from ui.analysis.pairs import Pair, align, pair_navigation
+from ui.drawing.look import Look
 from ui.lecture.pair_layout import areas_for_pair
-from ui.look import Look
-from ui.pairs import Pair, align, pair_navigation
-from ui.partner import side_views
-from ui.view_url import from_query
+from ui.run.partner import side_views
+from ui.view.view_url import from_query
 
 pytestmark = pytest.mark.browser
 ADDRESS = "?kernel=naive&M=8&N=8&K=16&with=tiled,TILE:8&step=30"

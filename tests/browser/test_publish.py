@@ -25,10 +25,10 @@ from tests.browser.legibility import READ, FigurePage, figure_page
 from tests.browser.scene import SHADE, swipe
 from tests.browser.test_accessibility import violations
 from tests.ui.test_publish import LARGEST
-from ui.look import Look
-from ui.palette import PALETTES
+from ui.drawing.look import Look
+from ui.drawing.palette import PALETTES
 from ui.publish import ROOMS, SHARED, list_pages, publish
-from ui.standalone import run_view
+from ui.run.standalone import run_view
 
 pytestmark = pytest.mark.browser
 

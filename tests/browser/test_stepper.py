@@ -11,10 +11,10 @@ from simulator import catalogue, compile_kernel, record
 from tests.browser.app import STEPPER
 from tests.browser.conftest import Open
 from tests.browser.scene import alike, picture, ready, setting, settled, until, where
-from ui import scene
-from ui.presets import launch, source
-from ui.view_url import View, opening_view, to_query
-from ui.web_files import PLAYER, read_web
+from ui.scene import scene
+from ui.view.presets import launch, source
+from ui.view.view_url import View, opening_view, to_query
+from ui.web_page.web_files import PLAYER, read_web
 
 pytestmark = pytest.mark.browser
 

@@ -29,20 +29,20 @@ from tests.browser.scene import (
     until,
     where,
 )
-from ui import scene
-from ui.hit import Hit
-from ui.palette import PALETTES
-from ui.panels.canvas import Grid
+from ui.analysis.product_roles import product_of_catalogue
+from ui.analysis.scene_model import build_scene_model
+from ui.drawing.canvas import Grid
+from ui.drawing.hit import Hit
+from ui.drawing.palette import PALETTES
+from ui.drawing.room import USUAL
 from ui.panels.matrices import MatricesPanel
 from ui.panels.shared import SharedPanel
 from ui.panels.source import SourcePanel
 from ui.panels.threads import ThreadsPanel
-from ui.presets import Preset, launch, presets, source
-from ui.product_roles import product_of_catalogue
-from ui.room import USUAL
-from ui.scene_model import build_scene_model
-from ui.view_url import View, from_query, to_query
-from ui.what_if import SWITCHES
+from ui.scene import scene
+from ui.view.presets import Preset, launch, presets, source
+from ui.view.view_url import View, from_query, to_query
+from ui.view.what_if import SWITCHES
 
 pytestmark = pytest.mark.browser
 WALKED = "First barrier removed"  # the preset that is always walked through

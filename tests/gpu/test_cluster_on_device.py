@@ -14,8 +14,8 @@ from gpu.result import comparison_from
 from gpu.worker import Job
 from tests.ui.dask_cluster import running_cluster
 from tests.until import until
-from ui.cluster import Cluster
-from ui.gpu_cluster import AGAIN, GpuCluster
+from ui.gpu.gpu_cluster import AGAIN, GpuCluster
+from ui.jobs.cluster import Cluster
 
 pytestmark = pytest.mark.gpu
 
@@ -26,7 +26,7 @@ SECONDS = 120  # until what is awaited has failed to come
 
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.gpu_cluster.POLL_SECONDS", 0.05)
+    monkeypatch.setattr("ui.gpu.gpu_cluster.POLL_SECONDS", 0.05)
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,8 @@ from simulator.frontend.directives import MAX_FILE_BYTES
 from simulator.language.printable import printable
 from tests.hostile.judge import judge
 from tests.hostile.texts import QUICK, kernel
-from ui.view_url import PARAMETERS, from_query
-from ui.workers import Workers
+from ui.jobs.workers import Workers
+from ui.view.view_url import PARAMETERS, from_query
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "300"))
 TIMEOUT = 30

@@ -9,10 +9,10 @@ from simulator.language.printable import printable
 from simulator.verdict.form import OwnKernel
 from tests.hostile.test_texts import LONG_NAME, OF_THE_SERVER
 from tests.hostile.texts import kernel
-from ui.compute import open_scene
-from ui.examine import examine, suggest_form
-from ui.look import Look
-from ui.view_url import View
+from ui.drawing.look import Look
+from ui.own.examine import examine, suggest_form
+from ui.run.compute import open_scene
+from ui.view.view_url import View
 
 PRODUCT = """
 __global__ void k(const float* A, const float* B, float* C, int M, int N, int K) {
@@ -73,7 +73,7 @@ def test_a_text_becomes_a_scene_or_a_sentence(case: str) -> None:
 
 
 def test_a_recording_takes_no_longer_than_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.compute.SIMULATE_SECONDS", 0.1)
+    monkeypatch.setattr("ui.run.compute.SIMULATE_SECONDS", 0.1)
     text = kernel("while (atomicCAS((int*)x, 0, 0) == 0) ;")
     with pytest.raises(SourceError, match=r"0\.1 seconds, is over"):
         open_scene(View(own=OwnKernel(text, "k", suggest_form(text, "k"))), Look())

@@ -17,8 +17,8 @@ from simulator.language.printable import printable
 from tests.hostile.judge import judge, peak_bytes
 from tests.hostile.texts import BOMBS, QUICK
 from tests.simulator.test_bad_input import TEXTS
-from ui.examine import examine
-from ui.workers import Workers
+from ui.jobs.workers import Workers
+from ui.own.examine import examine
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 30

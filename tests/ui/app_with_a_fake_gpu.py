@@ -10,7 +10,7 @@ import sys
 import streamlit as st
 
 import gpu.worker
-import ui.leaving
+import ui.web_page.leaving
 from tests.browser.app import ROOT
 
 
@@ -19,5 +19,5 @@ def empty() -> None:
 
 
 gpu.worker.COMMAND = (sys.executable, "-m", "tests.gpu.fake_worker")
-ui.leaving.GRACE_SECONDS = 0.5
+ui.web_page.leaving.GRACE_SECONDS = 0.5
 st.navigation([st.Page(ROOT / "ui" / "pages" / "compare.py", default=True), st.Page(empty)]).run()

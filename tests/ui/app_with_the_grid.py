@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui.grid_section import draw_grid
+from ui.gpu.grid_section import draw_grid
 
 if __name__ == "__main__":
     draw_grid()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui import compute
-from ui.kept import kept
+from ui.jobs.kept import kept
+from ui.run import compute
 
 
 def forget() -> None:

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 import pytest
 
 from tests.ui.dask_cluster import running_cluster
-from ui import executor
+from ui.run import executor
 
 
 def _in_this_process(*_: object) -> Executor:
@@ -23,7 +23,7 @@ vars(executor)["Workers"] = _in_this_process
 @pytest.fixture(autouse=True)
 def _draw_closed_popovers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw what popovers hold though they are closed, so that a test finds every control."""
-    monkeypatch.setattr("ui.popover.CLOSING_SECONDS", math.inf)
+    monkeypatch.setattr("ui.web_page.popover.CLOSING_SECONDS", math.inf)
 
 
 @pytest.fixture(autouse=True)

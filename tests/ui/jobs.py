@@ -8,7 +8,7 @@ from pathlib import Path
 
 from simulator import compile_kernel
 from simulator.guard import COMPILING, limited
-from ui.job_progress import say
+from ui.jobs.job_progress import say
 
 
 def process(_: object) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from simulator import Recording, catalogue, compile_kernel, record
+from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.panels.requests import RequestsPanel
 from ui.panels.sentence import WordsPanel
 from ui.panels.shared import SharedPanel
@@ -17,7 +18,6 @@ from ui.panels.threads import (
     ThreadsPanel,
 )
 from ui.panels.timeline import TimelinePanel
-from ui.scene_model import SceneModel, build_scene_model
 
 PANELS = (SourcePanel, SharedPanel, RequestsPanel, ThreadsPanel, WordsPanel, TimelinePanel)
 WARP_TILE = {"WARPS_DOWN": 1, "WARPS_ACROSS": 1, "ROWS": 4, "COLUMNS": 4, "DEPTH": 4}

@@ -18,9 +18,9 @@ from streamlit.testing.v1 import AppTest
 
 from simulator import compile_kernel, record
 from tests.ui.caches import forget
-from ui import export, scene
-from ui.presets import launch, source
-from ui.view_url import View, to_query
+from ui.scene import export, scene
+from ui.view.presets import launch, source
+from ui.view.view_url import View, to_query
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = View("uncoalesced", 32, 8, 32, (), schedule="ascending")

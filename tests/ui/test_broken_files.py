@@ -22,24 +22,24 @@ from simulator.broken_file import Broken, BrokenFileError
 from simulator.catalogue import whole_catalogue
 from simulator.exercises.exercise import exercises
 from tests.ui.caches import forget
-from ui.compute import load_kernel
 from ui.glossary.entry import glossary
 from ui.glossary.small_kernels import small_kernels
 from ui.lessons.parse import lessons
-from ui.presets import every_preset
-from ui.view_url import opening_view
+from ui.run.compute import load_kernel
+from ui.view.presets import every_preset
+from ui.view.view_url import opening_view
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "ui" / "pages"
 FOLDERS = (  # the modules that read files of assets, and their names for them
     ("simulator.catalogue", "FOLDER"), ("simulator.exercises.exercise", "FOLDER"),
     ("simulator.exercises.ladder", "RECORDING"), ("gpu.recorded", "FOLDER"),
-    ("gpu.scale.recorded", "FOLDER"), ("ui.lessons.parse", "FOLDER"), ("ui.presets", "FILE"),
+    ("gpu.scale.recorded", "FOLDER"), ("ui.lessons.parse", "FOLDER"), ("ui.view.presets", "FILE"),
     ("ui.glossary.entry", "FILE"), ("ui.glossary.small_kernels", "FILE"),
 )  # fmt: skip
 # What else keeps what was read.
 KEEPING = ("simulator.broken_file", "simulator.verdict.neighbours", "ui.glossary.route",
-           "ui.measured")  # fmt: skip
+           "ui.gpu_charts.measured")  # fmt: skip
 VIEW = "kernel=naive&M=4&N=4&K=4&step=3"
 LESSON = f"""\
 ```lesson

@@ -19,14 +19,14 @@ from simulator.verdict.verdict import CheckState
 from tests.ui import jobs
 from tests.ui.own_kernels import OWN
 from tests.until import until
-from ui import cache
-from ui.cache import Answers
-from ui.compute import draw_frames, load_recording, open_view, place
-from ui.kept import kept
-from ui.lanes import Lanes
-from ui.look import Look
-from ui.view_url import View
-from ui.workers import Running, StoppedError, Workers
+from ui.drawing.look import Look
+from ui.jobs.kept import kept
+from ui.jobs.lanes import Lanes
+from ui.jobs.workers import Running, StoppedError, Workers
+from ui.run import cache
+from ui.run.cache import Answers
+from ui.run.compute import draw_frames, load_recording, open_view, place
+from ui.view.view_url import View
 
 VISITORS = 30
 
@@ -268,7 +268,7 @@ def test_a_worker_does_not_keep_what_the_time_has_ended(monkeypatch: pytest.Monk
     view = View(M=4, N=4, K=4, defines=(("TILE", 2),))
     kept().clear()
     with monkeypatch.context() as patch:
-        patch.setattr("ui.compute.SIMULATE_SECONDS", 0.0)
+        patch.setattr("ui.run.compute.SIMULATE_SECONDS", 0.0)
         patch.setattr("simulator.machine.budget.CLOCK_INTERVAL", 1)
         with pytest.raises((LaunchError, SourceError), match="is over"):
             load_recording(view)

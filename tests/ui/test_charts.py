@@ -11,8 +11,8 @@ import pytest
 
 from gpu.result import Comparison, comparison_from
 from simulator.observers.counters import FIELDS
+from ui.drawing.palette import BASE_COLOUR, COMPARED_COLOUR, DARK, LIGHT, REFERENCE_COLOUR
 from ui.gpu_charts import performance, rows
-from ui.palette import BASE_COLOUR, COMPARED_COLOUR, DARK, LIGHT, REFERENCE_COLOUR
 
 CANNED = Path(__file__).parent.parent / "gpu" / "comparison.json"
 

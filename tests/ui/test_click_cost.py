@@ -13,14 +13,14 @@ from simulator import LaunchError
 from tests.ui.own_kernels import OWN
 from tests.ui.test_learn_page import opened as opened_lesson
 from tests.ui.test_step_page import opened, sound
-from ui import settings
-from ui.click_cost import Work, animation, grid
-from ui.compute import build_animation
+from ui.drawing.look import Look, Sheet
+from ui.jobs import settings
+from ui.jobs.settings import click_seconds
 from ui.lessons.export import build_lesson
 from ui.lessons.parse import lessons
-from ui.look import Look, Sheet
-from ui.settings import click_seconds
-from ui.view_url import View, from_query
+from ui.run.click_cost import Work, animation, grid
+from ui.run.compute import build_animation
+from ui.view.view_url import View, from_query
 
 SMALL = View(M=4, N=4, K=4, defines=(("TILE", 2),))
 GRID = Path(__file__).with_name("app_with_the_grid.py")
@@ -72,7 +72,7 @@ def test_what_a_visitor_could_ask_for_at_worst_is_refused() -> None:
 
 
 def test_the_page_says_what_an_animation_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.click_cost.NOTABLE_SECONDS", 0.01)
+    monkeypatch.setattr("ui.run.click_cost.NOTABLE_SECONDS", 0.01)
     app = opened({"M": "4", "N": "4", "K": "4", "TILE": "2"})
     sound(app)
     (said,) = [one.value for one in app.caption if "of work" in one.value]

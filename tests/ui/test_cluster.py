@@ -19,14 +19,14 @@ from tests.browser.app import running_app
 from tests.hostile.texts import BOMBS
 from tests.protocol_client import run, visitor
 from tests.ui import jobs
-from ui.cluster import Cluster, ClusterError
-from ui.compute import figure_key, open_scene, place
-from ui.grid_jobs import Grid, build_grid
-from ui.grid_run import GridRuns
-from ui.lanes import Lanes
-from ui.look import Look
-from ui.view_url import DEFAULT
-from ui.workers import WorkerLostError
+from ui.drawing.look import Look
+from ui.gpu.grid_jobs import Grid, build_grid
+from ui.gpu.grid_run import GridRuns
+from ui.jobs.cluster import Cluster, ClusterError
+from ui.jobs.lanes import Lanes
+from ui.jobs.workers import WorkerLostError
+from ui.run.compute import figure_key, open_scene, place
+from ui.view.view_url import DEFAULT
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 120  # until a job has failed to come back
@@ -156,9 +156,9 @@ def test_the_page_computes_there(cluster: Cluster, scheduler: str) -> None:
 
 def test_an_app_whose_scheduler_does_not_answer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TILEWISE_SCHEDULER", "tcp://127.0.0.1:9")
+    code = "from ui.jobs import cluster; cluster.CONNECT_SECONDS = 1; import app"
     ended = subprocess.run(
-        [sys.executable, "-c", "import ui.cluster; ui.cluster.CONNECT_SECONDS = 1; import app"],
-        cwd=ROOT, capture_output=True, text=True, timeout=SECONDS,
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS,
     )  # fmt: skip
     assert ended.returncode == 1
     assert re.search("^error: No Dask scheduler answers at tcp://127.0.0.1:9", ended.stderr, re.M)

@@ -11,7 +11,7 @@ from simulator import Launch, catalogue, compile_kernel, record, simulate
 from simulator.recording.narrate_warp import warp_sentence
 from simulator.recording.requests import requests
 from tests.ui.scene_models import SIZES, launched, recorded
-from ui.costs import add_up_costs
+from ui.analysis.costs import add_up_costs
 
 SHARED = ("shared_load_wavefronts", "shared_store_wavefronts")
 GLOBAL = ("global_load_sectors", "global_store_sectors")

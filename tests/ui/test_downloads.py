@@ -11,8 +11,8 @@ from streamlit import runtime
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
-from ui import downloads
-from ui.downloads import hand_out
+from ui.web_page import downloads
+from ui.web_page.downloads import hand_out
 
 
 class Server:

@@ -16,18 +16,18 @@ import pytest
 from simulator import LaunchError, SourceError
 from tests.ui import jobs
 from tests.until import until
-from ui import executor
-from ui import workers as workers_module
-from ui.executor import VARIABLE
-from ui.settings import CLICK
-from ui.workers import PATIENCE, SHARE, STARTS, Ahead, StoppedError, WorkerLostError, Workers
+from ui.jobs import workers as workers_module
+from ui.jobs.settings import CLICK
+from ui.jobs.workers import PATIENCE, SHARE, STARTS, Ahead, StoppedError, WorkerLostError, Workers
+from ui.run import executor
+from ui.run.executor import VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60  # until a job has failed to come back
 ALONE = """
 import os, sys, time
 from tests.ui import jobs
-from ui.workers import Workers
+from ui.jobs.workers import Workers
 if __name__ == "__main__":
     workers = Workers(1, lambda _, place, *__: place)
     print(workers.submit(jobs.process, 1).result(60), flush=True)
@@ -291,7 +291,7 @@ def test_the_environment_says_how_many_processes_there_are(
 
 def test_the_app_never_computes_in_its_own_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "0")
-    monkeypatch.setattr("ui.executor.Workers", Workers)
+    monkeypatch.setattr("ui.run.executor.Workers", Workers)
     executor.executor.cache_clear()
     made = executor.executor()
     executor.executor.cache_clear()

@@ -21,10 +21,10 @@ from simulator import Launch, catalogue, compile_kernel, record, simulate
 from simulator.observers.counters import FIELDS, IDEAL_FIELDS
 from tests.browser import app
 from tests.browser.scene import alike
-from ui import export, scene
-from ui.look import Look
-from ui.presets import launch, source
-from ui.view_url import View
+from ui.drawing.look import Look
+from ui.scene import export, scene
+from ui.view.presets import launch, source
+from ui.view.view_url import View
 
 FIGURE = "const figure = "
 STOPS = {"inner": [0, 1, 2, 4], "outer": [0, 2, 4], "barrier": [0, 3, 4], "steps": 5}

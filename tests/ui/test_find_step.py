@@ -10,9 +10,9 @@ import pytest
 from simulator import Recording, Step, catalogue, compile_kernel, record
 from simulator.machine.observer import AccessKind
 from simulator.machine.schedule import Schedule
-from ui.find_step import corresponding_step, next_access, next_execution
-from ui.presets import launch, source
-from ui.view_url import View
+from ui.analysis.find_step import corresponding_step, next_access, next_execution
+from ui.view.presets import launch, source
+from ui.view.view_url import View
 
 SMALL = View(M=4, N=4, K=4, defines=(("TILE", 2),))
 TWO_WARPS = View(M=16, N=16, K=16, defines=(("TILE", 8),))

@@ -16,9 +16,9 @@ from tests.browser.app import running_app
 from tests.hostile.texts import BOMBS
 from tests.protocol_client import ServerError, run, visitor
 from tests.ui.own_kernels import OWN
-from ui import own_link
-from ui.presets import presets
-from ui.view_url import to_query
+from ui.view import own_link
+from ui.view.presets import presets
+from ui.view.view_url import to_query
 
 VISITORS = 30
 PAGES = ("step.py", "learn.py", "write.py", "compare.py")
@@ -29,7 +29,7 @@ IMPORTED = """
 import json, sys
 from streamlit.testing.v1 import AppTest
 AppTest.from_string("").run()  # what tests alone import
-from ui.preload import preload
+from ui.serving.preload import preload
 preload()
 before = set(sys.modules)
 app = AppTest.from_file(f"{sys.argv[1]}/app.py", default_timeout=60).run()

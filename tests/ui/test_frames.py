@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from ui.compute import load_drawing
+from ui.drawing.look import Look
+from ui.drawing.palette import LIGHT
+from ui.drawing.room import PHONE, USUAL
+from ui.drawing.sheet import Rectangle
 from ui.lecture.layout import areas_for
 from ui.lessons.frame import EDGE, find_frames
 from ui.lessons.lesson import Mark
-from ui.look import Look
-from ui.palette import LIGHT
-from ui.room import PHONE, USUAL
-from ui.sheet import Rectangle
-from ui.standalone import parse_address
+from ui.run.compute import load_drawing
+from ui.run.standalone import parse_address
 
 ONE = "kernel=tiled&M=4&N=4&K=4&TILE=2&step=18"
 TWO = "kernel=naive&M=8&N=8&K=16&with=tiled,TILE:8&step=30"

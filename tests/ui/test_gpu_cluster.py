@@ -15,8 +15,8 @@ from streamlit.testing.v1 import AppTest
 
 from gpu.worker import Job, WorkerError
 from tests.until import until
-from ui.cluster import Cluster
-from ui.gpu_cluster import GpuCluster
+from ui.gpu.gpu_cluster import GpuCluster
+from ui.jobs.cluster import Cluster
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = str(ROOT / "ui" / "pages" / "compare.py")
@@ -25,8 +25,8 @@ LIMIT = 60  # seconds of a job
 SLEEP = {"job": "sleep", "doing": "Running endless"}
 APP = """
 import sys, time
-from ui.cluster import Cluster
-from ui.gpu_cluster import GpuCluster
+from ui.jobs.cluster import Cluster
+from ui.gpu.gpu_cluster import GpuCluster
 gpus = GpuCluster(Cluster(sys.argv[1], lambda *_: 0).client)
 jobs = [gpus.submit({"job": "sleep", "doing": "Running"}, 60, "gone") for _ in range(4)]
 while [job.state.message for job in jobs].count("Running") < 2:
@@ -38,7 +38,7 @@ time.sleep(600)
 
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.gpu_cluster.POLL_SECONDS", 0.05)
+    monkeypatch.setattr("ui.gpu.gpu_cluster.POLL_SECONDS", 0.05)
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, cluster: Cluster, command: str) -> A
     """The GPU page of an app on the cluster; the command is this machine's GPU process."""
     st.cache_resource.clear()
     st.cache_data.clear()
-    monkeypatch.setattr("ui.gpu_jobs.executor", lambda: cluster)
+    monkeypatch.setattr("ui.gpu.gpu_jobs.executor", lambda: cluster)
     monkeypatch.setattr("gpu.worker.COMMAND", (sys.executable, "-c", command))
     page = AppTest.from_file(PAGE, default_timeout=SECONDS).run()
     assert not page.exception
@@ -193,7 +193,7 @@ def test_where_no_worker_has_a_gpu_the_page_says_how_one_joins(
     command = f"python -m dask worker {scheduler} --resources GPU=1 --nthreads 1"
     assert page.code[-1].value == command
     monkeypatch.undo()
-    monkeypatch.setattr("ui.gpu_jobs.executor", lambda: clusters[0])
+    monkeypatch.setattr("ui.gpu.gpu_jobs.executor", lambda: clusters[0])
     next(button for button in page.button if button.label == "Look again").click()
     page.run()
     assert page.header[0].value == "On the cluster"

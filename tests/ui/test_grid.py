@@ -20,13 +20,13 @@ from simulator.machine.budget import Progress
 from simulator.observers.findings import Example, Hazard, HazardKind
 from tests.ui import jobs
 from tests.until import until
-from ui import leaving
-from ui.compute import place
-from ui.grid_jobs import Checked, Grid, build_grid, check_grid, load_candidate
-from ui.grid_run import RUNS, GridRun, GridRuns, GridState
-from ui.grid_section import RUN, time_left
-from ui.lanes import Lanes
-from ui.workers import Running, StoppedError, WorkerLostError, Workers
+from ui.gpu.grid_jobs import Checked, Grid, build_grid, check_grid, load_candidate
+from ui.gpu.grid_run import RUNS, GridRun, GridRuns, GridState
+from ui.gpu.grid_section import RUN, time_left
+from ui.jobs.lanes import Lanes
+from ui.jobs.workers import Running, StoppedError, WorkerLostError, Workers
+from ui.run.compute import place
+from ui.web_page import leaving
 
 APP = Path(__file__).with_name("app_with_the_grid.py")
 SMALL = Grid("tiled:TILE=4", (22, 18, 9), 1)

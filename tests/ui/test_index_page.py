@@ -10,7 +10,7 @@ import pytest
 from starlette.requests import Request
 from starlette.routing import Match
 
-from ui import index_page
+from ui.web_page import index_page
 
 
 def test_what_a_page_loads_early_is_there() -> None:

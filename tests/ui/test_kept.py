@@ -6,7 +6,7 @@ import numpy as np
 
 from simulator import Kernel, Launch, Recording, compile_kernel, record
 from simulator.language.ctype import Array
-from ui.kept import Kept, bytes_of
+from ui.jobs.kept import Kept, bytes_of
 
 TEXT = """
 __global__ void running(float* y, int n) {

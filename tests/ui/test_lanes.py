@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.ui import jobs
-from ui.compute import place
-from ui.lanes import Lanes
-from ui.workers import Long, Running, StoppedError, Workers
+from ui.jobs.lanes import Lanes
+from ui.jobs.workers import Long, Running, StoppedError, Workers
+from ui.run.compute import place
 
 
 class ByHand(Executor):

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from simulator.broken_file import Entries
 from tests.ui.test_lessons import HEAD, scene, stops
+from ui.drawing.room import USUAL
 from ui.lessons import export
 from ui.lessons.export import build_lesson
 from ui.lessons.judge import right_answer
@@ -19,7 +20,6 @@ from ui.lessons.parse import lessons, parse_lesson
 from ui.lessons.quantities import find
 from ui.lessons.scene import draw_scene
 from ui.lessons.visit import Visit
-from ui.room import USUAL
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "learn.py")
 APP = str(Path(__file__).resolve().parents[2] / "app.py")

@@ -17,7 +17,8 @@ from tests.browser.app import App, running_app, started_app
 from tests.protocol_client import Visitor, run, visitor
 from tests.ui.own_kernels import array, own
 from tests.until import until
-from ui import leaving, own_link
+from ui.view import own_link
+from ui.web_page import leaving
 
 AWAY = 2.0  # seconds, longer than app_with_a_fake_gpu.py allows
 APP = Path(__file__).with_name("app_with_a_fake_gpu.py")

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from simulator.broken_file import BrokenFileError
+from ui.drawing.look import Look
+from ui.drawing.room import PHONE, USUAL
 from ui.gpu_charts.rows import INK
 from ui.lessons.__main__ import main
 from ui.lessons.charts import describe, draw_chart
@@ -34,9 +36,7 @@ from ui.lessons.parse import FOLDER, lessons, parse_lesson
 from ui.lessons.picture import draw_stop, draw_stops
 from ui.lessons.quantities import find
 from ui.lessons.scene import count_steps, draw_scene
-from ui.look import Look
-from ui.room import PHONE, USUAL
-from ui.standalone import parse_address
+from ui.run.standalone import parse_address
 
 HEAD = '```lesson\ntitle = "T"\nminutes = 1\nidea = "I."\n```\n'
 VIEW = "kernel=tiled&M=4&N=4&K=4&TILE=2"

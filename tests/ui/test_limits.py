@@ -14,7 +14,7 @@ import pytest
 import simulator
 from simulator import LaunchError, SourceError, compile_kernel, guard
 from simulator.guard import COMPILING, RUNNING, limited
-from ui.workers import Workers
+from ui.jobs.workers import Workers
 
 TEXT = "__global__ void k(float* x) { x[threadIdx.x] = 1; }"
 SEQUENCE = (

@@ -12,11 +12,11 @@ from simulator.machine.observer import AccessKind
 from simulator.recording.requests import requests
 from tests.ui.lecture.lectures import Lecture, of_query, of_size
 from tests.ui.scene_models import EACH
-from ui import scene
-from ui.look import Look, Sheet
-from ui.motions import Flight, Light, Motion, Wall
-from ui.packed_frames import pack_frames
-from ui.panels.canvas import number
+from ui.drawing.canvas import number
+from ui.drawing.look import Look, Sheet
+from ui.drawing.motions import Flight, Light, Motion, Wall
+from ui.scene import scene
+from ui.scene.packed_frames import pack_frames
 
 CONFLICT = {"kernel": "transposed", "M": 16, "N": 16, "K": 16, "TILE": 8}
 

@@ -10,8 +10,8 @@ from simulator import Step, catalogue, compile_kernel, record
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.observers.transactions import wavefronts
-from ui.presets import launch, source
-from ui.view_url import View, opening_view, to_query
+from ui.view.presets import launch, source
+from ui.view.view_url import View, opening_view, to_query
 
 
 def shown(view: View) -> Step:

@@ -9,8 +9,8 @@ import pytest
 
 from simulator import Launch, Recording, compile_kernel, record
 from simulator.recording.narrate_lecture import spoken
-from ui import scene
-from ui.look import Look, Sheet
+from ui.drawing.look import Look, Sheet
+from ui.scene import scene
 
 CONSTANT = """
 __constant__ float alpha[2] = {0, 2};

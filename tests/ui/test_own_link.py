@@ -22,7 +22,7 @@ from simulator.verdict.form import (
     NumberArgument,
     OwnKernel,
 )
-from ui.own_link import LARGEST, LONGEST_LINK, LinkError, decode, encode
+from ui.view.own_link import LARGEST, LONGEST_LINK, LinkError, decode, encode
 
 SCALE = OwnKernel(
     "__global__ void scale(float* x, float by, int n) {\n    x[threadIdx.x] *= by;  // ×\n}\n",

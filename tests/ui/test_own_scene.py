@@ -14,18 +14,18 @@ from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.number_format import format_short
 from tests.ui.own_kernels import OTHERS, OWN, PRODUCTS, SAXPY, STRUCTS, TILED_PRODUCT, array, own
-from ui.compute import load_drawing, load_recording, load_report, open_view
-from ui.follow_click import follow_click
-from ui.hit import GLOBAL, SHARED
+from ui.drawing.hit import GLOBAL, SHARED
+from ui.drawing.look import Look, Sheet, Stage
+from ui.drawing.palette import PALETTES
 from ui.lecture.arrays import ArrayName, ArrayReader
 from ui.lecture.arrays_panel import ArraysPanel
 from ui.lecture.sheet import LectureSheet, OnStage
-from ui.look import Look, Sheet, Stage
-from ui.overview import OverviewSheet
-from ui.palette import PALETTES
 from ui.panels.threads import ThreadsPanel
-from ui.scene import Drawing
-from ui.view_url import View
+from ui.run.compute import load_drawing, load_recording, load_report, open_view
+from ui.run.follow_click import follow_click
+from ui.scene.overview import OverviewSheet
+from ui.scene.scene import Drawing
+from ui.view.view_url import View
 
 BODY = np.dtype([("mass", "f8"), ("x", "f4"), ("y", "f4"), ("hits", "i4")], align=True)
 MOST = 60  # steps of a recording that are drawn

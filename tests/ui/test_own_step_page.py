@@ -23,8 +23,8 @@ from tests.ui.own_kernels import (
     own,
 )
 from tests.ui.test_own_link import HOSTILE
-from ui import own_link
-from ui.compute import (
+from ui.drawing.look import Look, Sheet, Stage
+from ui.run.compute import (
     load_drawing,
     load_pairs,
     load_recording,
@@ -32,11 +32,11 @@ from ui.compute import (
     open_view,
     recording_key,
 )
-from ui.follow_click import follow_click
-from ui.look import Look, Sheet, Stage
-from ui.presets import source
-from ui.told_hazard import hazardous_view, told_hazard
-from ui.view_url import Partner, View, from_query, opening_view, to_query
+from ui.run.follow_click import follow_click
+from ui.run.told_hazard import hazardous_view, told_hazard
+from ui.view import own_link
+from ui.view.presets import source
+from ui.view.view_url import Partner, View, from_query, opening_view, to_query
 
 OUTSIDE_ABOVE = own(
     "__global__ void f(int* v) { if (blockIdx.z * threadIdx.z) v[99] = 1; }", "1,1,2", "2,2,2",

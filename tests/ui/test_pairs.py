@@ -11,10 +11,10 @@ import pytest
 from simulator import Recording, Step, catalogue
 from simulator.recording.navigation import boundaries, positions
 from tests.ui.lecture.lectures import record_view
-from ui.pairs import Pair, align, differing_lines, pair_navigation, pair_of_step
-from ui.partner import side_views
-from ui.products import product_of_sum
-from ui.view_url import from_query
+from ui.analysis.pairs import Pair, align, differing_lines, pair_navigation, pair_of_step
+from ui.analysis.products import product_of_sum
+from ui.run.partner import side_views
+from ui.view.view_url import from_query
 
 PAIRS = {
     "naive, tiled": ("kernel=naive&M=8&N=8&K=16", "TILE=8&K=16"),

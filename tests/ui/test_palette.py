@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from coloraide import Color
 
-from ui.palette import PALETTES, Palette
+from ui.drawing.palette import PALETTES, Palette
 
 TEXT, OUTLINE = 4.5, 3.0  # WCAG 2.2, 1.4.3 and 1.4.11
 APART = 15.0  # CIEDE2000: iterations that follow one another, on a projector that washes out

@@ -14,9 +14,10 @@ from simulator.recording.parts import parts
 from simulator.recording.requests import requests
 from tests.simulator.launches import matmul
 from tests.ui.scene_models import EACH, SIZES, boxes, run, scene_model
-from ui.palette import PALETTES
-from ui.panels.canvas import SPACE, Grid
-from ui.panels.paths import SMALLEST_FOOT, foot_bars, hatch
+from ui.analysis.scene_model import build_scene_model
+from ui.drawing.canvas import SPACE, Grid
+from ui.drawing.palette import PALETTES
+from ui.drawing.paths import SMALLEST_FOOT, foot_bars, hatch
 from ui.panels.requests import RequestsPanel, headline, tallies
 from ui.panels.sentence import (
     LIST_LINES,
@@ -34,7 +35,6 @@ from ui.panels.threads import (
     values_by_step,
     waiting_threads,
 )
-from ui.scene_model import build_scene_model
 
 # Requests -----------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ui.plain_text import plain_text
+from ui.web_page.plain_text import plain_text
 
 
 @pytest.mark.parametrize(

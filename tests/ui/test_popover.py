@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.browser.app import running_app
 from tests.protocol_client import run, visitor
-from ui.popover import close_popovers
+from ui.web_page.popover import close_popovers
 
 FEW = 12  # messages; a run of the page takes more
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_a_closed_popover_has_no_controls_and_keeps_its_values(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ui.popover.CLOSING_SECONDS", 0.0)
+    monkeypatch.setattr("ui.web_page.popover.CLOSING_SECONDS", 0.0)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.switch_page("ui/pages/step.py")
     app.query_params["M"] = "16"
@@ -42,7 +42,7 @@ def test_a_closed_popover_has_no_controls_and_keeps_its_values(
 def test_a_control_that_changes_as_its_popover_closes_is_heard(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ui.popover.CLOSING_SECONDS", 60.0)
+    monkeypatch.setattr("ui.web_page.popover.CLOSING_SECONDS", 60.0)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.switch_page("ui/pages/step.py").run()
     app.session_state[settings(app)] = True
@@ -69,7 +69,7 @@ def test_a_what_if_closes_its_list_though_a_report_ends_its_run(
             st.rerun()  # as a report ends a run
         close_popovers()
 
-    monkeypatch.setattr("ui.popover.close_popovers", end_once)
+    monkeypatch.setattr("ui.web_page.popover.close_popovers", end_once)
     [pad] = [box for box in app.checkbox if box.label == "Pad the tile of B"]
     pad.check().run()
     assert len(closes) == 2

@@ -14,12 +14,12 @@ from simulator import Recording, Report, Step, catalogue, compile_kernel, record
 from simulator.observers.transactions import wavefronts
 from simulator.recording.recording import StepAccess
 from simulator.recording.requests import requests
-from ui.costs import add_up_costs
-from ui.pairs import Pair, align
-from ui.partner import side_views
-from ui.presets import Preset, inputs, launch, presets, source
-from ui.products import product_of_sum
-from ui.view_url import View, clamp, from_query, to_query
+from ui.analysis.costs import add_up_costs
+from ui.analysis.pairs import Pair, align
+from ui.analysis.products import product_of_sum
+from ui.run.partner import side_views
+from ui.view.presets import Preset, inputs, launch, presets, source
+from ui.view.view_url import View, clamp, from_query, to_query
 
 PRESETS = {preset.name: preset for preset in presets()}
 

@@ -12,13 +12,13 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from tests.browser.app import running_app
 from tests.protocol_client import Visitor, run, visitor
-from ui.draft import BLANK
 from ui.lessons.judge import right_answer
 from ui.lessons.lesson import Kind
 from ui.lessons.parse import lessons
 from ui.lessons.quantities import find
 from ui.lessons.visit import Visit
-from ui.own_link import PARAMETER
+from ui.own.draft import BLANK
+from ui.view.own_link import PARAMETER
 
 SEED = 1
 FIRST = next(iter(lessons().values()))

@@ -9,7 +9,7 @@ import pytest
 
 from simulator.exercises.exercise import exercises
 from simulator.frontend.directives import MAX_TEXT_BYTES
-from ui.progress import FORMAT, MAX_FILE_BYTES, Attempt, Progress, from_marks, read, write
+from ui.lessons.progress import FORMAT, MAX_FILE_BYTES, Attempt, Progress, from_marks, read, write
 
 NAME = "transpose"
 

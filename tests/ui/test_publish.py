@@ -19,12 +19,13 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.ui.own_kernels import array, own
-from ui import presets, publish
-from ui.compute import build_animation
-from ui.look import Look
-from ui.palette import DARK, LIGHT
+from ui import publish
+from ui.drawing.look import Look
+from ui.drawing.palette import DARK, LIGHT
 from ui.publish import MADE, list_pages
-from ui.view_url import View, to_query
+from ui.run.compute import build_animation
+from ui.view import presets
+from ui.view.view_url import View, to_query
 
 ROOT = Path(__file__).resolve().parents[2]
 SINGLE, PAIR = "4 × 4 in tiles of 2 × 2", "Uncoalesced | naive"

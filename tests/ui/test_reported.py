@@ -10,9 +10,9 @@ import pytest
 
 from tests.browser.app import running_app
 from tests.protocol_client import run, visitor
-from ui import editor
 from ui.lessons import component
-from ui.reported import row, whole_number
+from ui.own import editor
+from ui.web_page.reported import row, whole_number
 
 ANYTHING = (
     True, False, 0, -7, 10**40, 1.5, math.nan, math.inf, "", "x", "\ud800", [], {}, [1], ["x"],

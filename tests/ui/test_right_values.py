@@ -13,16 +13,16 @@ from simulator import Recording, catalogue, compile_kernel, record
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from tests.ui.lecture.lectures import Lecture
+from ui.analysis.right_values import Fate, RightValues
+from ui.analysis.scene_model import build_scene_model
+from ui.analysis.wrong_access import Fault, WrongAccess, find_wrong_access
+from ui.drawing.look import Look
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.sentence import SentencePanel
 from ui.lecture.sheet import LectureSheet
-from ui.look import Look
-from ui.presets import launch, source
-from ui.right_values import Fate, RightValues
-from ui.scene_model import build_scene_model
-from ui.view_url import View, from_query
-from ui.what_if import without_faults
-from ui.wrong_access import Fault, WrongAccess, find_wrong_access
+from ui.view.presets import launch, source
+from ui.view.view_url import View, from_query
+from ui.view.what_if import without_faults
 
 
 def view_of(edits: str, schedule: str = "ascending", **query: Any) -> View:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ui.room import PHONE, USUAL, guess_room, parse_cookie, parse_room
+from ui.drawing.room import PHONE, USUAL, guess_room, parse_cookie, parse_room
 
 
 def test_a_reported_room_is_a_looks() -> None:

@@ -10,9 +10,9 @@ import pytest
 from gpu.scale.plan import Plan, make_plan
 from gpu.scale.recorded import scalings
 from gpu.scale.result import ScaleRun, Scaling, Way
+from ui.drawing.palette import CHART_INKS, DARK, LIGHT
 from ui.gpu_charts import scaling as bars
 from ui.gpu_charts.tiles_over_gpus import describe_step, draw_plan
-from ui.palette import CHART_INKS, DARK, LIGHT
 
 UNIT = (128, 256)
 PLANS = [make_plan((4096, 4096, 512), gpus, UNIT) for gpus in (1, 2, 3, 4, 6, 8)]

@@ -13,14 +13,14 @@ import pytest
 
 from simulator import Recording, catalogue, compile_kernel, record, simulate
 from simulator.recording.navigation import Granularity, boundaries
-from ui import scene
+from ui.analysis.scene_model import build_scene_model
+from ui.drawing.look import Look, Sheet
+from ui.drawing.sheet import Panel
 from ui.lecture.sheet import LectureSheet
-from ui.look import Look, Sheet
-from ui.overview import OverviewSheet
-from ui.presets import launch, source
-from ui.scene_model import build_scene_model
-from ui.sheet import Panel
-from ui.view_url import View
+from ui.scene import scene
+from ui.scene.overview import OverviewSheet
+from ui.view.presets import launch, source
+from ui.view.view_url import View
 
 MEGABYTE = 10**6
 VIEWS = {

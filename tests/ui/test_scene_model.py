@@ -11,7 +11,7 @@ from simulator import Launch, Recording, compile_kernel, record, simulate
 from simulator.observers.findings import Hazard
 from simulator.recording.recording import StepAccess
 from tests.ui.scene_models import recorded
-from ui.scene_model import (
+from ui.analysis.scene_model import (
     SceneModel,
     build_scene_model,
     cells_of,

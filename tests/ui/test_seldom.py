@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from ui import seldom
+from ui.serving import seldom
 
 
 def test_a_message_comes_once_in_a_while_with_a_count(

@@ -16,12 +16,13 @@ from simulator import LaunchError
 from simulator.exercises.exercise import exercises
 from tests.ui.own_kernels import OWN
 from tests.ui.test_compare_page import opened
-from ui import gpu_jobs, settings
-from ui.compute import open_view
-from ui.examine import examine, suggest_form
-from ui.judged import check_exercise, judge_own, product_candidate
-from ui.view_url import View
-from ui.workers import Workers
+from ui.gpu import gpu_jobs
+from ui.jobs import settings
+from ui.jobs.workers import Workers
+from ui.own.examine import examine, suggest_form
+from ui.own.judged import check_exercise, judge_own, product_candidate
+from ui.run.compute import open_view
+from ui.view.view_url import View
 
 WRITE_PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "write.py")
 GPU_THAT_FAILS = (sys.executable, "-c", "raise SystemExit('nobody may start this')")

@@ -45,7 +45,7 @@ def test_waves_hold_every_block_and_all_but_the_last_are_full(size: tuple[int, i
 
 def draw() -> None:
     from tests.gpu.fake_shapes import TABLE, shapes_of
-    from ui.gpu_results import show_shapes
+    from ui.gpu.gpu_results import show_shapes
 
     show_shapes(shapes_of(1.05, 0.6, 1.3).shapes, TABLE)
 

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from simulator import Recording
-from ui.compute import load_recording, load_sides, recording_key
+from ui.analysis.pairs import align
 from ui.glossary.entry import SmallScene, glossary
 from ui.lessons.lesson import Claim, Lesson, QuestionPart, ScenePart, Stops
 from ui.lessons.parse import lessons
-from ui.pairs import align
-from ui.view_url import View
+from ui.run.compute import load_recording, load_sides, recording_key
+from ui.view.view_url import View
 
 FILE = Path(__file__).with_name("shown_lines.json")
 WORDS = "words"  # the glossary's, beside the lessons by their names

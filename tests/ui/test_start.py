@@ -17,8 +17,9 @@ from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from tests.browser.app import ROOT, started_app
-from ui import health, hosts, start
-from ui.start import StartError
+from ui import health
+from ui.serving import hosts, start
+from ui.serving.start import StartError
 
 resource = pytest.importorskip("resource", reason="Windows has no such limits.")
 

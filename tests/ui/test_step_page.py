@@ -22,7 +22,7 @@ from simulator.machine.schedule import Schedule
 from simulator.observers.findings import Hazard
 from tests.ui.caches import forget
 from tests.ui.test_view_url import GARBAGE
-from ui.compute import (
+from ui.run.compute import (
     load_pairs,
     load_recording,
     load_report,
@@ -30,9 +30,8 @@ from ui.compute import (
     recording_key,
     step_of_side,
 )
-from ui.plain_text import plain_text
-from ui.presets import launch, presets, source
-from ui.view_url import (
+from ui.view.presets import launch, presets, source
+from ui.view.view_url import (
     INPUTS,
     LARGEST,
     SCHEDULES,
@@ -42,7 +41,8 @@ from ui.view_url import (
     opening_view,
     to_query,
 )
-from ui.what_if import applicable_edits
+from ui.view.what_if import applicable_edits
+from ui.web_page.plain_text import plain_text
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = "A second scene, in lockstep"
@@ -58,7 +58,7 @@ def _fresh() -> Iterator[None]:
     """Nothing that another test has recorded, and pages short enough to be turned often."""
     forget()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("ui.scene.PAGE", PAGE)
+        patched.setattr("ui.scene.scene.PAGE", PAGE)
         yield
     forget()
 
@@ -486,7 +486,7 @@ def test_what_cannot_be_recorded_is_a_sentence(
     forget()
     app = opened()
     with monkeypatch.context() as broken:
-        broken.setattr("ui.compute.record", fails)
+        broken.setattr("ui.run.compute.record", fails)
         if at_first:
             app = opened({"K": "31"})
         else:
@@ -510,7 +510,7 @@ def test_what_a_worker_cannot_run_anew_is_a_sentence(monkeypatch: pytest.MonkeyP
     def fails(*_: object) -> None:
         raise LaunchError("This took too long.")
 
-    monkeypatch.setattr("ui.cache.load_picture", fails)
+    monkeypatch.setattr("ui.run.cache.load_picture", fails)
     app = opened({"K": "29"})
     assert not app.exception
     [said] = app.error

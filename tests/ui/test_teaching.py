@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from simulator import Report, catalogue, compile_kernel, simulate
-from ui.presets import launch, source
-from ui.view_url import View, from_query
+from ui.view.presets import launch, source
+from ui.view.view_url import View, from_query
 
 CONFLICT = [name for name, entry in catalogue().items() if "conflict" in entry.teaches]
 NO_CONFLICT = [name for name, entry in catalogue().items() if "different banks" in entry.teaches]

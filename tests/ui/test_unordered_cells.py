@@ -8,10 +8,10 @@ import pytest
 from simulator import record, simulate
 from simulator.observers.findings import RACES
 from tests.simulator.launches import launch_text
-from ui.palette import PALETTES
+from ui.analysis.scene_model import build_scene_model
+from ui.analysis.unordered_cells import find_racing_cells, find_unordered_cells
+from ui.drawing.palette import PALETTES
 from ui.panels.shared import SharedPanel
-from ui.scene_model import build_scene_model
-from ui.unordered_cells import find_racing_cells, find_unordered_cells
 
 # Statements on `__shared__ int s[64]`, which 64 threads have set to 0 before a barrier, and the
 # cells that race; i is the thread.

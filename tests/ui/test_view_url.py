@@ -11,8 +11,8 @@ import pytest
 from simulator import catalogue
 from simulator.launch import MAX_THREADS
 from simulator.machine.schedule import Schedule
-from ui.look import Sheet, Stage
-from ui.view_url import (
+from ui.drawing.look import Sheet, Stage
+from ui.view.view_url import (
     INPUTS,
     LARGEST,
     PARAMETERS,
@@ -25,7 +25,7 @@ from ui.view_url import (
     to_query,
     usual_step,
 )
-from ui.what_if import SWITCHES, applicable_edits
+from ui.view.what_if import SWITCHES, applicable_edits
 
 GARBAGE = (
     "", " ", "0", "-1", "1", "65", "nan", "NaN", "inf", "1e3", "0x10", "4.0", "٣", "４", "½", "+4",

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ui.panels.canvas import MONO, SANS
-from ui.web_files import FOLDER
+from ui.drawing.canvas import MONO, SANS
+from ui.web_page.web_files import FOLDER
 
 CONFIG = FOLDER.parents[1] / ".streamlit" / "config.toml"
 STYLES = sorted([*FOLDER.glob("*.css"), *FOLDER.glob("*.html")])

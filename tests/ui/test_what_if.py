@@ -13,7 +13,7 @@ import pytest
 from simulator import Kernel, Report, catalogue, compile_kernel, record, simulate
 from simulator.frontend.lexer import blank_comments
 from simulator.language.tree import Barrier
-from ui.what_if import (
+from ui.view.what_if import (
     SWITCHES,
     Change,
     applicable_edits,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from ui.while_serving import KEPT_SECONDS, EndedSessions
+from ui.serving.while_serving import KEPT_SECONDS, EndedSessions
 
 
 class Sessions:

@@ -16,11 +16,11 @@ from simulator.exercises.exercise import exercises
 from simulator.verdict.form import NumberArgument, OwnKernel
 from simulator.verdict.guess import guess_form
 from tests.until import until
-from ui import own_link
-from ui.draft import Draft, with_fields
-from ui.editor import Edited
 from ui.glossary.small_kernels import small_kernels
-from ui.progress import Progress
+from ui.lessons.progress import Progress
+from ui.own.draft import Draft, with_fields
+from ui.own.editor import Edited
+from ui.view import own_link
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "write.py")
 SCALE = """\

@@ -14,16 +14,16 @@ from simulator.observers.findings import HazardKind
 from simulator.recording.barriers import absent
 from tests.ui.lecture.lectures import Lecture
 from tests.ui.test_right_values import entries, lecture_of, recorded, view_of, wrong_accesses
+from ui.analysis.right_values import Fate
+from ui.analysis.scene_model import build_scene_model
+from ui.analysis.wrong_access import Fault, WrongAccess
+from ui.drawing.look import Look
 from ui.lecture.copy_stage import CopyStage
 from ui.lecture.sentence import SentencePanel
 from ui.lecture.sheet import LectureSheet
 from ui.lecture.threads_stage import ThreadsStage
-from ui.look import Look
-from ui.presets import launch, source
-from ui.right_values import Fate
-from ui.scene_model import build_scene_model
-from ui.view_url import View
-from ui.wrong_access import Fault, WrongAccess
+from ui.view.presets import launch, source
+from ui.view.view_url import View
 
 TILE = 8
 SIZES = {"M": 13, "N": 9, "K": 18}  # no tile divides them

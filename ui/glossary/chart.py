@@ -16,15 +16,15 @@ from gpu.result import Comparison, KernelResult
 from gpu.scale.plan import Plan
 from gpu.scale.recorded import RecordedScaling, widest
 from simulator.launch import WARP_SIZE
+from ui.drawing.canvas import CLEAR, SANS, Shape, Trace, outline, words
+from ui.drawing.palette import CHART_INKS, PALETTES, Palette
+from ui.drawing.paths import box
+from ui.drawing.sheet import Rectangle
+from ui.drawing.svg import draw_svg
 from ui.glossary.entry import SmallChart
 from ui.gpu_charts import performance, roofline, tiles_over_gpus
 from ui.gpu_charts.latency import NAMES
 from ui.lessons.charts import largest_square, limits_of
-from ui.palette import CHART_INKS, PALETTES, Palette
-from ui.panels.canvas import CLEAR, SANS, Shape, Trace, outline, words
-from ui.panels.paths import box
-from ui.sheet import Rectangle
-from ui.svg import draw_svg
 
 WIDTH = 400  # pixels, a card's
 EDGE = 8  # pixels around all

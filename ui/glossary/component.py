@@ -9,13 +9,13 @@ from typing import Any
 import streamlit as st
 
 from simulator.broken_file import Broken
-from ui.broken_section import list_broken
-from ui.browser import browser_theme
 from ui.glossary.entry import SmallScene, Word, glossary
 from ui.glossary.route import folder, picture_path
-from ui.press import press
-from ui.view_url import View
-from ui.web_files import read_web
+from ui.run.broken_section import list_broken
+from ui.view.view_url import View
+from ui.web_page.browser import browser_theme
+from ui.web_page.press import press
+from ui.web_page.web_files import read_web
 
 MOST_PICTURES = 3  # of the words that a search finds
 

@@ -21,13 +21,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from simulator.broken_file import Broken, BrokenFileError, Entries, log, read_text
-from ui import own_link
 from ui.glossary.small_kernels import small_kernels
+from ui.jobs.settings import may_write
 from ui.lessons.lesson import Mark
 from ui.lessons.parse import is_place
-from ui.settings import may_write
-from ui.standalone import parse_address
-from ui.view_url import View
+from ui.run.standalone import parse_address
+from ui.view import own_link
+from ui.view.view_url import View
 
 FILE = Path(__file__).resolve().parents[2] / "GLOSSARY.md"
 TERM = re.compile(r"\*\*(?P<term>[^*]+)\*\*: (?P<text>.+)", re.S)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from ui.drawing.look import Look
+from ui.drawing.svg import draw_svg
 from ui.glossary.entry import SmallScene
 from ui.lessons.frame import find_frames
 from ui.lessons.lesson import Mark
 from ui.lessons.picture import figure_at_step
-from ui.look import Look
-from ui.svg import draw_svg
-from ui.view_url import View
+from ui.view.view_url import View
 
 # For which room a scene is drawn, so that a part is about as wide as a card and nothing in it is
 # made smaller.

@@ -11,15 +11,15 @@ from starlette.routing import Route
 
 from simulator import LaunchError, SourceError
 from simulator.broken_file import BrokenFileError, log
-from ui.cache import answers
+from ui.drawing.palette import PALETTES
 from ui.glossary import entry, small_kernels
 from ui.glossary.chart import draw_sentence, draw_small_chart
 from ui.glossary.entry import SmallScene, glossary
 from ui.glossary.picture import draw_word
-from ui.index_page import prefix
+from ui.jobs.workers import WorkerLostError
 from ui.lessons.markup import inline
-from ui.palette import PALETTES
-from ui.workers import WorkerLostError
+from ui.run.cache import answers
+from ui.web_page.index_page import prefix
 
 EVERYDAY = {"half", "pair"}  # words that texts mostly use in another sense
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}

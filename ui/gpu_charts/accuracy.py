@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 
 from gpu.precision import short_name
 from gpu.result import Comparison, KernelResult
+from ui.drawing.palette import CHART_PAPERS, REFERENCE_COLOUR
 from ui.gpu_charts import performance, rows
 from ui.gpu_charts.label_placement import View, place_labels
 from ui.gpu_charts.performance import NO_PAIR, Pair
-from ui.palette import CHART_PAPERS, REFERENCE_COLOUR
 
 HEIGHT = 560  # pixels
 MARGIN = {"l": 58, "r": 14, "t": 56, "b": 60}

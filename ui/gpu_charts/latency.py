@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from gpu.microbenchmarks.latency import Latency
+from ui.drawing.palette import REFERENCE_COLOUR
 from ui.gpu_charts import rows
-from ui.palette import REFERENCE_COLOUR
 
 NAMES: Mapping[str, str] = {
     "register": "Register", "shared": "Shared memory", "l1": "L1", "l2": "L2", "dram": "DRAM",

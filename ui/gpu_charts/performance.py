@@ -12,10 +12,10 @@ import plotly.graph_objects as go
 from gpu.precision import short_name
 from gpu.predict import global_sectors, shared_wavefronts
 from gpu.result import Comparison, KernelResult
+from ui.drawing.palette import BASE_COLOUR, COMPARED_COLOUR, REFERENCE_COLOUR
 from ui.gpu_charts import rows
 from ui.gpu_charts.label_placement import spread
 from ui.gpu_charts.rows import AXIS_SIZE, INK
-from ui.palette import BASE_COLOUR, COMPARED_COLOUR, REFERENCE_COLOUR
 
 Pair = tuple[str, str]  # names of the two kernels that are compared, as a KernelResult has them
 NO_PAIR: Pair = ("", "")

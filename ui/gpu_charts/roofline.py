@@ -13,10 +13,10 @@ from gpu.microbenchmarks.limits import Limits
 from gpu.precision import short_name
 from gpu.predict import global_bytes
 from gpu.result import Comparison, KernelResult
+from ui.drawing.palette import CHART_PAPERS, REFERENCE_COLOUR
 from ui.gpu_charts import performance, rows
 from ui.gpu_charts.label_placement import View, place_labels
 from ui.gpu_charts.performance import NO_PAIR, Pair
-from ui.palette import CHART_PAPERS, REFERENCE_COLOUR
 
 PLOT_HEIGHT = 372  # pixels
 MARGIN = {"l": 58, "r": 14, "b": 60}  # pixels, beside the ceilings' names above

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from ui.palette import CHART_INKS
+from ui.drawing.palette import CHART_INKS
 
 INK = CHART_INKS["light"]  # text of the light theme, the default
 LABEL_SIZE = 16  # pixels

@@ -7,9 +7,9 @@ import plotly.graph_objects as go
 from gpu.scale.plan import Plan
 from gpu.scale.result import ScaleRun, Scaling, Way
 from simulator.catalogue import catalogue
+from ui.drawing.palette import COMPARED_COLOUR, REFERENCE_COLOUR
 from ui.gpu_charts import rows
 from ui.gpu_charts.performance import format_milliseconds, format_percent, size_name
-from ui.palette import COMPARED_COLOUR, REFERENCE_COLOUR
 
 
 def spread_counts(scaling: Scaling) -> list[int]:

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 from gpu.shapes.plan import Plan, Table, plans
 from gpu.shapes.result import Shape, geometric_mean
+from ui.drawing.palette import COMPARED_COLOUR, REFERENCE_COLOUR
 from ui.gpu_charts import rows
 from ui.gpu_charts.performance import format_milliseconds, format_percent, size_name
-from ui.palette import COMPARED_COLOUR, REFERENCE_COLOUR
 
 HEIGHT = 480  # pixels
 SMALLEST, LARGEST = 10, 30  # pixels of a mark

@@ -12,8 +12,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from gpu.scale.plan import Band, Move, Piece, Plan, Product
+from ui.drawing.palette import CHART_INKS, PALETTES, Palette
 from ui.gpu_charts import rows
-from ui.palette import CHART_INKS, PALETTES, Palette
 
 # In the width and the height of a GPU's square, from its upper left corner.
 PANEL_TOP, PANEL_FOOT = 0.13, 0.31  # of B

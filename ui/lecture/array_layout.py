@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ui.analysis.product_roles import Shape
+from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import ArrayName
 from ui.lecture.cells import Cells, number_size, number_width
 from ui.lecture.letters import Letters, text_width
-from ui.product_roles import Shape
-from ui.sheet import Rectangle
 
 ROW = 1.6  # of a number's height, a row of cells
 SCALES = (1.8, 1.6, 1.4, 1.2, 1.1, 1.0)  # of the smallest cells

@@ -13,18 +13,18 @@ from simulator.language.ctype import Array, numbers_held
 from simulator.language.tree import ArraySpace, Declare, MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
-from ui.lecture.members import Members, members_of
-from ui.panels.canvas import number
-from ui.panels.threads import values_by_step
-from ui.product_roles import element_of, two_dimensions
-from ui.scene_model import (
+from ui.analysis.product_roles import element_of, two_dimensions
+from ui.analysis.scene_model import (
     SceneModel,
     distinct_snapshots,
     shared_tiles,
     unordered_cells,
     values_held,
 )
-from ui.wrong_access import WrongAccess, find_wrong_access
+from ui.analysis.wrong_access import WrongAccess, find_wrong_access
+from ui.drawing.canvas import number
+from ui.lecture.members import Members, members_of
+from ui.panels.threads import values_by_step
 
 SPACE_NAMES = {
     MemorySpace.GLOBAL: "global memory",

@@ -8,18 +8,18 @@ from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
-from ui.hit import GLOBAL, SHARED, Hit
+from ui.analysis.scene_model import SceneModel
+from ui.analysis.wrong_access import Fault
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import GLOBAL, SHARED, Hit
+from ui.drawing.motions import Motion, fly
+from ui.drawing.palette import Palette
+from ui.drawing.sheet import Rectangle
 from ui.lecture.array_layout import HEADS, LABEL, Drawn, Place, place_arrays
 from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
 from ui.lecture.cells import window_start
 from ui.lecture.letters import Letters, text_width
 from ui.lecture.window import Content, Window, Windows, chosen
-from ui.motions import Motion, fly
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, outline, words
-from ui.scene_model import SceneModel
-from ui.sheet import Rectangle
-from ui.wrong_access import Fault
 
 
 class ArraysPanel:

@@ -10,18 +10,18 @@ from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.observers.transactions import BANKS
 from simulator.recording.requests import Request
-from ui.hit import Hit
+from ui.analysis.scene_model import Phase, SceneModel
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.motions import Light, Motion
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box
+from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import ArrayReader
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, markup, text_width
 from ui.lecture.stages import Stages
 from ui.lecture.window import Windows
-from ui.motions import Light, Motion
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, outline, words
-from ui.panels.paths import box
-from ui.scene_model import Phase, SceneModel
-from ui.sheet import Rectangle
 
 VERBS = {AccessKind.LOAD: "reads", AccessKind.STORE: "writes", AccessKind.ATOMIC: "updates"}
 TALLEST = 2.4  # of a small letter, a wavefront's row

@@ -22,10 +22,10 @@ from simulator.language.visit import strip_casts
 from simulator.launch import Dim3, unravel
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
+from ui.analysis.products import accumulated_variable, product_of_sum
+from ui.analysis.scene_model import SceneModel
 from ui.lecture.arrays import ArrayName, ArrayReader, array_of
 from ui.panels.threads import columns_of_block
-from ui.products import accumulated_variable, product_of_sum
-from ui.scene_model import SceneModel
 
 SAMPLES = 64  # products of one thread that tell how its sums are arranged
 

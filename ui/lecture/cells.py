@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.language.ctype import Array
+from ui.drawing.paths import box, px
 from ui.lecture.letters import MONO_WIDTH
-from ui.panels.paths import box, px
 
 GAP = 2  # pixels between neighbours
 LINE_ABOVE = 1.5  # of a number's height, at least, from one row to the next

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from ui.palette import Palette
+from ui.drawing.palette import Palette
 
 LEAST_CONTRAST = 4.6  # of text; the Web Content Accessibility Guidelines ask for 4.5
 STRONGEST = 0.45  # of the second colour

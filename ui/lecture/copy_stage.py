@@ -15,7 +15,15 @@ from simulator.observers.transactions import LINE_BYTES, SECTOR_BYTES
 from simulator.recording.narrate_lecture import farthest
 from simulator.recording.recording import StepAccess
 from simulator.recording.requests import Request
-from ui.hit import Hit
+from ui.analysis.product_roles import Product
+from ui.analysis.scene_model import SceneModel
+from ui.analysis.wrong_access import Fault
+from ui.drawing.canvas import SANS, Shape, Trace, number, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.motions import Motion, fly
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box
+from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
 from ui.lecture.board import sums_of_threads
 from ui.lecture.cells import Cells, number_size, number_width, window_start
@@ -23,15 +31,7 @@ from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit
 from ui.lecture.stages import Stages
 from ui.lecture.window import Content, Window, Windows, chosen
-from ui.motions import Motion, fly
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, number, outline, words
-from ui.panels.paths import box
 from ui.panels.threads import accumulator, values_by_step
-from ui.product_roles import Product
-from ui.scene_model import SceneModel
-from ui.sheet import Rectangle
-from ui.wrong_access import Fault
 
 MOST = 8  # rows or columns of a window
 ROW = 1.75  # of a number's height, a row of cells

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from simulator import Step
 from simulator.language.ctype import Array
 from simulator.observers.transactions import SECTOR_BYTES
-from ui.costs import Costs, add_up_costs
-from ui.hit import Hit
+from ui.analysis.costs import Costs, add_up_costs
+from ui.analysis.scene_model import Phase, SceneModel
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.motions import Motion
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box
+from ui.drawing.sheet import Rectangle
+from ui.gpu_charts.measured import describe_recorded_time
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, text_width
 from ui.lecture.window import Windows
-from ui.measured import describe_recorded_time
-from ui.motions import Motion
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, outline, words
-from ui.panels.paths import box
-from ui.scene_model import Phase, SceneModel
-from ui.sheet import Rectangle
 
 LINES = 5  # of words beside the maps
 BAR = 0.42  # of a row's height

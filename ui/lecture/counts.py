@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ui.costs import add_up_costs
-from ui.hit import Hit
+from ui.analysis.costs import add_up_costs
+from ui.analysis.pairs import Pair
+from ui.analysis.scene_model import SceneModel
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box
+from ui.drawing.sheet import Rectangle
 from ui.lecture.letters import Letters
-from ui.pairs import Pair
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, outline, words
-from ui.panels.paths import box
 from ui.panels.threads import global_loads
-from ui.scene_model import SceneModel
-from ui.sheet import Rectangle
 
 NAMES = ("multiply-adds", "sectors", "wavefronts", "warp waits", "thread loads")
 NUMBER_ROW, NAME_ROW = 1.45, 1.35  # of the letters in them

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ui.drawing.look import Look
+from ui.drawing.sheet import Rectangle
 from ui.lecture.letters import TALL_WIDTH, Letters, letters_for
-from ui.look import Look
-from ui.sheet import Rectangle
 
 SOURCE_SHARE = 0.5  # of the width
 LINE = 1.42  # of a letter's height, from one line of the source to the next

@@ -10,13 +10,13 @@ from simulator import Step
 from simulator.language.tree import MemorySpace
 from simulator.launch import format_index, unravel
 from simulator.machine.observer import AccessKind
-from ui.hit import Hit
+from ui.analysis.scene_model import SceneModel, follows_products, multiplied_tile
+from ui.drawing.canvas import SANS, Shape, Trace, number, words
+from ui.drawing.hit import Hit
+from ui.drawing.palette import Palette
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, markup, text_width
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, number, words
 from ui.panels.threads import accumulator, global_loads, naive_loads
-from ui.scene_model import SceneModel, follows_products, multiplied_tile
 
 LINE = 1.35  # of a letter
 MOST_NAMED = 4  # threads that are named one by one

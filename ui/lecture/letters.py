@@ -6,7 +6,7 @@ import functools
 import html
 from dataclasses import dataclass
 
-from ui.look import Look
+from ui.drawing.look import Look
 
 MONO_WIDTH = 0.605  # of a letter's height, in DejaVu Sans Mono; others are narrower
 # Widths of letters in DejaVu Sans, of a letter's height, rounded up; those of other fonts are less.

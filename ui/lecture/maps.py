@@ -7,17 +7,17 @@ import numpy as np
 from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
-from ui.hit import GLOBAL, Hit
+from ui.analysis.product_roles import Product
+from ui.analysis.scene_model import Phase, SceneModel, cells_of, focus_cell, multiplied_tile
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import GLOBAL, Hit
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box
 from ui.lecture.board import Boards
 from ui.lecture.cells import Cells
 from ui.lecture.colours import fading
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, text_width
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, outline, words
-from ui.panels.paths import box
-from ui.product_roles import Product
-from ui.scene_model import Phase, SceneModel, cells_of, focus_cell, multiplied_tile
 
 THINNEST = 10.0  # pixels of a matrix's side
 GAP = 6.0

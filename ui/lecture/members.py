@@ -17,7 +17,7 @@ from simulator.language.ctype import (
 )
 from simulator.language.ctype import size_of as bytes_of
 from simulator.language.tree import ArraySpace
-from ui.product_roles import element_of
+from ui.analysis.product_roles import element_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ui.drawing.look import Look, Sheet
+from ui.drawing.sheet import Rectangle
 from ui.lecture.counts import counts_height
 from ui.lecture.layout import LINE, Areas
 from ui.lecture.letters import TALL_WIDTH, Letters, letters_for_pair
 from ui.lecture.timeline import BUTTON
-from ui.look import Look, Sheet
-from ui.sheet import Rectangle
 
 STRIP_ROWS = 3  # of the source where it is not asked for: a line and its values
 LEDGER_ROWS = 2

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from simulator import Step
-from ui.hit import Hit
+from ui.analysis.pairs import Pair, differing_lines
+from ui.analysis.scene_model import SceneModel
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.look import Look, Stage
+from ui.drawing.look import Sheet as SheetKind
+from ui.drawing.motions import Motion
+from ui.drawing.palette import PALETTES, Palette
+from ui.drawing.paths import box
+from ui.drawing.sheet import Heading, Panel
 from ui.lecture.arrays import ArrayReader
 from ui.lecture.board import Boards
 from ui.lecture.counts import CountsPanel
@@ -18,15 +27,6 @@ from ui.lecture.sentence import SentencePanel
 from ui.lecture.sheet import OnStage, fit_title, maps_panels, place_words, stage_panels
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages
-from ui.look import Look, Stage
-from ui.look import Sheet as SheetKind
-from ui.motions import Motion
-from ui.pairs import Pair, differing_lines
-from ui.palette import PALETTES, Palette
-from ui.panels.canvas import SANS, Shape, Trace, outline, words
-from ui.panels.paths import box
-from ui.scene_model import SceneModel
-from ui.sheet import Heading, Panel
 
 WAITS = "waits"
 LOWER = 0.1  # of a letter: Plotly sets a title so much lower than a text at the same height

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ui.hit import Hit
+from ui.analysis.pairs import Pair
+from ui.analysis.scene_model import SceneModel, multiplied_tile
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box, px
 from ui.lecture.letters import Letters, text_width
 from ui.lecture.pair_layout import PairAreas
 from ui.lecture.timeline import row_of_columns
-from ui.pairs import Pair
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, outline, words
-from ui.panels.paths import box, px
 from ui.panels.timeline import PHASES, steps_with_hazards
-from ui.scene_model import SceneModel, multiplied_tile
 
 BAND = 0.3  # of a row's height: the colours of the iterations
 GAP = 0.2  # likewise, under a row

@@ -12,25 +12,25 @@ from simulator.language.tree import MemorySpace
 from simulator.launch import unravel
 from simulator.recording.narrate_lecture import is_called_sum
 from simulator.recording.recording import StepAccess
-from ui.hit import Hit
-from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader
-from ui.lecture.board import Board, Boards, Cell, Factor
-from ui.lecture.cells import Cells, longest_text, number_size, number_width, window_start
-from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters
-from ui.lecture.window import Content, Window, Windows, chosen
-from ui.motions import Motion, fly
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, number, outline, words
-from ui.panels.threads import values_by_step
-from ui.scene_model import (
+from ui.analysis.scene_model import (
     SceneModel,
     distinct_snapshots,
     iteration,
     outer_iteration,
     values_held,
 )
-from ui.sheet import Rectangle
+from ui.drawing.canvas import SANS, Shape, Trace, number, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.motions import Motion, fly
+from ui.drawing.palette import Palette
+from ui.drawing.sheet import Rectangle
+from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader
+from ui.lecture.board import Board, Boards, Cell, Factor
+from ui.lecture.cells import Cells, longest_text, number_size, number_width, window_start
+from ui.lecture.layout import Areas
+from ui.lecture.letters import Letters
+from ui.lecture.window import Content, Window, Windows, chosen
+from ui.panels.threads import values_by_step
 
 MOST = 8  # rows or columns of a window
 DEEPEST = 8  # of the factors

@@ -7,18 +7,18 @@ import numpy as np
 from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
-from ui.hit import Hit
+from ui.analysis.scene_model import SceneModel
+from ui.drawing.canvas import MONO, SANS, Shape, Trace, number, words
+from ui.drawing.hit import Hit
+from ui.drawing.motions import Motion
+from ui.drawing.palette import Palette
+from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import ArrayName
 from ui.lecture.cells import Cells, number_size, number_width, window_start
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, mono_width, text_width
 from ui.lecture.window import Content, Window, Windows, chosen
-from ui.motions import Motion
-from ui.palette import Palette
-from ui.panels.canvas import MONO, SANS, Shape, Trace, number, words
 from ui.panels.threads import columns_of_block
-from ui.scene_model import SceneModel
-from ui.sheet import Rectangle
 
 MOST = 8  # rows or columns of the window
 ROW = 1.75  # of a number's height

@@ -10,16 +10,16 @@ from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.observers.findings import HazardKind
 from simulator.recording.parts import PartKind, parts
 from simulator.recording.recording import StepAccess
-from ui.hit import Hit
+from ui.analysis.scene_model import SceneModel, unordered_cells
+from ui.analysis.wrong_access import Fault
+from ui.drawing.canvas import CLEAR, SANS, Shape, Trace, words
+from ui.drawing.hit import Hit
+from ui.drawing.palette import Palette
 from ui.lecture.arrays import ArrayReader, array_of, cells_of_thread
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, markup
 from ui.lecture.wrong_words import describe_wrong_access
-from ui.palette import Palette
-from ui.panels.canvas import CLEAR, SANS, Shape, Trace, words
 from ui.panels.sentence import describe_part, shorten_part
-from ui.scene_model import SceneModel, unordered_cells
-from ui.wrong_access import Fault
 
 PARTS = 12  # of a statement, at most
 REPLACING = (Fault.OUTSIDE, Fault.MISALIGNED, Fault.STRAY)  # whose words say the whole access

@@ -7,7 +7,22 @@ from typing import Protocol
 
 from simulator import Step
 from simulator.language.tree import MemorySpace
-from ui.hit import Hit
+from ui.analysis.products import has_tensor_core
+from ui.analysis.scene_model import (
+    SceneModel,
+    follows_products,
+    iteration,
+    iteration_noun,
+    loaded_tile,
+    multiplied_tile,
+    warp_alone,
+)
+from ui.drawing.canvas import SPACE, Shape, Trace
+from ui.drawing.hit import Hit
+from ui.drawing.look import Look, Stage
+from ui.drawing.motions import Motion
+from ui.drawing.palette import PALETTES, Palette
+from ui.drawing.sheet import Heading, Panel
 from ui.lecture.arrays import ArrayReader
 from ui.lecture.arrays_panel import ArraysPanel
 from ui.lecture.banks_stage import BanksStage
@@ -27,21 +42,6 @@ from ui.lecture.tensor_stage import TensorStage
 from ui.lecture.threads_stage import ThreadsStage
 from ui.lecture.timeline import LectureTimeline, key_width
 from ui.lecture.window import Windows
-from ui.look import Look, Stage
-from ui.motions import Motion
-from ui.palette import PALETTES, Palette
-from ui.panels.canvas import SPACE, Shape, Trace
-from ui.products import has_tensor_core
-from ui.scene_model import (
-    SceneModel,
-    follows_products,
-    iteration,
-    iteration_noun,
-    loaded_tile,
-    multiplied_tile,
-    warp_alone,
-)
-from ui.sheet import Heading, Panel
 
 
 class StagePanel(Protocol):

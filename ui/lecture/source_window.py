@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 from simulator import Step, narrate
 from simulator.language.tree import Loop
-from ui.hit import Hit
+from ui.analysis.scene_model import SceneModel, iteration
+from ui.drawing.canvas import CLEAR, MONO, Shape, Trace, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box
 from ui.lecture.layout import LINE, Areas
 from ui.lecture.letters import MONO_WIDTH, Letters
-from ui.palette import Palette
-from ui.panels.canvas import CLEAR, MONO, Shape, Trace, outline, words
-from ui.panels.paths import box
 from ui.panels.source import COLOURS, highlight
-from ui.scene_model import SceneModel, iteration
-from ui.what_if import Change
+from ui.view.what_if import Change
 
 MARGIN = 1.3  # letters, from the left edge to the code: the loops' bars stand there
 BEFORE = 3  # lines that stay visible above the current line, where there are any

@@ -9,10 +9,10 @@ from simulator.language.tree import Barrier, Loop, MemorySpace, Sequence, Statem
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.recording.requests import Request, requests
+from ui.analysis.products import multiplication
+from ui.analysis.scene_model import SceneModel, outer_iteration
+from ui.drawing.look import Stage
 from ui.lecture.board import Boards
-from ui.look import Stage
-from ui.products import multiplication
-from ui.scene_model import SceneModel, outer_iteration
 
 MANY_SECTORS = 8  # of 32 bytes; a warp's 32 neighbouring floats are in 4
 

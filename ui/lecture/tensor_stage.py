@@ -17,17 +17,17 @@ from simulator.language.fragments import parse_fragment
 from simulator.language.tree import AddressOf, Call
 from simulator.launch import WARP_SIZE
 from simulator.machine.tensor_core import BFLOAT16, FORMATS, FRACTION_BITS, Addition, explain, widen
-from ui.hit import Hit
+from ui.analysis.products import multiplication
+from ui.analysis.scene_model import SceneModel
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.motions import Motion
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box
+from ui.drawing.sheet import Rectangle
 from ui.lecture.layout import Areas
 from ui.lecture.letters import MONO_WIDTH, Letters, fit, mono_width, text_width
 from ui.lecture.window import Windows
-from ui.motions import Motion
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, outline, words
-from ui.panels.paths import box
-from ui.products import multiplication
-from ui.scene_model import SceneModel
-from ui.sheet import Rectangle
 
 BITS = 30  # that an instruction's sum mostly has
 CUT = 6  # bits shown of what is cut

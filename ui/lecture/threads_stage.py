@@ -9,18 +9,18 @@ from simulator.language.ctype import Array
 from simulator.language.tree import Barrier, Return
 from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.recording.barriers import Absent, absent, describe_absent
-from ui.hit import Hit
+from ui.analysis.scene_model import Phase, SceneModel
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.motions import Motion, Wall
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box
+from ui.drawing.sheet import Rectangle
 from ui.lecture.cells import Cells
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, text_width
 from ui.lecture.window import Windows
-from ui.motions import Motion, Wall
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, outline, words
-from ui.panels.paths import box
 from ui.panels.threads import waiting_threads
-from ui.scene_model import Phase, SceneModel
-from ui.sheet import Rectangle
 
 LINES = 4  # of words beside the maps
 TALLEST = 3.0  # of a small letter, a warp's row

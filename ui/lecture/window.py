@@ -9,14 +9,14 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
-from ui.hit import GLOBAL, SHARED, Hit
+from ui.drawing.canvas import Shape, Trace, outline, words
+from ui.drawing.hit import GLOBAL, SHARED, Hit
+from ui.drawing.motions import Place
+from ui.drawing.palette import Palette
 from ui.lecture.arrays import ArrayName
 from ui.lecture.cells import Cells
 from ui.lecture.colours import lit
 from ui.lecture.letters import Letters, text_width
-from ui.motions import Place
-from ui.palette import Palette
-from ui.panels.canvas import Shape, Trace, outline, words
 
 FILLS = 6  # iterations that a window shows at once; a palette has no more colours
 LIGHTS = 2  # of which cells stand out

@@ -6,9 +6,9 @@ import math
 
 from simulator.launch import format_index, unravel
 from simulator.recording.narrate_lecture import cell_name, row_and_column
-from ui.panels.canvas import number
-from ui.scene_model import SceneModel
-from ui.wrong_access import Fault, WrongAccess
+from ui.analysis.scene_model import SceneModel
+from ui.analysis.wrong_access import Fault, WrongAccess
+from ui.drawing.canvas import number
 
 
 def describe_wrong_access(model: SceneModel, wrong: WrongAccess, tile: int) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from simulator import LaunchError, SourceError
 from simulator.broken_file import BrokenFileError
+from ui.drawing.room import USUAL
 from ui.lessons.export import write_lesson
 from ui.lessons.judge import QuestionError, check_texts, fill, right_answer, value, words
 from ui.lessons.lesson import Claim, Lesson, QuestionPart, ScenePart, Stops
@@ -20,7 +21,6 @@ from ui.lessons.parse import FOLDER, lessons, parse_lesson
 from ui.lessons.picture import draw_stop
 from ui.lessons.quantities import find
 from ui.lessons.scene import count_steps
-from ui.room import USUAL
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

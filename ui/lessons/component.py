@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from ui.lessons.lesson import Kind
-from ui.reported import whole_number
-from ui.web_files import PLAYER, read_web
+from ui.web_page.reported import whole_number
+from ui.web_page.web_files import PLAYER, read_web
 
 
 @functools.cache

@@ -18,8 +18,9 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from plotly.offline import get_plotlyjs
 
 from simulator.broken_file import Broken
-from ui.click_cost import Work, lesson_file
-from ui.export import within_script
+from ui.drawing.look import Look
+from ui.drawing.palette import PALETTES, css_colours
+from ui.drawing.room import PHONE, ROOMS, USUAL
 from ui.gpu_charts import rows
 from ui.lessons import charts
 from ui.lessons.judge import cells, fill, judge, right_answer, words
@@ -42,12 +43,11 @@ from ui.lessons.parse import lessons
 from ui.lessons.picture import draw_stops
 from ui.lessons.quantities import find
 from ui.lessons.scene import describe, draw_figure, print_picture
-from ui.look import Look
-from ui.palette import PALETTES, css_colours
-from ui.presets import source
-from ui.room import PHONE, ROOMS, USUAL
-from ui.view_url import View
-from ui.web_files import PLAYER, read_web
+from ui.run.click_cost import Work, lesson_file
+from ui.scene.export import within_script
+from ui.view.presets import source
+from ui.view.view_url import View
+from ui.web_page.web_files import PLAYER, read_web
 
 STYLES = ("stepper.css", "lesson.css", "lesson_file.css")
 SCRIPTS = ("stops.js", *PLAYER, "lesson_scene.js", "reader.js", "lesson_file.js")

@@ -8,14 +8,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ui.drawing.canvas import CLEAR, MONO
+from ui.drawing.look import Look
+from ui.drawing.palette import PALETTES
+from ui.drawing.sheet import Rectangle
 from ui.lecture.layout import areas_for
 from ui.lecture.letters import mono_width, text_width
 from ui.lecture.pair_layout import areas_for_pair
 from ui.lessons.lesson import Mark
-from ui.look import Look
-from ui.palette import PALETTES
-from ui.panels.canvas import CLEAR, MONO
-from ui.sheet import Rectangle
 
 Figure = Mapping[str, Any]  # "data" and "layout" of a step, as Drawing.plain has them
 EDGE = 4.0  # pixels from what is drawn to its frame's middle, and at least from the sheet's edge

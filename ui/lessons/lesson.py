@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from simulator.broken_file import Broken
 from simulator.exercises.exercise import Exercise
-from ui.view_url import View
+from ui.view.view_url import View
 
 
 class Mark(StrEnum):

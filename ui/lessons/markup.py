@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from ui.lessons.lesson import Stop
-from ui.web_files import read_web
+from ui.web_page.web_files import read_web
 
 CODE = re.compile(r"`([^`]+)`")
 WALK = (

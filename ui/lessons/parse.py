@@ -58,8 +58,8 @@ from ui.lessons.lesson import (
     Stops,
     Verdict,
 )
-from ui.standalone import parse_address
-from ui.view_url import View
+from ui.run.standalone import parse_address
+from ui.view.view_url import View
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "assets" / "lessons"
 FENCE = re.compile(r"^```(?P<name>\w*)\s*$")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ui.compute import load_drawing, load_navigation
+from ui.drawing.look import Look
+from ui.drawing.palette import PALETTES
+from ui.drawing.sheet import Rectangle
+from ui.drawing.svg import draw_svg
 from ui.lessons.frame import find_frames
 from ui.lessons.lesson import Mark, Stop
-from ui.look import Look
-from ui.palette import PALETTES
-from ui.sheet import Rectangle
-from ui.svg import draw_svg
-from ui.view_url import View
+from ui.run.compute import load_drawing, load_navigation
+from ui.view.view_url import View
 
 FRAME = 4  # pixels
 

@@ -14,15 +14,15 @@ from simulator import LaunchError, Step, simulate
 from simulator.language.fragments import parse_fragment
 from simulator.launch import WARP_SIZE, ravel
 from simulator.observers.counters import FIELDS
-from ui import presets
-from ui.compute import load_kernel, load_launch, load_recording, load_report, recording_key
-from ui.costs import add_up_costs
+from ui.analysis.costs import add_up_costs
+from ui.analysis.products import multiplication
+from ui.analysis.scene_model import build_scene_model
 from ui.gpu_charts.shapes import usual_plan
 from ui.lessons.lesson import Measure, Quantity
 from ui.panels.threads import global_loads
-from ui.products import multiplication
-from ui.scene_model import build_scene_model
-from ui.view_url import View
+from ui.run.compute import load_kernel, load_launch, load_recording, load_report, recording_key
+from ui.view import presets
+from ui.view.view_url import View
 
 CELL = "cell"  # how the cell of a shared array is named: "Bs 0 1"
 

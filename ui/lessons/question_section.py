@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from ui.cache import answers
 from ui.gpu_charts.performance import size_name
 from ui.lessons.component import draw_picker
 from ui.lessons.judge import Answer, cells, fill, judge, right_answer, words, wrong_answer
@@ -14,8 +13,9 @@ from ui.lessons.lesson import Claim, Kind, Measure, Question, QuestionPart, Verd
 from ui.lessons.markup import code_lines
 from ui.lessons.quantities import measure, recorded, recorded_size, rounded
 from ui.lessons.visit import Given, Visit
-from ui.press import press
-from ui.view_url import View
+from ui.run.cache import answers
+from ui.view.view_url import View
+from ui.web_page.press import press
 
 VERDICTS = {
     Verdict.CONFIRMED: ("green", ":material/check:"),

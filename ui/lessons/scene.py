@@ -9,14 +9,14 @@ from urllib.parse import urlencode
 
 from simulator import LaunchError, SourceError
 from simulator.broken_file import Broken, BrokenFileError
-from ui.compute import draw_picture, figure_id, load_navigation, load_sides, scene_title
+from ui.drawing.look import Look
+from ui.drawing.room import USUAL
+from ui.drawing.svg import draw_svg
 from ui.lessons.lesson import ScenePart
 from ui.lessons.markup import scene_html
 from ui.lessons.picture import figure_at_step
-from ui.look import Look
-from ui.room import USUAL
-from ui.svg import draw_svg
-from ui.view_url import View, to_query
+from ui.run.compute import draw_picture, figure_id, load_navigation, load_sides, scene_title
+from ui.view.view_url import View, to_query
 
 MOST_STEPS = 400  # all are sent at once, to each of a class, and four times in a lesson's file
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ui.lessons.judge import Answer
 from ui.lessons.lesson import Question, QuestionPart
-from ui.progress import Book
+from ui.lessons.progress import Book
 
 
 @dataclass(frozen=True, slots=True)

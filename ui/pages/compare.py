@@ -23,12 +23,9 @@ from gpu.scale.recorded import RecordedScaling
 from gpu.worker import Job, WorkerError
 from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError
-from ui.broken_section import draw_broken, drawn_from, list_broken
-from ui.cache import compute
-from ui.compute import judge_bits
+from ui.drawing.palette import PALETTES
 from ui.glossary.component import draw_glossary, explain_words
-from ui.gpu_charts import performance
-from ui.gpu_jobs import (
+from ui.gpu.gpu_jobs import (
     cluster_workers,
     draw_progress,
     end_job,
@@ -38,23 +35,26 @@ from ui.gpu_jobs import (
     shared_cluster,
     start_job,
 )
-from ui.gpu_results import (
+from ui.gpu.gpu_results import (
     show_bits,
     show_comparison,
     show_limits,
     show_scaling,
     show_shapes,
 )
-from ui.grid_section import draw_grid
-from ui.mailbox import open_view
-from ui.palette import PALETTES
-from ui.plain_text import plain_text
-from ui.popover import draw_popover
-from ui.press import press
-from ui.settings import GPU_IS_OFF, may_use_gpu
-from ui.style import draw_style
-from ui.web_files import read_web
-from ui.workers import WorkerLostError
+from ui.gpu.grid_section import draw_grid
+from ui.gpu_charts import performance
+from ui.jobs.settings import GPU_IS_OFF, may_use_gpu
+from ui.jobs.workers import WorkerLostError
+from ui.run.broken_section import draw_broken, drawn_from, list_broken
+from ui.run.cache import compute
+from ui.run.compute import judge_bits
+from ui.run.mailbox import open_view
+from ui.web_page.plain_text import plain_text
+from ui.web_page.popover import draw_popover
+from ui.web_page.press import press
+from ui.web_page.style import draw_style
+from ui.web_page.web_files import read_web
 
 LARGEST = 32768  # of M, N and K
 LARGEST_BITS = 1024  # of M, N and K: the simulator computes the product within seconds

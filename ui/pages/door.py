@@ -11,16 +11,16 @@ import streamlit as st
 
 from simulator import LaunchError, SourceError
 from simulator.broken_file import BrokenFileError
-from ui.broken_section import draw_broken
-from ui.browser import browser_theme
-from ui.cache import answers
+from ui.drawing.room import USUAL
+from ui.jobs.workers import WorkerLostError
 from ui.lessons.parse import lessons
 from ui.lessons.picture import draw_stop
-from ui.room import USUAL
-from ui.style import draw_style
-from ui.view_url import opening_view
-from ui.web_files import read_web
-from ui.workers import WorkerLostError
+from ui.run.broken_section import draw_broken
+from ui.run.cache import answers
+from ui.view.view_url import opening_view
+from ui.web_page.browser import browser_theme
+from ui.web_page.style import draw_style
+from ui.web_page.web_files import read_web
 
 KERNEL, STEP = "tiled", 42  # of the picture
 ALT = "A step of the tiled kernel: its source, its tiles and its sums as on a blackboard"

@@ -11,13 +11,11 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from simulator.broken_file import Broken
-from ui import presets
-from ui.broken_section import draw_broken, drawn_from
-from ui.browser import browser_theme, known_room
-from ui.cache import answers
-from ui.costly_download import draw_costly_download
+from ui.drawing.look import Look
+from ui.drawing.palette import css_charts_on_paper
+from ui.drawing.room import PHONE, USUAL, is_phone
 from ui.glossary.component import draw_glossary, explain_words
-from ui.gpu_results import CHART_CONFIG, text_colour
+from ui.gpu.gpu_results import CHART_CONFIG, text_colour
 from ui.lessons import charts, markup, picture
 from ui.lessons.component import draw_stops, play_scene, write_address
 from ui.lessons.export import build_lesson, work_of
@@ -34,21 +32,23 @@ from ui.lessons.lesson import (
     Stops,
 )
 from ui.lessons.parse import lessons
+from ui.lessons.progress import Progress
+from ui.lessons.progress_section import draw_progress_file, remember_progress, restore_book
 from ui.lessons.question_section import draw_claim, draw_question
 from ui.lessons.scene import draw_scene
 from ui.lessons.visit import Visit
-from ui.look import Look
-from ui.mailbox import open_view
-from ui.palette import css_charts_on_paper
-from ui.popover import draw_popover
-from ui.press import press
-from ui.progress import Progress
-from ui.progress_section import draw_progress_file, remember_progress, restore_book
-from ui.room import PHONE, USUAL, is_phone
-from ui.stepper import bring_plotly
-from ui.style import draw_style
-from ui.view_url import View
-from ui.web_files import read_web
+from ui.run.broken_section import draw_broken, drawn_from
+from ui.run.cache import answers
+from ui.run.costly_download import draw_costly_download
+from ui.run.mailbox import open_view
+from ui.scene.stepper import bring_plotly
+from ui.view import presets
+from ui.view.view_url import View
+from ui.web_page.browser import browser_theme, known_room
+from ui.web_page.popover import draw_popover
+from ui.web_page.press import press
+from ui.web_page.style import draw_style
+from ui.web_page.web_files import read_web
 
 WRITE_PAGE = "ui/pages/write.py"
 VISIT = "learn_visit"  # the session state's key

@@ -18,11 +18,15 @@ from simulator import LaunchError, Report, SourceError, catalogue
 from simulator.broken_file import Broken, BrokenFileError, log
 from simulator.catalogue import Entry
 from simulator.launch import Dim3
-from ui import click_cost, export, own_link, presets, scene, shown_kernel
-from ui.broken_section import list_broken
-from ui.browser import browser_theme, known_room
-from ui.cache import answers, is_known, load_animation, load_opened, load_picture
-from ui.compute import (
+from ui.drawing.look import Look, Sheet, Stage
+from ui.drawing.room import parse_room
+from ui.glossary.component import draw_glossary, explain_words
+from ui.glossary.small_kernels import is_small
+from ui.jobs.workers import WorkerLostError
+from ui.run import click_cost
+from ui.run.broken_section import list_broken
+from ui.run.cache import answers, is_known, load_animation, load_opened, load_picture
+from ui.run.compute import (
     Opened,
     draw_frames,
     figure_id,
@@ -32,21 +36,15 @@ from ui.compute import (
     recording_key,
     scene_title,
 )
-from ui.costly_download import draw_costly_download
-from ui.downloads import download_button
-from ui.follow_click import follow_click
-from ui.glossary.component import draw_glossary, explain_words
-from ui.glossary.small_kernels import is_small
-from ui.look import Look, Sheet, Stage
-from ui.mailbox import Requested, mailbox
-from ui.plain_text import plain_text
-from ui.popover import Popover, close_popovers, draw_popover, is_popover
-from ui.reported import row
-from ui.room import parse_room
-from ui.stepper import TOGGLED, Drawn, Shown, bring_plotly, draw_stepper, send_frames
-from ui.style import draw_style
-from ui.told_hazard import Told, hazardous_view, told_hazard, view_at_line
-from ui.view_url import (
+from ui.run.costly_download import draw_costly_download
+from ui.run.follow_click import follow_click
+from ui.run.mailbox import Requested, mailbox
+from ui.run.told_hazard import Told, hazardous_view, told_hazard, view_at_line
+from ui.run.waiting import waits_told_here
+from ui.scene import export, scene
+from ui.scene.stepper import TOGGLED, Drawn, Shown, bring_plotly, draw_stepper, send_frames
+from ui.view import own_link, presets, shown_kernel
+from ui.view.view_url import (
     INPUTS,
     LARGEST,
     OWN,
@@ -61,10 +59,14 @@ from ui.view_url import (
     usual_partner,
     usual_step,
 )
-from ui.waiting import waits_told_here
-from ui.web_files import read_web
-from ui.what_if import Edit, applicable_edits
-from ui.workers import WorkerLostError
+from ui.view.what_if import Edit, applicable_edits
+from ui.web_page.browser import browser_theme, known_room
+from ui.web_page.downloads import download_button
+from ui.web_page.plain_text import plain_text
+from ui.web_page.popover import Popover, close_popovers, draw_popover, is_popover
+from ui.web_page.reported import row
+from ui.web_page.style import draw_style
+from ui.web_page.web_files import read_web
 
 SIZES = {
     "M": "rows of A and C", "N": "columns of B and C", "K": "columns of A and rows of B",

@@ -16,40 +16,40 @@ from simulator.exercises.exercise import Exercise, exercises
 from simulator.frontend.directives import MAX_FILE_BYTES, check_length
 from simulator.verdict.form import LaunchForm, OwnKernel
 from simulator.verdict.verdict import State
-from ui import own_link, presets
-from ui.announcer import announce
-from ui.broken_section import draw_broken, list_broken
-from ui.cache import answers
-from ui.downloads import download_button
-from ui.draft import BLANK, Draft
-from ui.editor import Document, draw_editor
-from ui.examine import Examined, examine, suggest_form
-from ui.exercise_section import (
+from ui.drawing.palette import PALETTES
+from ui.glossary.component import explain_words
+from ui.glossary.small_kernels import is_small
+from ui.jobs.settings import WRITE_IS_OFF, may_write
+from ui.jobs.workers import StoppedError, WorkerLostError
+from ui.lessons.progress_section import draw_progress_file, remember_progress, restore_book
+from ui.own.draft import BLANK, Draft
+from ui.own.editor import Document, draw_editor
+from ui.own.examine import Examined, examine, suggest_form
+from ui.own.exercise_section import (
     draw_exercise,
     draw_exercise_list,
     draw_exercise_result,
     headline,
 )
-from ui.glossary.component import explain_words
-from ui.glossary.small_kernels import is_small
-from ui.judged import check_exercise, judge_own
-from ui.launch_section import draw_launch
-from ui.launch_text import summarize_launch
-from ui.mailbox import STEP_PAGE, mailbox, open_view
-from ui.own_gpu import draw_own_gpu
-from ui.palette import PALETTES
-from ui.plain_text import plain_text
-from ui.popover import close_popovers, draw_popover
-from ui.press import press
-from ui.problems import Problem, mark_hazards, mark_line
-from ui.progress_section import draw_progress_file, remember_progress, restore_book
-from ui.settings import WRITE_IS_OFF, may_write
-from ui.style import draw_style
-from ui.told_hazard import Told
-from ui.verdict_section import draw_first_button, draw_verdict
-from ui.view_url import View, from_query, to_query
-from ui.workers import StoppedError, WorkerLostError
-from ui.write_style import write_style
+from ui.own.judged import check_exercise, judge_own
+from ui.own.launch_section import draw_launch
+from ui.own.launch_text import summarize_launch
+from ui.own.own_gpu import draw_own_gpu
+from ui.own.problems import Problem, mark_hazards, mark_line
+from ui.own.verdict_section import draw_first_button, draw_verdict
+from ui.run.broken_section import draw_broken, list_broken
+from ui.run.cache import answers
+from ui.run.mailbox import STEP_PAGE, mailbox, open_view
+from ui.run.told_hazard import Told
+from ui.view import own_link, presets
+from ui.view.view_url import View, from_query, to_query
+from ui.web_page.announcer import announce
+from ui.web_page.downloads import download_button
+from ui.web_page.plain_text import plain_text
+from ui.web_page.popover import close_popovers, draw_popover
+from ui.web_page.press import press
+from ui.web_page.style import draw_style
+from ui.web_page.write_style import write_style
 
 INTRODUCTION = """\
 **Write a kernel, or paste a file.** Errors are marked while you type. **Check** runs it at several

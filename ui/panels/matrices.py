@@ -7,9 +7,9 @@ import numpy as np
 from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
-from ui.hit import GLOBAL, Hit
-from ui.palette import Palette
-from ui.panels.canvas import (
+from ui.analysis.product_roles import Product
+from ui.analysis.scene_model import SceneModel, cells_of, focus_cell, multiplied_tile
+from ui.drawing.canvas import (
     CLEAR,
     SANS,
     Grid,
@@ -21,9 +21,9 @@ from ui.panels.canvas import (
     outline,
     words,
 )
-from ui.panels.paths import fill
-from ui.product_roles import Product
-from ui.scene_model import SceneModel, cells_of, focus_cell, multiplied_tile
+from ui.drawing.hit import GLOBAL, Hit
+from ui.drawing.palette import Palette
+from ui.drawing.paths import fill
 
 LEFT, TOP, RIGHT, BOTTOM = 622, 40, 1122, 816
 GAP, LABEL = 34, 26

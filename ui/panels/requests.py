@@ -14,11 +14,11 @@ from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.observers.transactions import BANKS, LINE_BYTES, SECTOR_BYTES
 from simulator.recording.requests import Request, requests
-from ui.hit import Hit
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, outline, words
-from ui.panels.paths import box, hover, vertical_line
-from ui.scene_model import SceneModel
+from ui.analysis.scene_model import SceneModel
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box, hover, vertical_line
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 300, 1580, 546
 HALF = 203

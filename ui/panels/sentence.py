@@ -11,11 +11,11 @@ import numpy as np
 from simulator import Kernel, Recording, Step, narrate
 from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.recording.parts import Part, parts
-from ui.hit import Hit
-from ui.palette import Palette
-from ui.panels.canvas import MONO, SANS, Shape, Trace, number, words
-from ui.panels.paths import hover
-from ui.scene_model import SceneModel
+from ui.analysis.scene_model import SceneModel
+from ui.drawing.canvas import MONO, SANS, Shape, Trace, number, words
+from ui.drawing.hit import Hit
+from ui.drawing.palette import Palette
+from ui.drawing.paths import hover
 
 LEFT, TOP, RIGHT = 28, 586, 588
 SENTENCE_TOP, SENTENCE_LINES, SENTENCE_WIDTH = 614, 2, 64

@@ -10,9 +10,14 @@ import numpy as np
 from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
-from ui.hit import SHARED, Hit
-from ui.palette import Palette
-from ui.panels.canvas import (
+from ui.analysis.scene_model import (
+    SceneModel,
+    cells_of,
+    distinct_snapshots,
+    shared_tiles,
+    values_held,
+)
+from ui.drawing.canvas import (
     SANS,
     Grid,
     Shape,
@@ -22,8 +27,9 @@ from ui.panels.canvas import (
     outline,
     words,
 )
-from ui.panels.paths import fill, hatch, hover
-from ui.scene_model import SceneModel, cells_of, distinct_snapshots, shared_tiles, values_held
+from ui.drawing.hit import SHARED, Hit
+from ui.drawing.palette import Palette
+from ui.drawing.paths import fill, hatch, hover
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 40, 1580, 290
 NOTE = 20  # under the arrays: which accesses are not ordered

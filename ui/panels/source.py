@@ -12,11 +12,11 @@ from pygments.token import Token
 from simulator import Recording, Step
 from simulator.language.tree import Loop, Statement
 from simulator.machine.observer import StepKind
-from ui.hit import Hit
-from ui.palette import Palette
-from ui.panels.canvas import CLEAR, MONO, SANS, Shape, Trace, outline, words
-from ui.panels.paths import box, hover
-from ui.scene_model import SceneModel, iteration
+from ui.analysis.scene_model import SceneModel, iteration
+from ui.drawing.canvas import CLEAR, MONO, SANS, Shape, Trace, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box, hover
 
 LEFT, TOP, RIGHT = 28, 74, 614
 BOTTOM = 560

@@ -18,14 +18,20 @@ from simulator.language.tree import (
 )
 from simulator.launch import WARP_SIZE, Dim3
 from simulator.machine.observer import AccessKind
-from ui.costs import floating_products, threads_multiplying
-from ui.hit import Hit
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Grid, Shape, Trace, lines, number, outline, words
-from ui.panels.paths import box, fill, foot_bars, hatch, hover
-from ui.product_roles import Product
-from ui.products import accumulated_variable, has_tensor_core
-from ui.scene_model import Phase, SceneModel, build_scene_model, distinct_snapshots, values_held
+from ui.analysis.costs import floating_products, threads_multiplying
+from ui.analysis.product_roles import Product
+from ui.analysis.products import accumulated_variable, has_tensor_core
+from ui.analysis.scene_model import (
+    Phase,
+    SceneModel,
+    build_scene_model,
+    distinct_snapshots,
+    values_held,
+)
+from ui.drawing.canvas import SANS, Grid, Shape, Trace, lines, number, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box, fill, foot_bars, hatch, hover
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 560, 1580, 812
 LABEL = 26

@@ -6,11 +6,11 @@ import numpy as np
 
 from simulator import Step
 from simulator.observers.findings import HazardKind
-from ui.hit import Hit
-from ui.palette import Palette
-from ui.panels.canvas import SANS, Shape, Trace, colour_scale, outline, words
-from ui.panels.paths import box, hover, px
-from ui.scene_model import Phase, SceneModel, multiplied_tile
+from ui.analysis.scene_model import Phase, SceneModel, multiplied_tile
+from ui.drawing.canvas import SANS, Shape, Trace, colour_scale, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box, hover, px
 
 LEFT, RIGHT, TOP, BOTTOM = 28, 1580, 852, 880
 

@@ -1,6 +1,6 @@
 // What a scene's frames say at a step, and where keys go; nothing here knows of a page.
 
-// Frames as ui/packed_frames.py packs them: frames that share their texts and shapes.
+// Frames as ui/scene/packed_frames.py packs them: frames that share their texts and shapes.
 function unpackFrames({ steps, texts, shapes }) {
   let shown = [];
   return steps.map(([name, title, changedTexts, changedShapes, motions]) => {

@@ -1,4 +1,4 @@
-// What moves while a scene plays, as ui/motions.py describes it: numbers that fly from cell to cell,
+// What moves while a scene plays, as ui/drawing/motions.py describes it: numbers that fly from cell to cell,
 // wavefronts that light up in turn, a barrier's wall. It is drawn upon the plot, in its pixels, and
 // only by transform and opacity, which a browser changes without painting anew.
 const FASTEST = 4; // steps a second, beyond which nothing moves

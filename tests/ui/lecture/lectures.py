@@ -11,14 +11,14 @@ import numpy as np
 
 from simulator import Recording, Step, catalogue, compile_kernel, record
 from tests.ui.scene_models import SIZES, boxes, recorded
-from ui.hit import Hit
+from ui.analysis.scene_model import SceneModel, build_scene_model
+from ui.drawing.canvas import SPACE, Shape
+from ui.drawing.hit import Hit
+from ui.drawing.look import Look
+from ui.drawing.sheet import Panel as AnyPanel
 from ui.lecture.sheet import LectureSheet, OnStage
-from ui.look import Look
-from ui.panels.canvas import SPACE, Shape
-from ui.presets import changes, launch, source
-from ui.scene_model import SceneModel, build_scene_model
-from ui.sheet import Panel as AnyPanel
-from ui.view_url import View, from_query
+from ui.view.presets import changes, launch, source
+from ui.view.view_url import View, from_query
 
 Panel = TypeVar("Panel")
 Box = tuple[float, ...]  # left, top, right, bottom

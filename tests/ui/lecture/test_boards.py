@@ -22,13 +22,13 @@ from tests.ui.lecture.lectures import (
     text_at,
 )
 from tests.ui.scene_models import EACH, SIZES
+from ui.analysis.scene_model import build_scene_model
+from ui.drawing.canvas import number
+from ui.drawing.look import Look, Stage
+from ui.drawing.palette import PALETTES
 from ui.lecture.arrays import ArrayName, ArrayReader, cells_of_thread
 from ui.lecture.product_stage import ProductStage
 from ui.lecture.sheet import LectureSheet
-from ui.look import Look, Stage
-from ui.palette import PALETTES
-from ui.panels.canvas import number
-from ui.scene_model import build_scene_model
 
 PALETTE = PALETTES["light"]
 PRODUCT = re.compile(r"(\w+)(?:\[.*\])? \+= (\w+)(?:\[.*\])? \* (\w+)")

@@ -8,9 +8,9 @@ import pytest
 
 from gpu.recorded import recordings
 from tests.ui.lecture.lectures import Lecture, of_query, seen, spread
-from ui.costs import add_up_costs
+from ui.analysis.costs import add_up_costs
+from ui.drawing.look import Look, Stage
 from ui.lecture.costs_stage import CostsStage
-from ui.look import Look, Stage
 
 PINNED = Look(stage=Stage.COSTS)
 CONFLICTS = {"kernel": "transposed", "M": 32, "N": 32, "K": 32, "TILE": 16}

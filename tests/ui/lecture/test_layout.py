@@ -9,11 +9,11 @@ import pytest
 
 from tests.ui.lecture.lectures import of_query, of_size, spread
 from tests.ui.scene_models import SIZES
+from ui.drawing.canvas import Shape
+from ui.drawing.look import Look, Stage
+from ui.drawing.sheet import Rectangle
 from ui.lecture.layout import Areas, areas_for
 from ui.lecture.letters import TALL_WIDTH, Letters, letters_for
-from ui.look import Look, Stage
-from ui.panels.canvas import Shape
-from ui.sheet import Rectangle
 
 WIDTHS = (320, 360, 390, 540, 699, 700, 768, 820, 1024, 1240, 1280, 1366, 1536, 1920, 2560, 3840)
 HEIGHTS = (500, 560, 600, 720, 844, 900, 1080, 1440, 2160)

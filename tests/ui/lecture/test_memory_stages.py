@@ -15,13 +15,13 @@ from simulator.recording.recording import StepAccess
 from simulator.recording.requests import requests
 from tests.ui.lecture.lectures import Box, Lecture, centre, of_query, of_size, seen, spread
 from tests.ui.scene_models import EACH
-from ui.hit import Hit
+from ui.drawing.canvas import SPACE
+from ui.drawing.hit import Hit
+from ui.drawing.look import Look, Stage
 from ui.lecture.banks_stage import BanksStage
 from ui.lecture.copy_stage import CopyStage
 from ui.lecture.letters import text_width
 from ui.lecture.threads_stage import ThreadsStage
-from ui.look import Look, Stage
-from ui.panels.canvas import SPACE
 from ui.panels.threads import waiting_threads
 
 COPY, BANKS, THREADS = (

@@ -12,11 +12,11 @@ import pytest
 from simulator import catalogue, compile_kernel, simulate
 from simulator.machine.schedule import Schedule
 from tests.ui.lecture.lectures import of_query, record_view
-from ui import scene
-from ui.look import Look, Sheet, Stage
-from ui.presets import Preset, launch, presets, source
-from ui.view_url import SCHEDULES, View, from_query
-from ui.what_if import applicable_edits
+from ui.drawing.look import Look, Sheet, Stage
+from ui.scene import scene
+from ui.view.presets import Preset, launch, presets, source
+from ui.view.view_url import SCHEDULES, View, from_query
+from ui.view.what_if import applicable_edits
 
 PATH = re.compile(r"(?:[MLHV]-?[\d.]+(?:,-?[\d.]+)?|Z)+")
 SIZES = [(1, 1, 1), (5, 7, 1), (64, 1, 9), (1, 64, 3), (5, 7, 3), (2, 3, 16)]

@@ -15,18 +15,18 @@ from simulator import Recording, catalogue, narrate
 from simulator.launch import ravel
 from tests.ui.lecture.lectures import record_view
 from tests.ui.scene_models import boxes
-from ui import scene
-from ui.costs import add_up_costs
+from ui.analysis.costs import add_up_costs
+from ui.analysis.pairs import Pair, align
+from ui.analysis.scene_model import SceneModel, build_scene_model, stored_cell
+from ui.drawing.look import Look, Sheet
+from ui.drawing.palette import LIGHT
 from ui.lecture.counts import NAMES
 from ui.lecture.pair_sheet import PairSheet
-from ui.look import Look, Sheet
-from ui.pairs import Pair, align
-from ui.palette import LIGHT
 from ui.panels.threads import global_loads
-from ui.partner import side_names, side_views
-from ui.presets import changes, presets
-from ui.scene_model import SceneModel, build_scene_model, stored_cell
-from ui.view_url import View, from_query
+from ui.run.partner import side_names, side_views
+from ui.scene import scene
+from ui.view.presets import changes, presets
+from ui.view.view_url import View, from_query
 
 PRESETS = {preset.name: preset.view for preset in presets() if preset.view.partner is not None}
 LOOKS = {

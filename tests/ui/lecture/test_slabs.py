@@ -13,13 +13,8 @@ from simulator import Recording, Step, catalogue, compile_kernel, record
 from simulator.machine.observer import AccessKind
 from tests.ui.lecture.lectures import Lecture, of_query, seen, spread
 from tests.ui.lecture.test_ledger import ledger, terms
-from ui.lecture.maps import MapsPanel
-from ui.look import Look
-from ui.overview import OverviewSheet
-from ui.palette import PALETTES
-from ui.panels.matrices import MatricesPanel
-from ui.products import accumulated_variable, product_of_sum
-from ui.scene_model import (
+from ui.analysis.products import accumulated_variable, product_of_sum
+from ui.analysis.scene_model import (
     SceneModel,
     build_scene_model,
     loaded_tile,
@@ -27,7 +22,12 @@ from ui.scene_model import (
     outer_iteration,
     shared_tiles,
 )
-from ui.what_if import apply_edits
+from ui.drawing.look import Look
+from ui.drawing.palette import PALETTES
+from ui.lecture.maps import MapsPanel
+from ui.panels.matrices import MatricesPanel
+from ui.scene.overview import OverviewSheet
+from ui.view.what_if import apply_edits
 
 WARP_TILE = {"WARPS_DOWN": 1, "WARPS_ACROSS": 1, "ROWS": 4, "COLUMNS": 4, "DEPTH": 4}
 EIGHT_BY_FOUR = {"TILE": 8, "DEPTH": 4, "EACH": 4}

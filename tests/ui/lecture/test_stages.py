@@ -9,10 +9,10 @@ import pytest
 from simulator.language.tree import Declare, Loop
 from simulator.machine.observer import StepKind
 from tests.ui.lecture.lectures import Lecture, of_query
+from ui.drawing.look import Stage
 from ui.lecture.arrays import ArrayReader
 from ui.lecture.board import Boards
 from ui.lecture.stages import Stages
-from ui.look import Stage
 
 TILED = {"kernel": "tiled", "M": 8, "N": 8, "K": 8, "TILE": 4}
 NAIVE = {"kernel": "naive", "M": 4, "N": 4, "K": 4}

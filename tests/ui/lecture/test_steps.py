@@ -14,15 +14,15 @@ from simulator import Step
 from simulator.number_format import format_short
 from tests.ui.lecture.lectures import Lecture, numbers, of_query, of_size, spread
 from tests.ui.scene_models import EACH, SIZES, scene_model
-from ui.hit import Hit
+from ui.drawing.canvas import SPACE
+from ui.drawing.hit import Hit
+from ui.drawing.look import Look, Sheet, Stage
+from ui.drawing.sheet import Panel
 from ui.lecture.maps import MapsPanel
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.threads_stage import ThreadsStage
 from ui.lecture.timeline import LectureTimeline
-from ui.look import Look, Sheet, Stage
-from ui.overview import OverviewSheet
-from ui.panels.canvas import SPACE
-from ui.sheet import Panel
+from ui.scene.overview import OverviewSheet
 
 FOLLOWING: list[Any] = [
     pytest.param(stage, n, marks=() if stage is None or n in (3, 10) else pytest.mark.deep)

@@ -15,12 +15,12 @@ from simulator.language.ctype import bfloat16_bits
 from simulator.recording.narrate_lecture import values
 from simulator.verdict.guess import guess_form
 from tests.ui.lecture.lectures import Lecture, of_query, seen
+from ui.analysis.products import multiplication
+from ui.analysis.scene_model import Phase, build_scene_model
+from ui.drawing.look import Look, Stage
 from ui.lecture.letters import TALL_WIDTH
 from ui.lecture.sheet import LectureSheet
 from ui.lecture.tensor_stage import TensorStage
-from ui.look import Look, Stage
-from ui.products import multiplication
-from ui.scene_model import Phase, build_scene_model
 
 TEXT = """#include <mma.h>
 using namespace nvcuda;

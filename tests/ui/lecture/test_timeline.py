@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from tests.ui.lecture.lectures import of_query
+from ui.drawing.look import Look
 from ui.lecture.letters import text_width
 from ui.lecture.timeline import LectureTimeline
-from ui.look import Look
 
 TWO_WARPS = {"kernel": "tiled", "M": 16, "N": 16, "K": 16, "TILE": 8}
 

@@ -12,16 +12,16 @@ import pytest
 from simulator import Launch, Step, catalogue, compile_kernel, narrate, record
 from tests.ui.lecture.lectures import Lecture, centre, of_query, of_size, seen, spread
 from tests.ui.scene_models import EACH
-from ui.hit import Hit
+from ui.analysis.scene_model import build_scene_model
+from ui.drawing.canvas import SPACE
+from ui.drawing.hit import Hit
+from ui.drawing.look import Look
+from ui.drawing.palette import PALETTES
 from ui.lecture.letters import wrap
 from ui.lecture.sentence import SentencePanel
 from ui.lecture.sheet import LectureSheet
 from ui.lecture.source_window import Row, SourceWindow
-from ui.look import Look
-from ui.palette import PALETTES
-from ui.panels.canvas import SPACE
-from ui.scene_model import build_scene_model
-from ui.what_if import applicable_edits
+from ui.view.what_if import applicable_edits
 
 TILED = catalogue()["tiled"].source(TILE=4)
 ROOMS = [(320, 500, False), (390, 844, False), (1240, 560, False), (1280, 720, True)]

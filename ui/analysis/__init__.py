@@ -1,0 +1,1 @@
+"""What a recording shows, found without Streamlit or Plotly."""

@@ -1,0 +1,71 @@
+"""Shared arrays of one dimension that hold tiles: how long the rows of the tile are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from simulator import Recording
+from simulator.language.ctype import Array, is_bfloat16
+from simulator.language.tree import MemorySpace
+from simulator.machine.observer import AccessKind
+from simulator.recording.recording import Step, StepAccess
+from ui.analysis.product_roles import Product, element_of
+from ui.analysis.tiles_of_k import is_load
+
+
+def shared_shapes(recording: Recording, product: Product | None) -> Mapping[str, tuple[int, ...]]:
+    """The dimensions of each shared array: as declared, or of the tile that one dimension holds.
+
+    A tile's row is as long as neighbours in a column of A or B, or in a row, are apart in the
+    array, where the block copies them; everywhere alike, else the array is as it is declared.
+    """
+    first = recording.steps[0].shared if recording.steps else {}
+    shapes = {name: tuple(values.shape) for name, values in first.items()}
+    for name in shapes:
+        if is_bfloat16(element_of(recording, name, MemorySpace.SHARED)):
+            shapes[name] = shapes[name][:-1]  # a struct of one member
+    if product is None:
+        return shapes
+    pitches: dict[str, set[int]] = {}
+    for step in recording.steps:
+        for store in step.accesses:
+            if store.space is MemorySpace.SHARED and store.kind is not AccessKind.LOAD:
+                pitches.setdefault(store.name, set()).update(_pitches(step, store, product))
+    for name, found in pitches.items():
+        size = shapes[name][0]
+        pitch = next(iter(found), 0)
+        if len(shapes[name]) == 1 and len(found) == 1 and 1 < pitch < size and size % pitch == 0:
+            shapes[name] = (size // pitch, pitch)
+    return shapes
+
+
+def _pitches(step: Step, store: StepAccess, product: Product) -> set[int]:
+    """How far from each other neighbours of A or B stand in the array, other than side by side."""
+    found: set[int] = set()
+    for load in step.accesses:
+        if not is_load(product, load) or load.components > 1 or store.components > 1:
+            continue
+        threads = np.flatnonzero(store.active & store.in_bounds & load.active & load.in_bounds)
+        rows, columns = np.divmod(
+            load.offsets[threads] // load.cell_bytes, product.columns(load.name)
+        )
+        cells = store.offsets[threads] // store.cell_bytes
+        apart = [_apart(rows, columns, cells), _apart(columns, rows, cells)]
+        if 1 in apart:
+            apart.remove(1)
+            found |= {each for each in apart if each is not None}
+    return found
+
+
+def _apart(along: Array, across: Array, cells: Array) -> int | None:
+    """How far apart cells are whose places differ by one along an axis; None if not all alike."""
+    places = zip(along.tolist(), across.tolist(), strict=True)
+    at = dict(zip(places, cells.tolist(), strict=True))
+    found = {
+        abs(at[one + 1, other] - cell)
+        for (one, other), cell in at.items()
+        if (one + 1, other) in at
+    }
+    return found.pop() if len(found) == 1 else None

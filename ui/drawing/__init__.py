@@ -1,0 +1,1 @@
+"""What pictures are made of: colours, shapes, sheets, what a pointer hits, what moves."""

@@ -1,0 +1,413 @@
+"""Draw the results of a GPU run on the page: sentences, charts and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from gpu.bits import BitVerdict
+from gpu.candidate import variant_title
+from gpu.compare import with_simulated
+from gpu.microbenchmarks.ceilings import Ceilings
+from gpu.microbenchmarks.limits import Limits
+from gpu.own import NAME
+from gpu.predict import NotPredictedError
+from gpu.result import Comparison
+from gpu.scale.recorded import RecordedScaling
+from gpu.shapes.plan import Table
+from gpu.shapes.result import Shape
+from simulator.catalogue import catalogue
+from ui.drawing.palette import CHART_INKS
+from ui.gpu_charts import (
+    accuracy,
+    counters,
+    latency,
+    performance,
+    roofline,
+    scaling,
+    tiles_over_gpus,
+)
+from ui.gpu_charts import shapes as shapes_chart
+from ui.gpu_charts.performance import Pair
+from ui.jobs.workers import WorkerLostError
+from ui.run.cache import answers
+from ui.run.compute import predict_counters
+from ui.web_page.plain_text import plain_text
+
+# Shown until a reader chooses others; a run may have none of them. NAME is a visitor's own kernel.
+# All multiply in float32: beside the bars of TF32 and half, ten times as long, theirs are slivers.
+USUAL_KERNELS = (
+    NAME, "naive", "tiled", "transposed:TILE=32", "registers", "warptiles", "cublas",
+)  # fmt: skip
+USUAL_PAIR: Pair = ("tiled", "naive")
+USUAL_SHAPE = (256, 256, 16384)  # whose K is split
+CHART_CONFIG = {"displayModeBar": False}  # its buttons would lie over labels
+TABS = (
+    "Speed", "Time", "Share of cuBLAS", "Against size", "Speed and error", "Roofline",
+    "Predicted and measured",
+)  # fmt: skip
+
+
+def text_colour() -> str:
+    """The colour of text in the visitor's theme."""
+    return CHART_INKS.get(st.context.theme.type or "light", CHART_INKS["light"])
+
+
+def predict_elsewhere(
+    name: str, text: str, defines: Mapping[str, str], size: tuple[int, int, int]
+) -> Mapping[str, int]:
+    """The simulator's counters of a launch, which a worker computes once for all visitors."""
+    asked = name, text, tuple(sorted(defines.items())), size
+    try:
+        return answers().ask(predict_counters, *asked)
+    except WorkerLostError as error:
+        raise NotPredictedError(str(error)) from None
+
+
+def choose_pair(comparison: Comparison, columns: Sequence[DeltaGenerator], key: str) -> Pair:
+    """Draw the choice of two kernels, each in its column; their names."""
+    names = [kernel.name for kernel in comparison.kernels]
+    wanted = st.query_params.get("kernel", USUAL_PAIR[0])
+    first = next((name for name in (NAME, wanted, USUAL_PAIR[0]) if name in names), names[0])
+    others = [name for name in (USUAL_PAIR[1], USUAL_PAIR[0], *names) if name in names]
+    second = next((name for name in others if name != first), first)
+    left, right = columns
+    titles = {kernel.name: performance.kernel_label(kernel) for kernel in comparison.kernels}
+    return (
+        left.selectbox(
+            "Compare", names, index=names.index(first), key=f"{key}_compared",
+            format_func=lambda name: titles.get(name, name),
+        ),
+        right.selectbox(
+            "with", names, index=names.index(second), key=f"{key}_base",
+            format_func=lambda name: titles.get(name, name),
+        ),
+    )  # fmt: skip
+
+
+def explain_pair(pair: Pair) -> str:
+    """What the kernels of a pair do: "**Tiled**: a block shares tiles of A and B."."""
+    names = dict.fromkeys(variant.partition(":")[0] for variant in pair)
+    titles = [catalogue()[name].title for name in names if name in catalogue()]
+    if any(name.startswith("cublas") for name in names):
+        titles.append("cuBLAS: NVIDIA's own library")
+    return "  \n".join(re.sub("^([^:,]+)", r"**\1**", title) + "." for title in titles)
+
+
+def choose_shown(comparison: Comparison, pair: Pair, key: str) -> Comparison:
+    """Draw the choice of the kernels that charts and tables show, and keep these alone.
+
+    The compared pair is always among them. None chosen means all of them.
+    """
+    titles = {kernel.name: performance.kernel_label(kernel) for kernel in comparison.kernels}
+    chosen = st.multiselect(
+        "Kernels in charts and tables; the list has others, for tensor cores, too", list(titles),
+        default=[name for name in USUAL_KERNELS if name in titles], key=f"{key}_kernels",
+        format_func=lambda name: titles.get(name, name), placeholder="All kernels",
+    )  # fmt: skip
+    return performance.choose_kernels(comparison, {*chosen, *pair} if chosen else ())
+
+
+def show_comparison(
+    whole: Comparison,
+    limits: Limits | None,
+    lead: DeltaGenerator,
+    columns: Sequence[DeltaGenerator],
+    key: str,
+    sizes: Sequence[Comparison] = (),
+) -> None:
+    """Show a comparison: what to compare, a sentence on it, charts, latencies and tables.
+
+    limits are the device's, if measured; lead holds the sentence and what it names, columns the
+    choice of two kernels; sizes are comparisons of the same run, for a chart against the size; key
+    is for Streamlit.
+    """
+    pair = choose_pair(whole, columns, key)
+    with lead.container(key=f"{key}_sentence"):
+        st.markdown(performance.compare_pair(whole, pair))
+    lead.markdown(explain_pair(pair))
+    for kernel in whole.kernels:
+        if not kernel.verified:
+            st.warning(f"{performance.kernel_label(kernel)}: {kernel.verdict}")
+    comparison = choose_shown(whole, pair, key)
+    st.markdown(performance.summarize(comparison))
+    squares = [
+        performance.choose_kernels(one, {kernel.name for kernel in comparison.kernels})
+        for one in sizes
+    ]
+    has_sizes = len({one.size for one in squares if len(set(one.size)) == 1}) > 1
+    has_errors = bool(accuracy.find_points(comparison))
+    left_out = {"Against size": not has_sizes, "Speed and error": not has_errors}
+    names = [name for name in TABS if not left_out.get(name)]
+    tabs = dict(zip(names, st.tabs(names), strict=True))
+    for name, draw in (
+        ("Speed", performance.draw_throughput),
+        ("Time", performance.draw_times),
+        ("Share of cuBLAS", performance.draw_cublas_share),
+    ):
+        tabs[name].plotly_chart(
+            draw(comparison, text_colour(), pair),
+            key=f"{key}_{name}",
+            config=CHART_CONFIG,
+            alt=f"{name}. {performance.describe(comparison)}",
+        )
+    if has_sizes:
+        with tabs["Against size"]:
+            show_against_size(squares, pair, key)
+    if has_errors:
+        tabs["Speed and error"].plotly_chart(
+            accuracy.draw_accuracy(comparison, text_colour(), pair),
+            key=f"{key}_accuracy",
+            config=CHART_CONFIG,
+            alt=f"Speed and error. {accuracy.describe(comparison)}",
+        )
+        tabs["Speed and error"].caption(
+            "The error is that of C against a product in double precision of the same A and B. "
+            "TF32 rounds them as they are multiplied, which counts; half operands were rounded "
+            "before, which does not."
+        )
+    if limits is not None:
+        show_limits(limits, key)
+    with st.spinner("The simulator counts each launch's transactions …"):
+        comparison = with_simulated(comparison, lambda *_: None, predict_elsewhere)
+    with tabs["Roofline"]:
+        show_roofline(comparison, limits, pair, key)
+    with tabs["Predicted and measured"]:
+        show_counters(comparison, pair, key)
+    show_tables(comparison)
+
+
+def show_against_size(comparisons: Sequence[Comparison], pair: Pair, key: str) -> None:
+    """Show speed and time over the size of square matrices."""
+    unit = st.segmented_control(
+        "Unit", ("TFLOP/s", "Milliseconds"), default="TFLOP/s", key=f"{key}_unit", required=True
+    )
+    st.plotly_chart(
+        performance.draw_against_size(
+            comparisons, text_colour(), of_time=unit == "Milliseconds", pair=pair
+        ),
+        key=f"{key}_sizes",
+        config=CHART_CONFIG,
+        alt=f"{unit} of each kernel. "
+        + " ".join(
+            f"M = N = K = {one.size[0]:,}: {performance.describe(one)}."
+            for one in comparisons
+            if len(set(one.size)) == 1
+        ),
+    )
+
+
+def show_tables(comparison: Comparison) -> None:
+    """Show every number of the kernels shown."""
+    st.subheader("Every number", anchor=False)
+    st.table(
+        performance.build_table(comparison), border="horizontal",
+        alt="Times, speeds and errors of the kernels shown",
+    )  # fmt: skip
+    st.caption(
+        "Times are medians of at least 20 launches with the L2 cache emptied before each, all "
+        "kernels in turn; the spread is the 20th to 80th percentile. Error: the largest error of "
+        "an element over the typical size of one, and the norm of all errors over C's; bound: "
+        "what rounding explains of the largest for this K. GB/s counts A and B read once and C "
+        "written once."
+    )
+    if performance.build_resource_table(comparison):
+        st.table(
+            performance.build_resource_table(comparison), border="horizontal",
+            alt="Resources and predicted transactions of the kernels shown",
+        )  # fmt: skip
+        st.caption(
+            "Global sectors of 32 bytes and passes through shared memory are the simulator's, for "
+            "this launch: solved exactly from launches of a few tiles."
+        )
+
+
+def show_roofline(comparison: Comparison, limits: Limits | None, pair: Pair, key: str) -> None:
+    """Show the roofline chart; limits None draws the ceilings that the device's clocks give."""
+    if not roofline.find_points(comparison):
+        st.markdown("No float32 kernel of this run has a time and simulated bytes.")
+        return
+    st.plotly_chart(
+        roofline.draw_roofline(comparison, limits, text_colour(), pair), key=f"{key}_roofline",
+        config=CHART_CONFIG, alt=roofline.describe(comparison, limits),
+    )  # fmt: skip
+    st.caption(
+        "Across: 2·M·N·K operations over the bytes of all global sectors that the simulator "
+        "counts, or the hardware where the simulator does not run the kernel. These are bytes that "
+        "threads ask for: the caches answer most of them, so that a kernel may lie above DRAM's "
+        "line. "
+        + (
+            "The ceilings were measured on this GPU."
+            if limits
+            else "The ceilings follow from its clocks, cores and bus; no kernel reaches them fully."
+        )
+    )
+
+
+def show_counters(comparison: Comparison, pair: Pair, key: str) -> None:
+    """Show predicted beside measured counters and why they differ, if the run read any."""
+    if not counters.profiled_kernels(comparison):
+        st.markdown(
+            "No hardware counters were read in this run. `python -m gpu record` reads them where "
+            "NVIDIA's profiler `ncu` is installed and may count."
+        )
+        return
+    for count in counters.COUNTS:
+        st.subheader(count, anchor=False)
+        for sentence in counters.explain(comparison, count):
+            st.markdown(sentence)
+        st.plotly_chart(
+            counters.draw_counts(comparison, count, text_colour(), pair), key=f"{key}_{count}",
+            config=CHART_CONFIG, alt=f"{count}. {counters.describe(comparison, count)}",
+        )  # fmt: skip
+    st.table(
+        counters.build_table(comparison), border="horizontal",
+        alt="Predicted and measured counters of the kernels shown",
+    )  # fmt: skip
+
+
+def show_bits(verdicts: Sequence[BitVerdict]) -> None:
+    """Show whether the simulator's C and the GPU's have the same bits."""
+    M, N, K = verdicts[0].size
+    st.subheader(f"Bit for bit, {M:,} × {N:,} × {K:,}", anchor=False)
+    differing = [verdict for verdict in verdicts if not verdict.identical]
+    same = [verdict.name.replace(":", " ") for verdict in verdicts if verdict.identical]
+    if same:
+        st.success(
+            f"Identical: the simulator's C and the GPU's have the same bits. ({', '.join(same)})",
+            icon=":material/check:",
+        )
+    for verdict in differing:
+        sentence = plain_text(f"{variant_title(verdict.name)}: {verdict.sentence}")
+        st.error(sentence, icon=":material/close:")
+
+
+def show_limits(limits: Limits, key: str) -> None:
+    """Show the device's measured latencies and ceilings."""
+    best = limits.ceilings
+    st.subheader("How far each memory is, and what it gives at best", anchor=False)
+    st.markdown(latency.summarize(limits.latency))
+    st.plotly_chart(
+        latency.draw_latencies(limits.latency, text_colour()), key=f"{key}_latency",
+        config=CHART_CONFIG, alt=latency.describe(limits.latency),
+    )  # fmt: skip
+    metrics = {
+        "Multiply-adds alone": f"{best.fp32_tflops:.1f} TFLOP/s",
+        "Copy within the L2": f"{best.l2_gb_s:,.0f} GB/s",
+        "Copy through DRAM": f"{best.dram_gb_s:,.0f} GB/s",
+    }
+    if best.best_tf32_tflops and best.best_half_tflops:
+        metrics["Tensor cores, TF32"] = f"{best.best_tf32_tflops:,.0f} TFLOP/s"
+        metrics["Tensor cores, half"] = f"{best.best_half_tflops:,.0f} TFLOP/s"
+    for column, (name, value) in zip(st.columns(len(metrics)), metrics.items(), strict=True):
+        column.metric(name, value, border=True)
+    st.caption(
+        "One thread follows pointers, each load waiting for the one before; a register's is the "
+        "wait of one multiply-add for another. Copies count bytes read and bytes written."
+        + _of_one_warp(best)
+    )
+
+
+def _of_one_warp(best: Ceilings) -> str:
+    """A sentence on tensor cores by instructions of one warp, where those of four give more."""
+    if not (best.tf32_group_tflops and best.tf32_tflops and best.half_tflops):
+        return ""
+    return (
+        " Tensor cores are given instructions of four warps; those of one warp reach "
+        f"{best.tf32_tflops:,.0f} TFLOP/s in TF32 and {best.half_tflops:,.0f} in half precision."
+    )
+
+
+def show_scaling(run: RecordedScaling) -> None:
+    """Show a product over several GPUs: a sentence, a picture of each step, bars, every number."""
+    counts = scaling.spread_counts(run.scaling)
+    left, middle, right = st.columns(3)
+    gpus = left.segmented_control(
+        "GPUs", counts, default=counts[0], key="scale_gpus", required=True
+    )
+    best = scaling.best_run(run.scaling, gpus)
+    with st.container(key="scale_sentence"):
+        st.markdown(scaling.summarize(run.scaling, gpus))
+    if best.plan is not None:
+        steps = range(len(best.plan.steps))
+        step = middle.segmented_control(
+            "Step", steps, default=0, key=f"scale_step_{gpus}", required=True,
+            format_func=lambda step: str(step + 1),
+        )  # fmt: skip
+        told = tiles_over_gpus.describe_step(best.plan, step)
+        st.markdown(told)
+        st.plotly_chart(
+            tiles_over_gpus.draw_plan(best.plan, step, text_colour()), key="scale_plan",
+            config=CHART_CONFIG, alt=told,
+        )  # fmt: skip
+        st.caption(
+            "A GPU stands for a block and its memory for shared memory: its panel of B above its "
+            "tile of C, its panel of A to the left, K drawn short. A1 is the piece of A that GPU 1 "
+            "has from the beginning. Filled: in this GPU's memory; dashed: on its way; thick "
+            "outline in C: computed now. K is not cut, so that the kernel's text is unchanged."
+        )
+    of_time = right.segmented_control(
+        "Bars", ("Times as fast", "Milliseconds"), default="Times as fast", key="scale_unit",
+        required=True,
+    ) == "Milliseconds"  # fmt: skip
+    st.plotly_chart(
+        scaling.draw_bars(run.scaling, of_time, text_colour()), key="scale_bars",
+        config=CHART_CONFIG, alt=scaling.describe(run.scaling),
+    )  # fmt: skip
+    st.markdown(scaling.explain_loss(run.scaling, gpus))
+    for note in run.scaling.notes:
+        st.markdown(plain_text(note))
+    st.table(
+        scaling.build_table(run.scaling), border="horizontal",
+        alt="Times, speed-ups and bytes moved of each way over several GPUs",
+    )  # fmt: skip
+    link = run.scaling.peer_gb_s
+    st.caption(
+        "Medians of at least 20 products in turn, by the host's clock until every GPU has ended; "
+        "the spread is the 20th to 80th percentile. Alone: our kernel on one GPU; ideal: its time "
+        "over the number of GPUs. cuBLASXt has its matrices on the first GPU."
+        + (f" A copy from one GPU to the next goes at {link:.0f} GB/s." if link else "")
+    )
+
+
+def show_shapes(shapes: Sequence[Shape], table: Table) -> None:
+    """Show how near the chosen kernels come to cuBLAS, and why one of them was chosen."""
+    st.subheader("Every shape", anchor=False)
+    st.markdown(shapes_chart.summarize(shapes))
+    st.plotly_chart(
+        shapes_chart.draw_map(shapes, text_colour()), key="shapes_map", config=CHART_CONFIG,
+        alt=f"Share of cuBLAS at each M x N x K: {shapes_chart.describe(shapes)}.",
+    )  # fmt: skip
+    st.caption(
+        "A mark is a shape, a large one much work; blue is faster than cuBLAS, orange slower. For "
+        "each the kernel was chosen from times of its waves that were measured beforehand, and "
+        "verified; filling C with zeros and copying rows of B are part of its time."
+    )
+    by_name = {performance.size_name(shape.size): shape for shape in shapes}
+    known = list(by_name)
+    usual = performance.size_name(USUAL_SHAPE)
+    name = st.selectbox(
+        "Why this kernel", known, index=known.index(usual) if usual in known else 0,
+        key="shapes_size",
+    )  # fmt: skip
+    shape = by_name[name]
+    st.markdown(
+        f"**{performance.format_percent(shape.cublas_ratio)} of cuBLAS**, "
+        f"{performance.format_milliseconds(shape.ms)}, with "
+        f"{plain_text(shape.kernel)}. {plain_text(shape.plan.reason)}"
+    )
+    before = shapes_chart.usual_plan(table, shape)
+    drawn = [("Chosen", shape.plan)]
+    if before is not None and before.kernel != shape.plan.kernel:
+        drawn.insert(0, ("The ladder's last kernel", before))
+    for column, (title, plan) in zip(st.columns(len(drawn)), drawn, strict=True):
+        with column:
+            told = shapes_chart.explain_waves(plan, table.multiprocessors)
+            st.markdown(f"**{title}.** {told}")
+            st.plotly_chart(
+                shapes_chart.draw_waves(plan, table.multiprocessors, text_colour()),
+                key=f"shapes_waves_{title}", config=CHART_CONFIG, alt=told,
+            )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Work in other processes: workers, lanes, a cluster, and waiting for them."""

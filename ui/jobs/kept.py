@@ -1,0 +1,99 @@
+"""What a process keeps of what it computed: the latest, up to so many bytes."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import sys
+from collections.abc import Callable, Hashable, Iterable
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, TypeVar, TypeVarTuple, cast
+
+import numpy as np
+from cachetools import LRUCache
+
+from simulator import Recording, Step
+from ui.jobs.process_memory import give_back
+
+LIMIT = 256 * 2**20  # bytes, as bytes_of counts them
+# What objects refer to and do not own; a recording knows what its steps take.
+COMMON = (type, ModuleType, FunctionType, BuiltinFunctionType, Step)
+
+Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
+Results = dict[Hashable, Any]  # of one subject, by function and arguments
+
+
+class Kept:
+    """Results of functions, those of one subject together: a recording with what it is drawn from.
+
+    Subjects that were asked for longest ago are dropped beyond the limit; the latest stays whatever
+    its size.
+    """
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
+        self._subjects: LRUCache[Hashable, Results] = LRUCache(limit, self._size)
+
+    def ask(
+        self,
+        subject: Hashable,
+        function: Callable[[*Arguments], Result],
+        *arguments: *Arguments,
+    ) -> Result:
+        """The result of a function, which is computed unless it is there; its error is raised.
+
+        The arguments are hashable. The function may ask for other results.
+        """
+        key = (function, arguments)
+        results = self._subjects.get(subject, {})
+        if key not in results:
+            result = function(*arguments)
+            # The function may have asked for results of this subject, or dropped them.
+            self._put(subject, self._subjects.get(subject, {}) | {key: result})
+            return result
+        return cast(Result, results[key])
+
+    def clear(self) -> None:
+        """Drop everything."""
+        self._subjects.clear()
+
+    @property
+    def bytes(self) -> int:
+        """The memory that the results take, as it was counted; the limit at most."""
+        return int(self._subjects.currsize)
+
+    def _put(self, subject: Hashable, results: Results) -> None:
+        before = set(self._subjects)
+        self._subjects[subject] = results
+        if before - set(self._subjects):
+            del before
+            gc.collect()  # what refers to itself
+            give_back()
+
+    def _size(self, results: Results) -> int:
+        return min(bytes_of(list(results.values())), self._limit)
+
+
+@functools.cache
+def kept() -> Kept:
+    """What this process keeps."""
+    return Kept()
+
+
+def bytes_of(root: object) -> int:
+    """The memory that an object takes with all that it refers to, each object once."""
+    total = 0
+    seen: set[int] = set()
+    level: Iterable[object] = [root]
+    while level:
+        found: dict[int, object] = {}
+        for one in level:
+            if id(one) not in seen and not isinstance(one, COMMON):
+                found[id(one)] = one
+        seen |= found.keys()
+        total += sum(map(sys.getsizeof, found.values()))
+        total += sum(one.bytes for one in found.values() if isinstance(one, Recording))
+        level = gc.get_referents(*found.values())
+        level += [one.base for one in found.values() if isinstance(one, np.ndarray)]
+    return total

@@ -1,0 +1,63 @@
+"""How much a job is to compute: a guess, by which short ones come before long ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from simulator import LaunchError
+from simulator.size_expression import evaluate
+from simulator.verdict.form import ArrayArgument, NumberArgument, OwnKernel
+from ui.view.view_url import View
+
+FEW = 512  # iterations of a loop that soon end: each takes some milliseconds
+USUAL = 1e6  # of a job that no text of one's own says anything about
+LARGEST = 2**31  # of a number of a text: a larger one is no number of iterations
+NUMBER = re.compile(r"\b\d+\b")
+MACRO = re.compile(r"#\s*define\s+(\w+)\s+(\d+)\b")
+
+
+def guess_work(arguments: Sequence[object]) -> float:
+    """The work of a job with these arguments, in iterations of threads: an order of magnitude.
+
+    Of a kernel of one's own that is its threads times the largest number of its text and launch,
+    which may be that of a loop's iterations. Nothing is compiled.
+    """
+    for one in arguments:
+        own = one.own if isinstance(one, View) else one
+        if isinstance(own, OwnKernel):
+            return _threads(own) * max([1, *_numbers(own)])
+    return USUAL
+
+
+def is_short(arguments: Sequence[object]) -> bool:
+    """Whether a job's kernel of one's own seems to end soon: no number says that a loop is long."""
+    owns = [one.own for one in arguments if isinstance(one, View) and one.own is not None]
+    return all(max(_numbers(own), default=0) <= FEW for own in owns)
+
+
+def _threads(own: OwnKernel) -> float:
+    known = {name: int(value) for name, value in MACRO.findall(own.text) if len(value) < 10}
+    for one in own.form.arguments:
+        if isinstance(one, NumberArgument):
+            known[one.name] = int(_value(one.value, known))
+    threads = 1.0
+    for size in (*own.form.grid, *own.form.block):
+        threads *= max(1.0, _value(size, known))
+    return threads
+
+
+def _value(expression: str, known: dict[str, int]) -> float:
+    """The value of a size; 1 where it has none."""
+    try:
+        return evaluate(expression, known)
+    except LaunchError:
+        return 1.0
+
+
+def _numbers(own: OwnKernel) -> list[int]:
+    """The numbers that a text and its launch name."""
+    sizes = [f"{one.rows} {one.columns}" if isinstance(one, ArrayArgument) else one.value
+             for one in own.form.arguments]  # fmt: skip
+    found = (int(number[:10]) for text in (own.text, *sizes) for number in NUMBER.findall(text))
+    return [number for number in found if number < LARGEST]

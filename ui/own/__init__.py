@@ -1,0 +1,1 @@
+"""A kernel of one's own: its text, launch, exercise and verdict."""

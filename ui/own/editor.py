@@ -1,0 +1,101 @@
+"""The editor of the Write page: a text, and what is wrong with it."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import FileResponse
+from starlette.routing import Route
+
+from ui.own.problems import Problem
+from ui.web_page.index_page import prefix
+from ui.web_page.reported import row
+from ui.web_page.web_files import FOLDER, read_web
+
+BUNDLE = "codemirror.js"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text that an editor opens with, in place of what it had."""
+
+    number: int  # another one is another text
+    text: str
+    name: str  # for a screen reader
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """What stands in an editor."""
+
+    number: int  # the document's
+    version: int  # of the text, that grows with each change
+    text: str
+
+
+@functools.cache
+def _register_component() -> Any:
+    """Register the editor, once in a process."""
+    return st.components.v2.component(
+        "tilewise_editor", html=read_web("editor.html"), css=read_web("editor.css"),
+        js=read_web("editor.js"), isolate_styles=False,
+    )  # fmt: skip
+
+
+@functools.cache
+def bundle_path() -> str:
+    """The address of CodeMirror's module beneath the app's; another file has another one."""
+    digest = hashlib.sha256((FOLDER / BUNDLE).read_bytes()).hexdigest()[:12]
+    return f"tilewise/{digest}/{BUNDLE}"
+
+
+def route() -> Route:
+    """The route by which browsers get CodeMirror; they may keep it for ever."""
+    return Route(f"{prefix()}/{bundle_path()}", _send_bundle)
+
+
+def _send_bundle(_: Request) -> FileResponse:
+    return FileResponse(
+        FOLDER / BUNDLE, media_type="text/javascript",
+        headers={"Cache-Control": "public, max-age=31536000, immutable"},
+    )  # fmt: skip
+
+
+def draw_editor(
+    document: Document,
+    edited: Edited | None,
+    problems: Sequence[Problem],
+    ask: Callable[[], None],
+    key: str = "editor",
+) -> Edited | None:
+    """Draw the editor with the problems of an edited text; return what stands in it now.
+
+    That is None until the browser has told it. At Ctrl+Enter the function `ask` is called, as a
+    callback: Streamlit may end it where it uses the session state.
+    """
+    checked = None
+    if edited is not None:
+        checked = {
+            "number": edited.number, "version": edited.version,
+            "problems": [asdict(problem) for problem in problems],
+        }  # fmt: skip
+    result = _register_component()(
+        key=key,
+        data={
+            "module": bundle_path(), "document": asdict(document), "checked": checked,
+        },
+        default={"text": None},
+        on_text_change=lambda: None,
+        on_asked_change=ask,
+    )  # fmt: skip
+    told = row(result.text, int, int, str)
+    if told is None:
+        return None
+    number, version, text = told
+    return Edited(number, version, text.encode(errors="replace").decode())  # half a letter is none

@@ -1,0 +1,31 @@
+"""What a worker computes of a kernel of one's own that compiles: its verdict, its GPU's launch."""
+
+from __future__ import annotations
+
+from gpu.candidate import Candidate
+from gpu.own import own_candidate
+from simulator.exercises.check import ExerciseResult, check
+from simulator.exercises.exercise import exercises
+from simulator.verdict.form import OwnKernel
+from simulator.verdict.judge import judge
+from simulator.verdict.verdict import Verdict
+from ui.jobs.job_progress import say
+from ui.jobs.settings import check_may_write
+from ui.own.examine import compile_once
+
+
+def judge_own(own: OwnKernel, registers: int | None = None) -> Verdict:
+    """Compile a kernel and judge it. Raises SourceError or LaunchError."""
+    return judge(own, compile_once(own.text, own.kernel), registers, say)
+
+
+def check_exercise(name: str, text: str) -> ExerciseResult:
+    """Check a text as an exercise. Raises LaunchError where such texts are switched off."""
+    check_may_write()
+    return check(exercises()[name], text, say)
+
+
+def product_candidate(own: OwnKernel, size: tuple[int, int, int]) -> Candidate:
+    """A product for a GPU, as own_candidate; LaunchError where such texts are switched off, too."""
+    check_may_write()
+    return own_candidate(own, size)

@@ -1,0 +1,100 @@
+"""A verdict as one HTML file that needs no network: what is said, the text, and the scene.
+
+`python -m simulator --report FILE.html` finds it by its name (simulator/terminal/report_file.py).
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from string import Template
+
+from simulator import LaunchError, SourceError
+from simulator.exercises.check import ExerciseResult
+from simulator.verdict.form import OwnKernel
+from simulator.verdict.verdict import Verdict
+from ui.drawing.palette import DARK, LIGHT
+from ui.drawing.room import USUAL
+from ui.own import verdict_html
+from ui.own.launch_text import summarize_launch
+from ui.own.problems import Problem, mark_hazards
+from ui.own.verdict_views import hazard_view, wrong_view
+from ui.run.standalone import draw_standalone
+from ui.run.told_hazard import Told, hazardous_view, view_at_line
+from ui.view.view_url import View
+from ui.web_page.web_files import read_web
+from ui.web_page.write_style import write_style
+
+
+def write_report(
+    own: OwnKernel, verdict: Verdict | None, title: str = "", result: ExerciseResult | None = None
+) -> Iterator[str]:
+    """Write a report, in pieces.
+
+    title and result are an exercise's. The scene begins at the first hazard, else where the first
+    wrong cell is stored.
+    """
+    name = title or own.kernel
+    yield Template(read_web("report.html")).substitute(
+        title=html.escape(f"Tilewise: {name}"),
+        light=write_style(LIGHT), light_paper=LIGHT.paper, light_ink=LIGHT.ink,
+        dark=write_style(DARK), dark_paper=DARK.paper, dark_ink=DARK.ink,
+    )  # fmt: skip
+    yield f"<h1>{html.escape(name)}</h1>"
+    launched = html.escape(summarize_launch(own.kernel, own.form))
+    yield f"<p class='launched'><code>{launched}</code></p>"
+    if result is not None:
+        state, said = ("right", "Solved.") if result.solved else ("wrong", result.problem)
+        if said:
+            yield verdict_html.next_step(state, said)
+        yield verdict_html.requirements(result)
+    if verdict is not None:
+        yield verdict_html.next_step(verdict.state, verdict.next_step, verdict.repair)
+        for found in verdict.causes:
+            yield verdict_html.hazard(found, verdict.next_step)
+        yield verdict_html.checks(verdict.checks, verdict.next_step)
+        yield verdict_html.costs(verdict)
+    yield _listing(own.text, mark_hazards(own.text, verdict) if verdict is not None else ())
+    yield from _scene(own, verdict)
+    yield "</body>\n</html>\n"
+
+
+def _listing(text: str, marked: tuple[Problem, ...]) -> str:
+    """The text with its lines' numbers; those that something is said of are marked."""
+    messages = {problem.line: problem.message for problem in reversed(marked)}
+    lines = "".join(
+        f"<li{_mark(messages.get(number))}><code>{html.escape(line) or ' '}</code></li>"
+        for number, line in enumerate(text.rstrip("\n").split("\n"), 1)
+    )
+    return f"<ol class='listing'>{lines}</ol>"
+
+
+def _mark(message: str | None) -> str:
+    return "" if message is None else f' class="marked" title="{html.escape(message)}"'
+
+
+def _scene(own: OwnKernel, verdict: Verdict | None) -> Iterator[str]:
+    """The scene, in a frame of its own: its keys and its style are not the report's."""
+    try:
+        pieces = iter(draw_standalone(_first_view(own, verdict), USUAL).pieces)
+        first = next(pieces)
+    except (SourceError, LaunchError) as error:
+        yield f"<p class='said'>There is no scene: {html.escape(str(error))}</p>"
+        return
+    yield "<iframe title='The scene' srcdoc=\""
+    yield html.escape(first)
+    yield from map(html.escape, pieces)
+    yield '"></iframe>'
+
+
+def _first_view(own: OwnKernel, verdict: Verdict | None) -> View:
+    """The view at which the scene begins."""
+    if verdict is None:
+        return View(own=own)
+    if verdict.hazards:
+        found = verdict.hazards[0]
+        return hazardous_view(hazard_view(own, found), Told(found.hazard, 0))
+    wrong = next((one for one in verdict.checks if one.wrong is not None), None)
+    if wrong is not None and wrong.wrong is not None and wrong.wrong.line is not None:
+        return view_at_line(wrong_view(own, wrong), wrong.wrong.line)
+    return View(own=own)

@@ -1,0 +1,87 @@
+"""The verdict on a kernel of one's own, as a page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from simulator.verdict.form import OwnKernel
+from simulator.verdict.verdict import (
+    FoundHazard,
+    SizeCheck,
+    State,
+    Verdict,
+)
+from ui.own import verdict_html
+from ui.own.verdict_views import hazard_view, wrong_view
+from ui.run.told_hazard import Told
+from ui.view.view_url import View
+from ui.web_page.press import press
+
+# Opens the scene of a view, at a hazard or at a line that the view's thread is at.
+Open = Callable[[View, Told | None, int | None], None]
+
+
+def draw_verdict(own: OwnKernel, verdict: Verdict, open_scene: Open) -> None:
+    """Draw a verdict: the one thing to do and where it is seen, then all else that was found."""
+    told = verdict.next_step
+    st.html(verdict_html.next_step(verdict.state, told, verdict.repair))
+    if verdict.state is State.UNCHECKED:
+        st.html("<p class='said'>Choose it in <b>Launch</b>, at <b>It computes</b>.</p>")
+    wrong = _first_wrong(verdict)
+    if wrong is not None and wrong.sentence in told:
+        _draw_wrong_button(own, wrong, "verdict_wrong", open_scene)
+    numbered = list(enumerate(verdict.causes))
+    numbered.sort(key=lambda one: one[1].hazard.message not in told)
+    # What one change mends has one cause: the first is enough to see it.
+    shown = numbered[:1] if verdict.repair is not None else numbered
+    for number, found in shown:
+        _draw_hazard(own, number, found, told, open_scene)
+    if numbered[len(shown) :]:
+        with st.expander(f"{len(numbered) - len(shown)} more, which the same change mends"):
+            for number, found in numbered[len(shown) :]:
+                _draw_hazard(own, number, found, told, open_scene)
+    st.html(verdict_html.checks(verdict.checks, told))
+    if wrong is not None and wrong.sentence not in told:
+        _draw_wrong_button(own, wrong, "verdict_wrong", open_scene)
+    costs = verdict_html.costs(verdict)
+    if costs:
+        st.html(costs)
+
+
+def _draw_hazard(
+    own: OwnKernel, number: int, found: FoundHazard, told: str, open_scene: Open
+) -> None:
+    """Draw a hazard, its number the key of its button; what is told is left out."""
+    said = verdict_html.hazard(found, told)
+    if said:
+        st.html(said)
+    _draw_hazard_button(own, found, f"verdict_hazard_{number}", open_scene)
+
+
+def draw_first_button(own: OwnKernel, verdict: Verdict, open_scene: Open) -> None:
+    """Draw the button that opens the scene at the first fault; none where nothing is wrong."""
+    wrong = _first_wrong(verdict)
+    if verdict.hazards:
+        _draw_hazard_button(own, verdict.hazards[0], "first_hazard", open_scene)
+    elif wrong is not None:
+        _draw_wrong_button(own, wrong, "first_wrong", open_scene)
+
+
+def _first_wrong(verdict: Verdict) -> SizeCheck | None:
+    return next((one for one in verdict.checks if one.wrong is not None), None)
+
+
+def _draw_hazard_button(own: OwnKernel, found: FoundHazard, key: str, open_scene: Open) -> None:
+    if press(st.button, "Show it", key, icon=":material/play_arrow:"):
+        open_scene(hazard_view(own, found), Told(found.hazard, 0), None)
+
+
+def _draw_wrong_button(own: OwnKernel, check: SizeCheck, key: str, open_scene: Open) -> None:
+    """Draw the button that opens the scene where a wrong cell is stored, if that is known."""
+    cell = check.wrong
+    if cell is None or cell.block is None:
+        return
+    if press(st.button, "Show the wrong cell", key, icon=":material/play_arrow:"):
+        open_scene(wrong_view(own, check), None, cell.line)

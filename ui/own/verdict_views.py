@@ -1,0 +1,32 @@
+"""The views in which the findings of a verdict are seen to happen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from simulator.machine.schedule import Schedule
+from simulator.verdict.form import OwnKernel, with_fractions
+from simulator.verdict.verdict import FoundHazard, SizeCheck
+from ui.own.draft import at_numbers
+from ui.view.view_url import SCHEDULES, View
+
+
+def hazard_view(own: OwnKernel, found: FoundHazard) -> View:
+    """The view of a launch that shows a hazard; ui.run.told_hazard finds the step in it."""
+    return View(own=at_numbers(own, found.numbers))
+
+
+def wrong_view(own: OwnKernel, check: SizeCheck) -> View:
+    """The view of the thread that stored the wrong cell of a check."""
+    cell = check.wrong
+    assert cell is not None
+    assert cell.block is not None
+    assert cell.thread is not None
+    schedule = Schedule(cell.order) if cell.order in SCHEDULES else Schedule.LOCKSTEP
+    shown = at_numbers(own, check.numbers)
+    if check.has_fractions:
+        shown = replace(shown, form=with_fractions(shown.form))
+    return View(
+        own=shown, block=cell.block[:2], thread=cell.thread[:2],
+        z=(cell.block[2], cell.thread[2]), schedule=schedule,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Views computed and kept: kernels run, scenes drawn, what pages ask for."""

@@ -1,0 +1,433 @@
+"""What a view is computed into: its kernel, recording, report and scene. Without Streamlit.
+
+The functions run in worker processes (ui.run.executor), in a notebook, or for a film. A process
+keeps what it computed last, so that what follows upon it is quick.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from plotly.io.json import to_json_plotly
+
+from gpu import bits
+from gpu.predict import predict
+from simulator import (
+    Kernel,
+    LaunchError,
+    Recording,
+    Report,
+    SourceError,
+    catalogue,
+    compile_kernel,
+    record,
+    simulate,
+)
+from simulator.broken_file import Broken, BrokenFileError
+from simulator.language.tree import MemorySpace
+from simulator.launch import Dim3, Launch, ravel
+from simulator.machine.budget import Progress
+from simulator.machine.schedule import Schedule
+from simulator.verdict.launches import build_launch
+from ui.analysis.find_step import corresponding_step
+from ui.analysis.pairs import Pair, align, pair_navigation, pair_of_step
+from ui.analysis.scene_model import SceneModel, build_scene_model
+from ui.drawing.look import Look, Stage
+from ui.jobs.job_progress import say
+from ui.jobs.kept import kept
+from ui.jobs.settings import check_may_write
+from ui.jobs.workers import Long
+from ui.run.click_cost import Work, animation
+from ui.run.partner import side_names, side_views
+from ui.scene import export, scene
+from ui.scene.packed_frames import pack_frames
+from ui.view import presets, shown_kernel
+from ui.view.view_url import DEFAULT, View
+from ui.view.what_if import without_faults
+
+SIMULATE_SECONDS = (
+    10.0  # that a launch may take: a visitor waits no longer for its report, or steps
+)
+OWN_FILE = "kernel.cu"  # what errors call a text of one's own
+REPORTS = 16  # that a process keeps, without their arrays; as many pairs of sides
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a page says and asks about a view that has run, whatever its step and its look."""
+
+    sides: tuple[View, ...]  # the views that are shown beside each other, none with a partner
+    grid: Dim3  # of the first side's launch
+    block: Dim3  # likewise
+    navigation: Mapping[str, Any]  # scene.navigation's
+    reports: tuple[Report, ...]  # of each side, without its arrays
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The scene of some steps of a view, as the stepper takes it."""
+
+    steps: range
+    figure: bytes  # JSON, with its frames packed
+
+
+def recording_key(view: View) -> View:
+    """The view with all fields reset that do not change its recording."""
+    return replace(
+        view, thread=(0, 0), z=(view.z[0], 0), step=0, sheet=DEFAULT.sheet, stage=None, partner=None
+    )
+
+
+def figure_key(view: View) -> View:
+    """The view with all fields reset that do not change its figure, or that the look has."""
+    return replace(view, step=0, sheet=DEFAULT.sheet, stage=None)
+
+
+def launch_key(view: View) -> View:
+    """The view with all fields reset that leave the launch's text and size nearly as they are."""
+    return replace(
+        recording_key(view), edits=(), block=(0, 0), z=(0, 0), schedule=Schedule.LOCKSTEP
+    )
+
+
+def figure_id(view: View, look: Look) -> str:
+    """An identifier of a view's figure: 16 hexadecimal digits, the same for all steps."""
+    return hashlib.sha256(repr((figure_key(view), look)).encode()).hexdigest()[:16]
+
+
+def place(function: object, subject: object, *_: object) -> Hashable:
+    """Which jobs belong to one process: those of a view and its like, of a lane, of a function."""
+    if isinstance(subject, View):
+        return launch_key(subject)
+    return ("lane", function.lane) if isinstance(function, Long) else function
+
+
+# Jobs: each is a function of a view that a worker process computes for a page.
+
+
+def open_view(view: View) -> Opened:
+    """Run a view's kernels; its step and its look do not matter.
+
+    Raises SourceError or LaunchError, whose sentence the page shows.
+    """
+    sides = load_sides(view)
+    launch = load_recording(recording_key(sides[0])).launch
+    reports = tuple(load_report(side) for side in sides)
+    return Opened(sides, launch.grid, launch.block, load_navigation(view), reports)
+
+
+def draw_picture(view: View, look: Look, steps: range | None = None) -> Picture:
+    """Draw the scene of a view at some steps; without them, at those around the view's step.
+
+    Raises what open_view raises. The look has the view's sheet and stage.
+    """
+    if steps is None:
+        stops = load_navigation(view)
+        steps = scene.first_steps(stops, min(max(view.step, 0), stops["steps"] - 1))
+    say("The picture is drawn.")
+    figure = _draw(view, look, steps)
+    picture = _to_json({name: figure[name] for name in ("data", "layout")})
+    packed = pack_frames(figure["frames"]).encode()
+    return Picture(steps, picture[:-1] + b',"frames":' + packed + b"}")
+
+
+def open_scene(view: View, look: Look) -> tuple[Opened, Picture]:
+    """Run a view's kernels and draw its step and some around it: open_view and draw_picture."""
+    return open_view(view), draw_picture(view, look)
+
+
+def draw_frames(view: View, look: Look, steps: range) -> bytes:
+    """Draw the frames of some steps of a view's scene, as packed_frames has them."""
+    return pack_frames(_draw(view, look, steps)["frames"]).encode()
+
+
+def find_same_place(before: View, view: View) -> int:
+    """The scene's step of a view at the same place of the story as another view is, at its step.
+
+    0 if one of them cannot be run.
+    """
+    try:
+        recordings = [load_recording(recording_key(one)) for one in (before, view)]
+        step = corresponding_step(recordings[0], step_of_side(before, 0), recordings[1])
+        return scene_step(view, step)
+    except (SourceError, LaunchError):
+        return 0
+
+
+def find_stage(view: View, look: Look) -> Stage | None:
+    """The stage that the view's step is shown on."""
+    last = load_navigation(view)["steps"] - 1
+    return load_drawing(view, look).stage_at(min(view.step, last))
+
+
+def predict_counters(
+    name: str, text: str, defines: tuple[tuple[str, str], ...], size: tuple[int, int, int]
+) -> Mapping[str, int]:
+    """The simulator's counters of a launch of a kernel, as gpu.predict has them.
+
+    Raises NotPredictedError.
+    """
+    return predict(name, text, dict(defines), size)
+
+
+def build_animation(view: View, look: Look) -> bytes:
+    """Build the scene of a view, with every step, as an HTML file in UTF-8.
+
+    Raises what open_view raises, and LaunchError where it would take more than a click may: a
+    button may be older than the limit.
+    """
+    animation_work(view, look).check()
+    file = io.BytesIO()
+    for piece in write_animation(view, look):
+        file.write(piece.encode())
+    return file.getvalue()
+
+
+def judge_bits(job: Mapping[str, Any], found: Mapping[str, Any]) -> bits.BitVerdict:
+    """Compare a GPU's result of a job with the simulator's, as gpu.bits.judge."""
+    return bits.judge(job, found, say_progress)
+
+
+def say_progress(progress: Progress) -> None:
+    """Say how far a run of the simulator is."""
+    say(f"{progress.sentence[:1].upper()}{progress.sentence[1:]}.")
+
+
+# What the jobs are made of.
+
+
+def animation_work(view: View, look: Look) -> Work:
+    """What writing the scene of a view as an HTML file takes, now that it has run."""
+    sides = load_sides(view)
+    threads = load_recording(recording_key(sides[0])).launch.threads
+    run_seconds = [load_report(side).seconds for side in sides]
+    return animation(view, look.sheet, load_navigation(view)["steps"], threads, run_seconds)
+
+
+def write_animation(view: View, look: Look, start: int = 0) -> Iterator[str]:
+    """Write the scene of a view as an HTML file that begins at a step, frame by frame."""
+    title = scene_title(load_sides(view))
+    figure = load_drawing(view, look).streamed()
+    figure.layout.meta |= {"scene": figure_id(view, look)}
+    return export.html(figure, load_navigation(view), title, start)
+
+
+def scene_title(sides: Sequence[View]) -> str:
+    """The title of a scene of one view, or of two beside each other: their kernels'."""
+    return " | ".join(shown_kernel.title(side) for side in sides)
+
+
+def load_kernel(view: View) -> Kernel:
+    """Compile the view's kernel, its macros defined and its edits applied.
+
+    Raises SourceError, or LaunchError where kernels of one's own are switched off; BrokenFileError
+    for one of the catalogue that does not compile as it is.
+    """
+    if view.own is not None:
+        check_may_write()
+        return _keep_kernel(presets.source(view), view.own.kernel, OWN_FILE)
+    entry = catalogue()[view.kernel]
+    try:
+        return _keep_kernel(presets.source(view), entry.kernel, entry.file)
+    except SourceError as error:
+        if view.edits:
+            raise
+        line = error.span.line if error.span else 1
+        raise BrokenFileError(Broken(entry.file, line, error.message)) from None
+
+
+def _keep_kernel(text: str, name: str, file: str) -> Kernel:
+    return kept().ask((text, name, file), _compile, text, name, file)
+
+
+def _compile(text: str, name: str, file: str) -> Kernel:
+    return compile_kernel(text, name, filename=file)
+
+
+def load_launch(view: View) -> Launch:
+    """Build the launch of the view's kernel.
+
+    Raises SourceError or LaunchError; of a kernel of one's own also where an array is too large
+    for a scene.
+    """
+    if view.own is None:
+        return presets.launch(view)
+    kernel = load_kernel(view)
+    launch = build_launch(kernel, view.own.form)
+    of_device = {
+        one.variable.name: one.first for one in kernel.globals if one.space is MemorySpace.GLOBAL
+    }
+    for name, value in (of_device | dict(launch.arguments)).items():
+        array = np.asarray(value)
+        count = array.size if array.dtype.names is None else array.nbytes // 4
+        if count > shown_kernel.LARGEST_ARRAY:
+            raise LaunchError(
+                f"{name} has {count:,} numbers; a scene draws arrays of up to "
+                f"{shown_kernel.LARGEST_ARRAY:,}, as 128 x 128. Choose smaller sizes on the Write "
+                "page: a few blocks show how the kernel works."
+            )
+    return launch
+
+
+def load_recording(view: View) -> Recording:
+    """Record every step of the view's block; the view is a recording_key.
+
+    Raises SourceError or LaunchError, whose sentence the page shows.
+    """
+    result = kept().ask(view, _record, view)
+    if isinstance(result, Recording):
+        return result
+    raise result.with_traceback(None)  # else each raise would extend the traceback
+
+
+def _record(view: View) -> Recording | SourceError | LaunchError:
+    """Record, or return the error if it would come again, so that a failed run is cached too."""
+    say(f"Block {view.block} is recorded.")
+    try:
+        launch = load_launch(view)
+        recording = record(
+            load_kernel(view), launch, _block_in_grid(view, launch), view.schedule,
+            on_progress=say_progress, seconds=SIMULATE_SECONDS,
+        )  # fmt: skip
+        if not recording.steps:
+            raise LaunchError(
+                f"{recording.kernel.name} does nothing: there is nothing to step through."
+            )
+        return recording
+    except (SourceError, LaunchError) as error:
+        if error.depends_on_machine:
+            raise error.with_traceback(None) from None
+        return error.with_traceback(None)  # a traceback refers to all that was recorded
+
+
+def _block_in_grid(view: View, launch: Launch) -> Dim3:
+    """The view's block; of a kernel of one's own, whose grid no address knows, the nearest."""
+    if view.own is None:
+        return view.block_index
+    x, y, z = (min(i, n - 1) for i, n in zip(view.block_index, launch.grid, strict=True))
+    return x, y, z
+
+
+def load_report(view: View) -> Report:
+    """Counters and hazards of a view's launch, shared by all its blocks and schedules.
+
+    Without the launch's arrays.
+    """
+    return _cached_simulate(replace(launch_key(view), edits=view.edits))
+
+
+@functools.lru_cache(REPORTS)
+def _cached_simulate(view: View) -> Report:
+    say("The whole grid runs.")
+    report = simulate(
+        load_kernel(view), load_launch(view), seconds=SIMULATE_SECONDS, on_progress=say_progress
+    )
+    return replace(report, arrays={})
+
+
+def load_sides(view: View) -> tuple[View, ...]:
+    """The views that a scene shows beside each other, none with a partner: one or two.
+
+    Raises SourceError or LaunchError, as load_recording.
+    """
+    return (view,) if view.partner is None else _cached_sides(figure_key(view))
+
+
+@functools.lru_cache(REPORTS)
+def _cached_sides(view: View) -> tuple[View, View]:
+    return side_views(view, lambda side: load_recording(recording_key(side)))
+
+
+def load_pairs(view: View) -> tuple[Pair, ...]:
+    """The pairs of steps of a view with a partner, which are its scene's steps."""
+    left, right = map(recording_key, load_sides(view))
+    return kept().ask(left, _align, left, right)
+
+
+def _align(left: View, right: View) -> tuple[Pair, ...]:
+    return align(load_recording(left), load_recording(right))
+
+
+def step_of_side(view: View, side: int) -> int:
+    """The step that a side, 0 or 1, is at, at the scene's step of a view, or at the last."""
+    if view.partner is None:
+        return min(view.step, len(load_recording(recording_key(view)).steps) - 1)
+    pairs = load_pairs(view)
+    return pairs[min(view.step, len(pairs) - 1)].sides[side].number
+
+
+def scene_step(view: View, step: int, side: int = 0) -> int:
+    """The scene's step at which a side of a view comes to a step of its own."""
+    return step if view.partner is None else pair_of_step(load_pairs(view), side, step)
+
+
+def load_navigation(view: View) -> Mapping[str, Any]:
+    """The navigation of a view's scene, for the toolbar."""
+    sides = tuple(map(recording_key, load_sides(view)))
+    return kept().ask(sides[0], _navigate, sides)
+
+
+def _navigate(sides: tuple[View, ...]) -> Mapping[str, Any]:
+    recordings = [load_recording(side) for side in sides]
+    if len(sides) == 1:
+        return scene.navigation(recordings[0])
+    left, right = sides
+    return pair_navigation(recordings[0], recordings[1], kept().ask(left, _align, left, right))
+
+
+def load_drawing(view: View, look: Look) -> scene.Drawing[Any]:
+    """Arrange the scene of a view, in the look that its page has."""
+    return kept().ask(recording_key(view), _arrange, figure_key(view), look)
+
+
+def _arrange(view: View, look: Look) -> scene.Drawing[Any]:
+    if view.partner is None:
+        return scene.arrange(_build_model(view), look)
+    left, right = load_sides(view)
+    models = _build_model(left), _build_model(right)
+    # Not load_pairs: a model may have been recorded anew since, and its steps be others.
+    pairs = align(models[0].recording, models[1].recording)
+    return scene.arrange_pair(models, side_names(left, right), pairs, look)
+
+
+def _build_model(side: View) -> SceneModel:
+    """The model of a view without a partner."""
+    recording = load_recording(recording_key(side))
+    hazards, right = load_report(side).hazards, load_right(side)
+    thread = ravel(side.thread_index, recording.launch.block)
+    if side.own is not None:
+        nearest = min(thread, recording.launch.threads - 1)
+        return build_scene_model(
+            recording, nearest, None, hazards, presets.changes(side), right, side.own.form
+        )
+    tile = catalogue()[side.kernel].tile(**dict(side.defines))
+    return build_scene_model(recording, thread, tile, hazards, presets.changes(side), right)
+
+
+def load_right(view: View) -> Recording | None:
+    """The recording of a view without the faults of its what-ifs; None if it has none."""
+    edits = without_faults(view.edits)
+    if edits == view.edits:
+        return None
+    try:
+        return load_recording(recording_key(replace(view, edits=edits)))
+    except (SourceError, LaunchError):
+        return None
+
+
+def _draw(view: View, look: Look, steps: range) -> dict[str, Any]:
+    """Draw the scene of a view at some steps: "data", "layout", "frames"."""
+    figure = load_drawing(view, look).plain(steps)
+    figure["layout"]["meta"]["scene"] = figure_id(view, look)
+    return figure
+
+
+def _to_json(plain: Any) -> bytes:
+    text: str = to_json_plotly(plain, engine="json")
+    return text.encode()

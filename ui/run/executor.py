@@ -1,0 +1,55 @@
+"""Where work runs: one `concurrent.futures.Executor` for the whole app.
+
+`TILEWISE_SCHEDULER`, as tcp://host:8786, is the address of a Dask cluster. Without it there are
+worker processes on this machine: `TILEWISE_WORKERS` is their number, by default two more than
+there are processors. Nothing is computed in the app's own process, which has no limits.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from concurrent.futures import Executor
+from contextlib import suppress
+
+from ui.jobs.cluster import Cluster
+from ui.jobs.lanes import Lanes
+from ui.jobs.workers import Workers
+from ui.run.compute import place
+
+VARIABLE = "TILEWISE_WORKERS"
+SCHEDULER = "TILEWISE_SCHEDULER"
+# Workers beyond those that the processors could keep busy. Processes share a processor; jobs of one
+# process wait for each other, and where all have a long one, what takes a moment waits for it.
+OTHERS = 2
+
+
+@functools.cache
+def executor() -> Executor:
+    """The app's executor. Raises ClusterError."""
+    address = os.environ.get(SCHEDULER)
+    if address:
+        return Cluster(address, place)
+    return Workers(worker_count(), place)
+
+
+def worker_count() -> int:
+    """How many worker processes there are to be: at least one."""
+    with suppress(ValueError):
+        return max(int(os.environ.get(VARIABLE, "")), 1)
+    return processor_count() + OTHERS
+
+
+@functools.cache
+def lanes() -> Lanes:
+    """The app's lanes, for all its long jobs: as many as leave OTHERS to all else, if they can."""
+    workers = executor()
+    size = workers.size if isinstance(workers, Cluster) else worker_count()
+    return Lanes(workers, max(1, size - OTHERS))
+
+
+def processor_count() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,1 @@
+"""The scene of a view: pictures of its steps, packed, and the component that shows them."""

@@ -1,0 +1,123 @@
+"""The stepper component: it owns the scene's picture, its toolbar, its timeline and its keys."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from ui.drawing.look import Look, Stage
+from ui.web_page.web_files import PLAYER, read_web
+
+STAGES = {
+    Stage.COPY: "copy",
+    Stage.PRODUCT: "product",
+    Stage.BANKS: "banks",
+    Stage.THREADS: "threads",
+    Stage.REGISTERS: "registers",
+    Stage.STORE: "store into C",
+    Stage.TENSOR: "tensor core",
+    Stage.COSTS: "costs",
+}
+TOGGLED = "toggled"  # the value of a chosen stage: pin the one that is shown, or none any more
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the stepper is to show."""
+
+    scene: str  # identifies the figure
+    order: int  # another one begins at `start`, the same goes on at the visitor's step
+    start: int  # step, from 0
+    usual: int  # the step that an address does not name
+    steps: range  # those that the figure has frames of
+    look: Look
+    name: str  # of the scene, for a screen reader
+    address: Mapping[str, str]  # the view's parameters, but for its step
+    sent: (
+        int  # another one makes a message of its own, which Streamlit does not take for an old one
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Which figure the browser was last given; the same step numbers keep it the same."""
+
+    scene: str
+    order: int
+    start: int
+    steps: range
+    since: float  # time.monotonic() when it was drawn first
+
+
+@functools.cache
+def _register_components() -> tuple[Any, Any]:
+    """Register the stepper and what brings it frames of other pages, once in a process."""
+    stepper = st.components.v2.component(
+        "tilewise_stepper", html=read_web("stepper.html"), css=read_web("stepper.css"),
+        js=read_web(*PLAYER, "stepper.js"), isolate_styles=False,
+    )  # fmt: skip
+    pages = st.components.v2.component(
+        "tilewise_pages", js=read_web("pages.js"), isolate_styles=False
+    )
+    return stepper, pages
+
+
+@functools.cache
+def _smallest_chart() -> go.Figure:
+    """A chart with no template to be sent."""
+    return go.Figure({"data": [{"x": [0], "y": [0]}], "layout": {"template": "none"}})
+
+
+def bring_plotly(key: str) -> None:
+    """Bring Plotly's script to the page, which a player draws with: by a chart that nobody sees."""
+    with st.container(key=f"plotly {key}"):
+        st.plotly_chart(_smallest_chart(), theme=None, key=f"plotly_script {key}", height=10)
+
+
+def draw_stepper(
+    shown: Shown, navigation: Mapping[str, Any], figure: bytes, key: str = "scene"
+) -> Any:
+    """Draw the scene with its toolbar, and handle the keyboard.
+
+    figure is the figure as JSON, navigation is scene.navigation's. As long as the arguments stay
+    the same, Streamlit sends them once.
+
+    The result has four attributes. `at` is None before the first event, then a list of the scene,
+    the order, the current step, and a step whose frames are requested or -1. `room` is None, or the
+    room that the page leaves the figure, as in a Look. `clicked` is, of a click since the last run,
+    x and y in pixels of the figure and the step, or None; `chosen` likewise "sheet" or "stage" and
+    its value, which for a stage may be "" or TOGGLED, or "hazard" and "".
+    """
+    look = shown.look
+    header = {
+        "sent": shown.sent, "id": shown.scene, "order": shown.order, "start": shown.start,
+        "usual": shown.usual,
+        "first": shown.steps.start, "end": shown.steps.stop, "stops": dict(navigation),
+        "name": shown.name, "address": dict(shown.address), "sheet": look.sheet,
+        "stage": look.stage or "",
+        "stages": [(stage, STAGES[stage]) for stage in Stage],
+        "room": {"width": look.width, "height": look.height, "presenting": look.presenting},
+    }  # fmt: skip
+    stepper, _ = _register_components()
+    return stepper(
+        key=key,
+        data=json.dumps(header).encode() + b"\n" + figure,
+        default={"at": None, "room": None},
+        on_at_change=lambda: None,
+        on_room_change=lambda: None,
+        on_clicked_change=lambda: None,
+        on_chosen_change=lambda: None,
+    )
+
+
+def send_frames(scene: str, steps: range, frames: bytes, sent: int, key: str = "frames") -> None:
+    """Send the stepper the frames, as JSON, of some steps of a scene."""
+    head = json.dumps({"sent": sent, "scene": scene, "first": steps.start, "end": steps.stop})
+    _, pages = _register_components()
+    pages(key=key, data=head[:-1].encode() + b', "frames": ' + frames + b"}")

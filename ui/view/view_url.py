@@ -1,0 +1,534 @@
+"""The stepper's state as query parameters of the page's URL, and any URL's nearest valid state."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from simulator.broken_file import Broken
+from simulator.catalogue import Entry, catalogue, whole_catalogue
+from simulator.language.errors import list_names
+from simulator.launch import MAX_THREADS, Dim3
+from simulator.machine.schedule import Schedule
+from simulator.verdict.form import OwnKernel
+from ui.drawing.look import Sheet, Stage
+from ui.view import own_link
+from ui.view.what_if import SWITCHES, applicable_edits
+
+LARGEST = 64  # rows or columns of a matrix on the screen
+SCHEDULES = (Schedule.LOCKSTEP, Schedule.ASCENDING, Schedule.DESCENDING)
+INPUTS = ("random", "counting", "fractions")  # presets.inputs builds them
+# Query parameters of every kernel; each macro of a kernel is a parameter too.
+PARAMETERS = (
+    "kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs", "view",
+    "stage", "with", own_link.PARAMETER,
+)  # fmt: skip
+# Those of a visitor's own kernel; the Write page adds the exercise that it is for.
+OWN_PARAMETERS = (
+    own_link.PARAMETER, "exercise", "edits", "bx", "by", "bz", "tx", "ty", "tz", "step", "schedule",
+    "view", "stage", "with",
+)  # fmt: skip
+OWN = "own"  # a partner's kernel: the visitor's own once more
+FOLLOWS = "follows"  # the parameter "stage" where none is pinned
+WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
+MAX_VALUE_LENGTH = 400  # characters of a value that are read
+LARGEST_NUMBER = 10**9  # larger numbers are read as this number
+MAX_QUOTED_LENGTH = 20  # characters of an invalid value that its notice repeats
+
+BEFORE_FIRST = "The first step is step 1; the scene begins there."
+
+Index2D = tuple[int, int]  # x, y of a block or a thread
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """The scene beside a view's: another kernel's for the same product, or the same one's.
+
+    Beside a visitor's own kernel it is that kernel's, on the same launch.
+    """
+
+    kernel: str  # name of an entry of the catalogue, or OWN
+    defines: tuple[tuple[str, int], ...]  # all macros, in the entry's order
+    edits: tuple[str, ...]  # keys of ui.view.what_if, in its order
+    schedule: Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the stepper shows."""
+
+    kernel: str = "tiled"  # name of an entry of the catalogue
+    M: int = 8  # rows of A and C
+    N: int = 8  # columns of B and C
+    K: int = 8  # columns of A, rows of B
+    defines: tuple[tuple[str, int], ...] = (("TILE", 4),)  # all macros, in the entry's order
+    edits: tuple[str, ...] = ()  # keys of ui.view.what_if, in its order
+    block: Index2D = (0, 0)  # in the grid
+    thread: Index2D = (0, 0)  # the focused thread, in the block
+    step: int = 0  # from 0
+    schedule: Schedule = Schedule.LOCKSTEP
+    inputs: str = "random"  # of INPUTS
+    sheet: Sheet = Sheet.LECTURE  # the parameter "view"
+    stage: Stage | None = None  # the lecture's stage that is pinned; None follows the step
+    # The parameter "with". Steps are then pairs of steps of both scenes, in lockstep.
+    partner: Partner | None = None
+    # A visitor's own kernel in the place of the catalogue's; then kernel, M, N, K, defines and
+    # inputs say nothing. The block and the thread may be beyond the launch, whose sizes only
+    # running it tells.
+    own: OwnKernel | None = None
+    z: Index2D = (0, 0)  # of the block and of the thread; the catalogue's kernels have only 0
+
+    @property
+    def block_index(self) -> Dim3:
+        """The block's x, y and z in the grid."""
+        return *self.block, self.z[0]
+
+    @property
+    def thread_index(self) -> Dim3:
+        """The focused thread's x, y and z in the block."""
+        return *self.thread, self.z[1]
+
+
+DEFAULT = View()
+
+
+def to_query(view: View) -> dict[str, str]:
+    """Encode a view as query parameters, without those that have default values.
+
+    The parameter "step" counts from 1; it is left out where it is usual_step().
+
+    >>> to_query(View(M=16, step=2))
+    {'M': '16', 'step': '3'}
+    """
+    query = _encode_without_step(view)
+    if view.step != _usual_step(query):
+        query["step"] = str(view.step + 1)
+    return query
+
+
+def usual_step(view: View) -> int:
+    """The step, from 0, that the view's address does not name.
+
+    It is the first one; where the address would be empty, as at a first visit, it is the one that
+    the kernel opens with.
+    """
+    return _usual_step(_encode_without_step(view))
+
+
+def _usual_step(query_without_step: Mapping[str, Any]) -> int:
+    if query_without_step or DEFAULT.kernel not in catalogue():
+        return 0
+    return catalogue()[DEFAULT.kernel].opens["step"] - 1
+
+
+def _encode_without_step(view: View) -> dict[str, str]:
+    kernel: dict[str, tuple[Any, Any]]
+    if view.own is not None:
+        kernel = {own_link.PARAMETER: (own_link.encode(view.own) or own_link.IN_SESSION, "")}
+    else:
+        entry = catalogue()[view.kernel]
+        default_defines = dict(_default_defines(entry))
+        kernel = {
+            "kernel": (view.kernel, DEFAULT.kernel),
+            **{size: (getattr(view, size), entry.opens[size]) for size in "MNK"},
+            **{name: (value, default_defines[name]) for name, value in view.defines},
+        }
+    values = {
+        **kernel,
+        "edits": (".".join(view.edits), ""),
+        "bx": (view.block[0], 0), "by": (view.block[1], 0),
+        "tx": (view.thread[0], 0), "ty": (view.thread[1], 0),
+        "bz": (view.z[0], 0), "tz": (view.z[1], 0),
+        "schedule": (view.schedule, DEFAULT.schedule),
+        "inputs": (view.inputs, DEFAULT.inputs),
+        "view": (view.sheet, DEFAULT.sheet),
+        "stage": (view.stage or FOLLOWS, FOLLOWS),
+        "with": ("" if view.partner is None else _encode_partner(view, view.partner), ""),
+    }  # fmt: skip
+    return {name: str(value) for name, (value, default) in values.items() if value != default}
+
+
+def _encode_partner(view: View, partner: Partner) -> str:
+    """The kernel, and by name and value what is not as usual beside the view.
+
+    >>> _encode_partner(DEFAULT, Partner("tiled", (("TILE", 4),), ("pad",), Schedule.ASCENDING))
+    'tiled,edits:pad,schedule:ascending'
+    """
+    usual = usual_partner(view, partner.kernel)
+    values = {
+        **{name: (value, dict(usual.defines)[name]) for name, value in partner.defines},
+        "edits": (".".join(partner.edits), ""),
+        "schedule": (partner.schedule, usual.schedule),
+    }
+    named = [f"{name}:{value}" for name, (value, default) in values.items() if value != default]
+    return ",".join([partner.kernel, *named])
+
+
+def usual_partner(view: View, kernel: str) -> Partner:
+    """A kernel beside a view: with the view's macros, where it has such, and its schedule."""
+    if view.own is not None:
+        return Partner(OWN, (), (), view.schedule)
+    entry = catalogue()[kernel]
+    own, defaults = dict(view.defines), dict(_default_defines(entry))
+    defines = {
+        name: own[name] if own.get(name) in entry.defines[name] else default
+        for name, default in defaults.items()
+    }
+    if not _fits(entry, defines):
+        defines = defaults
+    return Partner(kernel, tuple(defines.items()), (), view.schedule)
+
+
+def follow(partner: Partner, before: View, after: View) -> Partner:
+    """The scene beside a view that has changed: what was as usual beside it before, stays so.
+
+    >>> wider = View(defines=(("TILE", 8),), schedule=Schedule.ASCENDING)
+    >>> beside = follow(Partner("padded", (("TILE", 4),), (), DEFAULT.schedule), DEFAULT, wider)
+    >>> beside.defines, beside.schedule.value
+    ((('TILE', 8),), 'ascending')
+    """
+    usual, now = (usual_partner(view, partner.kernel) for view in (before, after))
+    defines = tuple(
+        new if own == old else own
+        for own, old, new in zip(partner.defines, usual.defines, now.defines, strict=True)
+    )
+    if after.own is None and not _fits(catalogue()[partner.kernel], dict(defines)):
+        defines = partner.defines
+    schedule = now.schedule if partner.schedule == usual.schedule else partner.schedule
+    return replace(partner, defines=defines, schedule=schedule)
+
+
+def from_query(
+    query: Mapping[str, str | Sequence[str]], kept: OwnKernel | None = None
+) -> tuple[View, tuple[str, ...]]:
+    """Parse query parameters: the nearest valid view, and a notice for each invalid parameter.
+
+    Raises BrokenFileError where the catalogue has no kernel.
+
+    kept is the visitor's own kernel that is too long for an address, if there is one. The last
+    value of a repeated parameter counts. An empty query is the default kernel's opening_view(); any
+    other without a step begins at the first. The number of steps is unknown here: the step may be
+    beyond the last step until `clamp` limits it.
+
+    >>> view, notices = from_query({"M": "16", "step": "3"})
+    >>> view.M, view.step, notices
+    (16, 2, ())
+    """
+    parser = QueryParser(query)
+    if own_link.PARAMETER in query:
+        return _parse_own(parser, query, kept)
+    kernel = parser.parse_kernel()
+    entry = catalogue()[kernel]
+    M, N, K = (parser.parse_size(name, entry.opens[name]) for name in "MNK")
+    defines = _parse_defines(parser, entry, _default_defines(entry))
+    edits = _parse_edits(parser, entry.source(**dict(defines)))
+    shown = _parse_shown(parser, _usual_step(query) + 1)
+    view = replace(
+        shown, kernel=kernel, M=M, N=N, K=K, defines=defines, edits=edits,
+        inputs=parser.parse_word("inputs", INPUTS, DEFAULT.inputs),
+    )  # fmt: skip
+    grid, block = entry.shape(view.M, view.N, **dict(defines))
+    if grid[2] > 1:
+        view = replace(view, z=(parser.parse_integer("bz", 0), 0))
+    known = {*PARAMETERS, *entry.defines} - {own_link.PARAMETER}
+    parser.note_unknown(known | ({"bz"} if entry.pieces != 1 else set()))
+    view, clamp_notices = _clamp_to_launch(view, grid, block)
+    partner, partner_notices = _parse_partner(view, parser.text("with"))
+    return replace(view, partner=partner), (*parser.notices, *clamp_notices, *partner_notices)
+
+
+def parse_view(query: Mapping[str, str]) -> View:
+    """The view of an address's parameters. ValueError, a sentence, for one that cannot be shown.
+
+    BrokenFileError where a kernel that it names is broken.
+    """
+    if own_link.PARAMETER not in query:
+        beside = query.get("with", "").partition(",")[0]
+        for name in {query.get("kernel", DEFAULT.kernel), beside} & set(catalogue().everything):
+            catalogue()[name]
+    view, notices = from_query(query)
+    if notices:
+        raise ValueError(" ".join(notices))
+    return view
+
+
+def _parse_shown(parser: QueryParser, usual_step: int) -> View:
+    """Parse what a view of any kernel has: block, thread, step, order of warps, sheet, stage."""
+    stage = parser.parse_word("stage", (*Stage, FOLLOWS), FOLLOWS)
+    step = parser.parse_integer("step", usual_step)
+    if step < 1:
+        parser.notices.append(BEFORE_FIRST)
+    return View(
+        block=(parser.parse_integer("bx", 0), parser.parse_integer("by", 0)),
+        thread=(parser.parse_integer("tx", 0), parser.parse_integer("ty", 0)),
+        step=max(step, 1) - 1,
+        schedule=Schedule(parser.parse_word("schedule", SCHEDULES, DEFAULT.schedule)),
+        sheet=Sheet(parser.parse_word("view", tuple(Sheet), DEFAULT.sheet)),
+        stage=None if stage == FOLLOWS else Stage(stage),
+    )
+
+
+def _parse_own(
+    parser: QueryParser, query: Mapping[str, str | Sequence[str]], kept: OwnKernel | None
+) -> tuple[View, tuple[str, ...]]:
+    """Parse a view of a visitor's own kernel; the usual view where the kernel cannot be read."""
+    value = query[own_link.PARAMETER]
+    text = value if isinstance(value, str) else next(iter(reversed(value)), "")
+    try:
+        if text == own_link.IN_SESSION and kept is None:
+            raise own_link.LinkError(own_link.TOO_LONG)
+        own = kept if text == own_link.IN_SESSION else own_link.decode(text)
+    except own_link.LinkError as error:
+        return from_query({})[0], (str(error),)
+    edits = _parse_own_edits(parser)
+    view = _parse_shown(parser, 1)
+    z = max(parser.parse_integer("bz", 0), 0), max(parser.parse_integer("tz", 0), 0)
+    parser.note_unknown(OWN_PARAMETERS)
+    block, thread = ((max(index[0], 0), max(index[1], 0)) for index in (view.block, view.thread))
+    view = replace(view, own=own, edits=edits, block=block, thread=thread, z=z)
+    partner, notices = _parse_partner(view, parser.text("with"))
+    return replace(view, partner=partner), (*parser.notices, *notices)
+
+
+def _parse_own_edits(parser: QueryParser) -> tuple[str, ...]:
+    """Parse the edits of a visitor's own kernel, of which only its text tells which apply."""
+    requested = {name for name in re.split(r"[.,\s]+", parser.text("edits")) if name}
+    return tuple(switch.edit.key for switch in SWITCHES if switch.edit.key in requested)
+
+
+def _parse_partner(view: View, text: str) -> tuple[Partner | None, tuple[str, ...]]:
+    """Parse the scene beside a view, as _encode_partner writes it; a notice for each mistake."""
+    if not text:
+        return None, ()
+    kernel, *others = (part.strip() for part in text.split(","))
+    pairs = [other.partition(":") for other in others if other]
+    values = {name.strip(): value.strip() for name, _, value in pairs}
+    parser = QueryParser({**values, "with": kernel})
+    kernels = tuple(catalogue()) if view.own is None else (OWN,)
+    first = view.kernel if view.own is None else OWN
+    usual = usual_partner(view, parser.parse_word("with", kernels, first))
+    defines, macros = usual.defines, {name for name, _ in usual.defines}
+    unknown = [_quote(name) for name in values if name not in {*macros, "edits", "schedule"}]
+    if unknown:
+        parser.notices.append(f"The scene beside it has no {list_names(unknown)}; it is left out.")
+    if view.own is None:
+        entry = catalogue()[usual.kernel]
+        defines = _parse_defines(parser, entry, usual.defines)
+        edits = _parse_edits(parser, entry.source(**dict(defines)))
+    else:
+        edits = _parse_own_edits(parser)
+    schedule = Schedule(parser.parse_word("schedule", SCHEDULES, usual.schedule))
+    return Partner(usual.kernel, defines, edits, schedule), tuple(parser.notices)
+
+
+def opening_view(kernel: str) -> View:
+    """The view that a kernel opens with when it is chosen, at a step where its idea is seen."""
+    return from_query({"kernel": kernel, "step": str(catalogue()[kernel].opens["step"])})[0]
+
+
+def clamp(view: View, grid: Dim3, block: Dim3, steps: int) -> tuple[View, tuple[str, ...]]:
+    """Limit a view's block, thread and step to a recorded launch; a notice for each change.
+
+    grid and block are the launch's, in x, y, z; steps is the number of steps of the recording.
+    """
+    view, notices = _clamp_to_launch(view, grid, block)
+    last = max(steps, 1) - 1
+    if 0 <= view.step <= last:
+        return view, notices
+    beyond = f"The recording has {steps:,} steps; the scene shows the last of them."
+    sentence = BEFORE_FIRST if view.step < 0 else beyond
+    return replace(view, step=min(max(view.step, 0), last)), (*notices, sentence)
+
+
+def _clamp_to_launch(view: View, grid: Dim3, block: Dim3) -> tuple[View, tuple[str, ...]]:
+    """Limit a view's block to the grid and its thread to the block; a notice for each change."""
+    notices: list[str] = []
+    clamped: dict[str, Dim3] = {}
+    for what, index, sizes, container in (
+        ("block", view.block_index, grid, "grid"),
+        ("thread", view.thread_index, block, "block"),
+    ):
+        x, y, z = (min(max(i, 0), size - 1) for i, size in zip(index, sizes, strict=True))
+        clamped[what] = (x, y, z)
+        if (x, y, z) != index:
+            dimensions = 3 if sizes[2] > 1 else 2
+            size = " × ".join(map(str, sizes[:dimensions]))
+            nearest = ", ".join(map(str, clamped[what][:dimensions]))
+            notices.append(
+                f"There is no such {what} in a {container} of {size}; the scene shows {what} "
+                f"({nearest})."
+            )
+    (*block_xy, block_z), (*thread_xy, thread_z) = clamped["block"], clamped["thread"]
+    view = replace(
+        view, block=(block_xy[0], block_xy[1]), thread=(thread_xy[0], thread_xy[1]),
+        z=(block_z, thread_z),
+    )  # fmt: skip
+    return view, tuple(notices)
+
+
+def _default_defines(entry: Entry) -> tuple[tuple[str, int], ...]:
+    """The macros that a kernel is first shown with, in the entry's order."""
+    return tuple((name, entry.teaching[0][name]) for name in entry.defines)
+
+
+def _fits(entry: Entry, values: Mapping[str, int]) -> bool:
+    """Whether a GPU takes the block of a kernel with these macros."""
+    x, y, z = entry.shape(1, 1, **values)[1]
+    return x * y * z <= MAX_THREADS
+
+
+def _parse_defines(
+    parser: QueryParser, entry: Entry, defaults: tuple[tuple[str, int], ...]
+) -> tuple[tuple[str, int], ...]:
+    """Parse the macros: for each the nearest option, such that the block is not too large."""
+    chosen = {
+        name: parser.parse_option(name, entry.defines[name], default) for name, default in defaults
+    }
+    if not _fits(entry, chosen):
+        settings = [
+            dict(zip(chosen, values, strict=True))
+            for values in itertools.product(*(entry.defines[name] for name in chosen))
+        ]
+        nearest = min(
+            (values for values in settings if _fits(entry, values)),
+            key=lambda values: (
+                sum(values[name] != chosen[name] for name in chosen),
+                sum(abs(values[name] - chosen[name]) for name in chosen),
+            ),
+        )
+        parser.notices.append(
+            f"A block with {_format_defines(chosen)} has more than the {MAX_THREADS:,} threads "
+            f"that a GPU takes; the scene shows {_format_defines(nearest)}."
+        )
+        chosen = nearest
+    return tuple(chosen.items())
+
+
+def _format_defines(values: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
+def _parse_edits(parser: QueryParser, text: str) -> tuple[str, ...]:
+    """Parse the edits; those that apply to the kernel's source, in the order of ui.view.what_if."""
+    names = [switch.edit.key for switch in SWITCHES]
+    requested = {name for name in re.split(r"[.,\s]+", parser.text("edits")) if name}
+    possible = {edit.key for edit in applicable_edits(text)}
+    unknown = sorted(_quote(name) for name in requested if name not in names)
+    if unknown:
+        parser.notices.append(
+            f"There is no edit {list_names(unknown)}, only {', '.join(names)}; it is left out."
+        )
+    inapplicable = [name for name in names if name in requested and name not in possible]
+    if inapplicable:
+        parser.notices.append(
+            f"This kernel has nothing for {list_names(inapplicable)} to change; it is left out."
+        )
+    return tuple(name for name in names if name in requested and name in possible)
+
+
+class QueryParser:
+    """Parses query parameters and collects a notice for each invalid value."""
+
+    def __init__(self, query: Mapping[str, str | Sequence[str]]) -> None:
+        self.notices: list[str] = []
+        self._values: dict[str, str] = {}
+        for name, value in query.items():
+            last = value if isinstance(value, str) else next(iter(reversed(value)), "")
+            self._values[name] = last[:MAX_VALUE_LENGTH].strip(" ")
+            if not isinstance(value, str) and len(value) > 1:
+                self.notices.append(f"{_quote(name)} is given {len(value)} times; the last counts.")
+
+    def note_unknown(self, known: Container[str]) -> None:
+        """Add a notice where there are parameters that are not known."""
+        unknown = [_quote(name) for name in self._values if name not in known]
+        if unknown:
+            self.notices.append(
+                f"The address of this kernel has no {list_names(unknown)}; it is left out."
+            )
+
+    def text(self, name: str) -> str:
+        """The value of a parameter, "" if it is missing."""
+        return self._values.get(name, "")
+
+    def parse_kernel(self) -> str:
+        """Parse the name of a kernel to step through.
+
+        For one that the simulator does not execute, with a notice, the last before it of its
+        precision; for one that is broken, with a notice, the usual one, or the first.
+        """
+        usual = DEFAULT.kernel
+        if usual not in catalogue():
+            usual = next(iter(catalogue()), usual)
+        wanted = whole_catalogue().everything.get(self.text("kernel") or DEFAULT.kernel)
+        if isinstance(wanted, Broken):
+            self.notices.append(f"This kernel cannot be shown: {wanted} The scene shows {usual}.")
+            return usual
+        if wanted is None or wanted.simulated:
+            return self.parse_word("kernel", tuple(catalogue()), usual)
+        before = [name for name, one in catalogue().items() if one.precision == wanted.precision]
+        nearest = before[-1] if before else usual
+        self.notices.append(
+            f"“{wanted.title}” runs on a GPU alone, for the simulator does not execute its "
+            f"instructions of four warps (wgmma); the scene shows {nearest}."
+        )
+        return nearest
+
+    def parse_integer(self, name: str, default: int) -> int:
+        """Parse an integer; the default, with a notice, for anything else."""
+        if name not in self._values:
+            return default
+        text = self._values[name]
+        if not WHOLE_NUMBER.fullmatch(text):
+            self.notices.append(
+                f"{name} = {_quote(text)} is not a whole number; the scene shows {default}."
+            )
+            return default
+        return min(max(int(text), -LARGEST_NUMBER), LARGEST_NUMBER)
+
+    def parse_size(self, name: str, default: int) -> int:
+        """Parse a size of a matrix, limited to 1 and LARGEST."""
+        value = self.parse_integer(name, default)
+        nearest = min(max(value, 1), LARGEST)
+        if value != nearest:
+            beyond = "less than 1, the least" if value < 1 else f"more than {LARGEST}, the most"
+            self.notices.append(
+                f"{name} = {_shorten_and_clean(self.text(name))} is {beyond} that the scene shows; "
+                f"it shows {nearest}."
+            )
+        return nearest
+
+    def parse_option(self, name: str, options: Sequence[int], default: int) -> int:
+        """Parse an integer and return the nearest option."""
+        value = self.parse_integer(name, default)
+        nearest = min(sorted(options), key=lambda option: abs(option - value))
+        if value != nearest:
+            self.notices.append(
+                f"{name} = {_shorten_and_clean(self.text(name))} is not offered "
+                f"({', '.join(map(str, sorted(options)))}); the scene shows {nearest}."
+            )
+        return nearest
+
+    def parse_word(self, name: str, options: Sequence[str], default: str) -> str:
+        """Parse a word: an option, else the most similar option, else the default."""
+        if name not in self._values or self._values[name] in options:
+            return self._values.get(name, default)
+        nearest = next(iter(difflib.get_close_matches(self._values[name], options, 1)), default)
+        self.notices.append(
+            f"{name} = {_quote(self._values[name])} is none of {', '.join(options)}; "
+            f"the scene shows {nearest}."
+        )
+        return nearest
+
+
+def _quote(text: str) -> str:
+    return f"“{_shorten_and_clean(text)}”"
+
+
+def _shorten_and_clean(text: str) -> str:
+    """The start of an invalid value, without characters that could be markup on a page."""
+    short = text if len(text) <= MAX_QUOTED_LENGTH else text[:MAX_QUOTED_LENGTH] + "…"
+    return re.sub(r"(?<!\d)\.|\.(?!\d)|_|[^\w .,+…-]", "?", short)

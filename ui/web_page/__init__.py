@@ -1,0 +1,1 @@
+"""What pages share that is no kernel: styles, controls, downloads, a visitor who leaves."""

@@ -1,0 +1,102 @@
+"""Streamlit's page, sent with scripts that run before its own, and what it loads late early.
+
+One script tells Python the room of a first visit, see ui/web/first_room.js; one lets a double click
+press a popover's button once, see ui/web/double_click.js. The third keeps the requests of a direct
+link, such as /compare, from failing: Streamlit's script looks for its server beneath the page's
+address first, at /compare/_stcore/health, and finds it one folder up only after that answered "404
+Not Found" (issue 7074 of streamlit/streamlit). It asks nowhere else when `window.__streamlit` names
+the server's address. Should a later release know that name no longer, it looks around as before.
+
+Streamlit's script loads the modules of a page's elements when the first message with one has come,
+and then the browser needs half a second for Plotly's. Here it loads them from the start, and runs
+Plotly's while the server draws. Should a later release name its files otherwise, they are loaded
+late as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from ui.web_page.web_files import read_web
+
+INDEX = Path(st.__file__).parent / "static" / "index.html"
+# Relative to the page's own address, since a proxy may have put a folder before the app's.
+SERVER_ADDRESS = (
+    "<script>window.__streamlit = Object.assign(window.__streamlit ?? {}, "
+    '{BACKEND_BASE_URL: new URL(".", window.location.href).href})</script>'
+)
+# Other names of pages, which someone may type: after what the navigation, and this app, call them.
+OTHER_NAMES = {
+    "gpu": "compare", "GPU": "compare", "lessons": "learn", "lesson": "learn", "exercises": "write",
+    "home": "", "door": "",
+}  # fmt: skip
+
+
+MODULES = ("Html", "Selectbox", "BidiComponent", "PlotlyChart")  # the last one is run early, too
+
+
+def routes(pages: Iterable[str]) -> list[Route]:
+    """A route for each page, named as in its address, "" for the first; none without index.html.
+
+    A page's other names lead to its address. All hold for the folder of the setting
+    server.baseUrlPath.
+    """
+    if not INDEX.is_file():
+        return []
+    found = [Route(f"{prefix()}/{page}", send_index if page else send_first) for page in pages]
+    for name in OTHER_NAMES:
+        found.append(Route(f"{prefix()}/{name}", send_to_page))
+        found.append(Route(f"{prefix()}/{name}/", send_to_page))
+    return found
+
+
+def prefix() -> str:
+    """What stands before the app's paths in an address: "" or a folder, "/lectures"."""
+    folder = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{folder}" if folder else ""
+
+
+def send_first(request: Request) -> Response:
+    """The first page's; an address with a view, as links had it before, is the Step page's."""
+    if request.url.query:
+        return RedirectResponse(f"step?{request.url.query}")
+    return send_index(request)
+
+
+def send_to_page(request: Request) -> Response:
+    """The address of the page that another name means, with the query: /gpu leads to /compare."""
+    _, name, *slash = request.url.path.removeprefix(prefix()).split("/")
+    page = OTHER_NAMES[name]
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"{'..' if slash else '.'}/{page}{query}")
+
+
+def send_index(_: Request) -> HTMLResponse:
+    """Streamlit's index.html with the scripts, which must come before its own."""
+    index = INDEX.read_text(encoding="utf-8")
+    scripts = f"{SERVER_ADDRESS}<script>{read_web('first_room.js', 'double_click.js')}</script>"
+    index = index.replace("<head>", f"<head>{scripts}", 1)
+    return HTMLResponse(
+        index.replace("</head>", f"{early_modules()}</head>", 1),
+        headers={"Cache-Control": "no-cache"},
+    )
+
+
+def early_modules() -> str:
+    """The elements that load Streamlit's modules; none for a file that this release lacks."""
+    folder = INDEX.parent / "static" / "js"
+    found = [f"./static/js/{file.name}" for name in MODULES for file in folder.glob(f"{name}.*.js")]
+    links = [f'<link rel="modulepreload" crossorigin href="{file}">' for file in found]
+    run = "".join(
+        '<script type="module">(window.requestIdleCallback ?? setTimeout)'
+        f'(() => import("{file}"))</script>'
+        for file in found
+        if "PlotlyChart" in file
+    )
+    return "".join(links) + run
