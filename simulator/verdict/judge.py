@@ -16,6 +16,7 @@ from simulator.verdict.next_step import joined, next_step
 from simulator.verdict.overflow import overflow
 from simulator.verdict.parameters import in_layout
 from simulator.verdict.probe import Probe
+from simulator.verdict.reference import find_reference
 from simulator.verdict.residency import occupancy
 from simulator.verdict.runs import ALL_SECONDS, Runs
 from simulator.verdict.seeming import seems
@@ -48,7 +49,7 @@ def judge(
     LaunchError for a form that describes no launch.
     """
     task = task_of(own.form)
-    runs = Runs(kernel, own.form, task)
+    runs = Runs(kernel, own.form, task, find_reference(kernel) if task is None else None)
     begin = time.thread_time()
     planned = trials(kernel, own.form, task.sizes if task else ())
     for number, trial in enumerate(planned):
@@ -80,7 +81,7 @@ def judge(
     report = runs.report
     others = () if kernel.shared else rows
     too_large = overflow(kernel)
-    title = task.title if task is not None else ""
+    title = runs.title or ""
     change = f"{mended.sentence} {mended.why}".rstrip() if mended is not None else ""
     return Verdict(
         repair=mended,

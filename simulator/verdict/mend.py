@@ -32,11 +32,11 @@ def mend(runs: Runs, planned: Sequence[Trial]) -> Repair | None:
     ]
     if not failed or any(one.has_fractions for one in runs.checks):
         return None  # what is wrong is in the values, not at a place
-    right = CheckState.RIGHT if runs.task is not None else CheckState.UNCHECKED
+    right = CheckState.UNCHECKED if runs.title is None else CheckState.RIGHT
 
     def mends(change: Repair) -> bool:
         mended = _compile(apply(kernel.text, change.fixes), kernel.name)
-        again = Runs(mended, runs.form, runs.task, explained=EXPLAINED)
+        again = Runs(mended, runs.form, runs.task, runs.reference, explained=EXPLAINED)
         for trial in (*failed[:MOST_FAILED], *others[:MOST_OTHERS]):
             again.run(trial, SECONDS)
             if again.hazards or again.checks[-1].state not in (right, CheckState.SKIPPED):

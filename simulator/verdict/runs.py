@@ -26,6 +26,7 @@ from simulator.size_expression import evaluate
 from simulator.verdict.expected import expected_results
 from simulator.verdict.form import LaunchForm, with_fractions
 from simulator.verdict.launches import arrays_by_role, build_launch
+from simulator.verdict.reference import TERMS, Reference
 from simulator.verdict.sizes import TILE_SIDE, Trial
 from simulator.verdict.story import Operands, as_number, cell_text, explain
 from simulator.verdict.tasks import LARGEST_WORK, PRODUCT_ROLES, Task, wrong_cells
@@ -46,12 +47,20 @@ class Runs:
     kernel: Kernel
     form: LaunchForm
     task: Task | None
+    reference: Reference | None = None  # that says what is right where there is no task
     checks: list[SizeCheck] = field(default_factory=list)
     hazards: dict[tuple[HazardKind, tuple[int, ...]], FoundHazard] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     launch: Launch | None = None  # by the form's own sizes
     report: Report | None = None  # of that launch; None where it did not come to its end
     explained: int = 0
+
+    @property
+    def title(self) -> str | None:
+        """What is compared, in words; None where nothing says what is right."""
+        if self.task is not None:
+            return self.task.title
+        return None if self.reference is None else f"What {self.reference.name} computes"
 
     def skip(self, trial: Trial, seconds: float = 0.0) -> None:
         """Note a size for which no time is left; seconds were spent on it."""
@@ -94,14 +103,14 @@ class Runs:
         if wrong is None and depends and launch.warps > 1 and left > 0:
             wrong = self._other_order(trial, launch, left)
         spent = time.thread_time() - begin
-        if self.task is None:
+        if self.title is None:
             self._add(trial, CheckState.UNCHECKED, spent, "It ran to its end.")
         elif wrong is None:
             outside = next((one for one in report.hazards if one.kind in DROPPED), None)
             if outside is None:
-                self._add(trial, CheckState.RIGHT, spent, f"{self.task.title} is right.")
+                self._add(trial, CheckState.RIGHT, spent, f"{self.title} is right.")
             else:
-                said = f"{self.task.title} is right only since an access was dropped: "
+                said = f"{self.title} is right only since an access was dropped: "
                 self._add(trial, CheckState.WRONG, spent, said + outside.message)
         else:
             self._add(trial, CheckState.WRONG, spent, wrong.sentence, wrong)
@@ -174,7 +183,7 @@ class Runs:
     ) -> WrongCell | None:
         """The first wrong cell of a launch's results, if the task says what is right."""
         if self.task is None:
-            return None
+            return self._compare_with_reference(launch, after, order)
         names = dict(self.form.roles)
         before = arrays_by_role(self.kernel, self.form, launch, self.task.arrays)
         found = expected_results(self.kernel, self.form, launch, self.task, trial.sizes)
@@ -190,6 +199,29 @@ class Runs:
             cell = int(np.ravel_multi_index(first.index, expected.shape))
             operands = self._operands(before, trial.sizes, first.index)
             return explain(self.kernel, launch, first, cell, operands)
+        return None
+
+    def _compare_with_reference(
+        self, launch: Launch, after: Mapping[str, Array], order: Schedule
+    ) -> WrongCell | None:
+        """The first cell that is not what the file's own reference computes.
+
+        A reference that takes too long says nothing, of this launch and of others.
+        """
+        expected = self.reference.expected(launch) if self.reference is not None else {}
+        if expected is None:
+            self.reference = None
+            return None
+        for name, cells in expected.items():
+            wrong = wrong_cells(after[name], cells, TERMS)
+            if wrong.any():
+                result = after[name].reshape(cells.shape)
+                first = _wrong_cell(name, result, cells, wrong, order)
+                cell = int(np.ravel_multi_index(first.index, cells.shape))
+                told = explain(self.kernel, launch, first, cell, None)
+                assert self.reference is not None
+                said = f"{told.sentence} That is what {self.reference.name} computes."
+                return replace(told, sentence=said)
         return None
 
     def _operands(
