@@ -18,7 +18,7 @@ from tests.ui import jobs
 from tests.until import until
 from ui.jobs import workers as workers_module
 from ui.jobs.settings import CLICK
-from ui.jobs.workers import PATIENCE, SHARE, STARTS, Ahead, StoppedError, WorkerLostError, Workers
+from ui.jobs.workers import PATIENCE, SHARE, STARTS, Marked, StoppedError, WorkerLostError, Workers
 from ui.run import executor
 from ui.run.executor import VARIABLE
 
@@ -81,11 +81,14 @@ def test_a_job_goes_elsewhere_where_the_like_of_it_takes_long(workers: Workers) 
     blocked.stop()
 
 
-def test_a_job_waits_as_long_for_the_like_of_it_as_that_took(workers: Workers) -> None:
-    first = workers.submit(jobs.process_after, "a", 4 * PATIENCE).result(SECONDS)
-    workers.submit(jobs.process_after, "a", 2 * PATIENCE)
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_job_waits_as_long_as_what_is_kept_took(is_kept: bool) -> None:
+    workers = Workers(2, by_first, lambda place: is_kept)
+    first = workers.submit(jobs.process_after, "a", 8 * PATIENCE).result(SECONDS)
+    workers.submit(jobs.process_after, "a", 4 * PATIENCE)
     waiting = [workers.submit(jobs.process, "a") for _ in range(2)]
-    assert [one.result(SECONDS) for one in waiting] == [first, first]
+    assert (waiting[1].result(SECONDS) == first) == is_kept
+    workers.shutdown()
 
 
 def test_a_job_that_had_to_wait_goes_to_the_first_that_is_free(workers: Workers) -> None:
@@ -99,7 +102,7 @@ def test_a_job_that_had_to_wait_goes_to_the_first_that_is_free(workers: Workers)
 def test_a_job_that_is_ahead_waits_for_all_others() -> None:
     one = Workers(1, by_first)
     one.submit(jobs.process_after, "a", 0.5)
-    ahead = one.submit(Ahead(jobs.process), "a")
+    ahead = one.submit(Marked(jobs.process, is_ahead=True), "a")
     others = [one.submit(jobs.process_after, place, 0.1) for place in "ab"]
     ahead.result(SECONDS)
     assert all(other.done() for other in others)
@@ -110,7 +113,7 @@ def test_a_job_that_is_ahead_does_not_go_elsewhere(workers: Workers) -> None:
     both = [workers.submit(jobs.process_after, place, 0.2) for place in "ab"]
     first, _ = (job.result(SECONDS) for job in both)
     workers.submit(jobs.process_after, "a", 3 * PATIENCE)
-    assert workers.submit(Ahead(jobs.process), "a").result(SECONDS) == first
+    assert workers.submit(Marked(jobs.process, is_ahead=True), "a").result(SECONDS) == first
 
 
 def test_an_error_is_the_jobs_own(workers: Workers) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.ui import jobs
 from ui.jobs.lanes import Lanes
-from ui.jobs.workers import Long, Running, StoppedError, Workers
+from ui.jobs.workers import Marked, Running, StoppedError, Workers
 from ui.run.compute import place
 
 
@@ -110,11 +110,11 @@ def test_threads_of_the_app_itself_have_lanes_too() -> None:
         assert second.result(60) == "5"
 
 
-def test_nobody_waits_for_the_process_of_a_long_job() -> None:
+def test_nobody_waits_long_for_the_process_of_a_long_job() -> None:
     workers = Workers(2, place)
     try:
         first = workers.submit(jobs.process_after, "view", 0.0).result(60)
-        long = workers.submit(Long(0, jobs.process_after), "view", 600.0)
+        long = workers.submit(Marked(jobs.process_after, lane=0), "view", 600.0)
         assert workers.submit(jobs.process_after, "view", 0.0).result(60) != first
         long.stop()
         with pytest.raises(StoppedError):

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future, wait
 from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ui.jobs.workers import Long, Place, Running, WorkerLostError, Workers
+from ui.jobs.workers import Place, Running, WorkerLostError, Workers
 
 if TYPE_CHECKING:
     from distributed import Scheduler
@@ -101,9 +101,7 @@ def _run(call: Callable[[], Any], place: Hashable) -> tuple[str, Any]:
     from distributed import get_worker
 
     worker = get_worker()
-    is_long = isinstance(getattr(call, "func", None), Long)
-    job = Long(0, _call) if is_long else _call
-    running = _processes(worker.state.nthreads).submit(job, call, place)
+    running = _processes(worker.state.nthreads).submit(_call, call, place)
     key = worker.get_current_task()
     while not wait([running], LOOK_SECONDS).done:
         known = worker.state.tasks.get(key)

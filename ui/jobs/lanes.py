@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
 from gpu.line import Line
-from ui.jobs.workers import Long, Running, StoppedError, in_line, settle
+from ui.jobs.workers import Marked, Running, StoppedError, in_line, settle
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -86,7 +86,7 @@ class Lanes:
                 self._free.remove(lane)
                 self._line.start(job)
             try:
-                running = self._workers.submit(Long(lane, job.function), *job.arguments)
+                running = self._workers.submit(Marked(job.function, lane=lane), *job.arguments)
             except Exception as error:  # whatever it is, the lane and the job must not be lost
                 self._end(job, None, error)
                 continue

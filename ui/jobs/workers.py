@@ -51,8 +51,8 @@ PLACES = 8  # that a process is taken to remember
 TRIES = 2  # of a job whose process ends
 STARTS = 4  # tries to start a process for a job
 PAUSE = 0.5  # seconds between two of them
-# Seconds that a job waits for a busy process that remembers the like of it: as many as it took to
-# compute that there, so that to wait and then to compute it elsewhere takes twice as long at most.
+# Seconds that a job waits for a busy process that remembers the like of it. Where that saves all
+# of a first job, they are as many as that took: to wait in vain makes it twice as long at most.
 PATIENCE, MOST_PATIENCE = 0.3, 10.0
 SAID = 256  # bytes of what a job says of itself
 SHARE = 448 * 2**20  # bytes that a process may use between two jobs; one that has grown is replaced
@@ -65,24 +65,17 @@ Place = Callable[..., Hashable]  # of a function and its arguments: jobs alike s
 
 
 @dataclass(frozen=True, slots=True)
-class Long(Generic[T]):
-    """A job of a lane, in which one runs after another; no other job waits for its process."""
+class Marked(Generic[T]):
+    """A function whose jobs are not like others: of a lane, or such that nobody waits to see them.
 
-    lane: int
+    In a lane one job runs after another. Whatever is not asked ahead goes before what is.
+    """
+
     function: Callable[..., T]
+    lane: int | None = None
+    is_ahead: bool = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> T:
-        """Compute the job."""
-        return self.function(*args, **kwargs)
-
-
-@dataclass(frozen=True, slots=True)
-class Ahead(Generic[P, T]):
-    """A function whose jobs nobody waits to see: all other jobs go before them."""
-
-    function: Callable[P, T]
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         """The function's result."""
         return self.function(*args, **kwargs)
 
@@ -119,7 +112,6 @@ class Task:
 
     call: Callable[[], Any]
     place: Hashable
-    is_long: bool
     is_ahead: bool
     future: Running[Any] = field(default_factory=Running)
     since: float = field(default_factory=time.monotonic)
@@ -188,15 +180,19 @@ def _processes(pool: ProcessPoolExecutor | None) -> list[Any]:
 class Workers(Executor):
     """Processes with a job each; a job goes where the like of it was computed last, if it can.
 
-    Jobs are alike whose `place` is the same: place gets the function and its arguments. The first
+    Jobs are alike whose `place` is the same: place gets the function and its arguments. is_kept
+    says of a place whether a process keeps what makes a second job there far shorter. The first
     process is started at once, each other one when all before it have a job. The future of each
     job ends, whatever fails: a process that ends is replaced and its job tried once more, one that
     cannot be started is tried again for a while.
     """
 
-    def __init__(self, count: int, place: Place) -> None:
+    def __init__(
+        self, count: int, place: Place, is_kept: Callable[[Hashable], bool] = lambda _: False
+    ) -> None:
         self._count = count
         self._place = place
+        self._is_kept = is_kept
         self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         # What follows belongs to the thread that decides; others may look at it.
         self._waiting: deque[Task] = deque()
@@ -209,8 +205,8 @@ class Workers(Executor):
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Running[T]:
         """Compute a function of some arguments, which are pickled."""
         call = functools.partial(function, *args, **kwargs)
-        is_long, is_ahead = isinstance(function, Long), isinstance(function, Ahead)
-        task = Task(call, self._place(function, *args), is_long, is_ahead)
+        is_ahead = isinstance(function, Marked) and function.is_ahead
+        task = Task(call, self._place(function, *args), is_ahead)
         task.future.said = functools.partial(self._said, task)
         task.future.stop = functools.partial(self._stop, task)
         self._events.put(functools.partial(self._waiting.append, task))
@@ -308,7 +304,8 @@ class Workers(Executor):
             free = [worker for worker in familiar if worker in idle]
             if free:
                 return free[0], task
-            seconds = max((worker.places[task.place] for worker in familiar), default=0.0)
+            took = (worker.places[task.place] for worker in familiar)
+            seconds = max(took, default=0.0) if self._is_kept(task.place) else 0.0
             patience = min(max(PATIENCE, seconds), MOST_PATIENCE)
             is_second = task.place in waiting and seconds <= PATIENCE
             is_due = now - task.since >= patience or is_second

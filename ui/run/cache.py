@@ -23,7 +23,7 @@ from simulator.verdict.form import OwnKernel
 from ui.drawing.look import Look
 from ui.jobs.lanes import Lanes
 from ui.jobs.work import guess_work, is_short
-from ui.jobs.workers import Ahead, Running, Workers
+from ui.jobs.workers import Marked, Running, Workers
 from ui.run.compute import (
     Opened,
     Picture,
@@ -94,7 +94,7 @@ class Answers:
         with self._lock:
             answer = self._answers.get(key)
             if answer is None:
-                called = Ahead(function) if is_ahead else function
+                called = Marked(function, is_ahead=True) if is_ahead else function
                 answer = Answer(self._submit(called, arguments, is_long))
                 self._answers[key] = answer
                 finish = functools.partial(self._finish, key, answer, is_kept)

@@ -42,7 +42,7 @@ from ui.drawing.look import Look, Stage
 from ui.jobs.job_progress import say
 from ui.jobs.kept import kept
 from ui.jobs.settings import check_may_write
-from ui.jobs.workers import Long
+from ui.jobs.workers import Marked
 from ui.run.click_cost import Work, animation
 from ui.run.partner import side_names, side_views
 from ui.scene import export, scene
@@ -105,7 +105,14 @@ def place(function: object, subject: object, *_: object) -> Hashable:
     """Which jobs belong to one process: those of a view and its like, of a lane, of a function."""
     if isinstance(subject, View):
         return launch_key(subject)
-    return ("lane", function.lane) if isinstance(function, Long) else function
+    if isinstance(function, Marked) and function.lane is not None:
+        return ("lane", function.lane)
+    return function
+
+
+def is_kept(place: Hashable) -> bool:
+    """Whether a process keeps a recording of a place, without which a job takes far longer."""
+    return isinstance(place, View)
 
 
 # Jobs: each is a function of a view that a worker process computes for a page.

@@ -15,7 +15,7 @@ from contextlib import suppress
 from ui.jobs.cluster import Cluster
 from ui.jobs.lanes import Lanes
 from ui.jobs.workers import Workers
-from ui.run.compute import place
+from ui.run.compute import is_kept, place
 
 VARIABLE = "TILEWISE_WORKERS"
 SCHEDULER = "TILEWISE_SCHEDULER"
@@ -30,7 +30,7 @@ def executor() -> Executor:
     address = os.environ.get(SCHEDULER)
     if address:
         return Cluster(address, place)
-    return Workers(worker_count(), place)
+    return Workers(worker_count(), place, is_kept)
 
 
 def worker_count() -> int:
