@@ -50,6 +50,7 @@ from tests.benchmarks.visits import Crowd, FileError, HurryError, Visit, choose_
 from tests.benchmarks.waits import LOST, End, Wait, first_sentence
 from tests.browser.app import App, started_app
 from tests.protocol_client import ServerError, Visitor, visitor
+from ui.run.executor import worker_count
 
 MINUTES = 30.0
 VISITORS = 30
@@ -254,7 +255,7 @@ def end(app: App, watch: Watch) -> After:
     threads, files = watch.app.num_threads(), watch.open_files()
     workers = watch.workers()
     others = [one for one in map(command_of, started) if not OWN_PROCESSES.search(one)]
-    strangers = [*map(command_of, workers[PROCESSORS:]), *others]
+    strangers = [*map(command_of, workers[worker_count() :]), *others]
     watch.sample()
     begun, seconds = time.monotonic(), None
     with suppress(subprocess.TimeoutExpired):

@@ -91,6 +91,19 @@ def test_a_job_waits_as_long_as_what_is_kept_took(is_kept: bool) -> None:
     workers.shutdown()
 
 
+def test_of_jobs_of_no_lane_only_some_run_at_once() -> None:
+    workers = Workers(3, by_first, at_once=1)
+    first = workers.submit(jobs.process_after, "a", 600.0)
+    second = workers.submit(jobs.process, "b")
+    in_a_lane = Marked(jobs.process_after, lane=0)
+    assert workers.submit(in_a_lane, "c", 0.1).result(SECONDS)
+    assert workers.submit(in_a_lane, "d", 0.1).result(SECONDS)
+    assert not second.done()
+    first.stop()
+    assert second.result(SECONDS)
+    workers.shutdown()
+
+
 def test_a_job_that_had_to_wait_goes_to_the_first_that_is_free(workers: Workers) -> None:
     blocked = workers.submit(jobs.say_and_wait, "a", "I am here for long.", 600.0)
     other = workers.submit(jobs.process_after, "b", 2 * PATIENCE)

@@ -112,6 +112,7 @@ class Task:
 
     call: Callable[[], Any]
     place: Hashable
+    is_in_lane: bool
     is_ahead: bool
     future: Running[Any] = field(default_factory=Running)
     since: float = field(default_factory=time.monotonic)
@@ -181,16 +182,22 @@ class Workers(Executor):
     """Processes with a job each; a job goes where the like of it was computed last, if it can.
 
     Jobs are alike whose `place` is the same: place gets the function and its arguments. is_kept
-    says of a place whether a process keeps what makes a second job there far shorter. The first
+    says of a place whether a process keeps what makes a second job there far shorter. Of jobs that
+    are of no lane so many run at once as at_once says, all without it. The first
     process is started at once, each other one when all before it have a job. The future of each
     job ends, whatever fails: a process that ends is replaced and its job tried once more, one that
     cannot be started is tried again for a while.
     """
 
     def __init__(
-        self, count: int, place: Place, is_kept: Callable[[Hashable], bool] = lambda _: False
+        self,
+        count: int,
+        place: Place,
+        is_kept: Callable[[Hashable], bool] = lambda _: False,
+        at_once: int | None = None,
     ) -> None:
         self._count = count
+        self._at_once = count if at_once is None else at_once
         self._place = place
         self._is_kept = is_kept
         self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
@@ -205,8 +212,10 @@ class Workers(Executor):
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Running[T]:
         """Compute a function of some arguments, which are pickled."""
         call = functools.partial(function, *args, **kwargs)
-        is_ahead = isinstance(function, Marked) and function.is_ahead
-        task = Task(call, self._place(function, *args), is_ahead)
+        marked = function if isinstance(function, Marked) else Marked(function)
+        task = Task(
+            call, self._place(function, *args), marked.lane is not None, marked.is_ahead
+        )  # fmt: skip
         task.future.said = functools.partial(self._said, task)
         task.future.stop = functools.partial(self._stop, task)
         self._events.put(functools.partial(self._waiting.append, task))
@@ -299,7 +308,11 @@ class Workers(Executor):
         if not idle and len(self._workers) == self._count:
             return None
         waiting: set[Hashable] = set()
+        running = [worker.task for worker in self._workers if worker.task is not None]
+        are_enough = sum(not task.is_in_lane for task in running) >= self._at_once
         for task in _by_turn(self._waiting):
+            if are_enough and not task.is_in_lane:
+                continue
             familiar = [worker for worker in self._workers if task.place in worker.places]
             free = [worker for worker in familiar if worker in idle]
             if free:

@@ -19,8 +19,9 @@ from ui.run.compute import is_kept, place
 
 VARIABLE = "TILEWISE_WORKERS"
 SCHEDULER = "TILEWISE_SCHEDULER"
-# Workers beyond those that the processors could keep busy. Processes share a processor; jobs of one
-# process wait for each other, and where all have a long one, what takes a moment waits for it.
+# Workers beyond those that the processors could keep busy: long jobs share the processors with what
+# takes a moment, of which no more run at once than there are processors, and neither waits for the
+# other.
 OTHERS = 2
 
 
@@ -30,7 +31,8 @@ def executor() -> Executor:
     address = os.environ.get(SCHEDULER)
     if address:
         return Cluster(address, place)
-    return Workers(worker_count(), place, is_kept)
+    count = worker_count()
+    return Workers(count, place, is_kept, at_once=max(1, count - OTHERS))
 
 
 def worker_count() -> int:
