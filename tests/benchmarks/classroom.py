@@ -25,7 +25,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 from simulator import catalogue
-from tests.browser.app import running_app
+from tests.browser.app import AS_USUAL, running_app
 from tests.protocol_client import Answer, Visitor, visitor
 from ui.view.presets import presets
 from ui.view.view_url import INPUTS, View, from_query
@@ -82,11 +82,11 @@ def main(visitors: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "bare.py"
         script.write_text(BARE, encoding="utf-8")
-        with running_app(script) as address:
+        with running_app(script, **AS_USUAL) as address:
             asyncio.run(measure_bare_page(address, visitors))
-    with running_app() as address:
+    with running_app(**AS_USUAL) as address:
         asyncio.run(measure_openings(address, visitors))
-    with running_app() as address:
+    with running_app(**AS_USUAL) as address:
         asyncio.run(measure_actions(address, visitors))
 
 
@@ -307,7 +307,7 @@ def descendants(process: Path) -> Iterator[Path]:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["links"]:
-        with running_app() as running:
+        with running_app(**AS_USUAL) as running:
             asyncio.run(measure_links(running))
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else VISITORS)

@@ -18,7 +18,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page
 
 from simulator import catalogue
-from tests.browser.app import STEPPER, browser, running_app
+from tests.browser.app import AS_USUAL, STEPPER, browser, running_app
 from ui.view.presets import Preset, presets
 
 STEPS = 60
@@ -102,7 +102,7 @@ def main() -> None:
     """Measure and print, each figure with its goal."""
     with browser() as chromium:
         begun = time.perf_counter()
-        with running_app() as address:
+        with running_app(**AS_USUAL) as address:
             page = chromium.new_page(viewport={"width": 1280, "height": 720})
             sent = [0]
             page.on("websocket", lambda socket: socket.on("framereceived", _adding(sent)))

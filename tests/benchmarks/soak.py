@@ -48,7 +48,7 @@ from websockets.exceptions import WebSocketException
 from tests.benchmarks.processes import GONE, MARK, Sample, Watch, busy_seconds, command_of
 from tests.benchmarks.visits import Crowd, FileError, HurryError, Visit, choose_link, shared_links
 from tests.benchmarks.waits import LOST, End, Wait, first_sentence
-from tests.browser.app import App, started_app
+from tests.browser.app import AS_USUAL, App, started_app
 from tests.protocol_client import ServerError, Visitor, visitor
 from ui.run.executor import worker_count
 
@@ -407,7 +407,7 @@ def main(minutes: float, visitors: int, seed: int) -> int:
     """Let the class come, and print what it met; 1 where a promise is not held."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:PROCESSORS])  # the app's, too
     mark = secrets.token_hex(8)
-    with started_app(files=FILES, **{MARK: mark}) as app:
+    with started_app(files=FILES, **AS_USUAL, **{MARK: mark}) as app:
         watch = Watch(psutil.Process(app.process.pid), mark, app.log)
         watch.sample()
         until = time.monotonic() + 60 * minutes

@@ -13,7 +13,7 @@ import time
 from playwright.sync_api import Page
 
 from simulator import catalogue
-from tests.browser.app import browser, running_app
+from tests.browser.app import AS_USUAL, browser, running_app
 
 KEYS = 12
 VERDICT = "p.next"
@@ -52,7 +52,7 @@ def time_marks(page: Page) -> list[float]:
 
 def main() -> None:
     """Print the figures."""
-    with browser() as chromium, running_app() as address:
+    with browser() as chromium, running_app(**AS_USUAL) as address:
         page = open_page(chromium.new_page(), address)
         print(f"first verdict, of the tiled kernel: {time_verdict(page):.2f} s")
         marks = time_marks(page)

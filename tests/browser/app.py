@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 60_000  # milliseconds until what is awaited in a page has failed to come
 STEPPER = ".st-key-scene .js-plotly-plot[data-ready]"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+AS_USUAL = {VARIABLE: ""}  # as many workers as an app has where nobody says
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -77,6 +78,7 @@ def started_app(
 ) -> Iterator[App]:
     """An app, once it answers; variables are its environment's, beside ours.
 
+    It has two workers, which start sooner than those of AS_USUAL.
     files is how many its process, and each that it starts, may have open at once, where a system
     can limit that.
     """
@@ -84,7 +86,7 @@ def started_app(
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
-    ours = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    ours = dict(os.environ) | {VARIABLE: "2"}
     log = tempfile.TemporaryFile()  # noqa: SIM115  # open for as long as the app runs
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port),
                "--server.address", "127.0.0.1", "--server.headless", "true"]  # fmt: skip

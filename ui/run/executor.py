@@ -32,7 +32,7 @@ def executor() -> Executor:
     if address:
         return Cluster(address, place)
     count = worker_count()
-    return Workers(count, place, is_kept, at_once=max(1, count - OTHERS))
+    return Workers(count, place, is_kept, at_once=max(min(count, OTHERS), count - OTHERS))
 
 
 def worker_count() -> int:
