@@ -84,7 +84,7 @@ def test_a_lock_with_a_sleep() -> None:
     report = simulate(*launch_text(text, grid=3, block=4, lock=lock, total=total))
     assert report.arrays["total"][0] == 12
     assert not report.hazards
-    assert not report.notes
+    assert ["waits for a lock" in note for note in report.notes] == [True]
 
 
 @pytest.mark.parametrize("function", ["clock", "clock64"])

@@ -40,7 +40,7 @@ TABLE = {
     "clean": ("x[threadIdx.x] = 1;", 32, set()),
     "out of bounds": ("x[threadIdx.x] = 1;", 64, {("out-of-bounds", (2,))}),
     "before the start": ("x[(int)threadIdx.x - 1] = 1;", 32, {("out-of-bounds", (2,))}),
-    "guarded": ("if (threadIdx.x < 32) x[threadIdx.x] = 1;", 64, set()),
+    "guarded": ("x[threadIdx.x / 2] = 1;", 64, set()),
     "read out of bounds": ("x[0 * threadIdx.x] = x[32 + threadIdx.x];", 1,
                            {("out-of-bounds", (2,))}),
     "one cell written by all": ("x[0] = threadIdx.x;", 32, {("write-after-write", (2, 2))}),
@@ -65,10 +65,11 @@ TABLE = {
         "__shared__ float s[64];\ns[threadIdx.x] = 1;\n__syncthreads();\n"
         "float v = s[63 - threadIdx.x];\ns[threadIdx.x] = v;\nx[0 * threadIdx.x] += 0;", 64,
         {("write-after-read", (5, 6))}),
-    "divergent barrier": ("if (threadIdx.x < 40)\n__syncthreads();", 64,
+    "divergent barrier": ("if (threadIdx.x < 40)\n__syncthreads();\nx[threadIdx.x / 2] = 1;", 64,
                           {("divergent-barrier", (3,))}),
-    "divergent within a warp": ("if (threadIdx.x < 7)\n__syncthreads();", 32,
-                                {("divergent-barrier", (3,))}),
+    "divergent within a warp": ("if (threadIdx.x < 7)\n__syncthreads();\nx[threadIdx.x] = 1;",
+                                32, {("divergent-barrier", (3,))}),
+    "a barrier at the end": ("if (threadIdx.x < 7)\n__syncthreads();", 32, set()),
     "barrier by all": ("if (blockIdx.x == 0)\n__syncthreads();", 64, set()),
 }  # fmt: skip
 ITSELF = {(kind, (7, 7)) for kind in ("write-after-write", "write-after-read", "read-after-write")}
