@@ -13,7 +13,7 @@ from tests.ui.dask_cluster import running_cluster
 from ui.run import executor
 
 
-def _in_this_process(*_: object) -> Executor:
+def _in_this_process(*_: object, **__: object) -> Executor:
     return ThreadPoolExecutor(1, "compute")
 
 
