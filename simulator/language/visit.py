@@ -140,13 +140,18 @@ def walk(statement: Statement) -> Iterator[Statement]:
         yield from walk(inner)
 
 
-def calls_of(statement: Statement, functions: Collection[str]) -> Iterator[Call]:
-    """Where a statement, or a function that it calls, calls any of CUDA's functions given."""
+def expressions_within(statement: Statement) -> Iterator[Expression]:
+    """Every expression of a statement and of those in it, also in functions that it calls."""
     for inner in walk(statement):
         for root in expressions_of(inner):
-            for expression in subexpressions(root):
-                if isinstance(expression, Call) and expression.function in functions:
-                    yield expression
+            yield from subexpressions(root)
+
+
+def calls_of(statement: Statement, functions: Collection[str]) -> Iterator[Call]:
+    """Where a statement, or a function that it calls, calls any of CUDA's functions given."""
+    for expression in expressions_within(statement):
+        if isinstance(expression, Call) and expression.function in functions:
+            yield expression
 
 
 def calls(statement: Statement, functions: Collection[str]) -> bool:

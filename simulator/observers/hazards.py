@@ -21,7 +21,7 @@ from simulator.language.tree import (
     MemorySpace,
     Statement,
 )
-from simulator.language.visit import calls, expressions_of, subexpressions, walk
+from simulator.language.visit import calls, expressions_within
 from simulator.language.waiting import barriers_at_the_end, polled_lvalues, spins
 from simulator.launch import WARP_SIZE, Dim3, Launch, unravel
 from simulator.machine.buffers import Buffer
@@ -728,9 +728,7 @@ def _block_pointers(body: Statement) -> frozenset[Expression]:
     """The pointers of a kernel's atomics for the threads of one block."""
     return frozenset(
         expression.arguments[0]
-        for statement in walk(body)
-        for root in expressions_of(statement)
-        for expression in subexpressions(root)
+        for expression in expressions_within(body)
         if isinstance(expression, Call)
         and expression.function in ATOMIC_FUNCTIONS
         and expression.function.endswith("_block")

@@ -13,13 +13,13 @@ import numpy as np
 from simulator.language.ctype import Array, Pointer, Scalar
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel, MemorySpace, Name
-from simulator.language.visit import expressions_of, subexpressions, walk
+from simulator.language.visit import expressions_within
 from simulator.size_expression import LARGEST, WORD, evaluate
 from simulator.verdict.expected import expected_results
 from simulator.verdict.experiment import Run, Sizes
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.launches import macro_values
-from simulator.verdict.parameters import BARE_NAME
+from simulator.verdict.parameters import bare_name
 from simulator.verdict.sizes import KEPT
 from simulator.verdict.tasks import (
     ALPHA,
@@ -157,7 +157,7 @@ def _roles(
     if not factors:
         return
     others = [name for name in arrays if name != of_result]
-    as_named = {BARE_NAME.sub("", name).lower(): name for name in others}
+    as_named = {bare_name(name): name for name in others}
     orders: Iterable[Sequence[str]] = itertools.permutations(others)
     if as_named.keys() == {role.lower() for role in inputs}:
         orders = [[as_named[role.lower()] for role in inputs]]
@@ -178,9 +178,7 @@ def _read(kernel: Kernel) -> set[str]:
     """The parameters that a kernel reads."""
     return {
         one.variable.name
-        for statement in walk(kernel.body)
-        for root in expressions_of(statement)
-        for one in subexpressions(root)
+        for one in expressions_within(kernel.body)
         if isinstance(one, Name) and one.variable.space is MemorySpace.PARAMETER
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from simulator.language.ctype import Vector
 from simulator.language.tree import Binary, Dereference, Index, Kernel, Load, Loop, Name
-from simulator.language.visit import expressions_of, subexpressions, walk
+from simulator.language.visit import expressions_of, expressions_within, subexpressions, walk
 from simulator.observers.findings import HazardKind
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.next_step import joined
@@ -85,9 +85,7 @@ def _vector_length(kernel: Kernel) -> int:
     """The elements that its longest access of memory takes."""
     lengths = [
         one.ctype.length
-        for statement in walk(kernel.body)
-        for root in expressions_of(statement)
-        for one in subexpressions(root)
+        for one in expressions_within(kernel.body)
         if isinstance(one, Load | Dereference | Index) and isinstance(one.ctype, Vector)
     ]
     return max(lengths, default=1)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simulator.guard import COMPILING, limited
-from simulator.language.tree import Kernel
 from simulator.verdict.repair import Repair, apply, first_that_mends, repairs
 from simulator.verdict.runs import EXPLAINED, Runs
 from simulator.verdict.sizes import Trial
+from simulator.verdict.variants import compile_variant
 from simulator.verdict.verdict import CheckState
 
 FAILED = (CheckState.WRONG, CheckState.STOPPED)
@@ -35,7 +34,7 @@ def mend(runs: Runs, planned: Sequence[Trial]) -> Repair | None:
     right = CheckState.UNCHECKED if runs.title is None else CheckState.RIGHT
 
     def mends(change: Repair) -> bool:
-        mended = _compile(apply(kernel.text, change.fixes), kernel.name)
+        mended = compile_variant(apply(kernel.text, change.fixes), kernel.name)
         again = Runs(mended, runs.form, runs.task, runs.reference, explained=EXPLAINED)
         for trial in (*failed[:MOST_FAILED], *others[:MOST_OTHERS]):
             again.run(trial, SECONDS)
@@ -46,11 +45,3 @@ def mend(runs: Runs, planned: Sequence[Trial]) -> Repair | None:
     hazards = [one.hazard for one in runs.hazards.values()]
     is_ragged = all(one.is_ragged for one in failed)
     return first_that_mends(repairs(kernel, runs.form, hazards, is_ragged), mends)
-
-
-def _compile(text: str, name: str) -> Kernel:
-    # Imported late: a form can be launched on a GPU without libclang.
-    from simulator.frontend.kernel import compile_kernel
-
-    with limited(COMPILING):
-        return compile_kernel(text, name)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from simulator.language.ctype import Scalar
 from simulator.language.errors import Span
 from simulator.language.tree import Binary, Expression, Index, Kernel, Literal, Load, Name
-from simulator.language.visit import expressions_of, strip_casts, subexpressions, walk
+from simulator.language.visit import expressions_within, strip_casts, subexpressions
 from simulator.observers.written_parameters import root_variable
 from simulator.verdict.host_form import host_form
 
@@ -53,8 +53,7 @@ def text_at(kernel: Kernel, span: Span) -> str:
 
 def _products(kernel: Kernel) -> Iterator[tuple[str, Binary]]:
     """The products of ints in indices, each with the name of the array."""
-    roots = (root for one in walk(kernel.body) for root in expressions_of(one))
-    indices = (one for root in roots for one in subexpressions(root) if isinstance(one, Index))
+    indices = (one for one in expressions_within(kernel.body) if isinstance(one, Index))
     for index in indices:
         variable = root_variable(index)
         for one in subexpressions(index.index):

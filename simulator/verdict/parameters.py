@@ -29,6 +29,7 @@ from simulator.language.visit import (
     calls,
     calls_of,
     expressions_of,
+    expressions_within,
     in_register,
     strip_casts,
     subexpressions,
@@ -139,13 +140,16 @@ def with_factors(
     return with_numbers(arguments, values)
 
 
+def bare_name(name: str) -> str:
+    """A parameter's name without what says where its array is: "a" of d_A and A_dev."""
+    return BARE_NAME.sub("", name).lower()
+
+
 def axes_used(kernel: Kernel, name: str) -> set[str]:
     """The axes of threadIdx or blockIdx that a kernel uses."""
     return {
         expression.axis
-        for statement in walk(kernel.body)
-        for root in expressions_of(statement)
-        for expression in subexpressions(root)
+        for expression in expressions_within(kernel.body)
         if isinstance(expression, Builtin) and expression.name == name
     }
 
@@ -185,7 +189,7 @@ def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:
 def _product(kernel: Kernel) -> Shape | None:
     """The arguments of a matrix product, if the kernel's parameters are one's."""
     arrays = _arrays(kernel, 2) or _arrays_of_blas(kernel)
-    if arrays is not None and [BARE_NAME.sub("", one).lower() for one in arrays[:2]] == ["b", "a"]:
+    if arrays is not None and [bare_name(one) for one in arrays[:2]] == ["b", "a"]:
         arrays[:2] = arrays[1], arrays[0]
     sizes = None if arrays is None else _product_sizes(kernel)
     if arrays is None or sizes is None:
@@ -513,13 +517,13 @@ def byte_pitches(kernel: Kernel) -> set[str]:
 
     They multiply what is added to a pointer that was cast to bytes.
     """
-    found: set[str] = set()
-    for statement in walk(kernel.body):
-        for root in expressions_of(statement):
-            for one in subexpressions(root):
-                if isinstance(one, Binary) and one.operator == "+" and _is_of_bytes(one):
-                    found |= {name for name in _factors_of(one.right) if PITCH_NAME.search(name)}
-    return found
+    return {
+        name
+        for one in expressions_within(kernel.body)
+        if isinstance(one, Binary) and one.operator == "+" and _is_of_bytes(one)
+        for name in _factors_of(one.right)
+        if PITCH_NAME.search(name)
+    }
 
 
 def _is_of_bytes(pointer: Binary) -> bool:

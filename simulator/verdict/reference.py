@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from simulator.frontend.device_code import SourceFile
-from simulator.guard import COMPILING, limited
 from simulator.language.ctype import Array, CType, Pointer, Scalar
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel, Variable
@@ -21,7 +20,8 @@ from simulator.launch import Launch
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.observers.written_parameters import written_parameters
-from simulator.verdict.parameters import BARE_NAME, is_whole
+from simulator.verdict.parameters import bare_name, is_whole
+from simulator.verdict.variants import compile_variant
 
 NAME = re.compile(r"cpu|host|ref|gold|serial|sequential|expected", re.IGNORECASE)
 WITHOUT_RESULT = "void"
@@ -63,12 +63,8 @@ def find_reference(kernel: Kernel) -> Reference | None:
     It says so by its name, has the kernel's parameters, and writes to the same arrays.
     """
     for name, text in _as_kernels(kernel.text):
-        # Imported late: a form can be launched on a GPU without libclang.
-        from simulator.frontend.kernel import compile_kernel
-
         try:
-            with limited(COMPILING):
-                found = compile_kernel(text, name)
+            found = compile_variant(text, name)
         except SourceError:
             continue  # it is of C++, or calls what a kernel does not
         meant = _pairs(found.parameters, kernel.parameters)
@@ -106,7 +102,7 @@ def _pairs(own: Sequence[Variable], theirs: Sequence[Variable]) -> dict[str, str
             alike = (
                 other for other in left
                 if _kind(one.ctype) == _kind(other.ctype)
-                and (not by_name or _bare(one.name) == _bare(other.name))
+                and (not by_name or bare_name(one.name) == bare_name(other.name))
             )  # fmt: skip
             other = next(alike, None) if one.name not in found else None
             if other is not None:
@@ -114,10 +110,6 @@ def _pairs(own: Sequence[Variable], theirs: Sequence[Variable]) -> dict[str, str
                 left.remove(other)
     arrays_left = any(isinstance(one.ctype, Pointer) for one in left)
     return found if len(found) == len(own) and not arrays_left else None
-
-
-def _bare(name: str) -> str:
-    return BARE_NAME.sub("", name).lower()
 
 
 def _kind(ctype: CType) -> object:

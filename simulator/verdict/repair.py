@@ -36,6 +36,7 @@ from simulator.language.tree import (
 from simulator.language.tree import Sequence as Statements
 from simulator.language.visit import (
     expressions_of,
+    expressions_within,
     inner_statements,
     strip_casts,
     subexpressions,
@@ -147,9 +148,7 @@ class _Text:
         return text_at(self._kernel, span)
 
     def _expressions(self) -> Iterator[Expression]:
-        for statement in walk(self._kernel.body):
-            for root in expressions_of(statement):
-                yield from subexpressions(root)
+        return expressions_within(self._kernel.body)
 
     # Races ----------------------------------------------------------------------------------------
 
