@@ -29,6 +29,7 @@ AS_USUAL = {VARIABLE: ""}  # as many workers as an app has where nobody says
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--process-per-site",
 )  # fmt: skip
 
 

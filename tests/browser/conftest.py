@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -11,37 +11,34 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser import app
 
-Contexts = dict[tuple[int, int, str], BrowserContext]
-
 Open = Callable[..., Page]
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """A page, and what it has written to its console as errors."""
+class Screens:
+    """Where a browser opens pages of an app: a context for each kind of screen.
 
-    page: Page
-    errors: list[str]
+    A page of each stays open, so that Chromium keeps the process of the app's pages, in which
+    Streamlit's and Plotly's scripts are compiled already: that is half of what a visit costs.
+    """
 
+    chromium: Browser
+    address: str
+    contexts: dict[tuple[Any, ...], BrowserContext] = field(default_factory=dict)
 
-def load(
-    chromium: Browser,
-    contexts: Contexts,
-    address: str,
-    width: int = 1280,
-    height: int = 720,
-    scheme: str = "light",
-) -> Loaded:
-    """Open an address on a screen; those of one kind share what the browser keeps."""
-    screen = (width, height, scheme)
-    if screen not in contexts:
-        contexts[screen] = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
-        )
-    page = contexts[screen].new_page()
-    errors = note_errors(page)
-    page.goto(address)
-    return Loaded(page, errors)
+    def page(
+        self, width: int = 1280, height: int = 720, scheme: str = "light", **more: Any
+    ) -> Page:
+        """An empty page on a screen; more are options of Playwright's new_context."""
+        screen = (width, height, scheme, *sorted(more.items()))
+        if screen not in self.contexts:
+            self.contexts[screen] = self.chromium.new_context(
+                viewport={"width": width, "height": height}, color_scheme=scheme,
+                accept_downloads=True, **more,
+            )  # fmt: skip
+            self.contexts[screen].set_default_timeout(app.PATIENCE)
+            self.contexts[screen].new_page().goto(f"{self.address}/_stcore/health")
+        return self.contexts[screen].new_page()
 
 
 def note_errors(page: Page) -> list[str]:
@@ -60,21 +57,22 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def contexts() -> Contexts:
-    """A context for each kind of screen: it fetches and compiles Streamlit's scripts only once."""
-    return {}
+def screens(chromium: Browser, address: str) -> Screens:
+    return Screens(chromium, address)
 
 
 @pytest.fixture
-def visit(address: str, chromium: Browser, contexts: Contexts) -> Iterator[Open]:
+def visit(screens: Screens) -> Iterator[Open]:
     """Open a path of the app; no page may have written an error to its console at the end."""
-    opened: list[Loaded] = []
+    opened: list[tuple[Page, list[str]]] = []
 
-    def visited(path: str = "", *screen: Any) -> Page:
-        opened.append(load(chromium, contexts, address + path, *screen))
-        return opened[-1].page
+    def visited(path: str = "", *screen: Any, **more: Any) -> Page:
+        page = screens.page(*screen, **more)
+        opened.append((page, note_errors(page)))
+        page.goto(screens.address + path)
+        return page
 
     yield visited
-    for loaded in opened:
-        loaded.page.close()
-    assert [error for loaded in opened for error in loaded.errors] == []
+    for page, _ in opened:
+        page.close()
+    assert [error for _, errors in opened for error in errors] == []

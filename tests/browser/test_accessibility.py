@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Contexts, Open, load
+from tests.browser.conftest import Open, Screens
 from tests.browser.scene import ready
 from tests.browser.test_write import PROBLEMS, RACE, VERDICT, write
 
@@ -149,12 +149,11 @@ def is_excluded(page: Page, rule: str, target: str) -> bool:
         ),
     ],
 )
-def test_a_page_has_no_serious_violation(
-    address: str, chromium: Browser, contexts: Contexts, name: str, scheme: str
-) -> None:
+def test_a_page_has_no_serious_violation(screens: Screens, name: str, scheme: str) -> None:
     path, states = PAGES[name]
     # Streamlit looks for its server beneath /compare first, and writes an error of 404.
-    page = load(chromium, contexts, address + path, scheme=scheme).page
+    page = screens.page(scheme=scheme)
+    page.goto(screens.address + path)
     found = {}
     for state in states:
         state(page)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Error, Locator, Page, expect
+from playwright.sync_api import Error, Locator, Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.scene import point, ready, until
@@ -190,13 +190,8 @@ def test_the_programs_text_in_the_scene_is_no_word(visit: Open) -> None:
     expect(card(page)).to_be_hidden()
 
 
-def test_a_tap_explains_a_word_and_elsewhere_follows_what_is_there(
-    chromium: Browser, address: str
-) -> None:
-    context = chromium.new_context(viewport={"width": 1280, "height": 720}, has_touch=True)
-    page = context.new_page()
-    page.goto(f"{address}/{SCENE}&stage=threads")
-    linked(ready(page))
+def test_a_tap_explains_a_word_and_elsewhere_follows_what_is_there(visit: Open) -> None:
+    page = linked(ready(visit(f"/{SCENE}&stage=threads", has_touch=True)))
     place = page.evaluate(IN_SCENE, ["Thread", "Thread"])
     before = page.url
     page.touchscreen.tap(place["x"], place["y"])
@@ -207,7 +202,6 @@ def test_a_tap_explains_a_word_and_elsewhere_follows_what_is_there(
     row = page.evaluate(IN_SCENE, ["warp 0", "warp 0"])
     page.touchscreen.tap(row["right"] + 60, row["y"])
     page.wait_for_url(lambda url: "tx=" in url)
-    context.close()
 
 
 def test_a_word_that_a_gpu_alone_shows_has_a_chart(visit: Open) -> None:

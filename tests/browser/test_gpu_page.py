@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, Response, expect
+from playwright.sync_api import Page, Response, expect
 
 from tests.browser import app
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, Screens
 
 pytestmark = pytest.mark.browser
 
@@ -167,22 +167,20 @@ def drawn_gpu(page: Page) -> None:
         ("/compare?kernel=padded&step=3", drawn_gpu),
     ],
 )
-def test_no_request_fails(
-    address: str, chromium: Browser, path: str, drawn: Callable[[Page], None]
-) -> None:
-    page = chromium.new_page()
-    found = failures(page, address)
-    page.goto(address + path)
+def test_no_request_fails(screens: Screens, path: str, drawn: Callable[[Page], None]) -> None:
+    page = screens.page()
+    found = failures(page, screens.address)
+    page.goto(screens.address + path)
     drawn(page)
     expect(page.get_by_role("link", name="GPU", exact=True).first).to_be_visible()
     page.close()
     assert found == []
 
 
-def test_no_request_fails_from_page_to_page(address: str, chromium: Browser) -> None:
-    page = chromium.new_page()
-    found = failures(page, address)
-    page.goto(f"{address}/compare")
+def test_no_request_fails_from_page_to_page(screens: Screens) -> None:
+    page = screens.page()
+    found = failures(page, screens.address)
+    page.goto(f"{screens.address}/compare")
     opened(page)
     page.get_by_role("link", name="Step", exact=True).click(delay=200)
     page.wait_for_url(lambda url: "/compare" not in url)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.browser.conftest import Contexts, Open, load
+from tests.browser.conftest import Open, Screens
 from tests.browser.scene import alike, ready, step_of, swipe, where
 from ui.drawing.palette import DARK
 from ui.drawing.room import PHONE
@@ -297,15 +297,11 @@ def test_a_scene_keeps_its_step_through_a_run_and_is_opened_there(visit: Open) -
 
 
 @pytest.mark.parametrize("is_phone", [True, False], ids=["a phone", "a narrow window"])
-def test_a_phone_in_the_dark_steps_by_a_swipe(
-    chromium: Browser, address: str, is_phone: bool
-) -> None:
-    context = chromium.new_context(
-        viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True,
-        is_mobile=is_phone, user_agent=ON_A_PHONE if is_phone else None,
+def test_a_phone_in_the_dark_steps_by_a_swipe(visit: Open, is_phone: bool) -> None:
+    page = visit(
+        f"/learn?lesson={FIRST.name}", 390, 844, "dark", has_touch=True, is_mobile=is_phone,
+        user_agent=ON_A_PHONE if is_phone else None,
     )  # fmt: skip
-    page = context.new_page()
-    page.goto(f"{address}/learn?lesson={FIRST.name}")
     root = drawn(page, FIRST).locator(".played").first
     layout = root.locator(".plot").evaluate("plot => plot.layout")
     assert (layout["width"], layout["paper_bgcolor"]) == (PHONE.width, DARK.paper)
@@ -317,20 +313,18 @@ def test_a_phone_in_the_dark_steps_by_a_swipe(
         "title => document.querySelector('.played .gtitle')?.textContent.startsWith(title)",
         arg=f"Step {before + 1} of",
     )
-    context.close()
 
 
-def test_a_font_that_comes_late_takes_no_step_back(chromium: Browser, address: str) -> None:
+def test_a_font_that_comes_late_takes_no_step_back(screens: Screens) -> None:
     """Streamlit's Plotly draws anew then: what was drawn first, which is not the scene's step."""
-    context = chromium.new_context()
-    page = context.new_page()
+    page = screens.page()
     held: list[Route] = []
     page.route("**/late/font", lambda route: held.append(route))
     page.add_init_script(
         "const late = new FontFace('Late', 'url(/late/font)');"
         "document.fonts.add(late); late.load().catch(() => {});"
     )
-    page.goto(f"{address}/learn?lesson={FIRST.name}", wait_until="commit")
+    page.goto(f"{screens.address}/learn?lesson={FIRST.name}", wait_until="commit")
     texts = drawn(page, FIRST).locator(".played .textpoint text")
     shown = texts.all_text_contents()
     assert held
@@ -338,7 +332,7 @@ def test_a_font_that_comes_late_takes_no_step_back(chromium: Browser, address: s
         one.abort()
     page.evaluate("document.fonts.ready.then(() => new Promise((done) => setTimeout(done, 500)))")
     assert texts.all_text_contents() == shown
-    context.close()
+    page.close()
 
 
 def test_a_key_in_a_field_walks_no_stops_and_steps_no_scene(visit: Open) -> None:
@@ -364,45 +358,34 @@ def test_a_stop_is_seen_whole_with_its_sentence(visit: Open) -> None:
         assert box["height"] <= 720 - covered["height"]
 
 
-def test_on_a_phone_the_next_stops_place_comes_into_sight(
-    chromium: Browser, contexts: Contexts, address: str
-) -> None:
-    page = load(chromium, contexts, f"{address}/learn?lesson={FIRST.name}", 390, 844).page
-    drawn(page, FIRST)
+def test_on_a_phone_the_next_stops_place_comes_into_sight(visit: Open) -> None:
+    page = drawn(visit(f"/learn?lesson={FIRST.name}", 390, 844), FIRST)
     root = page.locator(WALK).first
     for _ in sequences(FIRST)[0].stops[1:]:
         root.get_by_role("button", name="Next stop").click()
         mark = root.locator(".stop.shown .mark").first
         expect(mark).to_be_in_viewport(ratio=0.5)
         expect(root.locator(".stop.shown figcaption")).to_be_in_viewport()
-    page.close()
 
 
-@pytest.mark.parametrize("size", [(390, 844), (1280, 720)])
-def test_nothing_is_wider_than_its_window(
-    chromium: Browser, contexts: Contexts, address: str, size: tuple[int, int]
-) -> None:
-    page = load(chromium, contexts, f"{address}/learn?lesson={FIRST.name}", *size).page
-    drawn(page, FIRST)
-    wide = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
-    assert wide <= size[0]
-    page.close()
+def test_nothing_is_wider_than_its_window(visit: Open) -> None:
+    page = drawn(visit(f"/learn?lesson={FIRST.name}"), FIRST)
+    for width, height in ((1280, 720), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(
+            "width => document.querySelector('[data-testid=stMain]').scrollWidth <= width",
+            arg=width,
+        )
 
 
-def test_a_wide_array_of_cells_does_not_widen_a_phones_page(
-    chromium: Browser, contexts: Contexts, address: str
-) -> None:
-    page = load(chromium, contexts, f"{address}/learn?lesson=loading", 390, 844).page
-    expect(drawn(page, lessons()["loading"]).locator(".picker.cell button").last).to_be_attached()
+def test_a_wide_array_of_cells_does_not_widen_a_phones_page(visit: Open) -> None:
+    page = drawn(visit("/learn?lesson=loading", 390, 844), lessons()["loading"])
+    expect(page.locator(".picker.cell button").last).to_be_attached()
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
-    page.close()
 
 
-def test_a_chart_fits_the_paper_however_wide_the_window_is(
-    chromium: Browser, contexts: Contexts, address: str
-) -> None:
-    page = load(chromium, contexts, f"{address}/learn?lesson={FIRST.name}", 1920, 1080).page
-    drawn(page, FIRST)
+def test_a_chart_fits_the_paper_however_wide_the_window_is(visit: Open) -> None:
+    page = drawn(visit(f"/learn?lesson={FIRST.name}", 1920, 1080), FIRST)
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_attached()
     page.emulate_media(media="print")
     for chart in page.locator("[class*=st-key-chart]").all():
@@ -412,7 +395,6 @@ def test_a_chart_fits_the_paper_however_wide_the_window_is(
         )
         assert widths
         assert max(widths) <= 718, "what A4 has between margins of a centimetre"
-    page.close()
 
 
 def test_a_dark_page_is_printed_as_a_light_one(visit: Open) -> None:

@@ -94,15 +94,11 @@ def test_nothing_moves_step_by_step(visit: Open) -> None:
     assert page.locator(".motions").count() == 0
 
 
-def test_nothing_moves_where_a_visitor_wants_less_motion(address: str, chromium: Browser) -> None:
-    context = chromium.new_context(reduced_motion="reduce")
-    page = context.new_page()
-    page.goto(f"{address}/step?step=9")
-    ready(page)
+def test_nothing_moves_where_a_visitor_wants_less_motion(visit: Open) -> None:
+    page = ready(visit("/step?step=9", reduced_motion="reduce"))
     play(page, "2")
     assert page.evaluate(COUNT) == 0
     assert where(page)[0] > 10
-    context.close()
 
 
 def test_an_exported_file_moves_too(chromium: Browser, tmp_path) -> None:

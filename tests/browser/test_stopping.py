@@ -7,7 +7,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 
 from tests.browser import app
-from tests.browser.conftest import load
+from tests.browser.conftest import Screens, note_errors
 from tests.browser.scene import ready, setting, settled
 
 SCRIPT = Path(__file__).with_name("app_that_says_at_once.py")
@@ -19,8 +19,9 @@ def test_a_run_is_stopped_and_run_after_all_and_another_stopped_for_a_smaller_on
     chromium: Browser,
 ) -> None:
     with app.running_app(SCRIPT, PYTHONPATH=str(app.ROOT)) as address:
-        loaded = load(chromium, {}, address + LONG)
-        page = loaded.page
+        page = Screens(chromium, address).page()
+        errors = note_errors(page)
+        page.goto(address + LONG)
         expect(page.get_by_text(RUNNING)).to_be_visible()
         page.get_by_role("button", name="Stop").click()
         expect(page.get_by_text("This run was stopped")).to_be_visible()
@@ -32,14 +33,15 @@ def test_a_run_is_stopped_and_run_after_all_and_another_stopped_for_a_smaller_on
         expect(page.get_by_text("This run was stopped")).to_be_visible()
         page.goto(address + "/step?kernel=naive")
         settled(ready(page), kernel="naive")
-        assert loaded.errors == []
+        assert errors == []
 
 
 def test_a_scene_stays_in_its_place_while_another_is_waited_for(chromium: Browser) -> None:
     with app.running_app(SCRIPT, PYTHONPATH=str(app.ROOT)) as address:
-        loaded = load(chromium, {}, f"{address}/step?kernel=warptiles&M=64&N=64&K=8")
-        page = ready(loaded.page)
-        settled(page)
+        page = Screens(chromium, address).page()
+        errors = note_errors(page)
+        page.goto(f"{address}/step?kernel=warptiles&M=64&N=64&K=8")
+        settled(ready(page))
         place = page.locator(".st-key-scene .stage").bounding_box()
         field = setting(page, "K")
         field.fill("64")
@@ -48,4 +50,4 @@ def test_a_scene_stays_in_its_place_while_another_is_waited_for(chromium: Browse
         assert page.locator(".st-key-scene .stage").bounding_box() == place
         settled(page, K="64")
         assert page.locator(".st-key-scene .stage").bounding_box() == place
-        assert loaded.errors == []
+        assert errors == []

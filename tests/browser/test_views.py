@@ -12,11 +12,11 @@ from urllib.parse import parse_qsl, urlsplit
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as Late
 
 from simulator import Recording, catalogue, compile_kernel, record
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, Screens
 from tests.browser.scene import (
     alike,
     click,
@@ -453,9 +453,9 @@ def test_a_step_is_kept_that_was_made_just_before_the_gpu_page(visit: Open) -> N
     at_the_view(ready(page), 23)
 
 
-def test_a_link_to_the_gpu_page_holds_a_view(address: str, chromium: Browser) -> None:
-    page = chromium.new_page()  # Streamlit looks for its server beneath /compare first: 404
-    page.goto(f"{address}/compare{LINK}")
+def test_a_link_to_the_gpu_page_holds_a_view(screens: Screens) -> None:
+    page = screens.page()  # Streamlit looks for its server beneath /compare first: 404
+    page.goto(f"{screens.address}/compare{LINK}")
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
     assert urlsplit(page.url).query == LINK[1:]
     other_page(page, "Step", "/step")
