@@ -14,7 +14,7 @@ import numpy as np
 
 from simulator.frontend.conditions import COMPILER_MACROS
 from simulator.frontend.device_code import SourceFile
-from simulator.frontend.host_values import Evaluator
+from simulator.frontend.expression_values import Evaluator
 from simulator.frontend.toplevel import Declaration
 from simulator.language.ctype import (
     FLOAT,

@@ -18,7 +18,7 @@ TABLE = "simulator/language/number_types.py"
 SUBJECTS = {
     "half": {
         "simulator/language/ctype.py",
-        "simulator/frontend/host_values.py",
+        "simulator/frontend/expression_values.py",
         "ui/glossary/route.py",
     },
     "tf32": {"simulator/catalogue.py", "ui/gpu", "ui/gpu_charts", "ui/lessons"},
