@@ -14,8 +14,8 @@ from simulator import Kernel, Report, compile_kernel, simulate
 from simulator.archive import write_arrays
 from simulator.command_line import command, distinct, kernel_name, sizes
 from simulator.frontend.device_code import SourceFile
-from simulator.frontend.host_launches import find_launches
-from simulator.frontend.launch_mistakes import launch_warnings
+from simulator.frontend.host.launch_mistakes import launch_warnings
+from simulator.frontend.host.launches import find_launches
 from simulator.guard import TOO_LARGE, run_in_child
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.printable import printable

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from simulator.frontend.host_launches import HostArgument, HostLaunch
+from simulator.frontend.host.launches import HostArgument, HostLaunch
 from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Struct, Vector
 from simulator.language.errors import SourceError
 from simulator.language.tree import Kernel

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from simulator.machine.tensor_core import BFLOAT16, HALF, TF32, Format
+from simulator.language.number_types import OPERANDS, Operand
 
+HALF = OPERANDS["half"]
 CHANCES = 1024  # that a Spread's chances are out of
 
 
@@ -33,9 +34,9 @@ class Layout:
 
 FLOAT_LAYOUT = Layout(8, 23, np.uint32)
 LAYOUTS: Mapping[str, Layout] = {
-    HALF.name: Layout(5, 10, np.uint16),
-    BFLOAT16.name: Layout(8, 7, np.uint16),
-    TF32.name: FLOAT_LAYOUT,  # with 13 low bits that nothing looks at
+    "half": Layout(5, 10, np.uint16),
+    "__nv_bfloat16": Layout(8, 7, np.uint16),
+    "tf32": FLOAT_LAYOUT,  # with 13 low bits that nothing looks at
 }
 
 
@@ -54,7 +55,7 @@ class Spread:
 Kind = tuple[Spread, Spread, Spread]  # of A, B and C
 
 
-def kinds(form: Format) -> dict[str, Kind]:
+def kinds(form: Operand) -> dict[str, Kind]:
     """The kinds of tiles for a type of operands, by name."""
     one = 15 if form is HALF else 127  # the exponent field of 1
     near, wide = Spread(one - 3, one + 3), Spread(one - 6, one + 6)
@@ -148,7 +149,7 @@ def operand(spread: Spread, layout: Layout, seed: int, shape: tuple[int, ...], a
 
 
 def tiles(
-    form: Format, kind: str, shape: tuple[int, int, int], count: int, seed: int, arrays: Any = np
+    form: Operand, kind: str, shape: tuple[int, int, int], count: int, seed: int, arrays: Any = np
 ) -> tuple[Any, Any, Any]:
     """A, B and C of `count` products of a shape (m, n, k), in the dtypes of multiply_add."""
     m, n, k = shape
@@ -157,4 +158,4 @@ def tiles(
     a = operand(spreads[0], layout, first, (count, m, k), arrays)
     b = operand(spreads[1], layout, first + 1, (count, k, n), arrays)
     c = operand(spreads[2], FLOAT_LAYOUT, first + 2, (count, m, n), arrays)
-    return a.view(form.dtype), b.view(form.dtype), c.view(np.float32)
+    return a.view(form.cell.dtype), b.view(form.cell.dtype), c.view(np.float32)

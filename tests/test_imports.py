@@ -182,6 +182,18 @@ def test_every_room_is_listed(layer: str, rooms: dict[str, set[str]]) -> None:
     assert found - {"__main__"} == rooms.keys()
 
 
+def test_host_code_is_read_without_libclang_and_for_few() -> None:
+    graph, host = import_graph("simulator"), "simulator.frontend.host."
+    inside = {name for name in graph if name.startswith(host)}
+    users = {name.split(".")[1] for name in graph.keys() - inside if graph[name] & inside}
+    assert users == {"frontend", "verdict", "command_line", "__main__"}
+    below = set(inside)
+    while more := {target for name in below for target in graph[name]} - below:
+        below |= more
+    paths = [(ROOT / name.replace(".", "/")).with_suffix(".py") for name in below]
+    assert not [path for path in paths if path.is_file() and "clang" in set(imported(path))]
+
+
 def test_no_imports_run_in_a_circle() -> None:
     graph = import_graph("simulator", "gpu", "ui")
     while leaves := {name for name, targets in graph.items() if not targets & graph.keys()}:

@@ -13,6 +13,7 @@ from clang.cindex import CursorKind, TypeKind
 
 from simulator.frontend.directives import check_directives
 from simulator.language.errors import SourceError, Span
+from simulator.language.number_types import ENCODINGS, NUMBER_TYPES, OPERANDS
 
 PRELUDE = Path(__file__).with_name("prelude.cuh")
 MATH = Path(__file__).with_name("math.cuh")
@@ -21,9 +22,13 @@ COOPERATION = Path(__file__).with_name("cooperation.cuh")
 GROUPS = Path(__file__).with_name("cooperative_groups.cuh")
 # What else a text gets if it includes a header: many have a type of their own by the same name.
 COMPLEX = Path(__file__).with_name("complex.cuh")
-BFLOAT16 = Path(__file__).with_name("bfloat16.cuh")
 WMMA = Path(__file__).with_name("wmma.cuh")
-HEADERS = {"cuComplex.h": (COMPLEX,), "cuda_bf16.h": (BFLOAT16,), "mma.h": (BFLOAT16, WMMA)}
+ENCODED = {name: Path(__file__).with_name(f"{NUMBER_TYPES[name].word}.cuh") for name in ENCODINGS}
+HEADERS = {
+    "cuComplex.h": (COMPLEX,),
+    "mma.h": (*(path for name, path in ENCODED.items() if name in OPERANDS), WMMA),
+    **{ENCODINGS[name].header: (path,) for name, path in ENCODED.items()},
+}
 
 # The target is Linux on every platform, where nvcc's long has 64 bits.
 # With -nostdinc and the two -nocuda flags the parser never opens a file of the host.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from simulator.frontend.host_values import Definition, Evaluator, Value, expression_tokens
+from simulator.frontend.expression_values import Definition, Evaluator, Value, expression_tokens
 from simulator.frontend.lexer import tokens as split_tokens
 from simulator.frontend.scanner import Token, TokenKind
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from simulator.frontend.conditions import preprocess
-from simulator.frontend.host_values import Definition
+from simulator.frontend.expression_values import Definition
 from simulator.frontend.lexer import blank_comments
 from simulator.frontend.lexer import tokens as split_tokens
 from simulator.frontend.scanner import Token, TokenKind, blank, scan

@@ -12,6 +12,7 @@ from clang.cindex import Diagnostic as ClangDiagnostic
 from simulator.frontend.device_code import DeviceCode
 from simulator.frontend.unsupported import advice_on, unsupported_message
 from simulator.language.errors import MAX_ERRORS, Diagnostic, Fix, Span, list_names
+from simulator.language.number_types import ENCODINGS
 
 # Headers that declare for kernels only what is there without them.
 KNOWN_HEADERS = frozenset(
@@ -19,7 +20,7 @@ KNOWN_HEADERS = frozenset(
         "algorithm", "array", "assert.h", "bitset", "cassert", "cfloat", "chrono", "cinttypes",
         "climits", "cmath", "cooperative_groups.h", "cooperative_groups/reduce.h",
         "cooperative_groups/scan.h", "cstddef", "cstdint", "cstdio", "cstdlib", "cstring",
-        "ctime", "cuda.h", "cuda_bf16.h", "cuda_fp16.h", "cuda_fp16.hpp", "cuda_pipeline.h",
+        "ctime", "cuda.h", "cuda_fp16.h", "cuda_fp16.hpp", "cuda_pipeline.h",
         "cuda_pipeline_primitives.h", "cuda_runtime.h", "cuda_runtime_api.h",
         "device_launch_parameters.h", "errno.h", "exception", "fcntl.h", "float.h", "fstream",
         "functional", "getopt.h", "initializer_list", "inttypes.h", "iomanip", "iostream",
@@ -29,6 +30,7 @@ KNOWN_HEADERS = frozenset(
         "sys/time.h",
         "sys/types.h", "thread", "time.h", "tuple", "type_traits", "unistd.h", "unordered_map",
         "utility", "vector", "vector_functions.h", "vector_types.h",
+        *(encoding.header for encoding in ENCODINGS.values()),
     }
 )  # fmt: skip
 UNKNOWN_NAME = re.compile(

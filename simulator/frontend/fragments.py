@@ -15,7 +15,7 @@ from simulator.language import ctype
 from simulator.language.ctype import Pointer
 from simulator.language.errors import SourceError, Span
 from simulator.language.fragments import Fragment, Use, parse_fragment
-from simulator.language.functions import TO_TF32
+from simulator.language.number_types import ROUNDINGS
 from simulator.language.tree import AddressOf, Call, Comma, Expression, Load
 
 NAMESPACE = "wmma"
@@ -35,9 +35,9 @@ def lower_fragment_call(cursor: Any, span: Span, structs: Structs) -> Expression
     """A call of wmma's functions; the fragments are pointers to their elements."""
     name, arguments = cursor.spelling, list(cursor.get_arguments())
     values = structs.expressions
-    if name == TO_TF32:
+    if name in ROUNDINGS:
         value = convert(values.value(arguments[0]), ctype.FLOAT, span)
-        return Call(ctype.FLOAT, span, TO_TF32, (value,))
+        return Call(ctype.FLOAT, span, name, (value,))
     function = f"wmma::{name}"
     match name:
         case "fill_fragment":
@@ -77,7 +77,7 @@ def _fragment(cursor: Any, structs: Structs) -> tuple[Fragment, Expression]:
 
 
 def _filling(cursor: Any, fragment: Fragment, structs: Structs) -> Expression:
-    """The number that a fragment is filled with; of __nv_bfloat16, which is a struct, its bits."""
+    """The number that a fragment is filled with; of an encoded one, which is a struct, its bits."""
     span = span_of(cursor)
     if not is_struct(cursor.type):
         return convert(structs.expressions.value(cursor), fragment.element, span)

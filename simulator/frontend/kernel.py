@@ -20,7 +20,8 @@ from simulator.frontend.clang import (
 from simulator.frontend.device_code import DeviceCode, SourceFile
 from simulator.frontend.diagnostics import ClangErrors, errors, warnings
 from simulator.frontend.directives import check_length, check_macros
-from simulator.frontend.host_launches import launched_arguments
+from simulator.frontend.host.launch_mistakes import launch_warnings, unmarked_kernel
+from simulator.frontend.host.launches import launched_arguments
 from simulator.frontend.kernel_name import (
     KernelName,
     candidates,
@@ -28,7 +29,6 @@ from simulator.frontend.kernel_name import (
     plain_types,
     template_values,
 )
-from simulator.frontend.launch_mistakes import launch_warnings, unmarked_kernel
 from simulator.frontend.lexer import in_one_spelling
 from simulator.frontend.meetings import separate_calls
 from simulator.frontend.mistakes import Mistakes

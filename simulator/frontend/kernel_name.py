@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from simulator.frontend.device_code import SourceFile
 from simulator.frontend.directives import check_length
-from simulator.frontend.launch_mistakes import unmarked_kernel
+from simulator.frontend.host.launch_mistakes import unmarked_kernel
 from simulator.frontend.template import TemplateParameter, template_parameters, template_span
 from simulator.frontend.toplevel import Declaration
 from simulator.language.errors import SourceError, list_names

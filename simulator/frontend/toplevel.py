@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from simulator.frontend.conditions import Preprocessed
-from simulator.frontend.host_values import Definition
+from simulator.frontend.expression_values import Definition
 from simulator.frontend.scanner import Token, TokenKind, match_brackets
 
 DEVICE_WORDS = frozenset({"__device__", "__constant__", "__shared__", "__managed__"})

@@ -11,6 +11,7 @@ from simulator.frontend.clang import body_of, constant, span_of
 from simulator.language import ctype
 from simulator.language.ctype import ArrayOf, CType, Field, Pointer, Scalar, Struct, Vector, Void
 from simulator.language.errors import SourceError, Span
+from simulator.language.number_types import ENCODINGS, NUMBER_TYPES
 from simulator.language.thread_groups import ThreadGroup, group_of, group_type, parse_group
 from simulator.language.tree import Binary, Call, Cast, Expression, Literal
 
@@ -112,8 +113,8 @@ def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> St
                 span,
             )
         member = lower_type(field.type, span, (*within, name))
-        if name == ctype.BFLOAT16:
-            member = ctype.BFLOAT16_BITS
+        if name in ENCODINGS:
+            member = NUMBER_TYPES[name].cell
         members += _members(member)
         if members > MAX_MEMBERS:
             raise SourceError(

@@ -5,6 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from simulator.language.fragments import SHAPES
+from simulator.language.number_types import (
+    ENCODINGS,
+    NUMBER_TYPES,
+    OPERANDS,
+    OTHER_NAMES,
+    OTHERS,
+)
+
+ENCODED = [NUMBER_TYPES[name] for name in ENCODINGS]
+OPERAND_WORDS = " and ".join(", ".join(each.word for each in OPERANDS.values()).rsplit(", ", 1))
+OPERAND_SHAPES = " or ".join(
+    " or ".join(f"{each.scope}{name}" for name, each in OPERANDS.items() if each.cell.size == size)
+    + f" ({', '.join('x'.join(map(str, shape)) for shape in shapes)})"
+    for size, shapes in SHAPES.items()
+)
 UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(names), advice)
     for names, advice in (
@@ -23,12 +39,20 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "this part of cooperative groups is left out"),
         (r"tex\w*|surf\w*|texture\w*|cudaTextureObject_t|cudaSurfaceObject_t|__sampler\w*",
          "textures and surfaces are left out; read the array itself"),
-        (r"(?:__)?nv_bfloat16", "write #include <cuda_bf16.h>, for a type that tensor cores take "
-         "and that is converted to and from float"),
-        (r"__nv_(?:bfloat|fp)\w*|\w*(?:bfloat16|bf16)\w*", "of bfloat16 there are the type "
-         "__nv_bfloat16, __float2bfloat16 and __bfloat162float; formats of 8 bits are left out"),
+        *(
+            (f"(?:__)?{name.removeprefix('__')}", f"write #include <{encoding.header}>, for a type "
+             f"that {'tensor cores take and that ' if name in OPERANDS else ''}"
+             "is converted to and from float")
+            for name, encoding in ENCODINGS.items()
+        ),
+        ("|".join([OTHER_NAMES, *(encoding.names for encoding in ENCODINGS.values())]),
+         "; ".join([
+             *(f"of {each.word} there are the type {each.name}, {each.from_float} and "
+               f"{ENCODINGS[each.name].to_float}" for each in ENCODED),
+             OTHERS,
+         ])),
         (r"(?:wmma|nvcuda)(?:::\w+)*", "write #include <mma.h> and using namespace nvcuda; "
-         "for what is taken of tensor cores: fragments of half, bfloat16 and tf32, sums of float"),
+         f"for what is taken of tensor cores: fragments of {OPERAND_WORDS}, sums of float"),
         (r"w?g?mma\w*|__mma\w*|mma\w*", "for tensor cores write wmma::mma_sync of <mma.h>; "
          "the instructions behind it are left out"),
         (r"cuda[A-Z]\w*|checkCuda\w*", "that is host code: give the kernels alone, their launch is "
@@ -123,7 +147,7 @@ ASSEMBLY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 def unsupported_assembly(text: str) -> str:
     """A sentence on why inline assembly is not supported, and what to write instead.
 
-    >>> unsupported_assembly('asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32")')
+    >>> unsupported_assembly('asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")')
     'Inline assembly is not supported: for tensor cores write wmma::load_matrix_sync and wmma::mma_sync of <mma.h>.'
     """  # noqa: E501  # a doctest's result is one line
     advice = next((advice for names, advice in ASSEMBLY if names.search(text)), None)
@@ -158,16 +182,19 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"'typeid' operator", "typeid is not supported: a GPU has no types at run time."),
         (r"Cannot deduce type of initializer list|std::initializer_list was not found",
          "A list in braces is no array by itself: declare an array of these values first."),
-        (r"selected deleted operator", "With __nv_bfloat16 nothing is computed here: convert it by "
-         "__bfloat162float, and the result by __float2bfloat16."),
+        (r"selected deleted operator",
+         f"With {' or '.join(ENCODINGS)} nothing is computed here: convert it by "
+         f"{' or '.join(encoding.to_float for encoding in ENCODINGS.values())}, and the result by "
+         f"{' or '.join(each.from_float for each in ENCODED)}."),
         (r"undefined template 'nvcuda::wmma::fragment<",
-         "Fragments here are matrix_a and matrix_b of half or __nv_bfloat16 (16x16x16, 32x8x16, "
-         "8x32x16) or precision::tf32 (16x16x8), with row_major or col_major behind it, and "
-         "accumulator of float; convert numbers of other types to one of these."),
+         f"Fragments here are matrix_a and matrix_b of {OPERAND_SHAPES}, with row_major or "
+         "col_major behind it, and accumulator of float; convert numbers of other types to one of "
+         "these."),
         (r"no matching function for call to '(?:mma|(?:load|store)_matrix)_sync'",
          "The fragments of one mma_sync have the same sizes, its A and B one type. "
-         "load_matrix_sync and store_matrix_sync take a pointer to the fragment's own type (of "
-         "tf32 to float), the distance between rows or columns, and for an accumulator "
+         "load_matrix_sync and store_matrix_sync take a pointer to the fragment's own type ("
+         + ", ".join(f"of {name} to {each.cell}" for name, each in OPERANDS.items() if each.scope)
+         + "), the distance between rows or columns, and for an accumulator "
          "wmma::mem_row_major or wmma::mem_col_major."),
         (r"variable-length arrays|[Vv]ariable length array",
          "An array's size must be a constant: a macro, const int or constexpr. warpSize (32) and "

@@ -238,9 +238,6 @@ OF_DTYPE: Mapping[np.dtype[Any], Scalar] = {
     for scalar in (BOOL, CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, HALF, FLOAT, DOUBLE)
 }
 
-BFLOAT16 = "__nv_bfloat16"  # the name of a struct of its bits
-BFLOAT16_BITS = Scalar(BFLOAT16, USHORT.dtype, USHORT.rank)  # the type of these bits
-
 VECTORS: dict[str, Vector] = {
     f"{prefix}{n}": Vector(f"{prefix}{n}", element, n)
     for prefix, element in (
@@ -364,41 +361,6 @@ def common(left: Scalar, right: Scalar) -> Scalar:
     if signed_type.size > unsigned_type.size:
         return signed_type
     return ULONGLONG if signed_type is LONGLONG else ULONG
-
-
-def bfloat16_bits(values: Array) -> Array:
-    """Finite float32 numbers as bfloat16: their bits, rounded to nearest, halves to even.
-
-    >>> [hex(bits) for bits in bfloat16_bits(np.array([1.0, -2.0], np.float32))]
-    ['0x3f80', '0xc000']
-    """
-    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
-    rounded: Array = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> 16
-    return rounded.astype(np.uint16)
-
-
-def is_bfloat16(ctype: CType | None) -> bool:
-    """Whether it is the struct that holds a bfloat16 number's bits, or the type of these."""
-    return isinstance(ctype, Scalar | Struct) and ctype.name == BFLOAT16
-
-
-def numbers_held(element: CType | None, cells: Array) -> Array:
-    """What an array of a type holds, in its shape: of bfloat16 the numbers as float32, else itself.
-
-    The type is that of its elements, or its own.
-
-    >>> numbers_held(BFLOAT16_BITS, np.array([0x3f80, 0xc000], np.uint16)).tolist()
-    [1.0, -2.0]
-    """
-    if isinstance(element, ArrayOf):
-        element = element.innermost
-    elif isinstance(element, Vector):
-        element = element.element
-    if not is_bfloat16(element):
-        return cells
-    bits = np.ascontiguousarray(cells).view(np.uint16)
-    numbers: Array = (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
-    return numbers.reshape(np.shape(cells))
 
 
 def convert(value: Any, target: Scalar) -> Any:

@@ -14,8 +14,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from simulator.language import ctype
-from simulator.language.ctype import Array, Scalar
+from simulator.language.ctype import FLOAT, Array, Scalar
+from simulator.language.number_types import OPERANDS
 
 Step = tuple[int, int]  # rows, columns
 Shape = tuple[int, int, int]  # m, n, k
@@ -30,7 +30,9 @@ class Use(StrEnum):
 
 
 SQUARE, TALL, WIDE = (16, 16, 16), (32, 8, 16), (8, 32, 16)
-TF32_SHAPE = (16, 16, 8)
+SHALLOW = (16, 16, 8)
+# By the bytes of an operand's element.
+SHAPES: Mapping[int, tuple[Shape, ...]] = {2: (SQUARE, TALL, WIDE), 4: (SHALLOW,)}
 # How far each bit of a lane's number moves within the tile, the lowest bit first.
 PAIRS_IN_ROWS: tuple[Step, ...] = ((0, 2), (0, 4), (1, 0), (2, 0), (4, 0))
 PAIRS_IN_COLUMNS: tuple[Step, ...] = ((2, 0), (4, 0), (0, 1), (0, 2), (0, 4))
@@ -46,7 +48,7 @@ ELEMENTS_OF_16_BITS: Mapping[tuple[Use, Shape], tuple[Step, ...]] = {
     (Use.A, WIDE): ((0, 1), (0, 8)),
     (Use.B, WIDE): ((1, 0), (0, 8), (8, 0), (0, 16)),
 }
-ELEMENTS_OF_TF32: Mapping[Use, tuple[Step, ...]] = {
+ELEMENTS_OF_32_BITS: Mapping[Use, tuple[Step, ...]] = {
     Use.A: ((8, 0), (0, 4)),
     Use.B: ((4, 0), (0, 8)),
 }
@@ -54,15 +56,10 @@ ELEMENTS_OF_SUMS: Mapping[Shape, tuple[Step, ...]] = {
     SQUARE: ((0, 1), (8, 0), (0, 8)),
     TALL: ((0, 1), (8, 0), (16, 0)),
     WIDE: ((1, 0), (0, 8), (0, 16)),
-    TF32_SHAPE: ((0, 1), (8, 0), (0, 8)),
+    SHALLOW: ((0, 1), (8, 0), (0, 8)),
 }
-HALF_BITS = 4  # of an element's number in an operand of half: 16 elements, some of them copies
-STORED: Mapping[str, Scalar] = {
-    "half": ctype.HALF,
-    ctype.BFLOAT16: ctype.BFLOAT16_BITS,
-    "tf32": ctype.FLOAT,
-    "float": ctype.FLOAT,
-}
+OPERAND_NAMES = {each.clang_name: name for name, each in OPERANDS.items() if each.clang_name}
+WITH_COPIES = 16  # elements of a lane where some may be copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +68,7 @@ class Fragment:
 
     use: Use
     shape: Shape
-    operand: str  # "half", "__nv_bfloat16" or "tf32"; of an accumulator "float"
+    operand: str  # of number_types.OPERANDS; of an accumulator "float"
     layout: str  # "row_major" or "col_major", of memory; "" for an accumulator
 
     def __str__(self) -> str:
@@ -83,7 +80,7 @@ class Fragment:
     @property
     def element(self) -> Scalar:
         """The type of the cells that x[i] are."""
-        return STORED[self.operand]
+        return FLOAT if self.use is Use.ACCUMULATOR else OPERANDS[self.operand].cell
 
     @property
     def rows(self) -> int:
@@ -105,22 +102,23 @@ class Fragment:
     @property
     def count(self) -> int:
         """Elements of a lane: num_elements."""
-        return 1 << HALF_BITS if self.operand == "half" else self.distinct
+        has_copies = self.use is not Use.ACCUMULATOR and OPERANDS[self.operand].has_copies
+        return WITH_COPIES if has_copies else self.distinct
 
     @property
     def _element_steps(self) -> tuple[Step, ...]:
         if self.use is Use.ACCUMULATOR:
             return ELEMENTS_OF_SUMS[self.shape]
-        if self.operand == "tf32":
-            return ELEMENTS_OF_TF32[self.use]
+        if self.element.size == 4:
+            return ELEMENTS_OF_32_BITS[self.use]
         return ELEMENTS_OF_16_BITS[self.use, self.shape]
 
     @property
     def _lane_steps(self) -> tuple[Step, ...]:
-        if self.operand == "tf32":
-            return SINGLES_IN_ROWS if self.use is Use.A else SINGLES_IN_COLUMNS
         if self.use is Use.ACCUMULATOR:
             return PAIRS_IN_COLUMNS if self.shape == WIDE else PAIRS_IN_ROWS
+        if self.element.size == 4:
+            return SINGLES_IN_ROWS if self.use is Use.A else SINGLES_IN_COLUMNS
         return PAIRS_IN_ROWS if self.use is Use.A else PAIRS_IN_COLUMNS
 
     def positions(self) -> tuple[Array, Array]:
@@ -166,6 +164,6 @@ def parse_fragment(name: str) -> Fragment | None:
     if found is None:
         return None
     use, m, n, k, operand, layout = found.groups()
-    operand = operand.rpartition("::")[2].replace("_Float16", "half")
+    operand = OPERAND_NAMES.get(operand, operand.rpartition("::")[2])
     layout = "" if layout in (None, "void") else layout
     return Fragment(Use(use), (int(m), int(n), int(k)), operand, layout)

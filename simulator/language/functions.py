@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from simulator.language.number_types import ROUNDINGS
+
 # These names are the functions of double; those of float have an f behind (CUDA Math API). Their
 # arguments have the type of their result.
 OF_BOTH_WIDTHS = frozenset({
@@ -95,8 +97,6 @@ HALF_FUNCTIONS = frozenset({
     *(f"__half2{target}_{mode}" for target in HALF_WHOLE_NUMBERS for mode in ROUNDING_MODES),
 })  # fmt: skip
 
-TO_TF32 = "__float_to_tf32"
-
 ARITHMETIC_FUNCTIONS = (
     OF_BOTH_WIDTHS
     | {f"{name}f" for name in OF_BOTH_WIDTHS}
@@ -108,7 +108,7 @@ ARITHMETIC_FUNCTIONS = (
     | SIMD_FUNCTIONS
     | ROUNDED_FUNCTIONS
     | HALF_FUNCTIONS
-    | {TO_TF32}
+    | frozenset(ROUNDINGS)
 )
 
 # Those whose arguments all have the type of their result, whatever types the call gives them.

@@ -14,18 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import (
-    BFLOAT16_BITS,
-    FLOAT,
-    HALF,
-    VECTORS,
-    Array,
-    CType,
-    Scalar,
-    Vector,
-)
+from simulator.language.ctype import Array, CType, Vector
 from simulator.language.errors import SourceError
 from simulator.language.fragments import Fragment, Use, parse_fragment
+from simulator.language.number_types import OPERANDS
 from simulator.language.tree import AddressOf, Call, Dereference, Expression, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine import tensor_core
@@ -38,10 +30,6 @@ from simulator.machine.warp_masks import by_lane, by_warp
 TILE_ALIGNMENT = 32  # bytes that a tile's address is a multiple of (CUDA C++ Programming Guide)
 LINE_ALIGNMENT = 16  # the same of the distance between its rows or columns
 BLOCK = 8  # lines and elements of what one access moves, where operands have 16 bits
-PAIRS: Mapping[Scalar, Vector] = {
-    HALF: VECTORS["half2"], BFLOAT16_BITS: Vector("__nv_bfloat162", BFLOAT16_BITS, 2),
-    FLOAT: VECTORS["float2"],
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +165,7 @@ class TileInMemory:
         self.instructions: list[tuple[TileAccess, CType, Expression, int]] = []
         element, self._span = fragment.element, pointer.span
         for access in tile_accesses(fragment, self._is_row_major):
-            moved: CType = element if access.count == 1 else PAIRS[element]
+            moved: CType = element if access.count == 1 else Vector(f"{element}2", element, 2)
             lvalue = Dereference(moved, self._span, pointer)
             self.instructions.append((access, moved, lvalue, compiler.memo_slot()))
 
@@ -293,7 +281,7 @@ def _multiply(call: Call, compiler: ExpressionCompiler) -> Closure:
         for pointer, name in zip(call.arguments, call.texts, strict=True)
     )
     assert a.fragment.use is Use.A
-    form, warps = tensor_core.FORMATS[a.fragment.operand], WholeWarps(call, compiler)
+    form, warps = OPERANDS[a.fragment.operand], WholeWarps(call, compiler)
 
     def multiply(group: Group, mask: Mask) -> Any:
         warps.check(group, mask)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from simulator.language.ctype import LONG, LONGLONG, Scalar, convert
+from simulator.language.number_types import ROUNDINGS
 from simulator.machine.arithmetic import fma, maximum, minimum
 from simulator.machine.bits import BIT_FUNCTIONS
 from simulator.machine.half import HALF_FUNCTIONS
@@ -29,7 +30,6 @@ from simulator.machine.special import (
     log_gamma,
     normal_distribution,
 )
-from simulator.machine.tensor_core import to_tf32
 
 Function = Callable[..., Any]
 
@@ -206,7 +206,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "__tanf": np.tan,
     "__tanhf": np.tanh,
     "__saturatef": saturate,
-    "__float_to_tf32": to_tf32,
+    **ROUNDINGS,
     "__frsqrt_rn": reciprocal_root_once,
     "isnan": np.isnan,
     "isinf": np.isinf,

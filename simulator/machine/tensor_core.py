@@ -11,78 +11,47 @@ tests/simulator/tensor_core/ holds what they gave):
   is +0. From 2**128 on it is infinite.
 - An infinite or NaN operand gives what IEEE 754 says of the sum; every NaN is 0x7fffffff.
 
-How many k one instruction takes is the compiler's choice: 16 of half and bfloat16; of TF32 it is 8
-in gpu/mma.cuh (HMMA.1688), by which the app's GPU multiplies, and 4 in NVIDIA's mma.h (HMMA.1684).
-
 All functions take arrays with any leading axes, so that many warps are one call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from simulator.language.ctype import Array
+from simulator.language.number_types import Operand
 
 FRACTION_BITS = 25  # kept of each addend, below the largest exponent
 LEAST_EXPONENT = -133  # to which addends are aligned at least
+LEAST_OF_FLOAT = -126  # the exponent of a subnormal accumulator
+FLOAT_FRACTION_BITS = 23
 NOT_A_NUMBER = 0x7FFFFFFF
 
 _NOTHING = -1000  # the exponent of a zero
-_EXPONENT_BITS = np.uint32(0x7F800000)
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A type of operands."""
-
-    name: str  # as CUDA has it
-    dtype: np.dtype[Any]  # of the arrays that hold them; of bfloat16 the bits
-    least_exponent: int  # of a subnormal number
-    depth: int  # the k of one instruction
-
-
-HALF = Format("half", np.dtype(np.float16), -14, 16)
-BFLOAT16 = Format("__nv_bfloat16", np.dtype(np.uint16), -126, 16)
-TF32 = Format("tf32", np.dtype(np.float32), -126, 8)  # its low 13 bits are not looked at
-FORMATS: Mapping[str, Format] = {form.name: form for form in (HALF, BFLOAT16, TF32)}
-
-
-def multiply_add(a: Array, b: Array, c: Array, form: Format) -> Array:
+def multiply_add(a: Array, b: Array, c: Array, form: Operand) -> Array:
     """c + a b, as mma_sync computes it: float32 [..., m, n].
 
-    a is [..., m, k], b [..., k, n] of the format's dtype, c float32 [..., m, n]; k is a multiple of
-    the format's depth. Each instruction takes the next k and the sum of the one before it.
+    a is [..., m, k], b [..., k, n] of the type's cells, c float32 [..., m, n]; k is a multiple of
+    the type's depth. Each instruction takes the next k and the sum of the one before it.
     """
-    left, right = decode(widen(a, form), form), decode(widen(b, form), form)
+    left, right = (decode(widen(each, form), form.least_exponent) for each in (a, b))
     for first in range(0, a.shape[-1], form.depth):
         ks = slice(first, first + form.depth)
         c = _instruction(left.part(..., ks), right.part(..., ks, slice(None)), c)
     return c
 
 
-def widen(operand: Array, form: Format) -> Array:
+def widen(cells: Array, form: Operand) -> Array:
     """What the tensor core reads of operands: float32, of the same shape."""
-    if form is HALF:
-        return operand.astype(np.float32)
-    if form is BFLOAT16:
-        return (operand.astype(np.uint32) << np.uint32(16)).view(np.float32)
-    return (operand.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
-
-
-def to_tf32(value: Any) -> Any:
-    """__float_to_tf32: rounded to 10 fraction bits, halves away from zero; NaN and infinity cut.
-
-    >>> float(to_tf32(np.float32(1 + 2**-11)))
-    1.0009765625
-    """
-    bits = np.asarray(value, np.float32).view(np.uint32)
-    finite = (bits & _EXPONENT_BITS) != _EXPONENT_BITS
-    rounded = bits + np.where(finite, np.uint32(0x1000), np.uint32(0))
-    return (rounded & np.uint32(0xFFFFE000)).view(np.float32)[()]
+    numbers = cells if form.encoding is None else form.encoding.decode(cells)
+    behind = FLOAT_FRACTION_BITS - form.fraction_bits
+    bits = numbers.astype(np.float32).view(np.uint32) >> np.uint32(behind)
+    return (bits << np.uint32(behind)).view(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +66,11 @@ class Numbers:
         return Numbers(self.values[index], self.exponents[index])
 
 
-def decode(values: Array, form: Format) -> Numbers:
-    """Float32 numbers that came from a format, by their bits, so that nothing can flush them."""
+def decode(values: Array, least_exponent: int) -> Numbers:
+    """Float32 numbers by their bits, so that nothing can flush them.
+
+    least_exponent is that of a subnormal number of the type that they came from.
+    """
     bits = values.view(np.uint32).astype(np.int64)
     field, fraction = (bits >> 23) & 0xFF, bits & 0x7FFFFF
     significand = np.where(field > 0, fraction + 0x800000, fraction)
@@ -106,7 +78,7 @@ def decode(values: Array, form: Format) -> Numbers:
     size = significand.astype(np.float64) * _power_of_two(places - 23)
     odd = np.where(fraction > 0, np.float64(np.nan), np.float64(np.inf))
     size = np.where(field == 0xFF, odd, size)
-    exponents = np.maximum(places, form.least_exponent)
+    exponents = np.maximum(places, least_exponent)
     exponents = np.where((significand == 0) | (field == 0xFF), _NOTHING, exponents)
     signed = np.where(bits >> 31 > 0, -size, size)
     return Numbers(signed, exponents.astype(np.int16))
@@ -114,7 +86,7 @@ def decode(values: Array, form: Format) -> Numbers:
 
 def _instruction(a: Numbers, b: Numbers, c: Array) -> Array:
     """One instruction: float32 [..., m, n] of a [..., m, k], b [..., k, n] and c [..., m, n]."""
-    accumulator = decode(c, TF32)  # float has the exponents of TF32
+    accumulator = decode(c, LEAST_OF_FLOAT)
     columns = Numbers(b.values.swapaxes(-1, -2).copy(), b.exponents.swapaxes(-1, -2).copy())
     pairs = a.exponents[..., :, None, :] + columns.exponents[..., None, :, :]
     largest = np.maximum(pairs.max(axis=-1), accumulator.exponents)
@@ -176,19 +148,19 @@ class Addition:
         return 2.0 ** (self.exponent - FRACTION_BITS)
 
 
-def explain(a: Array, b: Array, c: np.float32, form: Format) -> tuple[Addition, ...]:
+def explain(a: Array, b: Array, c: np.float32, form: Operand) -> tuple[Addition, ...]:
     """The steps that give one cell: a row of A and a column of B, each [k], and the accumulator.
 
     Raises ValueError where an operand is infinite or NaN: then nothing is aligned.
     """
-    left, right = decode(widen(a, form), form), decode(widen(b, form), form)
+    left, right = (decode(widen(each, form), form.least_exponent) for each in (a, b))
     if not all(np.isfinite(each).all() for each in (left.values, right.values, c)):
         raise ValueError("Only finite operands are aligned and added.")
     additions = []
     for first in range(0, len(a), form.depth):
         ks = slice(first, first + form.depth)
         row, column = left.part(ks), right.part(ks)
-        accumulator = decode(np.array([c], np.float32), TF32)
+        accumulator = decode(np.array([c], np.float32), LEAST_OF_FLOAT)
         values = [*accumulator.values.tolist(), *(row.values * column.values).tolist()]
         sums = row.exponents + column.exponents
         exponents = [*accumulator.exponents.tolist(), *sums.tolist()]

@@ -9,8 +9,9 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from simulator.language.ctype import Array, numbers_held
+from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
+from simulator.language.number_types import numbers_held
 from simulator.language.scopes import visible_variables
 from simulator.language.tree import (
     Declare,

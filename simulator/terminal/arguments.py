@@ -15,12 +15,11 @@ from simulator.language.ctype import (
     Array,
     Pointer,
     Struct,
-    bfloat16_bits,
     dtype_of,
-    is_bfloat16,
     parts,
 )
 from simulator.language.errors import LaunchError, list_names
+from simulator.language.number_types import encoding_of
 from simulator.language.tree import Kernel
 from simulator.launch import BUDGET_BYTES
 from simulator.terminal.options import UsageError
@@ -82,8 +81,9 @@ def build_argument(
         dtype, shape = array
         if dtype.names is None or struct is None:
             return random_numbers(random, dtype, shape)
-        if is_bfloat16(struct):
-            return bfloat16_bits(random_numbers(random, np.dtype(np.float32), shape))
+        encoding = encoding_of(struct)
+        if encoding is not None:
+            return encoding.encode(random_numbers(random, np.dtype(np.float32), shape))
         cells = np.zeros((math.prod(shape), struct.size), np.uint8)
         for part in parts(struct):
             numbers = random_numbers(random, part.scalar.dtype, (len(cells), 1))

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from simulator.frontend.device_code import SourceFile
-from simulator.frontend.host_launches import HostArgument, HostLaunch, find_launches
-from simulator.frontend.host_values import Evaluator
+from simulator.frontend.expression_values import Evaluator
+from simulator.frontend.host.launches import HostArgument, HostLaunch, find_launches
 from simulator.frontend.scanner import TokenKind
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel

@@ -14,7 +14,7 @@ import numpy as np
 
 from simulator.frontend.conditions import COMPILER_MACROS
 from simulator.frontend.device_code import SourceFile
-from simulator.frontend.host_values import Evaluator
+from simulator.frontend.expression_values import Evaluator
 from simulator.frontend.toplevel import Declaration
 from simulator.language.ctype import (
     FLOAT,
@@ -26,13 +26,11 @@ from simulator.language.ctype import (
     Struct,
     Vector,
     Void,
-    bfloat16_bits,
     dtype_of,
-    is_bfloat16,
-    numbers_held,
     parts,
 )
 from simulator.language.errors import LaunchError, shorten
+from simulator.language.number_types import encoding_of, numbers_held
 from simulator.language.tree import Kernel
 from simulator.launch import BUDGET_BYTES, Dim3, Launch
 from simulator.size_expression import evaluate
@@ -267,8 +265,9 @@ def _filled(
     """An array of numbers, or of structs, each of whose numbers is filled alike."""
     if isinstance(element, Scalar):
         return _numbers(element, shape, contents, random)
-    if is_bfloat16(element):
-        return bfloat16_bits(_numbers(FLOAT, shape, contents, random))
+    encoding = encoding_of(element)
+    if encoding is not None:
+        return encoding.encode(_numbers(FLOAT, shape, contents, random))
     cells = np.zeros((math.prod(shape), element.size), np.uint8)
     for part in parts(element):
         numbers = _numbers(part.scalar, (len(cells), 1), contents, random)

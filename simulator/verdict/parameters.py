@@ -7,10 +7,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from simulator.language.ctype import CType, Pointer, Scalar, Vector, is_bfloat16, size_of
+from simulator.language.ctype import CType, Pointer, Scalar, Vector, size_of
 from simulator.language.errors import LaunchError, list_names
 from simulator.language.fragments import Use, parse_fragment
 from simulator.language.functions import ATOMIC_FUNCTIONS, FRAGMENT_FUNCTIONS
+from simulator.language.number_types import encoding_of
 from simulator.language.tree import (
     Assign,
     Binary,
@@ -168,7 +169,7 @@ def _numbers(variable: Variable) -> CType | None:
     """The type of the numbers that a pointer's array holds; None for structs and pointers."""
     target = variable.ctype.target if isinstance(variable.ctype, Pointer) else None
     target = target.element if isinstance(target, Vector) else target
-    return target if isinstance(target, Scalar) or is_bfloat16(target) else None
+    return target if isinstance(target, Scalar) or encoding_of(target) else None
 
 
 def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:
@@ -182,7 +183,9 @@ def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:
     types = {_numbers(one) for one in read}
     if len(results) != 1 or len(read) != inputs or len(types) != 1 or None in types:
         return None
-    of_result = _numbers(results[0])  # of bfloat16 no bound is known to which it would be rounded
+    of_result = _numbers(
+        results[0]
+    )  # of an encoded number no bound is known to which it is rounded
     return [one.name for one in (*read, *results)] if isinstance(of_result, Scalar) else None
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import Array, numbers_held
+from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
+from simulator.language.number_types import numbers_held
 from simulator.language.tree import Kernel, MemorySpace
 from simulator.launch import Dim3, Launch, format_index, ravel
 from simulator.machine.machine import Machine

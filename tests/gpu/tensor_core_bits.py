@@ -18,12 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from simulator.machine.tensor_core import BFLOAT16, HALF, TF32, Format, multiply_add
+from simulator.language.number_types import OPERANDS, Operand
+from simulator.machine.tensor_core import multiply_add
 from tests.tensor_tiles import kinds, tiles
 
+HALF, BFLOAT16, TF32 = (OPERANDS[name] for name in ("half", "__nv_bfloat16", "tf32"))
 TF32_OF_NVIDIA = replace(TF32, depth=4)
 BY_APP = "tf32 16x16x8 by mma.cuh"
-SHAPES: dict[str, tuple[Format, tuple[int, int, int]]] = {  # by NVIDIA's mma.h, but for BY_APP
+SHAPES: dict[str, tuple[Operand, tuple[int, int, int]]] = {  # by NVIDIA's mma.h, but for BY_APP
     "half 16x16x16": (HALF, (16, 16, 16)),
     "half 32x8x16": (HALF, (32, 8, 16)),
     "half 8x32x16": (HALF, (8, 32, 16)),

@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from simulator import LaunchError, SourceError, catalogue
 from simulator.frontend.device_code import SourceFile
-from simulator.frontend.host_launches import find_launches
-from simulator.frontend.launch_mistakes import launch_warnings, unmarked_kernel
+from simulator.frontend.host.launch_mistakes import launch_warnings, unmarked_kernel
+from simulator.frontend.host.launches import find_launches
 from simulator.verdict.launches import macro_values
 
 HOST = """

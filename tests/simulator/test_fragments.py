@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Recording, Step, compile_kernel, narrate, record, simulate
-from simulator.language.ctype import Array, bfloat16_bits
+from simulator.language.ctype import Array
 from simulator.language.errors import SourceError
 from simulator.language.fragments import Use, parse_fragment
-from simulator.machine.tensor_core import BFLOAT16, HALF, TF32, Format, multiply_add, to_tf32
+from simulator.language.number_types import ENCODINGS, OPERANDS, ROUNDINGS, Operand
+from simulator.machine.tensor_core import multiply_add
 from simulator.number_format import format_number
 from simulator.recording.parts import parts
 
 RECORDED = json.loads(Path(__file__).with_name("fragments.json").read_text(encoding="utf-8"))
+HALF, BFLOAT16, TF32 = (OPERANDS[name] for name in ("half", "__nv_bfloat16", "tf32"))
+bfloat16_bits, to_tf32 = ENCODINGS["__nv_bfloat16"].encode, ROUNDINGS["__float_to_tf32"]
 KERNELS = Path(__file__).with_name("wmma_kernels.cu").read_text(encoding="utf-8")
 HEAD = "#include <mma.h>\nusing namespace nvcuda;\n"
 SUMS = "wmma::fragment<wmma::accumulator, 16, 16, 16, float>"
@@ -29,7 +32,7 @@ def random(shape: tuple[int, ...], dtype: Any, seed: int) -> Array:
     return (values * 2.0 ** np.random.default_rng(seed + 1).integers(-6, 6, shape)).astype(dtype)
 
 
-def in_order(a: Array, b: Array, form: Format, depth: int) -> Array:
+def in_order(a: Array, b: Array, form: Operand, depth: int) -> Array:
     """A B by one mma_sync after another, each of the next `depth` k."""
     c = np.zeros((len(a), b.shape[1]), np.float32)
     for k in range(0, a.shape[1], depth):
@@ -78,7 +81,7 @@ def test_a_product_of_tf32_by_functions_and_arrays_of_fragments() -> None:
 @pytest.mark.parametrize("shape", [(16, 16, 16), (32, 8, 16), (8, 32, 16)])
 @pytest.mark.parametrize("layouts", [("row", "col"), ("col", "row")])
 def test_every_shape_and_layout_multiplies(
-    form: Format, shape: tuple[int, int, int], layouts: tuple[str, str]
+    form: Operand, shape: tuple[int, int, int], layouts: tuple[str, str]
 ) -> None:
     m, n, k = shape
     a, b = (

@@ -10,7 +10,7 @@ import pytest
 from simulator import SourceError, compile_kernel
 from simulator.__main__ import main
 from simulator.command_line import kernel_name
-from simulator.frontend.host_launches import HostLaunch, find_launches
+from simulator.frontend.host.launches import HostLaunch, find_launches
 
 KERNEL = "__global__ void k(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = n; }\n"
 

@@ -12,17 +12,8 @@ import numpy as np
 import pytest
 
 from simulator.language.ctype import Array
-from simulator.machine.tensor_core import (
-    BFLOAT16,
-    FRACTION_BITS,
-    HALF,
-    TF32,
-    Format,
-    cut_to_float,
-    explain,
-    multiply_add,
-    to_tf32,
-)
+from simulator.language.number_types import OPERANDS, ROUNDINGS, Operand
+from simulator.machine.tensor_core import FRACTION_BITS, cut_to_float, explain, multiply_add
 from tests.tensor_tiles import kinds, tiles
 
 RECORDED = {
@@ -34,15 +25,16 @@ SHAPES = [
     for gpu, recorded in RECORDED.items()
     for shape in dict.fromkeys(row["shape"] for row in recorded["recorded"])
 ]
-FORMS = {"half": HALF, "bfloat16": BFLOAT16, "tf32": TF32}
+HALF = OPERANDS["half"]
+FORMS = {each.word: each for each in OPERANDS.values()}
 
 
-def shape_of(row: dict[str, Any]) -> tuple[Format, tuple[int, int, int]]:
+def shape_of(row: dict[str, Any]) -> tuple[Operand, tuple[int, int, int]]:
     name, sizes, *by = row["shape"].split()
     m, n, k = (int(size) for size in sizes.split("x"))
     form = FORMS[name]
-    if form is TF32 and not by:
-        form = replace(TF32, depth=4)  # as NVIDIA's mma.h multiplies
+    if name == "tf32" and not by:
+        form = replace(form, depth=4)  # as NVIDIA's mma.h multiplies
     return form, (m, n, k)
 
 
@@ -67,7 +59,7 @@ def test_the_recorded_operands_are_those_of_the_tiles(gpu: str) -> None:
     for row in RECORDED[gpu]["recorded"]:
         form, sizes = shape_of(row)
         a, b, c = tiles(form, row["kind"], sizes, 1, 0)
-        whole = {2: np.uint16, 4: np.uint32}[form.dtype.itemsize]
+        whole = {2: np.uint16, 4: np.uint32}[form.cell.size]
         assert a[0, 0].view(whole).tolist() == row["cell"]["a"]
         assert b[0, :, 0].copy().view(whole).tolist() == row["cell"]["b"]
         assert bits(c[0, 0, :1]) == [row["cell"]["c"]]
@@ -81,7 +73,7 @@ def test_millions_of_tiles_were_compared(gpu: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_the_steps_of_a_cell_end_in_its_value(form: Format) -> None:
+def test_the_steps_of_a_cell_end_in_its_value(form: Operand) -> None:
     a, b, c = tiles(form, "spread", (16, 16, 16), 1, 5)
     expected = multiply_add(a, b, c, form)[0]
     for cell in ((0, 0), (3, 7), (15, 15)):
@@ -129,7 +121,7 @@ def test_a_float_is_rounded_to_tf32_halves_away_from_zero() -> None:
     expected = [
         0x3F800000, 0x3F802000, 0xBF802000, 0x3F804000, 0x7F800000, 0x7F800000, 0, 0x80000000
     ]  # fmt: skip
-    assert bits(to_tf32(given.view(np.float32))) == expected
+    assert bits(ROUNDINGS["__float_to_tf32"](given.view(np.float32))) == expected
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from simulator import Recording
-from simulator.language.ctype import Array, is_bfloat16
+from simulator.language.ctype import Array
+from simulator.language.number_types import encoding_of
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import Step, StepAccess
@@ -24,7 +25,7 @@ def shared_shapes(recording: Recording, product: Product | None) -> Mapping[str,
     first = recording.steps[0].shared if recording.steps else {}
     shapes = {name: tuple(values.shape) for name, values in first.items()}
     for name in shapes:
-        if is_bfloat16(element_of(recording, name, MemorySpace.SHARED)):
+        if encoding_of(element_of(recording, name, MemorySpace.SHARED)):
             shapes[name] = shapes[name][:-1]  # a struct of one member
     if product is None:
         return shapes

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator import Step
-from simulator.language.ctype import Array, numbers_held
+from simulator.language.ctype import Array
+from simulator.language.number_types import numbers_held
 from simulator.language.tree import ArraySpace, Declare, MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess

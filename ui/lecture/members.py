@@ -12,10 +12,10 @@ from simulator.language.ctype import (
     Part,
     Struct,
     Vector,
-    is_bfloat16,
     parts,
 )
 from simulator.language.ctype import size_of as bytes_of
+from simulator.language.number_types import encoding_of
 from simulator.language.tree import ArraySpace
 from ui.analysis.product_roles import element_of
 
@@ -67,9 +67,9 @@ class Members:
 
 
 def members_of(recording: Recording, name: str, space: ArraySpace) -> Members | None:
-    """The members of what an array holds; None for plain numbers, of which bfloat16 is one."""
+    """The members of what an array holds; None for numbers, encoded ones too."""
     ctype = element_of(recording, name, space)
-    if not isinstance(ctype, Struct | Vector) or is_bfloat16(ctype):
+    if not isinstance(ctype, Struct | Vector) or encoding_of(ctype):
         return None
     cell = ctype.cell if isinstance(ctype, Struct) else ctype.element
     part_of_cell = np.full(max(1, bytes_of(ctype) // cell.size), -1)

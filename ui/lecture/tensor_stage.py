@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator import Step
-from simulator.language.ctype import Array, bfloat16_bits
+from simulator.language.ctype import Array
 from simulator.language.fragments import parse_fragment
+from simulator.language.number_types import OPERANDS
 from simulator.language.tree import AddressOf, Call
 from simulator.launch import WARP_SIZE
-from simulator.machine.tensor_core import BFLOAT16, FORMATS, FRACTION_BITS, Addition, explain, widen
+from simulator.machine.tensor_core import FRACTION_BITS, Addition, explain, widen
 from ui.analysis.products import multiplication
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
@@ -209,17 +210,17 @@ class TensorStage:
         rows, columns = c.positions()
         lane = thread - first
         row, column = int(rows[lane, 0]), int(columns[lane, 0])
-        form = FORMATS[a.operand]
+        operand = OPERANDS[a.operand]
         (a_rows, a_columns), (b_rows, b_columns) = a.positions(), b.positions()
         left = _line_of(a_rows, a_columns, row, a_values)
         right = _line_of(b_columns, b_rows, column, b_values)
-        if form is BFLOAT16:  # of which a recording has the numbers
-            left, right = bfloat16_bits(left), bfloat16_bits(right)
+        if operand.encoding is not None:  # a recording has the numbers
+            left, right = operand.encoding.encode(left), operand.encoding.encode(right)
         try:
-            addition, *_ = explain(left, right, c_values[lane, 0], form)
+            addition, *_ = explain(left, right, c_values[lane, 0], operand)
         except ValueError:
             return None
-        factors = zip(widen(left, form).tolist(), widen(right, form).tolist(), strict=True)
+        factors = zip(widen(left, operand).tolist(), widen(right, operand).tolist(), strict=True)
         return addition, list(factors)
 
 

@@ -1,0 +1,69 @@
+"""simulator.language.number_types: that nothing else has to know which types there are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simulator.frontend.clang import HEADERS
+from simulator.language.number_types import ENCODINGS, NUMBER_TYPES, OPERANDS, encoding_of
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = "simulator/language/number_types.py"
+# Beside the table, the modules and folders whose subject a type is: C computes with half, host code
+# has its size, and texts mostly mean another half; the GPU is measured with TF32.
+SUBJECTS = {
+    "half": {
+        "simulator/language/ctype.py",
+        "simulator/frontend/expression_values.py",
+        "ui/glossary/route.py",
+    },
+    "tf32": {"simulator/catalogue.py", "ui/gpu", "ui/gpu_charts", "ui/lessons"},
+}
+
+
+def names_of(name: str) -> str:
+    """A pattern of what a module calls a type that it knows: an English word only in quotes."""
+    word, encoding = NUMBER_TYPES[name].word, NUMBER_TYPES[name].encoding
+    if word.isalpha():
+        return rf"[\"']{word}[\"']"
+    return f"(?i){word}" + (f"|{encoding.names}" if encoding else "")
+
+
+@pytest.mark.parametrize("name", NUMBER_TYPES)
+def test_a_type_is_named_in_the_table_and_where_it_is_the_subject(name: str) -> None:
+    paths = [path for folder in ("simulator", "ui") for path in (ROOT / folder).rglob("*.py")]
+    pattern = re.compile(names_of(name))
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in paths
+        if pattern.search(path.read_text(encoding="utf-8"))
+    }
+    subjects = SUBJECTS.get(name, set())
+    others = {one for one in found if not any(one.startswith(subject) for subject in subjects)}
+    assert others == {TABLE}
+    assert all(any(one.startswith(subject) for one in found) for subject in subjects)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_a_type_with_an_encoding_has_its_struct_and_its_numbers(name: str) -> None:
+    encoding = ENCODINGS[name]
+    assert encoding_of(NUMBER_TYPES[name].cell) is encoding
+    (declared,) = HEADERS[encoding.header]
+    text = declared.read_text(encoding="utf-8")
+    words = (name, NUMBER_TYPES[name].from_float, encoding.to_float)
+    assert all(re.search(rf"\b{word}\b", text) for word in words)
+    numbers = np.array([[0.0, 1.0, -2.0, 0.5]], np.float32)
+    cells = encoding.encode(numbers)
+    assert cells.dtype == NUMBER_TYPES[name].cell.dtype
+    assert encoding.decode(cells).tolist() == numbers.tolist()
+
+
+def test_the_fragments_of_each_operand_are_declared() -> None:
+    *_, declared = HEADERS["mma.h"]
+    text = declared.read_text(encoding="utf-8")
+    types = set(re.findall(r"_OPERAND\(matrix_a, \d+, \d+, \d+, ([\w:]+)", text))
+    assert types == {f"{each.scope}{name}" for name, each in OPERANDS.items()}
