@@ -9,6 +9,7 @@ be read in it, and ends with 1 where there is something.
 from __future__ import annotations
 
 import argparse
+import base64
 import io
 import json
 import sys
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import streamlit
 from PIL import Image
 from playwright.sync_api import Browser, Page
 from plotly.io.json import to_json_plotly
@@ -42,6 +44,8 @@ from ui.view.what_if import without_faults
 WEB = app.ROOT / "ui" / "web"
 DRAW = (WEB / "frames.js", WEB / "plotly_nodes.js")  # what the app shows a step with
 READ = Path(__file__).with_suffix(".js")
+# The letters of the app's pages, which Streamlit brings: those of a machine differ.
+FONTS = {"Source Code Pro": "SourceCodeVF-Upright", "Source Sans": "SourceSansVF-Upright"}
 PAGE = (
     '<!doctype html><meta charset="utf-8"><style>body { margin: 0; overflow: hidden; }'
     " #stage { transform-origin: top left; } .no-texts svg text { visibility: hidden !important; }"
@@ -160,12 +164,24 @@ class Fault:
         return f"{self.kind}: {self.sentence}"
 
 
+def _font_face(family: str) -> str:
+    folder = Path(streamlit.__file__).parent / "static" / "static" / "media"
+    [file] = folder.glob(f"{FONTS[family]}*.woff2")
+    data = base64.b64encode(file.read_bytes()).decode()
+    return (
+        f"@font-face {{ font-family: '{family}'; font-weight: 100 900;"
+        f" src: url(data:font/woff2;base64,{data}); }}"
+    )
+
+
 class FigurePage:
     """A page of a browser that has Plotly and draws one figure after another."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
         page.set_content(PAGE)
+        page.add_style_tag(content="".join(map(_font_face, FONTS)))
+        page.evaluate("() => Promise.all([...document.fonts].map((font) => font.load()))")
         reader = "".join(file.read_text("utf-8") for file in (*DRAW, READ))
         for script in (get_plotlyjs(), reader):
             page.add_script_tag(content=script)

@@ -15,7 +15,8 @@ import numpy as np
 from simulator.number_format import format_short
 
 WIDTH, HEIGHT = 1600, 900
-MONO = "ui-monospace, 'Cascadia Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace"
+# Streamlit brings the first of each; where it does not, what a machine has.
+MONO = "'Source Code Pro', ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 SANS = "'Source Sans', 'Source Sans Pro', 'Source Sans 3', 'DejaVu Sans', Arial, sans-serif"
 
 SPACE = "\u00a0"
