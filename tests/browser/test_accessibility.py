@@ -139,13 +139,12 @@ def is_excluded(page: Page, rule: str, target: str) -> bool:
     ("name", "scheme"),
     [
         ("step", "light"),
-        ("gpu", "dark"),
         ("write", "dark"),
         *(
             pytest.param(name, scheme, marks=pytest.mark.deep)
             for name in PAGES
             for scheme in ("light", "dark")
-            if (name, scheme) not in (("step", "light"), ("gpu", "dark"), ("write", "dark"))
+            if (name, scheme) not in (("step", "light"), ("write", "dark"))
         ),
     ],
 )
@@ -181,7 +180,11 @@ MARKED = """() => {
 }"""
 
 
-@pytest.mark.parametrize("path", ["/", "/learn?lesson=memory", "/step", "/write", "/compare"])
+@pytest.mark.parametrize(
+    "path",
+    ["/step", *(pytest.param(path, marks=pytest.mark.deep)
+                for path in ("/", "/learn?lesson=memory", "/write", "/compare"))],
+)  # fmt: skip
 def test_the_focus_is_seen_after_each_tab(visit: Open, path: str) -> None:
     page = visit(path)
     drawn = "img.door, .stops.walking, .plot[data-ready], .cm-content, .js-plotly-plot"

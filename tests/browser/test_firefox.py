@@ -50,6 +50,7 @@ def page(firefox: Browser) -> Iterator[Page]:
     assert errors == []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("path", PAGES)
 def test_each_page_is_drawn_without_an_error(address: str, page: Page, path: str) -> None:
     page.goto(address + path)
@@ -72,6 +73,7 @@ def test_keys_step_the_scene_before_and_after_a_pace_is_chosen(address: str, pag
     until(page, "Step 52 of")
 
 
+@pytest.mark.deep
 def test_the_last_stop_that_was_clicked_to_has_keys(address: str, page: Page) -> None:
     page.goto(f"{address}/learn?lesson=memory")
     root = page.locator(".stops.walking:has([data-walk])").first
@@ -94,6 +96,7 @@ def test_a_choice_is_answered_and_counted(address: str, page: Page) -> None:
     expect(box.get_by_test_id("stAlert")).to_be_visible()
 
 
+@pytest.mark.deep
 def test_a_words_card_comes_and_leaves_by_escape(address: str, page: Page) -> None:
     page.goto(f"{address}/step")
     linked(ready(page))
@@ -105,6 +108,7 @@ def test_a_words_card_comes_and_leaves_by_escape(address: str, page: Page) -> No
     expect(card(page)).to_be_hidden()
 
 
+@pytest.mark.deep
 def test_a_mistake_in_the_editor_is_underlined(address: str, page: Page) -> None:
     page.goto(f"{address}/write")
     write(page, "__global__ void f(float* x) { x[0] = y; }")
@@ -115,6 +119,7 @@ def test_a_mistake_in_the_editor_is_underlined(address: str, page: Page) -> None
     expect(wrong).to_have_css("text-decoration-style", "wavy")
 
 
+@pytest.mark.deep
 def test_back_leads_from_a_scene_to_its_stop(address: str, page: Page) -> None:
     page.goto(f"{address}/learn?lesson=memory")
     place = page.locator(".stops.walking:has([data-walk]) .place").first

@@ -204,6 +204,7 @@ def test_a_tap_explains_a_word_and_elsewhere_follows_what_is_there(visit: Open) 
     page.wait_for_url(lambda url: "tx=" in url)
 
 
+@pytest.mark.deep
 def test_a_word_that_a_gpu_alone_shows_has_a_chart(visit: Open) -> None:
     page = linked(visit("/learn?lesson=limits"))
     explained(page, ON_PAGE, [".stMain", "occupancy"], "occupancy")
@@ -227,6 +228,7 @@ def test_every_word_has_a_picture(visit: Open, theme: str) -> None:
     assert page.evaluate(PICTURES, [folder(), theme, sorted(glossary())]) == []
 
 
+@pytest.mark.deep
 def test_words_of_the_gpu_page_are_explained_and_listed(visit: Open) -> None:
     page = linked(visit("/compare"))
     explained(page, ON_PAGE, [".stMain", "steps"], "step")

@@ -159,12 +159,17 @@ def drawn_gpu(page: Page) -> None:
 @pytest.mark.parametrize(
     ("path", "drawn"),
     [
-        ("/", drawn_door),
-        ("/step", drawn_step),
         ("/step?kernel=padded&step=3", drawn_step),
-        ("/compare", drawn_gpu),
         ("/compare/", drawn_gpu),
-        ("/compare?kernel=padded&step=3", drawn_gpu),
+        *(
+            pytest.param(*one, marks=pytest.mark.deep)
+            for one in (
+                ("/", drawn_door),
+                ("/step", drawn_step),
+                ("/compare", drawn_gpu),
+                ("/compare?kernel=padded&step=3", drawn_gpu),
+            )
+        ),
     ],
 )
 def test_no_request_fails(screens: Screens, path: str, drawn: Callable[[Page], None]) -> None:
@@ -197,7 +202,7 @@ def test_no_request_fails_from_page_to_page(screens: Screens) -> None:
     ("width", "height", "scheme", "every"),
     [
         (1280, 720, "light", False),
-        (390, 844, "dark", True),
+        pytest.param(390, 844, "dark", True, marks=pytest.mark.deep),
         pytest.param(1280, 720, "dark", True, marks=pytest.mark.deep),
         pytest.param(390, 844, "light", False, marks=pytest.mark.deep),
         pytest.param(1920, 1080, "light", True, marks=pytest.mark.deep),
@@ -247,6 +252,7 @@ def overlap(first: list[float], second: list[float]) -> bool:
     return across > 1 and down > 5
 
 
+@pytest.mark.deep
 def test_headings_controls_and_charts_have_their_names(visit: Open) -> None:
     page = opened(visit("/compare"))
     page.get_by_text("Missing to run kernels here").click()

@@ -93,9 +93,10 @@ def shown(page: Page) -> dict[str, str]:
 @pytest.mark.parametrize(
     "use",
     [
-        switch, kernel, preset, number,
+        kernel, number,
         *(pytest.param(use, marks=pytest.mark.deep)
-          for use in (macro, download, what_changed, hazards, help_text, way_back, toolbar)),
+          for use in (switch, preset, macro, download, what_changed, hazards, help_text, way_back,
+                      toolbar)),
     ],
 )  # fmt: skip
 def test_after_a_click_on_a_control_keys_are_the_scenes(

@@ -207,7 +207,11 @@ def test_the_browsers_back_opens_the_lesson_before(visit: Open) -> None:
 KEPT = [part.name for part in FIRST.questions[:2]]  # answered in an earlier session of the tab
 
 
-@pytest.mark.parametrize("kept", ["x", "null", "[]", '{"questions": 7}', "[" * 5000])
+@pytest.mark.parametrize(
+    "kept",
+    ['{"questions": 7}', *(pytest.param(kept, marks=pytest.mark.deep)
+                           for kept in ("x", "null", "[]", "[" * 5000))],
+)  # fmt: skip
 def test_anything_that_the_tab_keeps_is_taken(visit: Open, kept: str) -> None:
     page = visit("/compare")
     page.evaluate("kept => sessionStorage.setItem('tilewise_progress', kept)", kept)
@@ -264,6 +268,7 @@ def test_a_stop_opens_its_scene_and_the_lesson_is_there_afterwards(visit: Open) 
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
 
 
+@pytest.mark.deep
 def test_a_measured_claim_opens_the_run_that_it_is_from(visit: Open) -> None:
     page = visit("/learn?lesson=claims")
     page.locator(".st-key-recorded-claim_54_ms").get_by_role("button").click()
@@ -296,7 +301,10 @@ def test_a_scene_keeps_its_step_through_a_run_and_is_opened_there(visit: Open) -
     assert step_of(root) == begins + 2, "where the visitor was"
 
 
-@pytest.mark.parametrize("is_phone", [True, False], ids=["a phone", "a narrow window"])
+@pytest.mark.parametrize(
+    "is_phone", [True, pytest.param(False, marks=pytest.mark.deep)],
+    ids=["a phone", "a narrow window"],
+)  # fmt: skip
 def test_a_phone_in_the_dark_steps_by_a_swipe(visit: Open, is_phone: bool) -> None:
     page = visit(
         f"/learn?lesson={FIRST.name}", 390, 844, "dark", has_touch=True, is_mobile=is_phone,
@@ -315,6 +323,7 @@ def test_a_phone_in_the_dark_steps_by_a_swipe(visit: Open, is_phone: bool) -> No
     )
 
 
+@pytest.mark.deep
 def test_a_font_that_comes_late_takes_no_step_back(screens: Screens) -> None:
     """Streamlit's Plotly draws anew then: what was drawn first, which is not the scene's step."""
     page = screens.page()
@@ -397,6 +406,7 @@ def test_a_chart_fits_the_paper_however_wide_the_window_is(visit: Open) -> None:
         assert max(widths) <= 718, "what A4 has between margins of a centimetre"
 
 
+@pytest.mark.deep
 def test_a_dark_page_is_printed_as_a_light_one(visit: Open) -> None:
     printed = []
     for scheme in ("light", "dark"):

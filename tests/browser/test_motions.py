@@ -87,6 +87,7 @@ def test_values_move_at_four_steps_a_second_and_not_at_ten(visit: Open) -> None:
     assert page.evaluate(COUNT) == 0
 
 
+@pytest.mark.deep
 def test_nothing_moves_step_by_step(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     for _ in range(12):

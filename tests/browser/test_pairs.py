@@ -123,6 +123,7 @@ def next_of_line() -> int:
     )
 
 
+@pytest.mark.deep
 def test_a_part_stands_out_on_both_sides(visit: Open) -> None:
     page = ready(visit(f"/step{ADDRESS}"))
     page.keyboard.press(".")
@@ -139,6 +140,7 @@ def test_a_part_stands_out_on_both_sides(visit: Open) -> None:
     assert where(page)[0] == 30
 
 
+@pytest.mark.deep
 def test_the_sources_are_shown_when_they_are_asked_for(visit: Open) -> None:
     page = ready(visit(f"/step{ADDRESS}"))
     texts = page.locator(".st-key-scene text")

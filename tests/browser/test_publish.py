@@ -35,6 +35,7 @@ pytestmark = pytest.mark.browser
 PAGES = {page.name: page for page in list_pages([])}
 SINGLE, PAIR = "4 × 4 in tiles of 2 × 2", "With | without the second barrier"
 PHONE, PROJECTOR = (390, 844), (1280, 720)
+QUICK = ((SINGLE, PHONE, "light"), (PAIR, PROJECTOR, "dark"))  # read without --deep
 ROOM_OF = {PHONE: "phone", PROJECTOR: "wide"}
 
 
@@ -92,7 +93,8 @@ def test_no_page_is_too_large_for_a_phone(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("size", "scheme"),
-    [(PHONE, "light"), (PROJECTOR, "dark"),
+    [(PHONE, "light"),
+     pytest.param(PROJECTOR, "dark", marks=pytest.mark.deep),
      pytest.param(PHONE, "dark", marks=pytest.mark.deep),
      pytest.param(PROJECTOR, "light", marks=pytest.mark.deep)],
 )  # fmt: skip
@@ -171,7 +173,9 @@ def test_what_moves_is_seen_and_the_window_and_colours_may_change(
         assert step(page) == there
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(PHONE, "light"), (PROJECTOR, "dark")])
+@pytest.mark.parametrize(
+    ("size", "scheme"), [(PROJECTOR, "dark"), pytest.param(PHONE, "light", marks=pytest.mark.deep)]
+)
 def test_any_web_server_may_have_it_and_axe_finds_nothing_serious(
     chromium: Browser, folder: Path, size: tuple[int, int], scheme: str
 ) -> None:
@@ -199,7 +203,7 @@ def test_any_web_server_may_have_it_and_axe_finds_nothing_serious(
     [
         pytest.param(
             name, theme,
-            marks=[] if (name, theme) in ((SINGLE, "light"), (PAIR, "dark")) else pytest.mark.deep,
+            marks=[] if (name, theme) == (PAIR, "dark") else pytest.mark.deep,
         )
         for number, name in enumerate(PAGES)
         for theme in (PALETTES if name in (SINGLE, PAIR) else [list(PALETTES)[number % 2]])
@@ -252,14 +256,11 @@ class PublishedPage(FigurePage):
     ("name", "size", "scheme"),
     [
         pytest.param(
-            name, size, scheme,
-            marks=[] if name in (SINGLE, PAIR) and (size, scheme) in QUICK else pytest.mark.deep,
+            *one, marks=[] if one in QUICK else pytest.mark.deep,
         )
-        for QUICK in [((PHONE, "light"), (PROJECTOR, "dark"))]
         for number, name in enumerate(PAGES)
-        for place, (size, scheme) in enumerate(product((PHONE, PROJECTOR), ("light", "dark")))
-        if (name in (SINGLE, PAIR) and (size, scheme) in QUICK)
-        or (name not in (SINGLE, PAIR) and number % 4 == place)  # each looks at what others do not
+        for place, screen in enumerate(product((PHONE, PROJECTOR), ("light", "dark")))
+        if (one := (name, *screen)) in QUICK or number % 4 == place
     ],
 )  # fmt: skip
 def test_a_published_scene_can_be_read(

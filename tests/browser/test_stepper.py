@@ -204,7 +204,9 @@ def test_there_is_one_play_and_no_control_of_plotlys(visit: Open) -> None:
     assert page.get_by_role("slider").count() == 1
 
 
-@pytest.mark.parametrize("missing", ["text", "title", "shape"])
+@pytest.mark.parametrize(
+    "missing", ["text", *(pytest.param(one, marks=pytest.mark.deep) for one in ("title", "shape"))]
+)
 def test_steps_are_shown_without_plotlys_private_parts(visit: Open, missing: str) -> None:
     page = ready(visit("/step?step=1"))
     page.keyboard.press("End")
@@ -328,6 +330,7 @@ def test_the_scene_fits_its_window(visit: Open, width: int, height: int, scheme:
     ), "and there is nothing to scroll to"
 
 
+@pytest.mark.deep
 def test_the_gpu_page_opens(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     page.get_by_role("link", name="GPU").click()

@@ -80,14 +80,19 @@ def grids(view: View) -> dict[str, Grid]:
         pytest.param(
             *("C", 6, 1, (0, 1, 1, 2), {"by": "1", "tx": "1", "ty": "2"}), marks=pytest.mark.deep
         ),
-        ("C", 7, 7, (1, 1, 3, 3), {"bx": "1", "by": "1", "tx": "3", "ty": "3"}),
+        pytest.param(
+            *("C", 7, 7, (1, 1, 3, 3), {"bx": "1", "by": "1", "tx": "3", "ty": "3"}),
+            marks=pytest.mark.deep,
+        ),
         pytest.param(
             *("shared:As", 3, 1, (0, 0, 1, 3), {"tx": "1", "ty": "3", "step": "12"}),
             marks=pytest.mark.deep,
         ),
         ("shared:Bs", 0, 2, (0, 0, 2, 0), {"tx": "2", "ty": "", "step": "12"}),
         # Of the first tile of B, which the 11th step copies; and of its second.
-        ("B", 2, 1, (0, 0, 1, 2), {"tx": "1", "ty": "2", "step": "11"}),
+        pytest.param(
+            *("B", 2, 1, (0, 0, 1, 2), {"tx": "1", "ty": "2", "step": "11"}), marks=pytest.mark.deep
+        ),
         ("B", 7, 0, (0, 0, 0, 3), {"tx": "", "ty": "3", "step": "33"}),
     ],
 )
@@ -376,6 +381,7 @@ def test_back_undoes_one_choice_at_a_time(visit: Open) -> None:
     until(page, "Step 5 of")
 
 
+@pytest.mark.deep
 def test_a_what_if_keeps_the_place_in_the_story(visit: Open) -> None:
     page = ready(visit("/step?M=16&N=16&K=16&TILE=8&step=60"))
     title = page.locator(".st-key-scene .gtitle").text_content() or ""
@@ -402,6 +408,7 @@ def test_a_preset_says_what_to_look_at(visit: Open) -> None:
     expect(page.locator(".st-key-sentence")).to_have_text(catalogue()["padded"].teaches)
 
 
+@pytest.mark.deep
 def test_a_list_that_opens_after_other_runs_shows_the_view(visit: Open) -> None:
     page = ready(visit("/step?schedule=ascending&inputs=counting&TILE=8&M=9&tx=3&edits=pad"))
     page.get_by_role("button", name="Presets").click()
@@ -556,6 +563,7 @@ def test_garbage_in_a_link_gives_a_sentence_and_a_scene(visit: Open) -> None:
     assert where(page)[0] == 1
 
 
+@pytest.mark.deep
 def test_the_animation_of_a_long_recording_has_all_its_pages(visit: Open, tmp_path: Path) -> None:
     page = ready(visit("/step?M=64&N=64&K=64&TILE=2&step=500"))
     files(page)
