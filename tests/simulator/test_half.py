@@ -16,7 +16,9 @@ from simulator.recording.parts import parts
 BITS = np.arange(2**16, dtype=np.uint16)
 ALL = BITS.view(np.float16)
 FINITE = ALL[np.isfinite(ALL)]
-VALUES = sorted({Fraction(float(value)) for value in FINITE})  # every finite half, each once
+VALUES = [
+    Fraction(value) for value in np.unique(FINITE.astype(np.float64)).tolist()
+]  # every finite half, each once
 
 
 def run(text: str, threads: int = 32, **arguments: Any) -> Report:
