@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import Scheduling
 
-IN_EACH_SHARE = ("tests/test_style.py", "tests/hostile/")  # of the deep tests
+IN_EACH_SHARE = (  # of the deep tests: those of what must hold at every change
+    "tests/test_style.py", "tests/hostile/", "tests/ui/test_first_visitors.py",
+    "tests/ui/test_class_downloads.py", "tests/ui/test_leaving.py",
+)  # fmt: skip
 TOGETHER = ("browser", "gpu")  # marks of tests that one process runs, one after another
 
 

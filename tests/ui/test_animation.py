@@ -83,6 +83,7 @@ def test_an_animation_takes_little_memory_and_leaves_none_behind(
     assert left < KEPT
 
 
+@pytest.mark.deep
 def test_frames_come_one_after_another() -> None:
     kernel = compile_kernel(source(LONG), LONG.kernel)
     recording = record(kernel, launch(LONG), schedule=LONG.schedule)

@@ -8,6 +8,7 @@ import urllib.request
 from contextlib import AsyncExitStack
 
 import psutil
+import pytest
 
 from tests.browser.app import App, started_app
 from tests.protocol_client import Visitor, run, visitor
@@ -61,6 +62,7 @@ async def visited(app: App) -> tuple[list[bytes], int, int]:
         return await asked, before, most
 
 
+@pytest.mark.deep
 def test_every_file_comes_whole_and_the_memory_stays_small() -> None:
     with started_app() as app:
         files, before, most = run(visited(app))

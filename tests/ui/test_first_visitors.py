@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlencode
 
+import pytest
+
 from simulator import catalogue
 from tests.browser.app import running_app
 from tests.hostile.texts import BOMBS
@@ -75,6 +77,7 @@ async def visited(links: Sequence[tuple[str, str]], address: str) -> dict[tuple[
     return {link: wrong for link, wrong in zip(links, found, strict=True) if wrong}
 
 
+@pytest.mark.deep
 def test_a_class_may_come_together_right_after_a_start() -> None:
     assert len(set(links())) == VISITORS
     with running_app() as address:

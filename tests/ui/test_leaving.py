@@ -86,6 +86,7 @@ def is_at_rest(app: App) -> bool:
     return abs(worker_seconds(app) - before) < 0.2
 
 
+@pytest.mark.deep
 def test_a_download_ends_with_its_visitor_and_holds_up_nobody() -> None:
     with started_app(TILEWISE_CLICK_SECONDS="3600") as app:
         assert run(download_and_leave(app.address))
@@ -117,6 +118,7 @@ async def leave(address: str) -> None:
             await asyncio.sleep(0.2)
 
 
+@pytest.mark.deep
 def test_a_closed_tab_cancels_and_another_page_does_not() -> None:
     with running_app(APP, FAKE_SECONDS="600") as address:
         run(leave(address))

@@ -279,7 +279,9 @@ def lanes_of(panel: ThreadsStage, step: Step, which: int) -> set[int]:
     ("query", "warps"),
     [
         ({"kernel": "tiled", "M": 16, "N": 16, "K": 16, "TILE": 8}, 2),
-        ({"kernel": "tiled", "M": 16, "N": 16, "K": 16, "TILE": 16}, 8),
+        pytest.param(
+            {"kernel": "tiled", "M": 16, "N": 16, "K": 16, "TILE": 16}, 8, marks=pytest.mark.deep
+        ),
         ({"kernel": "tiled", "M": 5, "N": 7, "K": 3, "TILE": 4, "bx": 1, "by": 1}, 1),
         ({"kernel": "transposed", "M": 16, "N": 16, "K": 8, "TILE": 8}, 2),
         ({"kernel": "naive", "M": 8, "N": 32, "K": 2}, 8),

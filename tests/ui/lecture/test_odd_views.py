@@ -57,10 +57,10 @@ def draw(view: View, look: Look) -> int:
     return drawn
 
 
-def stages(*, few: tuple[Stage | None, ...] = (None,)) -> list[Any]:
-    """Every stage, pinned or not; those that are not among a few only in a deep run."""
+def stages() -> list[Any]:
+    """Every stage, pinned or not; pinned ones only in a deep run."""
     return [
-        pytest.param(stage, marks=() if stage in few else pytest.mark.deep, id=str(stage))
+        pytest.param(stage, marks=() if stage is None else pytest.mark.deep, id=str(stage))
         for stage in (None, *Stage)
     ]
 
@@ -80,7 +80,7 @@ def sizes() -> list[Any]:
     """Every kernel on matrices of odd sizes; a few of them in every run."""
     found = []
     for kernel, size in itertools.product(catalogue(), SIZES):
-        few = size == SIZES[0] or (kernel in ("naive", "tiled") and size != SIZES[-1])
+        few = kernel in ("naive", "tiled", "warptiles") and size in (SIZES[0], SIZES[1])
         found.append(pytest.param(
             kernel, *size, id=f"{kernel}-{'x'.join(map(str, size))}",
             marks=() if few else pytest.mark.deep,
@@ -95,7 +95,7 @@ def test_every_kernel_on_matrices_of_odd_sizes(
     assert draw(view_of(kernel=kernel, M=M, N=N, K=K), Look(stage=stage)) > 0
 
 
-@pytest.mark.parametrize("stage", stages(few=(None, Stage.BANKS)))
+@pytest.mark.parametrize("stage", stages())
 @pytest.mark.parametrize(
     "query",
     [
@@ -108,7 +108,10 @@ def test_every_kernel_on_matrices_of_odd_sizes(
 )
 @pytest.mark.parametrize(
     ("width", "height"),
-    [(1280, 720), (390, 844), pytest.param(3840, 2160, marks=pytest.mark.deep)],
+    [
+        (1280, 720),
+        *(pytest.param(*size, marks=pytest.mark.deep) for size in ((390, 844), (3840, 2160))),
+    ],
 )
 def test_large_tiles_double_and_long_numbers(
     query: dict[str, Any], stage: Stage | None, width: int, height: int
