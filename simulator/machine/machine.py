@@ -69,7 +69,7 @@ class Machine:
         self._build_globals()
         dynamic = [memory for memory in kernel.shared_memories if memory.dynamic]
         self._extern_type = extern_type(kernel, dynamic[0]) if dynamic else None
-        self.seconds = 0.0  # that run() took
+        self.seconds = 0.0  # of the last run()
         self._random = np.random.default_rng(seed)
         self._program = Program(kernel, self.observers)
         for name, table in self._tables.items():

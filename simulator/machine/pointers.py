@@ -15,7 +15,7 @@ from simulator.machine.masks import Mask, as_array
 
 OFFSET_BITS = 42  # of the number, more than any array is long; those above number the array
 MIDDLE = -NULL_OFFSET  # an offset of 0: pointers may lie before their array
-MAX_ARRAYS = 2**20  # that pointers in memory stand for
+MAX_ARRAYS = 2**20  # the most arrays that pointers in memory may point into
 
 
 class PointerMemory:

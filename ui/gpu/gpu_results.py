@@ -43,7 +43,7 @@ USUAL_KERNELS = (
     NAME, "naive", "tiled", "transposed:TILE=32", "registers", "warptiles", "cublas",
 )  # fmt: skip
 USUAL_PAIR: Pair = ("tiled", "naive")
-USUAL_SHAPE = (256, 256, 16384)  # whose K is split
+USUAL_SHAPE = (256, 256, 16384)  # its K is split
 CHART_CONFIG = {"displayModeBar": False}  # its buttons would lie over labels
 TABS = (
     "Speed", "Time", "Share of cuBLAS", "Against size", "Speed and error", "Roofline",

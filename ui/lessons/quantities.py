@@ -142,7 +142,7 @@ class _Moment:
     view: View
     recording: Recording
     at: int  # the step's number
-    of: str  # which variable, cell or counter; else ""
+    of: str  # a variable, cell or counter; else ""
 
     @property
     def step(self) -> Step:
