@@ -90,17 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     shapes.set_defaults(run=_shapes)
 
     scale = commands.add_parser("scale", help="spread a product over several GPUs of this host")
-    for name in "mnk":
-        scale.add_argument(f"--{name}", type=int, default=16384, help="default 16384")
-    scale.add_argument(
-        "--gpus", default="", metavar="1,2,4", help="how many; default 1, 2, 4 and so on, all there"
-    )
-    scale.add_argument("--json", action="store_true", help="print one JSON object")
-    scale.add_argument(
-        "--record", nargs="?", type=Path, const=scale_recorded.FOLDER, metavar="FOLDER",
-        help="keep the figures there, or where the GPU page reads them",
-    )  # fmt: skip
-    scale.set_defaults(run=_scale, gpu=0)
+    _add_scale_options(scale)
 
     record = commands.add_parser(
         "record",
@@ -129,6 +119,20 @@ def _parser() -> argparse.ArgumentParser:
             help="set a macro in every kernel that has it",
         )  # fmt: skip
     return parser
+
+
+def _add_scale_options(scale: argparse.ArgumentParser) -> None:
+    for name in "mnk":
+        scale.add_argument(f"--{name}", type=int, default=16384, help="default 16384")
+    scale.add_argument(
+        "--gpus", default="", metavar="1,2,4", help="how many; default 1, 2, 4 and so on, all there"
+    )
+    scale.add_argument("--json", action="store_true", help="print one JSON object")
+    scale.add_argument(
+        "--record", nargs="?", type=Path, const=scale_recorded.FOLDER, metavar="FOLDER",
+        help="keep the figures there, or where the GPU page reads them",
+    )  # fmt: skip
+    scale.set_defaults(run=_scale, gpu=0)
 
 
 def _seconds(text: str) -> float:

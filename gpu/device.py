@@ -78,7 +78,7 @@ class Missing:
     part: str  # "driver", "device", "CuPy", "NVRTC" or "cuBLAS"
     what: str  # the missing thing, as a noun
     sentence: str  # why it is missing and what would mend it
-    command: str  # that mends it, empty if there is none
+    command: str  # what mends it, empty if there is none
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ class Place:
     owner: Hashable
     round: int
     first: bool  # whether its owner has had no turn, and has no other job in the line
-    work: float  # that it is taken to be, in any unit
+    work: float  # as estimated, in any unit
     arrival: int
     running: bool = False
 

@@ -20,7 +20,7 @@ from simulator.language.errors import LaunchError
 from simulator.launch import BUDGET_BYTES
 from simulator.output_file import opened_output
 
-EXTRA_BYTES = 2**16  # that an archive may have besides its arrays' cells
+EXTRA_BYTES = 2**16  # an archive may have so many besides its arrays' cells
 MAX_ARRAYS = 1_000  # of an archive: no kernel has so many parameters
 SHOWN_NAME = 40  # characters of a name, in a sentence
 CHUNK_BYTES = 2**20  # read at once

@@ -31,7 +31,7 @@ except ImportError:  # on Windows
 
 INTERVAL = 0.02  # seconds between two readings
 GRACE = 1.0  # seconds for the thread, before the system ends the process
-FILES = 256  # that a worker process may have open
+FILES = 256  # a worker process may have so many open
 ENDED = 70  # the exit code of a process that its own thread ends; a parent reads State
 STATM = Path("/proc/self/statm")  # Linux: pages reserved, pages in memory, …
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 MINUS = "−"  # the sign that is as wide as a plus; a hyphen is shorter
-DIGITS = 6  # that a number with a fraction has in a sentence
+DIGITS = 6  # of a number with a fraction, in a sentence
 
 
 def format_number(value: Any, digits: int = DIGITS, minus: str = MINUS) -> str:

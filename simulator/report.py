@@ -37,7 +37,7 @@ class Report:
     counters: Mapping[str, int]  # observers.counters.FIELDS, summed over the warps of the grid
     lines: Mapping[int, Mapping[str, int]]  # by line of the text: FIELDS and IDEAL_FIELDS
     hazards: tuple[Hazard, ...]  # in the order in which they were first seen
-    seconds: float  # that the simulation itself took, without the search for witnesses
+    seconds: float  # of the simulation itself, without the search for witnesses
     arrays: Mapping[str, Array]  # the arrays in global memory afterwards, by name
     printed: tuple[PrintedLine, ...] = ()  # the first lines, by block, thread and time
     more_printed: int = 0  # calls of printf by a thread beyond those lines

@@ -50,8 +50,8 @@ class Evidence:
 
     kernel: Kernel
     runs: tuple[Run, ...]  # at the sizes of the exercise; the last is where counters are read
-    barriers: Mapping[int, float]  # that a thread passes, by line, where counters are read
-    shuffles: Mapping[int, float]  # that a thread takes part in, likewise
+    barriers: Mapping[int, float]  # those a thread passes, by line, where counters are read
+    shuffles: Mapping[int, float]  # those a thread takes part in, likewise
 
     @property
     def counted(self) -> Run:

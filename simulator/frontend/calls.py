@@ -116,10 +116,24 @@ class Calls:
         self._running: list[int] = []  # hashes of the functions being inlined, outermost first
 
     def expression(self, cursor: Any, span: Span) -> Expression:
-        """A call, as an expression: a value, or an lvalue if it gives a reference."""
-        values = self._statements.expressions
-        children = list(cursor.get_children())
-        name = cursor.spelling
+        """A call, as an expression: a value, or an lvalue if it gives a reference.
+
+        CUDA's classes come before the functions of the text, as headers define some of their
+        methods; those come before CUDA's functions, whose names the text may use.
+        """
+        found = (
+            self._of_class(cursor, span)
+            or self._of_text(cursor, span)
+            or self._as_written(cursor, span)
+            or self._of_values(cursor, span)
+        )
+        if found is None:
+            raise self._refusal(cursor, span)
+        return found
+
+    def _of_class(self, cursor: Any, span: Span) -> Expression | None:
+        """A call that cooperative groups, fragments or short vectors declare; None for others."""
+        name, children = cursor.spelling, list(cursor.get_children())
         if self._groups.declares(cursor):
             return self._groups.lower(cursor, span)
         if declares(cursor):
@@ -128,20 +142,31 @@ class Calls:
             return self._constructed(ctype.VECTORS[name], children, span)
         if name == "operator uint3" and children:  # of dim3
             (dimensions,) = children[0].get_children()
-            return convert(values.value(dimensions), ctype.VECTORS["uint3"], span)
+            value = self._statements.expressions.value(dimensions)
+            return convert(value, ctype.VECTORS["uint3"], span)
+        return None
+
+    def _of_text(self, cursor: Any, span: Span) -> Expression | None:
+        """A call of a function that the text defines; None for others."""
         definition = self.definition(cursor)
-        if definition is not None:
-            function, place = self.invoke(cursor, definition, span)
-            if isinstance(place, Expression) and not in_register(place):
-                return place
-            if isinstance(place, Expression):  # a reference to a variable in a register
-                if not _has_effects(function):
-                    return replace(place, span=span)
-                first = Inlined(ctype.VOID, span, function)
-                return Comma(place.ctype, span, first, Load(place.ctype, span, place))
-            if function.result is None:
-                return Inlined(ctype.VOID, span, function)
-            return Inlined(function.result.ctype, span, function)
+        if definition is None:
+            return None
+        function, place = self.invoke(cursor, definition, span)
+        if isinstance(place, Expression) and not in_register(place):
+            return place
+        if isinstance(place, Expression):  # a reference to a variable in a register
+            if not _has_effects(function):
+                return replace(place, span=span)
+            first = Inlined(ctype.VOID, span, function)
+            return Comma(place.ctype, span, first, Load(place.ctype, span, place))
+        if function.result is None:
+            return Inlined(ctype.VOID, span, function)
+        return Inlined(function.result.ctype, span, function)
+
+    def _as_written(self, cursor: Any, span: Span) -> Expression | None:
+        """A call of CUDA's that is not one of its arguments' values; None for others."""
+        values = self._statements.expressions
+        name, children = cursor.spelling, list(cursor.get_children())
         if name == "operator=" and len(children) == 3:
             lvalue = values.lvalue(children[0])
             value = values.value(children[2])
@@ -157,6 +182,11 @@ class Calls:
             return lower_assert(cursor, span, values)
         if name.startswith("__builtin_") and constant(cursor) is not None:
             return literal(cursor, span)  # INFINITY and NAN are calls that clang folds
+        return None
+
+    def _of_values(self, cursor: Any, span: Span) -> Expression | None:
+        """A call of a function of CUDA's, by its arguments' values; None for what is not known."""
+        name, values = cursor.spelling, self._statements.expressions
         written = [argument for argument in cursor.get_arguments() if not _is_default(argument)]
         arguments = tuple(values.value(argument) for argument in written)
         if name in ASYNC_COPY_FUNCTIONS:  # how much they copy, and what they leave, is a constant
@@ -176,14 +206,18 @@ class Calls:
         makes_vector = name.startswith("make_") and name.removeprefix("make_") in ctype.VECTORS
         if makes_vector or name in INTRINSICS or name in ARITHMETIC_FUNCTIONS:
             return Call(result, span, name, arguments)
-        called = cursor.referenced
+        return None
+
+    def _refusal(self, cursor: Any, span: Span) -> SourceError:
+        """Why a function cannot be called."""
+        name, called = cursor.spelling, cursor.referenced
         if called is None or called.kind in VARIABLES:
             if called is not None:
                 self._symbols.find(called)  # its declaration may have an error
-            raise SourceError(NO_FUNCTION_POINTER, span)
+            return SourceError(NO_FUNCTION_POINTER, span)
         if self._is_of_text(called) and not name.startswith("__builtin_"):
-            raise UndefinedError(f"{name} has no body in this text: write it.", span)
-        raise SourceError(f"The function {name} is not supported.", span)
+            return UndefinedError(f"{name} has no body in this text: write it.", span)
+        return SourceError(f"The function {name} is not supported.", span)
 
     def _is_of_text(self, cursor: Any) -> bool:
         """Whether the text declares a function, and no header of CUDA's."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from clang.cindex import CursorKind
@@ -41,6 +42,17 @@ VOTES = {
     "match_any": "cg::match_any",
 }
 JOINS = ("reduce", "inclusive_scan", "exclusive_scan")
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupCall:
+    """A call that is made of a group."""
+
+    name: str
+    of: Expression | None  # the group's value; None for G::f()
+    group: ThreadGroup  # what its type says
+    arguments: list[Any]  # cursors, without the group
+    span: Span
 
 
 class ExpressionLowering(Protocol):
@@ -87,14 +99,14 @@ class GroupCalls:
         expression, group = self._group(cursor, span)
         if called.kind != CursorKind.CXX_METHOD:
             arguments = arguments[1:]
-        lower: Callable[..., Expression] = {
+        lower: Callable[[_GroupCall], Expression] = {
             GroupKind.BLOCK: self._of_block,
             GroupKind.GRID: self._of_grid,
             GroupKind.TILE: self._of_warp,
             GroupKind.COALESCED: self._of_warp,
             GroupKind.ANY: _refuse_unknown,
         }[group.kind]
-        result = lower(name, expression, group, arguments, span)
+        result = lower(_GroupCall(name, expression, group, arguments, span))
         target = lower_type(cursor.type, span)
         return result if isinstance(target, ctype.Void) else convert(result, target, span)
 
@@ -149,15 +161,9 @@ class GroupCalls:
         tile = group_type(ThreadGroup(GroupKind.TILE, width, parent.width))
         return Call(tile, span, "tiled_partition", (_number(width, span),))
 
-    def _of_block(
-        self,
-        name: str,
-        expression: Expression | None,
-        group: ThreadGroup,
-        arguments: list[Any],
-        span: Span,
-    ) -> Expression:
+    def _of_block(self, call: _GroupCall) -> Expression:
         """A call of a group of the whole block."""
+        name, span = call.name, call.span
         if name in INDICES:
             return _dim3(span, INDICES[name])
         if name in SIZES:
@@ -172,15 +178,9 @@ class GroupCalls:
             span,
         )
 
-    def _of_grid(
-        self,
-        name: str,
-        expression: Expression | None,
-        group: ThreadGroup,
-        arguments: list[Any],
-        span: Span,
-    ) -> Expression:
+    def _of_grid(self, call: _GroupCall) -> Expression:
         """A call of the group of the whole grid."""
+        name, span = call.name, call.span
         if name in GRID_INDICES:
             return _dim3(span, GRID_INDICES[name])
         if name == "dim_threads":
@@ -198,15 +198,9 @@ class GroupCalls:
             span,
         )
 
-    def _of_warp(
-        self,
-        name: str,
-        expression: Expression | None,
-        group: ThreadGroup,
-        arguments: list[Any],
-        span: Span,
-    ) -> Expression:
+    def _of_warp(self, call: _GroupCall) -> Expression:
         """A call of a tile or of a coalesced group."""
+        name, span, expression, group = call.name, call.span, call.of, call.group
         if name in SIZES and group.width:
             return _number(group.width, span)
         if name.startswith("meta_group_"):
@@ -223,8 +217,8 @@ class GroupCalls:
             function = "cg::thread_rank" if name == "thread_rank" else "cg::size"
             return Call(ctype.UINT, span, function, (expression,))
         if name in JOINS:
-            return self._join(name, expression, arguments, span)
-        values = tuple(self._value(argument) for argument in arguments)
+            return self._join(call, expression)
+        values = tuple(self._value(argument) for argument in call.arguments)
         if name in VOTES:
             result = ctype.INT if name in ("any", "all") else ctype.UINT
             return Call(result, span, VOTES[name], (expression, *values))
@@ -236,10 +230,9 @@ class GroupCalls:
             return Call(values[0].ctype, span, f"cg::{name}", (expression, *values))
         raise SourceError(f"{name} of a group is not supported.", span)
 
-    def _join(
-        self, name: str, expression: Expression, arguments: list[Any], span: Span
-    ) -> Expression:
+    def _join(self, call: _GroupCall, expression: Expression) -> Expression:
         """A reduction or scan, by one of CUDA's operations."""
+        name, arguments, span = call.name, call.arguments, call.span
         operation, number = "plus", None
         if len(arguments) > 1:
             spelling = arguments[1].type.get_canonical().spelling
@@ -259,13 +252,11 @@ class GroupCalls:
         return Call(compute, span, f"cg::{name}<{operation}>", (expression, value))
 
 
-def _refuse_unknown(
-    name: str, expression: Expression | None, group: ThreadGroup, arguments: list[Any], span: Span
-) -> Expression:
+def _refuse_unknown(call: _GroupCall) -> Expression:
     raise SourceError(
         "Which group this is, is not known here: declare it with auto, or as thread_block or "
         "thread_block_tile.",
-        span,
+        call.span,
     )
 
 

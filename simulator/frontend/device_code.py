@@ -32,7 +32,7 @@ NOT_FOR_KERNELS = re.compile(r"##|%:%:|_Pragma|__has_include|__has_embed")
 HOST_LIBRARIES = frozenset({"std", "thrust", "cub", "cv", "chrono", "boost", "Eigen"})
 CONSTANT_WORDS = frozenset({"const", "constexpr", "static_assert"})
 MAX_RANGES = 4  # of lines, in a note
-MAX_WORDS = 12  # that tell what a declaration is
+MAX_WORDS = 12  # a declaration's first words, which tell what it is
 BLANK, SEMICOLON = 1, 2  # what a character of the file becomes
 
 
@@ -44,7 +44,7 @@ class DeviceCode:
     notes: tuple[str, ...]  # sentences: which headers and which host code were skipped
     kernels: tuple[str, ...]  # the names of all kernels that the file defines, in its order
     host: Mapping[str, HostDeclaration]  # what was skipped, by name
-    headers: tuple[str, ...]  # that the file includes
+    headers: tuple[str, ...]  # what the file includes
     kept: tuple[Kept, ...]  # besides the kernel
 
     def kept_at(self, line: int) -> Kept | None:
@@ -271,7 +271,7 @@ class SourceFile:
                 or (PRAGMA.match(token.text) and not KEPT_PRAGMA.match(token.text))
                 or (is_for_host and NOT_FOR_KERNELS.search(token.text))
             )
-            if is_blank or not PRAGMA.match(token.text):  # that of a skipped loop goes with it
+            if is_blank or not PRAGMA.match(token.text):  # a skipped loop's pragma goes with it
                 _mark(blanks, (token.start, token.end), bool(is_blank))
             written = self.text[token.start : token.end]
             if not is_blank and "/" in written and "/*" not in written:

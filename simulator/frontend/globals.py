@@ -37,7 +37,7 @@ NULLS = frozenset(
         CursorKind.INIT_LIST_EXPR,
     }
 )
-MAX_FIRST_VALUES = 16_384  # that a list in the text may give
+MAX_FIRST_VALUES = 16_384  # the most that a list in the text may give
 
 
 def is_global(declaration: Any) -> bool:

@@ -35,7 +35,7 @@ class Declaration:
 
     first: int  # index of its first token
     last: int  # index behind its last token
-    names: tuple[str, ...]  # that it declares; for a member function its class's, too
+    names: tuple[str, ...]  # what it declares; for a member function its class's, too
     scope: tuple[str, ...]  # the named namespaces around it, outermost first
     is_kernel: bool
     is_device: bool  # __device__, __constant__ and their kind, also by a macro

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from simulator.language.printable import printable
 
 MAX_NAMES = 12  # in a sentence
-MAX_ERRORS = 10  # that are shown of one text
+MAX_ERRORS = 10  # the most shown of one text
 LONGEST_NAME = 80  # letters of a name in a sentence
 LONGEST_SENTENCE = 1_000  # letters
 MAX_LINE = 400  # bytes of a line of the text that is shown with its error

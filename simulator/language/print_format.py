@@ -12,7 +12,7 @@ from typing import Any
 
 MAX_WIDTH = 500  # of a field, and digits behind the point
 MAX_TEXT = 4_000  # characters that one call prints
-MAX_ARGUMENTS = 32  # that a call takes (CUDA C++ Programming Guide, formatted output)
+MAX_ARGUMENTS = 32  # of a call (CUDA C++ Programming Guide, formatted output)
 CONVERSION = re.compile(
     r"%(?P<flags>[-+ #0]{0,8})(?P<width>\d{0,9}|\*)(?:\.(?P<precision>\d{0,9}|\*))?"
     r"(?P<size>hh|h|ll|l|j|z|t|L)?(?P<letter>[a-zA-Z%])"

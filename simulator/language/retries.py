@@ -30,47 +30,13 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import assert_never
 
+from simulator.language import tree
 from simulator.language.ctype import BOOL, CType, Scalar
 from simulator.language.functions import (
     ARITHMETIC_FUNCTIONS,
     ATOMIC_SCOPES,
     BIT_CASTS,
     FENCES,
-)
-from simulator.language.tree import (
-    AddressOf,
-    Assign,
-    Barrier,
-    Binary,
-    Break,
-    Builtin,
-    Call,
-    Cast,
-    Comma,
-    Conditional,
-    Continue,
-    Declare,
-    Dereference,
-    Evaluate,
-    Expression,
-    FieldOf,
-    Function,
-    If,
-    Increment,
-    Index,
-    Inlined,
-    Literal,
-    Load,
-    Logical,
-    Loop,
-    Member,
-    Name,
-    Return,
-    Sequence,
-    Statement,
-    Switch,
-    Unary,
-    Variable,
 )
 from simulator.language.visit import (
     AssignedVariables,
@@ -85,35 +51,38 @@ COMPARE_AND_SWAP = frozenset(f"atomicCAS{scope}" for scope in ATOMIC_SCOPES)
 MAX_STEPS = 20_000  # statements and expressions looked at for one read; beyond it, the rule fails
 
 
-def retried_reads(body: Statement) -> frozenset[Expression]:
+def retried_reads(body: tree.Statement) -> frozenset[tree.Expression]:
     """The lvalues of a kernel's plain reads whose values only begin a try of an atomicCAS."""
     return frozenset(read for read in _candidates(body) if _Walk(read, body).holds())
 
 
-def _candidates(body: Statement) -> set[Expression]:
+def _candidates(body: tree.Statement) -> set[tree.Expression]:
     """The lvalues in memory whose values may become the expected operand of an atomicCAS."""
     statements = list(walk(body))
     roots = [root for statement in statements for root in expressions_of(statement)]
     expressions = [inner for root in roots for inner in subexpressions(root)]
-    calls = [e for e in expressions if isinstance(e, Call) and e.function in COMPARE_AND_SWAP]
+    calls = [e for e in expressions if isinstance(e, tree.Call) and e.function in COMPARE_AND_SWAP]
     waiting = [call.arguments[1] for call in calls]
     if not waiting:
         return set()
-    values: dict[Variable, list[Expression]] = {}
+    values: dict[tree.Variable, list[tree.Expression]] = {}
     for statement in statements:
-        if isinstance(statement, Declare) and statement.value is not None:
+        if isinstance(statement, tree.Declare) and statement.value is not None:
             values.setdefault(statement.variable, []).append(statement.value)
     for expression in expressions:
-        if isinstance(expression, Assign) and isinstance(expression.lvalue, Name):
+        if isinstance(expression, tree.Assign) and isinstance(expression.lvalue, tree.Name):
             values.setdefault(expression.lvalue.variable, []).append(expression.value)
-    found: set[Expression] = set()
-    known: set[Variable] = set()
+    found: set[tree.Expression] = set()
+    known: set[tree.Variable] = set()
     while waiting:
         for expression in subexpressions(waiting.pop()):
             match expression:
-                case Load(lvalue=lvalue, ctype=Scalar()) if not in_register(lvalue):
+                case tree.Load(lvalue=lvalue, ctype=Scalar()) if not in_register(lvalue):
                     found.add(lvalue)
-                case Name(variable=variable) | Inlined(function=Function(result=variable)):
+                case (
+                    tree.Name(variable=variable)
+                    | tree.Inlined(function=tree.Function(result=variable))
+                ):
                     if variable is not None and variable not in known:
                         known.add(variable)
                         waiting += values.get(variable, [])
@@ -149,15 +118,15 @@ class _State:
     """A thread's state on one path."""
 
     phase: _Phase = _Phase.IDLE
-    values: frozenset[tuple[Variable, _Value]] = frozenset()  # of variables that are not FREE
-    tried: Call | None = None  # the atomicCAS
+    values: frozenset[tuple[tree.Variable, _Value]] = frozenset()  # of variables that are not FREE
+    tried: tree.Call | None = None  # the atomicCAS
     # The conditions by which the read has decided what the thread does, until paths join again.
-    decided: frozenset[Expression] = frozenset()
+    decided: frozenset[tree.Expression] = frozenset()
 
-    def get(self, variable: Variable) -> _Value:
+    def get(self, variable: tree.Variable) -> _Value:
         return dict(self.values).get(variable, _Value.FREE)
 
-    def set(self, variable: Variable, value: _Value) -> _State:
+    def set(self, variable: tree.Variable, value: _Value) -> _State:
         values = dict(self.values)
         values.pop(variable, None)
         if value is not _Value.FREE:
@@ -196,7 +165,7 @@ class _Flow:
 class _Walk:
     """Follows all paths through a kernel, for the sake of one plain read."""
 
-    def __init__(self, read: Expression, body: Statement) -> None:
+    def __init__(self, read: tree.Expression, body: tree.Statement) -> None:
         self._read = read
         self._body = body
         self._assigned = AssignedVariables()
@@ -218,10 +187,10 @@ class _Walk:
 
     # Statements ------------------------------------------------------------------------------
 
-    def _run(self, statement: Statement, state: _State) -> _Flow:
+    def _run(self, statement: tree.Statement, state: _State) -> _Flow:
         self._step()
         match statement:
-            case Declare(variable=variable, value=value, cells=cells):
+            case tree.Declare(variable=variable, value=value, cells=cells):
                 if value is not None:
                     given = self._evaluate(value, state)
                     return _Flow({after.set(variable, new) for new, after in given})
@@ -231,38 +200,38 @@ class _Walk:
                     if cells:
                         self._effect(after)
                 return _Flow({after.set(variable, _Value.FREE) for _, after in paths})
-            case Evaluate(expression=expression):
+            case tree.Evaluate(expression=expression):
                 return _Flow({after for _, after in self._evaluate(expression, state)})
-            case Barrier():
+            case tree.Barrier():
                 self._effect(state)
                 return _Flow({state})
-            case Sequence(statements=statements):
+            case tree.Sequence(statements=statements):
                 return self._run_all(statements, {state})
-            case If():
+            case tree.If():
                 return self._join(statement, state, self._if(statement, state))
-            case Loop():
+            case tree.Loop():
                 return self._join(statement, state, self._loop(statement, state))
-            case Switch():
+            case tree.Switch():
                 return self._join(statement, state, self._switch(statement, state))
-            case Function():
+            case tree.Function():
                 return _Flow({after for _, after in self._call(statement, state)})
-            case Break():
+            case tree.Break():
                 return _Flow(breaks={state})
-            case Continue():
+            case tree.Continue():
                 return _Flow(continues={state})
-            case Return():
+            case tree.Return():
                 return _Flow(returns={state})
             case _:
                 assert_never(statement)
 
-    def _run_all(self, statements: Iterable[Statement], states: set[_State]) -> _Flow:
+    def _run_all(self, statements: Iterable[tree.Statement], states: set[_State]) -> _Flow:
         """Statements one after another."""
         flow = _Flow(states)
         for statement in statements:
             flow.normal = self._run_each(statement, flow.normal, flow)
         return flow
 
-    def _run_each(self, statement: Statement, states: set[_State], flow: _Flow) -> set[_State]:
+    def _run_each(self, statement: tree.Statement, states: set[_State], flow: _Flow) -> set[_State]:
         """The states behind a statement; those that leave it otherwise are added to a flow."""
         after: set[_State] = set()
         for state in states:
@@ -271,14 +240,14 @@ class _Walk:
             flow.add_abnormal(one)
         return after
 
-    def _if(self, statement: If, state: _State) -> _Flow:
+    def _if(self, statement: tree.If, state: _State) -> _Flow:
         flow = _Flow()
         for holds, chosen in self._test(statement.condition, state):
             branch = statement.yes if holds else statement.no
             flow.normal |= {chosen} if branch is None else self._run_each(branch, {chosen}, flow)
         return flow
 
-    def _loop(self, loop: Loop, state: _State) -> _Flow:
+    def _loop(self, loop: tree.Loop, state: _State) -> _Flow:
         outside = _Flow()
         heads = {state} if loop.start is None else self._run_each(loop.start, {state}, outside)
         entered: set[_State] = set()  # in front of the body
@@ -303,7 +272,7 @@ class _Walk:
             tests -= tested
         return outside
 
-    def _switch(self, switch: Switch, state: _State) -> _Flow:
+    def _switch(self, switch: tree.Switch, state: _State) -> _Flow:
         flow = _Flow()
         for value, chosen in self._evaluate(switch.selector, state):
             self._need(value, _Value.FREE)
@@ -317,13 +286,13 @@ class _Walk:
         return flow
 
     def _in_sequence(
-        self, statements: Iterable[Statement], state: _State, flow: _Flow
+        self, statements: Iterable[tree.Statement], state: _State, flow: _Flow
     ) -> set[_State]:
         inner = self._run_all(statements, {state})
         flow.add_abnormal(inner)
         return inner.normal
 
-    def _call(self, function: Function, state: _State) -> list[tuple[_Value, _State]]:
+    def _call(self, function: tree.Function, state: _State) -> list[tuple[_Value, _State]]:
         """The value of a function, and the states behind it."""
         inner = self._run_all((*function.parameters, function.body), {state})
         ends = _Flow(inner.normal | inner.returns)
@@ -331,7 +300,7 @@ class _Walk:
         result = function.result
         return [(_Value.FREE if result is None else s.get(result), s) for s in ends.normal]
 
-    def _join(self, statement: Statement, before: _State, flow: _Flow) -> _Flow:
+    def _join(self, statement: tree.Statement, before: _State, flow: _Flow) -> _Flow:
         """Where the paths that the read has chosen from within a statement are one again."""
         others = flow.breaks | flow.continues | flow.returns
         decided = {state for state in flow.normal if state.decided}
@@ -351,16 +320,16 @@ class _Walk:
 
     # Conditions ------------------------------------------------------------------------------
 
-    def _test(self, condition: Expression | None, state: _State) -> list[tuple[bool, _State]]:
+    def _test(self, condition: tree.Expression | None, state: _State) -> list[tuple[bool, _State]]:
         """Whether a condition may hold, and the state on each path."""
         match condition:
             case None:
                 return [(True, state)]
-            case Cast(operand=operand):
+            case tree.Cast(operand=operand):
                 return self._test(operand, state)
-            case Unary(operator="!", operand=operand):
+            case tree.Unary(operator="!", operand=operand):
                 return [(not holds, after) for holds, after in self._test(operand, state)]
-            case Logical(operator=operator, left=left, right=right):
+            case tree.Logical(operator=operator, left=left, right=right):
                 found = []
                 for holds, after in self._test(left, state):
                     goes_on = holds == (operator == "&&")
@@ -373,7 +342,7 @@ class _Walk:
                 ]
 
     def _split(
-        self, condition: Expression, value: _Value, state: _State
+        self, condition: tree.Expression, value: _Value, state: _State
     ) -> list[tuple[bool, _State]]:
         """The paths behind a condition of a value."""
         both = [(True, state), (False, state)]
@@ -407,23 +376,23 @@ class _Walk:
 
     # Expressions -----------------------------------------------------------------------------
 
-    def _evaluate(self, expression: Expression, state: _State) -> list[tuple[_Value, _State]]:
+    def _evaluate(self, expression: tree.Expression, state: _State) -> list[tuple[_Value, _State]]:
         """The value of an expression, and the state behind it, on each path through it."""
         self._step()
         match expression:
-            case Literal() | Builtin():
+            case tree.Literal() | tree.Builtin():
                 return [(_Value.FREE, state)]
-            case Name(variable=variable):
+            case tree.Name(variable=variable):
                 return [(state.get(variable), state)]
-            case Load(lvalue=lvalue):
+            case tree.Load(lvalue=lvalue):
                 return self._load(lvalue, state)
-            case AddressOf(lvalue=lvalue):
+            case tree.AddressOf(lvalue=lvalue):
                 return [(_Value.FREE, after) for after in self._place(lvalue, state)]
-            case Index() | Dereference() | FieldOf():
+            case tree.Index() | tree.Dereference() | tree.FieldOf():
                 return [(_Value.FREE, after) for after in self._place(expression, state)]
-            case Member(base=base):
+            case tree.Member(base=base):
                 return [(_computed([value]), after) for value, after in self._evaluate(base, state)]
-            case Cast(operand=operand, ctype=ctype):
+            case tree.Cast(operand=operand, ctype=ctype):
                 exact = _keeps_all_bits(operand.ctype, ctype)
                 return [
                     (
@@ -434,37 +403,37 @@ class _Walk:
                     )
                     for value, s in self._evaluate(operand, state)
                 ]
-            case Unary(operator=operator, operand=operand):
+            case tree.Unary(operator=operator, operand=operand):
                 flip = {_Value.WON: _Value.LOST, _Value.LOST: _Value.WON} if operator == "!" else {}
                 return [
                     (flip.get(value, _computed([value])), after)
                     for value, after in self._evaluate(operand, state)
                 ]
-            case Binary(operator=operator, left=left, right=right):
+            case tree.Binary(operator=operator, left=left, right=right):
                 return [
                     (_compared(operator, values, after), after)
                     for values, after in self._evaluate_all((left, right), state)
                 ]
-            case Logical(left=left, right=right):
+            case tree.Logical(left=left, right=right):
                 return self._lazily(left, (right,), state)
-            case Conditional(condition=condition, yes=yes, no=no):
+            case tree.Conditional(condition=condition, yes=yes, no=no):
                 return self._lazily(condition, (yes, no), state)
-            case Comma(first=first, second=second):
+            case tree.Comma(first=first, second=second):
                 paths = self._evaluate_all((first, second), state)
                 return [(values[-1], after) for values, after in paths]
-            case Assign():
+            case tree.Assign():
                 return self._assign(expression, state)
-            case Increment(lvalue=lvalue):
+            case tree.Increment(lvalue=lvalue):
                 return self._store(lvalue, _computed([self._old(lvalue, state)]), state)
-            case Call():
+            case tree.Call():
                 return self._call_of_cuda(expression, state)
-            case Inlined(function=function):
+            case tree.Inlined(function=function):
                 return self._call(function, state)
             case _:
                 assert_never(expression)
 
     def _evaluate_all(
-        self, expressions: Iterable[Expression], state: _State
+        self, expressions: Iterable[tree.Expression], state: _State
     ) -> list[tuple[list[_Value], _State]]:
         """The values of expressions, one evaluated after another."""
         paths: list[tuple[list[_Value], _State]] = [([], state)]
@@ -477,7 +446,7 @@ class _Walk:
         return paths
 
     def _lazily(
-        self, first: Expression, others: tuple[Expression, ...], state: _State
+        self, first: tree.Expression, others: tuple[tree.Expression, ...], state: _State
     ) -> list[tuple[_Value, _State]]:
         """&&, || and ?: as a value; what may not be evaluated must leave the state as it is."""
         found = []
@@ -490,7 +459,7 @@ class _Walk:
             found.append((_computed(values), after))
         return found
 
-    def _load(self, lvalue: Expression, state: _State) -> list[tuple[_Value, _State]]:
+    def _load(self, lvalue: tree.Expression, state: _State) -> list[tuple[_Value, _State]]:
         if in_register(lvalue):
             return self._evaluate(lvalue, state)
         found = []
@@ -508,9 +477,9 @@ class _Walk:
             raise _OtherUseError
         return state.turn(_Phase.READ, spend=_Value)
 
-    def _place(self, lvalue: Expression, state: _State) -> list[_State]:
+    def _place(self, lvalue: tree.Expression, state: _State) -> list[_State]:
         """The states behind the address of an lvalue, which must be free."""
-        if isinstance(lvalue, Name):
+        if isinstance(lvalue, tree.Name):
             return [state]
         found = []
         for values, after in self._evaluate_all(operands(lvalue), state):
@@ -519,7 +488,7 @@ class _Walk:
             found.append(after)
         return found
 
-    def _assign(self, assign: Assign, state: _State) -> list[tuple[_Value, _State]]:
+    def _assign(self, assign: tree.Assign, state: _State) -> list[tuple[_Value, _State]]:
         found = []
         for value, after in self._evaluate(assign.value, state):
             new = value
@@ -528,13 +497,13 @@ class _Walk:
             found += self._store(assign.lvalue, new, after)
         return found
 
-    def _old(self, lvalue: Expression, state: _State) -> _Value:
-        return state.get(lvalue.variable) if isinstance(lvalue, Name) else _Value.FREE
+    def _old(self, lvalue: tree.Expression, state: _State) -> _Value:
+        return state.get(lvalue.variable) if isinstance(lvalue, tree.Name) else _Value.FREE
 
     def _store(
-        self, lvalue: Expression, value: _Value, state: _State
+        self, lvalue: tree.Expression, value: _Value, state: _State
     ) -> list[tuple[_Value, _State]]:
-        if isinstance(lvalue, Name) and in_register(lvalue):
+        if isinstance(lvalue, tree.Name) and in_register(lvalue):
             return [(value, state.set(lvalue.variable, value))]
         self._need(value, _Value.FREE)
         places = self._place(lvalue, state)
@@ -543,7 +512,7 @@ class _Walk:
                 self._effect(after)
         return [(value, after) for after in places]
 
-    def _call_of_cuda(self, call: Call, state: _State) -> list[tuple[_Value, _State]]:
+    def _call_of_cuda(self, call: tree.Call, state: _State) -> list[tuple[_Value, _State]]:
         found = []
         for values, after in self._evaluate_all(call.arguments, state):
             if call.function in COMPARE_AND_SWAP:
@@ -561,7 +530,7 @@ class _Walk:
         return found
 
     def _compare_and_swap(
-        self, call: Call, values: list[_Value], state: _State
+        self, call: tree.Call, values: list[_Value], state: _State
     ) -> tuple[_Value, _State]:
         address, expected, desired = values
         self._need(address, _Value.FREE)

@@ -426,7 +426,7 @@ class Contraction:
     remembers the product's factors under its node.
     """
 
-    on_left: bool  # which operand of the sum the product is
+    on_left: bool  # whether the product is the sum's left operand
     product: Binary | None  # the operand, if it is a product itself
     earlier: Expression | None  # else the product (a * b, or a *= b) that reaches the operand
     negated: bool  # whether the earlier product is negated on its way to the sum

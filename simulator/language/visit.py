@@ -6,171 +6,157 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from simulator.language.tree import (
-    AddressOf,
-    Assign,
-    Barrier,
-    Binary,
-    BlockVote,
-    Break,
-    Builtin,
-    Call,
-    Cast,
-    Comma,
-    Conditional,
-    Continue,
-    Declare,
-    Dereference,
-    Evaluate,
-    Expression,
-    FieldOf,
-    Function,
-    If,
-    Increment,
-    Index,
-    Inlined,
-    Literal,
-    Load,
-    Logical,
-    Loop,
-    Member,
-    Name,
-    Return,
-    Sequence,
-    Statement,
-    Switch,
-    Unary,
-    Variable,
-)
+from simulator.language import tree
 
 
-def operands(expression: Expression) -> tuple[Expression, ...]:
+def operands(expression: tree.Expression) -> tuple[tree.Expression, ...]:
     """An expression's direct subexpressions, in the order of the text.
 
     The body of an inlined function is no operand: inner_statements has it.
     """
     match expression:
-        case Literal() | Builtin() | Name() | Inlined():
+        case tree.Literal() | tree.Builtin() | tree.Name() | tree.Inlined():
             return ()
-        case Index(base=first, index=second) | Comma(first=first, second=second):
+        case tree.Index(base=first, index=second) | tree.Comma(first=first, second=second):
             return (first, second)
-        case Dereference(pointer=only) | Member(base=only) | FieldOf(base=only) | Load(lvalue=only):
+        case (
+            tree.Dereference(pointer=only)
+            | tree.Member(base=only)
+            | tree.FieldOf(base=only)
+            | tree.Load(lvalue=only)
+        ):
             return (only,)
-        case AddressOf(lvalue=only) | Increment(lvalue=only):
+        case tree.AddressOf(lvalue=only) | tree.Increment(lvalue=only):
             return (only,)
-        case Cast(operand=only) | Unary(operand=only):
+        case tree.Cast(operand=only) | tree.Unary(operand=only):
             return (only,)
-        case Binary(left=first, right=second) | Logical(left=first, right=second):
+        case tree.Binary(left=first, right=second) | tree.Logical(left=first, right=second):
             return (first, second)
-        case Conditional(condition=condition, yes=yes, no=no):
+        case tree.Conditional(condition=condition, yes=yes, no=no):
             return (condition, yes, no)
-        case Assign(lvalue=lvalue, value=value):
+        case tree.Assign(lvalue=lvalue, value=value):
             return (lvalue, value)
-        case Call(arguments=arguments):
+        case tree.Call(arguments=arguments):
             return arguments
         case _:
             assert_never(expression)
 
 
-def expressions_of(statement: Statement) -> tuple[Expression, ...]:
+def expressions_of(statement: tree.Statement) -> tuple[tree.Expression, ...]:
     """The expressions that a statement evaluates, without those of statements nested in it."""
     match statement:
-        case Declare(value=value, cells=cells):
+        case tree.Declare(value=value, cells=cells):
             return (*((value,) if value is not None else ()), *(cells or ()))
-        case Evaluate(expression=expression):
+        case tree.Evaluate(expression=expression):
             return (expression,)
-        case If(condition=condition):
+        case tree.If(condition=condition):
             return (condition,)
-        case Switch(selector=selector):
+        case tree.Switch(selector=selector):
             return (selector,)
-        case Loop(condition=test, advance=advance):
+        case tree.Loop(condition=test, advance=advance):
             return tuple(expression for expression in (test, advance) if expression is not None)
-        case Barrier(vote=BlockVote(predicate=predicate)):
+        case tree.Barrier(vote=tree.BlockVote(predicate=predicate)):
             return (predicate,)
-        case Barrier() | Sequence() | Break() | Continue() | Return() | Function():
+        case (
+            tree.Barrier()
+            | tree.Sequence()
+            | tree.Break()
+            | tree.Continue()
+            | tree.Return()
+            | tree.Function()
+        ):
             return ()
         case _:
             assert_never(statement)
 
 
-def subexpressions(expression: Expression) -> Iterator[Expression]:
+def subexpressions(expression: tree.Expression) -> Iterator[tree.Expression]:
     """An expression and all its subexpressions, outermost first."""
     yield expression
     for operand in operands(expression):
         yield from subexpressions(operand)
 
 
-def inner_statements(statement: Statement) -> Iterator[Statement]:
+def inner_statements(statement: tree.Statement) -> Iterator[tree.Statement]:
     """The statements nested directly in one, with the functions that its expressions call."""
     for expression in expressions_of(statement):
         yield from inlined_functions(expression)
     match statement:
-        case Sequence(statements=statements) | Switch(body=statements):
+        case tree.Sequence(statements=statements) | tree.Switch(body=statements):
             yield from statements
-        case Function(parameters=parameters, body=body):
+        case tree.Function(parameters=parameters, body=body):
             yield from parameters
             yield body
-        case If(yes=yes, no=no):
+        case tree.If(yes=yes, no=no):
             yield yes
             if no is not None:
                 yield no
-        case Loop(start=start, before_test=before_test, body=body):
+        case tree.Loop(start=start, before_test=before_test, body=body):
             if start is not None:
                 yield start
             if before_test is not None:
                 yield before_test
             yield body
-        case Declare() | Evaluate() | Barrier() | Break() | Continue() | Return():
+        case (
+            tree.Declare()
+            | tree.Evaluate()
+            | tree.Barrier()
+            | tree.Break()
+            | tree.Continue()
+            | tree.Return()
+        ):
             pass
         case _:
             assert_never(statement)
 
 
-def inlined_functions(expression: Expression) -> Iterator[Function]:
+def inlined_functions(expression: tree.Expression) -> Iterator[tree.Function]:
     """The __device__ functions that an expression calls, without those that these call."""
     for inner in subexpressions(expression):
-        if isinstance(inner, Inlined):
+        if isinstance(inner, tree.Inlined):
             yield inner.function
 
 
-def walk(statement: Statement) -> Iterator[Statement]:
+def walk(statement: tree.Statement) -> Iterator[tree.Statement]:
     """A statement and all statements nested in it, outermost first."""
     yield statement
     for inner in inner_statements(statement):
         yield from walk(inner)
 
 
-def expressions_within(statement: Statement) -> Iterator[Expression]:
+def expressions_within(statement: tree.Statement) -> Iterator[tree.Expression]:
     """Every expression of a statement and of those in it, also in functions that it calls."""
     for inner in walk(statement):
         for root in expressions_of(inner):
             yield from subexpressions(root)
 
 
-def calls_of(statement: Statement, functions: Collection[str]) -> Iterator[Call]:
+def calls_of(statement: tree.Statement, functions: Collection[str]) -> Iterator[tree.Call]:
     """Where a statement, or a function that it calls, calls any of CUDA's functions given."""
     for expression in expressions_within(statement):
-        if isinstance(expression, Call) and expression.function in functions:
+        if isinstance(expression, tree.Call) and expression.function in functions:
             yield expression
 
 
-def calls(statement: Statement, functions: Collection[str]) -> bool:
+def calls(statement: tree.Statement, functions: Collection[str]) -> bool:
     """Whether it calls any of them."""
     return any(True for _ in calls_of(statement, functions))
 
 
-def declared_variables(statement: Statement) -> list[Variable]:
+def declared_variables(statement: tree.Statement) -> list[tree.Variable]:
     """Every variable declared within a statement, and the variables of functions' results."""
     statements = list(walk(statement))
     variables = [v for s in statements if (v := defined_variable(s)) is not None]
-    results = [s.result for s in statements if isinstance(s, Function) and s.result is not None]
+    results = [
+        s.result for s in statements if isinstance(s, tree.Function) and s.result is not None
+    ]
     return variables + results
 
 
-def defined_variable(statement: Statement) -> Variable | None:
+def defined_variable(statement: tree.Statement) -> tree.Variable | None:
     """The variable that a statement, without its expressions, gives a value; None for most."""
     match statement:
-        case Declare(variable=variable) | Barrier(vote=BlockVote(result=variable)):
+        case tree.Declare(variable=variable) | tree.Barrier(vote=tree.BlockVote(result=variable)):
             return variable
         case _:
             return None
@@ -180,9 +166,9 @@ def defined_variable(statement: Statement) -> Variable | None:
 class AssignedVariables:
     """Finds the variables that statements and expressions assign; remembers those of statements."""
 
-    _of: dict[Statement, frozenset[Variable]] = field(default_factory=dict)
+    _of: dict[tree.Statement, frozenset[tree.Variable]] = field(default_factory=dict)
 
-    def in_statement(self, statement: Statement) -> frozenset[Variable]:
+    def in_statement(self, statement: tree.Statement) -> frozenset[tree.Variable]:
         """The variables that a statement, or one nested in it, declares or assigns."""
         if statement not in self._of:
             variable = defined_variable(statement)
@@ -194,7 +180,7 @@ class AssignedVariables:
             self._of[statement] = frozenset(found)
         return self._of[statement]
 
-    def in_expression(self, expression: Expression) -> set[Variable]:
+    def in_expression(self, expression: tree.Expression) -> set[tree.Variable]:
         """The variables that an expression assigns, without local variables of its functions."""
         found = set(_directly_assigned(expression))
         for function in inlined_functions(expression):
@@ -202,33 +188,33 @@ class AssignedVariables:
         return found
 
 
-def _directly_assigned(expression: Expression) -> Iterator[Variable]:
+def _directly_assigned(expression: tree.Expression) -> Iterator[tree.Variable]:
     """The variables that an expression assigns outside the functions that it calls."""
     for inner in subexpressions(expression):
-        if isinstance(inner, (Assign, Increment)) and isinstance(inner.lvalue, Name):
+        if isinstance(inner, (tree.Assign, tree.Increment)) and isinstance(inner.lvalue, tree.Name):
             yield inner.lvalue.variable
 
 
-def strip_casts(expression: Expression) -> Expression:
+def strip_casts(expression: tree.Expression) -> tree.Expression:
     """An expression without the conversions around it, explicit or implicit."""
-    while isinstance(expression, Cast):
+    while isinstance(expression, tree.Cast):
         expression = expression.operand
     return expression
 
 
-def in_register(lvalue: Expression) -> bool:
+def in_register(lvalue: tree.Expression) -> bool:
     """Whether an lvalue is a variable in a register, or a component of one: it has no address."""
     match lvalue:
-        case Name(variable=variable):
+        case tree.Name(variable=variable):
             return variable.in_register
-        case Member(base=base):
-            return not isinstance(base, (Index, Dereference)) and in_register(base)
-        case Index() | Dereference() | FieldOf():
+        case tree.Member(base=base):
+            return not isinstance(base, (tree.Index, tree.Dereference)) and in_register(base)
+        case tree.Index() | tree.Dereference() | tree.FieldOf():
             return False
         case _:
             return True  # an expression's value
 
 
-def is_copy(lvalue: Expression) -> bool:
+def is_copy(lvalue: tree.Expression) -> bool:
     """Whether an lvalue is the source of an asynchronous copy."""
-    return isinstance(lvalue, Dereference) and lvalue.copied
+    return isinstance(lvalue, tree.Dereference) and lvalue.copied

@@ -35,9 +35,9 @@ def _copy(call: Call, compiler: ExpressionCompiler) -> Closure:
     if count > 1:
         ctype = Vector(f"{element}[{count}]", element, count)
     to, origin = compiler.compile(target), compiler.compile(source)
-    memory, load_slot, store_slot = compiler.memory, compiler.memo_slot(), compiler.memo_slot()
-    stored = Dereference(ctype, target.span, target)
-    loaded = Dereference(ctype, source.span, source, copied=True)
+    memory = compiler.memory
+    stored = compiler.operand(Dereference(ctype, target.span, target), ctype)
+    loaded = compiler.operand(Dereference(ctype, source.span, source, copied=True), ctype)
 
     def copy(group: Group, mask: Mask) -> Any:
         address = to(group, mask)
@@ -55,13 +55,13 @@ def _copy(call: Call, compiler: ExpressionCompiler) -> Closure:
         # A lane that reads nothing may have any address.
         is_shared = address.buffer.space is MemorySpace.SHARED and not address.is_far
         target = address if is_shared else None
-        values = memory.load(group, reads, origin(group, mask), ctype, loaded, load_slot, target)
+        values = memory.load(group, reads, origin(group, mask), loaded, target)
         if reads is not mask:
             values = zero_outside(group, reads, values)
-        memory.begin_store(group, mask, address, ctype, stored, store_slot)
+        memory.begin_store(group, mask, address, stored)
 
         def store() -> None:
-            memory.store(group, mask, address, ctype, stored, store_slot, values)
+            memory.store(group, mask, address, stored, values)
 
         group.uncommitted.append(store)
         return np.int32(0)

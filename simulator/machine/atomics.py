@@ -52,13 +52,11 @@ def _update(call: Call, compiler: ExpressionCompiler) -> Closure:
     pointer, value = (compiler.compile(argument) for argument in call.arguments[:2])
     function, ctype = UPDATES[_operation(call)], _target(call)
     lvalue = Dereference(ctype, call.arguments[0].span, call.arguments[0])
-    memory, slot = compiler.memory, compiler.memo_slot()
+    memory, cell = compiler.memory, compiler.operand(lvalue, ctype)
 
     def update(group: Group, mask: Mask) -> Any:
-        operand = value(group, mask)
-        return memory.update(
-            group, mask, pointer(group, mask), ctype, lvalue, slot, function, operand
-        )
+        values = value(group, mask)
+        return memory.update(group, mask, pointer(group, mask), cell, function, values)
 
     return update
 
@@ -67,7 +65,7 @@ def _add_pairs(call: Call, compiler: ExpressionCompiler) -> Closure:
     """atomicAdd of half2: adds both halves in a cell of 32 bits; gives the old pair."""
     pointer, value = (compiler.compile(argument) for argument in call.arguments)
     lvalue = Dereference(UINT, call.arguments[0].span, call.arguments[0])
-    memory, slot = compiler.memory, compiler.memo_slot()
+    memory, cell = compiler.memory, compiler.operand(lvalue, UINT)
 
     def add(old: Any, operand: Any) -> Any:
         sums = old.view(np.float16) + np.ascontiguousarray(operand).view(np.float16)
@@ -76,7 +74,7 @@ def _add_pairs(call: Call, compiler: ExpressionCompiler) -> Closure:
     def update(group: Group, mask: Mask) -> Any:
         halves = [group.spread(half) for half in value(group, mask)]
         words = np.stack(halves, axis=-1).view(np.uint32)[..., 0]
-        old = memory.update(group, mask, pointer(group, mask), UINT, lvalue, slot, add, words)
+        old = memory.update(group, mask, pointer(group, mask), cell, add, words)
         pairs = old.view(np.float16).reshape(-1, 2)
         return pairs[:, 0].copy(), pairs[:, 1].copy()
 
@@ -88,7 +86,7 @@ def _compare_and_swap(call: Call, compiler: ExpressionCompiler) -> Closure:
     pointer, compare, value = (compiler.compile(argument) for argument in call.arguments)
     ctype = _target(call)
     lvalue = Dereference(ctype, call.arguments[0].span, call.arguments[0])
-    memory, slot = compiler.memory, compiler.memo_slot()
+    memory, cell = compiler.memory, compiler.operand(lvalue, ctype)
 
     def swap(group: Group, mask: Mask) -> Any:
         pair = np.stack(
@@ -98,7 +96,7 @@ def _compare_and_swap(call: Call, compiler: ExpressionCompiler) -> Closure:
         def replace(old: Any, pair: Any) -> Any:
             return np.where(old == pair[..., 0], pair[..., 1], old)
 
-        return memory.update(group, mask, pointer(group, mask), ctype, lvalue, slot, replace, pair)
+        return memory.update(group, mask, pointer(group, mask), cell, replace, pair)
 
     return swap
 

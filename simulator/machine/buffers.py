@@ -198,7 +198,7 @@ def member_names(ctype: CType) -> tuple[str, ...]:
         return member_names(ctype.innermost)
     if not isinstance(ctype, Struct):
         return ()
-    cell_size = ctype.cell.size  # which looks at every member
+    cell_size = ctype.cell.size  # computed from every member
     names = [""] * (ctype.size // cell_size)
     for part in parts(ctype):
         first = part.offset // cell_size

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Protocol
 
+from simulator.language.ctype import CType
 from simulator.language.tree import Barrier, Call, Expression
 from simulator.machine.buffers import Address
 from simulator.machine.group import Group, Meeting, Spin
-from simulator.machine.load_store import Memory
+from simulator.machine.load_store import Memory, MemoryOperand
 from simulator.machine.masks import Mask
 from simulator.machine.observer import Observer
 
@@ -50,6 +51,9 @@ class ExpressionCompiler(Protocol):
 
     def memo_slot(self) -> int:
         """A fresh index into Group.memo."""
+
+    def operand(self, lvalue: Expression, ctype: CType) -> MemoryOperand:
+        """What a load, store or atomic of values of a type accesses."""
 
 
 # How a call of one of CUDA's functions is compiled.

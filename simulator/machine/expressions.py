@@ -43,7 +43,7 @@ from simulator.machine.fma import contracted_sum, contracted_update, remembered_
 from simulator.machine.functions import FUNCTIONS
 from simulator.machine.group import Group
 from simulator.machine.intrinsics import INTRINSICS
-from simulator.machine.load_store import Memory
+from simulator.machine.load_store import Memory, MemoryOperand
 from simulator.machine.masks import NONE, Mask, narrow
 from simulator.machine.observer import Observer, callbacks
 from simulator.machine.pointers import PointerMemory
@@ -99,6 +99,10 @@ class Evaluator:
         """A fresh index into Group.memo."""
         self.memo_slots += 1
         return self.memo_slots - 1
+
+    def operand(self, lvalue: Expression, ctype: CType) -> MemoryOperand:
+        """What a load, store or atomic of values of a type accesses."""
+        return MemoryOperand(lvalue, ctype, self.memo_slot())
 
     def compile(self, expression: Expression) -> Closure:
         """The closure that gives the expression's value. SourceError if it is not supported."""
@@ -160,11 +164,11 @@ class Evaluator:
             return self._registers.read_copied(lvalue)
         if in_register(lvalue):
             return self._registers.read(lvalue)
-        address, slot = self._addresses.address(lvalue), self.memo_slot()
+        address, operand = self._addresses.address(lvalue), self.operand(lvalue, ctype)
         memory = self.memory_of(ctype)
 
         def load(group: Group, mask: Mask) -> Any:
-            return memory.load(group, mask, address(group, mask), ctype, lvalue, slot)
+            return memory.load(group, mask, address(group, mask), operand)
 
         return load
 
@@ -216,12 +220,12 @@ class Evaluator:
         if expression.operator:
             return self._update_in_memory(expression)
         new_value = self.compile(expression.value)
-        address, slot = self._addresses.address(lvalue), self.memo_slot()
+        address, operand = self._addresses.address(lvalue), self.operand(lvalue, ctype)
         memory = self.memory_of(ctype)
 
         def store(group: Group, mask: Mask) -> Any:
             value = new_value(group, mask)
-            memory.store(group, mask, address(group, mask), ctype, lvalue, slot, value)
+            memory.store(group, mask, address(group, mask), operand, value)
             return value
 
         return store
@@ -232,7 +236,7 @@ class Evaluator:
         memory, address = self.memory_of(ctype), self._addresses.address(lvalue)
         moves = isinstance(ctype, Pointer)
         update = self._moved_pointer(expression) if moves else self._update(expression)
-        load_slot, store_slot = self.memo_slot(), self.memo_slot()
+        loaded, stored = self.operand(lvalue, ctype), self.operand(lvalue, ctype)
 
         def store(group: Group, mask: Mask) -> Any:
             target: Address | None = None
@@ -240,11 +244,11 @@ class Evaluator:
             def old(group: Group, mask: Mask) -> Any:
                 nonlocal target
                 target = address(group, mask)
-                return memory.load(group, mask, target, ctype, lvalue, load_slot)
+                return memory.load(group, mask, target, loaded)
 
             value = update(group, mask, old)
             assert target is not None
-            memory.store(group, mask, target, ctype, lvalue, store_slot, value)
+            memory.store(group, mask, target, stored, value)
             return value
 
         return store
@@ -313,13 +317,13 @@ class Evaluator:
 
             return increment
         address, memory = self._addresses.address(lvalue), self.memory_of(ctype)
-        load_slot, store_slot = self.memo_slot(), self.memo_slot()
+        loaded, stored = self.operand(lvalue, ctype), self.operand(lvalue, ctype)
 
         def increment_in_memory(group: Group, mask: Mask) -> Any:
             target = address(group, mask)
-            old = memory.load(group, mask, target, ctype, lvalue, load_slot)
+            old = memory.load(group, mask, target, loaded)
             new = next_value(old)
-            memory.store(group, mask, target, ctype, lvalue, store_slot, new)
+            memory.store(group, mask, target, stored, new)
             return old if postfix else new
 
         return increment_in_memory

@@ -24,6 +24,7 @@ from simulator.machine import tensor_core
 from simulator.machine.buffers import Address, clip_offsets
 from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
 from simulator.machine.group import Group
+from simulator.machine.load_store import MemoryOperand
 from simulator.machine.masks import ALL, Mask, as_array
 from simulator.machine.warp_masks import by_lane, by_warp
 
@@ -76,15 +77,15 @@ class Registers:
         assert isinstance(pointer, AddressOf)
         self.fragment = fragment
         element = fragment.element
-        self._ctype = Vector(f"{element}[{fragment.count}]", element, fragment.count)
-        self._lvalue, self._address = pointer.lvalue, compiler.compile(pointer)
-        self._memory, self._slot = compiler.memory, compiler.memo_slot()
+        ctype = Vector(f"{element}[{fragment.count}]", element, fragment.count)
+        self._memory, self._address = compiler.memory, compiler.compile(pointer)
+        self._operand = compiler.operand(pointer.lvalue, ctype)
         self._rows, self._columns = fragment.positions()
 
     def read(self, group: Group, mask: Mask) -> Array:
         """The tile of each warp: [warps, rows, columns]."""
         address = self._address(group, mask)
-        elements = self._memory.load(group, mask, address, self._ctype, self._lvalue, self._slot)
+        elements = self._memory.load(group, mask, address, self._operand)
         fragment = self.fragment
         held = [by_warp(group, each, 0) for each in elements[: fragment.distinct]]
         tiles = np.zeros((len(held[0]), fragment.rows, fragment.columns), held[0].dtype)
@@ -103,7 +104,7 @@ class Registers:
     def fill(self, group: Group, mask: Mask, elements: tuple[Any, ...]) -> None:
         """Give the lanes their elements, each [lanes] or one number."""
         address = self._address(group, mask)
-        self._memory.store(group, mask, address, self._ctype, self._lvalue, self._slot, elements)
+        self._memory.store(group, mask, address, self._operand, elements)
 
 
 class TileAlignmentError(SourceError):
@@ -162,12 +163,12 @@ class TileInMemory:
         self._warps = WholeWarps(call, compiler)
         self._address, self._distance = compiler.compile(pointer), compiler.compile(distance)
         self.memory, self._offsets_slot = compiler.memory, compiler.memo_slot()
-        self.instructions: list[tuple[TileAccess, CType, Expression, int]] = []
+        self.instructions: list[tuple[TileAccess, MemoryOperand]] = []
         element, self._span = fragment.element, pointer.span
         for access in tile_accesses(fragment, self._is_row_major):
             moved: CType = element if access.count == 1 else Vector(f"{element}2", element, 2)
             lvalue = Dereference(moved, self._span, pointer)
-            self.instructions.append((access, moved, lvalue, compiler.memo_slot()))
+            self.instructions.append((access, compiler.operand(lvalue, moved)))
 
     def addresses(self, group: Group, mask: Mask) -> list[Address]:
         """Where each instruction's lanes begin."""
@@ -209,7 +210,7 @@ class TileInMemory:
             self._warps.common(group, mask, start, "address")
         return [
             start + (access.lines[lanes] * step + access.places[lanes]) * size
-            for access, *_ in self.instructions
+            for access, _ in self.instructions
         ]
 
     def _check_multiple(self, group: Group, mask: Mask, values: Any, unit: int, what: str) -> None:
@@ -238,10 +239,8 @@ def _load(call: Call, compiler: ExpressionCompiler) -> Closure:
         addresses = tile.addresses(group, mask)
         warps = int(group.warp_numbers[-1]) + 1
         tiles = np.zeros((warps, fragment.rows, fragment.columns), fragment.element.dtype)
-        for address, (access, moved, lvalue, slot) in zip(
-            addresses, tile.instructions, strict=True
-        ):
-            given = tile.memory.load(group, mask, address, moved, lvalue, slot)
+        for address, (access, operand) in zip(addresses, tile.instructions, strict=True):
+            given = tile.memory.load(group, mask, address, operand)
             values = given if isinstance(given, tuple) else (given,)
             for number, each in enumerate(values):
                 rows, columns = tile.place(access, number)
@@ -260,15 +259,13 @@ def _store(call: Call, compiler: ExpressionCompiler) -> Closure:
     def store(group: Group, mask: Mask) -> Any:
         addresses = tile.addresses(group, mask)
         tiles = registers.read(group, mask)
-        for address, (access, moved, lvalue, slot) in zip(
-            addresses, tile.instructions, strict=True
-        ):
+        for address, (access, operand) in zip(addresses, tile.instructions, strict=True):
             values = tuple(
                 by_lane(group, tiles[(slice(None), *tile.place(access, number))])
                 for number in range(access.count)
             )
             given = values if access.count > 1 else values[0]
-            tile.memory.store(group, mask, address, moved, lvalue, slot, given)
+            tile.memory.store(group, mask, address, operand, given)
         return np.int32(0)
 
     return store

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,7 @@ class Meeting:
 Suspended = tuple[list[LoopState], list[Mask], list[Mask], list[Mask]]
 
 
+@dataclass(slots=True, eq=False, kw_only=True)
 class Group:
     """The same warp (or all warps) of each of some blocks, executed as one.
 
@@ -63,84 +64,85 @@ class Group:
     Arrays that hold a value a lane are written [lanes].
     """
 
-    def __init__(
-        self,
-        launch: Launch,
-        blocks: Array,
-        threads: Array,
-        frame_slots: Mapping[Variable, int],
-        memo_slots: int,
-        budget: Budget,
-    ) -> None:
-        """Lanes that have executed nothing, in a frame without values.
+    # Which threads these are.
+    launch: Launch
+    blocks: Array  # int [B], linear block numbers in the grid
+    threads: Array  # int [n], linear thread numbers in a block
+    block_count: int = field(init=False)  # B
+    lanes: int = field(init=False)  # how many
+    lane_numbers: Array = field(init=False)  # int [lanes]
+    block_indices: Array = field(init=False)  # int [lanes], index into blocks
+    warp_lanes: Array = field(init=False)  # int [lanes], 0 to 31
+    warp_numbers: Array = field(init=False)  # int [lanes], the warp within the group
+    warp_positions: Array | None = None  # int [lanes]; see warp_masks.positions
+    thread_numbers: Array | None = None  # int [lanes] over the grid; set by observers
+    _builtins: dict[tuple[str, str], Any] = field(init=False, default_factory=dict)
+    _lanes_of: tuple[Mask, Array] = field(init=False)  # the last result
 
-        frame_slots numbers the kernel's variables, memo_slots is the length of memo.
-        """
-        # Which threads these are.
-        self.launch = launch
-        self.blocks = blocks  # int [B], linear block numbers in the grid
-        self.threads = threads  # int [n], linear thread numbers in a block
-        self.block_count: int = blocks.size  # B
-        self.lanes: int = blocks.size * threads.size  # how many
-        self.lane_numbers = np.arange(self.lanes)  # int [lanes]
-        self.block_indices = np.repeat(
-            np.arange(blocks.size), threads.size
-        )  # int [lanes], index into blocks
-        in_block = np.arange(threads.size)
-        warps = -(-threads.size // WARP_SIZE)
-        self.warp_lanes = np.tile(in_block % WARP_SIZE, blocks.size)  # int [lanes], 0 to 31
-        self.warp_numbers = np.add.outer(  # int [lanes], the warp within the group
-            np.arange(blocks.size) * warps, in_block // WARP_SIZE
-        ).reshape(-1)
-        self.warp_positions: Array | None = None  # int [lanes]; see warp_masks.positions
-        self.thread_numbers: Array | None = None  # int [lanes] over the grid; set by observers
-        self._builtins: dict[tuple[str, str], Any] = {}
-        self._lanes_of: tuple[Mask, Array] = (None, self.lane_numbers)  # the last result
+    # Variables: lists with an entry a variable, found by slot_of.
+    slot_of: Mapping[Variable, int]
+    # Values: an array [lanes] that is never written to, one number if all lanes agree, a tuple of
+    # these for a short vector, an Address for a pointer; None before the first assignment.
+    frame: list[Any] = field(init=False)
+    declared_mask: list[Mask] = field(init=False)  # at the last declaration
+    assigned_mask: list[Mask] = field(init=False)  # lanes assigned since then
 
-        # Variables: lists with an entry a variable, found by slot_of.
-        self.slot_of = frame_slots
-        # Values: an array [lanes] that is never written to, one number if all lanes agree, a tuple
-        # of these for a short vector, an Address for a pointer; None before the first assignment.
-        self.frame: list[Any] = [None] * len(frame_slots)
-        self.declared_mask: list[Mask] = [NONE] * len(frame_slots)  # at the last declaration
-        self.assigned_mask: list[Mask] = [NONE] * len(frame_slots)  # lanes assigned since then
+    # Memory.
+    arrays: dict[Variable, Address]  # where shared and local arrays start
+    shared: dict[str, Buffer]  # shared arrays by name
+    # Stores of asynchronous copies; those committed by batch, oldest first.
+    uncommitted: list[Callable[[], None]] = field(default_factory=list)
+    committed: list[list[Callable[[], None]]] = field(default_factory=list)
 
-        # Memory.
-        self.arrays: dict[Variable, Address] = {}  # where shared and local arrays start
-        self.shared: dict[str, Buffer] = {}  # shared arrays by name
-        self.uncommitted: list[Callable[[], None]] = []  # stores of asynchronous copies
-        self.committed: list[list[Callable[[], None]]] = []  # the same by batch, oldest first
+    # Results of expressions that are used again.
+    memo_slots: InitVar[int]
+    memo: list[Any] = field(init=False)  # an expression's last operands and result
+    # Factors, for a contracted sum.
+    products: dict[Expression, tuple[Any, Any]] = field(default_factory=dict)
 
-        # Results of expressions that are used again.
-        self.memo: list[Any] = [None] * memo_slots  # an expression's last operands and result
-        self.products: dict[Expression, tuple[Any, Any]] = {}  # factors, for a contracted sum
+    # Divergence: lanes that wait where their way joins that of the others. Each list begins with
+    # the outermost construct.
+    loops: list[LoopState] = field(default_factory=list)  # around the current statement
+    breaks: list[Mask] = field(default_factory=list)  # lanes that left each loop or switch
+    continues: list[Mask] = field(default_factory=list)  # lanes that left each loop's iteration
+    # Lanes that left the kernel, then each called function.
+    returns: list[Mask] = field(default_factory=lambda: [NONE])
 
-        # Divergence: lanes that wait where their way joins that of the others.
-        self.loops: list[LoopState] = []  # the loops around the current statement, outermost first
-        self.breaks: list[Mask] = []  # lanes that left each loop or switch, outermost first
-        self.continues: list[Mask] = []  # lanes that left each loop's current iteration
-        self.returns: list[Mask] = [NONE]  # lanes that left the kernel, then each called function
+    # Barriers.
+    # The execution.
+    code: Generator[tuple[Barrier, Mask] | Spin | Meeting, None, Any] | None = None
+    # The barrier it waits at, and its lanes; or the turn that a loop has taken.
+    waiting: tuple[Barrier, Mask] | Spin | Meeting | None = None
+    released: bool = True  # whether it may pass that barrier
+    interval: Any = 0  # barriers passed by the block: one number, or int [lanes]
+    # How its lanes vote at the barrier that they wait at (0 for no), then what comes of it.
+    vote: Any = None
+    # What comes of a warp function in which lanes of several branches have met.
+    met: Any = None
 
-        # Barriers.
-        self.code: Generator[tuple[Barrier, Mask] | Spin | Meeting, None, Any] | None = (
-            None  # the execution
-        )
-        # The barrier it waits at, and its lanes; or the turn that a loop has taken.
-        self.waiting: tuple[Barrier, Mask] | Spin | Meeting | None = None
-        self.released = True  # whether it may pass that barrier
-        self.interval: Any = 0  # barriers passed by the block: one number, or int [lanes]
-        # How its lanes vote at the barrier that they wait at (0 for no), then what comes of it.
-        self.vote: Any = None
-        # What comes of a warp function in which lanes of several branches have met.
-        self.met: Any = None
+    # Counts and limits.
+    warp_syncs: WarpSyncs = field(default_factory=WarpSyncs)  # calls of __syncwarp()
+    clock: int = 0  # accesses so far; counted by observers
+    # Steps that each thread has executed, int64 [lanes] or one number; counted for kernels that
+    # read a clock.
+    steps: Any = field(default_factory=np.int64)
+    budget: Budget  # of the whole run
 
-        # Counts and limits.
-        self.warp_syncs = WarpSyncs()  # calls of __syncwarp()
-        self.clock = 0  # accesses so far; counted by observers
-        # Steps that each thread has executed, int64 [lanes] or one number; counted for kernels
-        # that read a clock.
-        self.steps: Any = np.int64(0)
-        self.budget = budget  # of the whole run
+    def __post_init__(self, memo_slots: int) -> None:
+        """Number the lanes, and make a frame without values."""
+        count, size = self.blocks.size, self.threads.size
+        in_block = np.arange(size)
+        self.block_count, self.lanes = count, count * size
+        self.lane_numbers = np.arange(self.lanes)
+        self.block_indices = np.repeat(np.arange(count), size)
+        self.warp_lanes = np.tile(in_block % WARP_SIZE, count)
+        first_warps = np.arange(count) * -(-size // WARP_SIZE)  # of each block
+        self.warp_numbers = np.add.outer(first_warps, in_block // WARP_SIZE).reshape(-1)
+        self._lanes_of = (None, self.lane_numbers)
+        self.frame = [None] * len(self.slot_of)
+        self.declared_mask = [NONE] * len(self.slot_of)
+        self.assigned_mask = [NONE] * len(self.slot_of)
+        self.memo = [None] * memo_slots
 
     def depth(self) -> tuple[int, int, int, int]:
         """How many constructs each of the stacks of divergence holds."""

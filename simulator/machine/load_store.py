@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 import numpy as np
@@ -28,12 +29,31 @@ from simulator.machine.observer import (
 Located = tuple[Pattern, int, Mask, Any]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryOperand:
+    """What the compiler knows of one load, store or atomic: all but its address."""
+
+    lvalue: Expression
+    ctype: CType  # of a lane's value
+    slot: int  # of Group.memo, stores the last pattern of this access
+    element: Scalar = field(init=False)  # the type of a lane's value, or of its components
+    width: int = field(init=False)  # bytes of a lane's value
+    alignment: int = field(init=False)  # bytes that its address must be a multiple of
+
+    def __post_init__(self) -> None:
+        """Compute what follows from the type, once for all executions."""
+        width = size_of(self.ctype)
+        alignment = self.ctype.alignment if isinstance(self.ctype, Vector) else width
+        object.__setattr__(self, "element", element_of(self.ctype))
+        object.__setattr__(self, "width", width)
+        object.__setattr__(self, "alignment", alignment)
+
+
 class Memory:
     """Reads and writes cells for the active lanes, and notifies observers.
 
-    Its methods take the address of an lvalue of a C type, and the slot of Group.memo that stores
-    the last pattern of this access. Lanes outside the array or not aligned fault: a load gives 0
-    for them, a store or atomic leaves them out.
+    Lanes outside the array or not aligned fault: a load gives 0 for them, a store or atomic leaves
+    them out.
     """
 
     def __init__(self, observers: Sequence[Observer]) -> None:
@@ -47,29 +67,28 @@ class Memory:
         group: Group,
         mask: Mask,
         address: Address,
-        ctype: CType,
-        lvalue: Expression,
-        slot: int,
+        operand: MemoryOperand,
         target: Address | None = None,
     ) -> Any:
         """The values at an address: an array [lanes], one number, or a tuple of components.
 
         target is where in shared memory an asynchronous copy writes them.
         """
-        located = self._locate(group, mask, address, ctype, lvalue, slot, AccessKind.LOAD)
+        located = self._locate(group, mask, address, operand, AccessKind.LOAD)
         pattern, _, allowed, index = located
-        cells = pattern.buffer.view(element_of(ctype).dtype)
+        cells = pattern.buffer.view(operand.element.dtype)
         values: Any
-        if isinstance(ctype, Vector):
+        if isinstance(operand.ctype, Vector):
             values = tuple(
-                _gather(cells, index, i * pattern.step, pattern) for i in range(ctype.length)
+                _gather(cells, index, i * pattern.step, pattern)
+                for i in range(operand.ctype.length)
             )
         else:
             values = _gather(cells, index, 0, pattern)
         if allowed is not mask:
             values = zero_outside(group, allowed, values)
         if self._on_access and allowed is not NONE:
-            access = _build_access(AccessKind.LOAD, group, located, ctype, values, lvalue)
+            access = _build_access(AccessKind.LOAD, group, located, operand, values)
             access.target = target
             for notify in self._on_access:
                 notify(access)
@@ -80,23 +99,21 @@ class Memory:
         group: Group,
         mask: Mask,
         address: Address,
-        ctype: CType,
-        lvalue: Expression,
-        slot: int,
+        operand: MemoryOperand,
         values: Any,
     ) -> None:
         """Write values at an address; where lanes share a cell, the last lane's value remains."""
-        located = self._locate(group, mask, address, ctype, lvalue, slot, AccessKind.STORE)
+        located = self._locate(group, mask, address, operand, AccessKind.STORE)
         pattern, _, allowed, index = located
         if allowed is NONE:
             return
         access: Access | None = None
         if self._on_access or self._on_store:
-            access = _build_access(AccessKind.STORE, group, located, ctype, values, lvalue)
+            access = _build_access(AccessKind.STORE, group, located, operand, values)
             for notify in self._on_store:
                 notify(access)
-        cells = pattern.buffer.view(element_of(ctype).dtype)
-        if isinstance(ctype, Vector):
+        cells = pattern.buffer.view(operand.element.dtype)
+        if isinstance(operand.ctype, Vector):
             for i, component in enumerate(values):
                 _scatter(group, cells, index, i * pattern.step, pattern, allowed, component)
         else:
@@ -110,9 +127,7 @@ class Memory:
         group: Group,
         mask: Mask,
         address: Address,
-        ctype: CType,
-        lvalue: Expression,
-        slot: int,
+        operand: MemoryOperand,
     ) -> None:
         """Notify observers that a later store may change its cells from now on.
 
@@ -120,11 +135,11 @@ class Memory:
         """
         if not self._on_copy:
             return
-        located = self._locate(group, mask, address, ctype, lvalue, slot, None)
+        located = self._locate(group, mask, address, operand, None)
         _, _, allowed, _ = located
         if allowed is NONE:
             return
-        access = _build_access(AccessKind.STORE, group, located, ctype, None, lvalue)
+        access = _build_access(AccessKind.STORE, group, located, operand, None)
         for notify in self._on_copy:
             notify(access)
 
@@ -133,35 +148,33 @@ class Memory:
         group: Group,
         mask: Mask,
         address: Address,
-        ctype: Scalar,
-        lvalue: Expression,
-        slot: int,
+        operand: MemoryOperand,
         function: Any,
-        operand: Any,
+        value: Any,
     ) -> Any:
-        """An atomic: write function(old, operand) at an address; gives the old values [lanes].
+        """An atomic: write function(old, value) at an address; gives the old values [lanes].
 
         Lanes that share a cell update it one after another, in the order of their numbers.
         """
-        located = self._locate(group, mask, address, ctype, lvalue, slot, AccessKind.STORE)
+        located = self._locate(group, mask, address, operand, AccessKind.STORE)
         pattern, _, allowed, index = located
-        old = np.zeros(group.lanes, ctype.dtype)
+        old = np.zeros(group.lanes, operand.element.dtype)
         if allowed is NONE:
             return old
-        cells = pattern.buffer.view(ctype.dtype)
+        cells = pattern.buffer.view(operand.element.dtype)
         if pattern.buffer.space is MemorySpace.LOCAL:
-            raise SourceError("An atomic needs shared or global memory.", lvalue.span)
+            raise SourceError("An atomic needs shared or global memory.", operand.lvalue.span)
         cell_of = np.broadcast_to(index, (group.lanes,))
-        operands = np.broadcast_to(operand, (group.lanes, *np.shape(operand)[1:]))
+        values = np.broadcast_to(value, (group.lanes, *np.shape(value)[1:]))
         waiting = np.flatnonzero(as_array(allowed, group.lanes))
         while waiting.size:  # each round serves the first waiting lane of every cell
             _, first = np.unique(cell_of[waiting], return_index=True)
             lanes = waiting[first]
             old[lanes] = cells[cell_of[lanes]]
-            cells[cell_of[lanes]] = function(old[lanes], operands[lanes])
+            cells[cell_of[lanes]] = function(old[lanes], values[lanes])
             waiting = np.delete(waiting, first)
         if self._on_access:
-            access = _build_access(AccessKind.ATOMIC, group, located, ctype, old, lvalue)
+            access = _build_access(AccessKind.ATOMIC, group, located, operand, old)
             for notify in self._on_access:
                 notify(access)
         return old
@@ -173,33 +186,31 @@ class Memory:
         group: Group,
         mask: Mask,
         address: Address,
-        ctype: CType,
-        lvalue: Expression,
-        slot: int,
+        operand: MemoryOperand,
         kind: AccessKind | None,
     ) -> Located:
         """Where the active lanes access memory. The others fault, unless kind is None."""
         if address.is_far:
-            address, mask = self._bring_near(group, mask, address, ctype, lvalue, kind)
-        size, base = element_of(ctype).size, address.base
-        pattern: Pattern | None = group.memo[slot]
+            address, mask = self._bring_near(group, mask, address, operand, kind)
+        base = address.base
+        pattern: Pattern | None = group.memo[operand.slot]
         if (
             pattern is None
             or pattern.lane_offsets is not address.lane_offsets
             or pattern.buffer is not address.buffer
         ):
-            _refuse_reinterpretation(address.buffer, element_of(ctype), lvalue)
+            _refuse_reinterpretation(address.buffer, operand)
             if kind is not AccessKind.LOAD:
-                _refuse_constant(address.buffer, lvalue)
-            pattern = group.memo[slot] = _build_pattern(group, address, ctype)
+                _refuse_constant(address.buffer, operand.lvalue)
+            pattern = group.memo[operand.slot] = _build_pattern(group, address, operand)
         if not (
             pattern.aligned
-            and base % _alignment(ctype) == 0
+            and base % operand.alignment == 0
             and base + pattern.low >= 0
-            and base + pattern.high <= pattern.buffer.size - size_of(ctype)
+            and base + pattern.high <= pattern.buffer.size - operand.width
         ):
-            mask = self._drop_faults(group, mask, pattern, base, ctype, lvalue, kind)
-        shift = base // size * pattern.step
+            mask = self._drop_faults(group, mask, pattern, base, operand, kind)
+        shift = base // operand.element.size * pattern.step
         return pattern, base, mask, shift if pattern.index is None else pattern.index + shift
 
     def _bring_near(
@@ -207,23 +218,20 @@ class Memory:
         group: Group,
         mask: Mask,
         address: Address,
-        ctype: CType,
-        lvalue: Expression,
+        operand: MemoryOperand,
         kind: AccessKind | None,
     ) -> tuple[Address, Mask]:
         """A far address and its mask without the lanes that are outside the array.
 
         Those lanes fault, unless kind is None.
         """
-        buffer, width = address.buffer, size_of(ctype)
+        buffer = address.buffer
         offsets = group.spread(np.asarray(address.offset, dtype=object))
         active = as_array(mask, group.lanes)
-        inside = (offsets >= 0) & (offsets <= buffer.size - width)
+        inside = (offsets >= 0) & (offsets <= buffer.size - operand.width)
         if kind is not None:
             outside = active & ~inside
-            self._report(
-                FaultReason.OUT_OF_BOUNDS, kind, group, buffer, offsets, outside, width, lvalue
-            )
+            self._report(FaultReason.OUT_OF_BOUNDS, kind, group, buffer, offsets, outside, operand)
         near = None if address.lane_offsets is None else np.where(inside, offsets, 0)
         lane_offsets = None if near is None else near.astype(np.int64)
         allowed = active & inside
@@ -235,25 +243,24 @@ class Memory:
         mask: Mask,
         pattern: Pattern,
         base: int,
-        ctype: CType,
-        lvalue: Expression,
+        operand: MemoryOperand,
         kind: AccessKind | None,
     ) -> Mask:
         """The active lanes whose address is inside the array and aligned.
 
         The others fault, unless kind is None.
         """
-        width, lane_offsets = size_of(ctype), pattern.lane_offsets
+        buffer, lane_offsets = pattern.buffer, pattern.lane_offsets
         offsets = group.spread(base if lane_offsets is None else lane_offsets + base)
         active = as_array(mask, group.lanes)
-        outside = active & ((offsets < 0) | (offsets > pattern.buffer.size - width))
-        misaligned = active & ~outside & (offsets % _alignment(ctype) != 0)
+        outside = active & ((offsets < 0) | (offsets > buffer.size - operand.width))
+        misaligned = active & ~outside & (offsets % operand.alignment != 0)
         if kind is not None:
             for reason, lanes in (
                 (FaultReason.OUT_OF_BOUNDS, outside),
                 (FaultReason.MISALIGNED, misaligned),
             ):
-                self._report(reason, kind, group, pattern.buffer, offsets, lanes, width, lvalue)
+                self._report(reason, kind, group, buffer, offsets, lanes, operand)
         wrong = outside | misaligned
         if not wrong.any():
             return mask
@@ -268,8 +275,7 @@ class Memory:
         buffer: Buffer,
         offsets: Array,
         lanes: Array,
-        width: int,
-        lvalue: Expression,
+        operand: MemoryOperand,
     ) -> None:
         """Notify observers of a fault, if any of the lanes [lanes] are set."""
         if not lanes.any():
@@ -281,15 +287,15 @@ class Memory:
             buffer=buffer,
             offsets=offsets,
             lanes=lanes,
-            width=width,
-            lvalue=lvalue,
+            width=operand.width,
+            lvalue=operand.lvalue,
         )
         for notify in self._on_fault:
             notify(fault)
 
 
 def _build_access(
-    kind: AccessKind, group: Group, located: Located, ctype: CType, values: Any, lvalue: Expression
+    kind: AccessKind, group: Group, located: Located, operand: MemoryOperand, values: Any
 ) -> Access:
     pattern, base, mask, index = located
     return Access(
@@ -298,17 +304,17 @@ def _build_access(
         pattern=pattern,
         base=base,
         mask=mask,
-        width=size_of(ctype),
-        component_size=element_of(ctype).size,
+        width=operand.width,
+        component_size=operand.element.size,
         index=index,
         values=values,
-        lvalue=lvalue,
+        lvalue=operand.lvalue,
     )
 
 
-def _build_pattern(group: Group, address: Address, ctype: CType) -> Pattern:
+def _build_pattern(group: Group, address: Address, operand: MemoryOperand) -> Pattern:
     """What follows from the lanes' offsets, without the base."""
-    buffer, lane_offsets, size = address.buffer, address.lane_offsets, element_of(ctype).size
+    buffer, lane_offsets, size = address.buffer, address.lane_offsets, operand.element.size
     index = None if lane_offsets is None else lane_offsets // size
     step = 1
     match buffer.space:
@@ -331,15 +337,10 @@ def _build_pattern(group: Group, address: Address, ctype: CType) -> Pattern:
         lane_offsets=lane_offsets,
         low=0 if lane_offsets is None else int(lane_offsets.min()),
         high=0 if lane_offsets is None else int(lane_offsets.max()),
-        aligned=lane_offsets is None or not (lane_offsets % _alignment(ctype)).any(),
+        aligned=lane_offsets is None or not (lane_offsets % operand.alignment).any(),
         step=step,
         index=index,
     )
-
-
-def _alignment(ctype: CType) -> int:
-    """Bytes that an address of this type must be a multiple of."""
-    return ctype.alignment if isinstance(ctype, Vector) else size_of(ctype)
 
 
 def _gather(cells: Any, index: Any, shift: int, pattern: Pattern) -> Any:
@@ -396,15 +397,15 @@ def _refuse_constant(buffer: Buffer, lvalue: Expression) -> None:
         )
 
 
-def _refuse_reinterpretation(buffer: Buffer, element: Scalar, lvalue: Expression) -> None:
+def _refuse_reinterpretation(buffer: Buffer, operand: MemoryOperand) -> None:
     """SourceError if a local array is accessed by elements of another size than its own.
 
     The bytes of a lane's neighbouring cells do not lie side by side there.
     """
-    interleaved = buffer.space is MemorySpace.LOCAL and not buffer.stride
+    element, interleaved = operand.element, buffer.space is MemorySpace.LOCAL and not buffer.stride
     if interleaved and element.size != buffer.element.size:
         raise SourceError(
             f"{buffer.name} holds {buffer.element}; reading it as {element} in registers is not "
             "supported.",
-            lvalue.span,
+            operand.lvalue.span,
         )

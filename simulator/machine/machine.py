@@ -62,47 +62,56 @@ class Machine:
         self.schedule = Schedule(schedule)  # a plain "descending" is taken too
         self.arguments = check(kernel, launch)  # by parameter name
         self.buffers: dict[str, Buffer] = {}  # copies of the launch's arrays, by name
+        self._tables: dict[str, Buffer] = {}  # of pointers that the launch gives, by array name
         self._parameters: dict[Variable, Buffer] = {}  # what each of them points to
-        tables: dict[str, Buffer] = {}  # of pointers that the launch gives, by the array's name
-        for parameter in kernel.parameters:
-            if isinstance(parameter.ctype, Pointer):
-                name, target = parameter.name, parameter.ctype.target
-                array = self.arguments[name]
-                if isinstance(target, Void):
-                    target = OF_DTYPE[array.dtype]
-                if isinstance(target, Pointer):
-                    table = self._parameters[parameter] = pointer_buffer(name, (len(array),))
-                    self.buffers[name] = table  # of null pointers
-                    if array.ndim > 1:
-                        tables[name] = table
-                        self.buffers[name] = global_buffer(name, array, target.target)
-                    continue
-                self._parameters[parameter] = global_buffer(name, array, target)
-                self.buffers[name] = self._parameters[parameter]
+        self._globals: dict[Variable, Address] = {}  # where __device__ and __constant__ ones start
+        self._build_parameters()
+        self._build_globals()
         dynamic = [memory for memory in kernel.shared_memories if memory.dynamic]
         self._extern_type = extern_type(kernel, dynamic[0]) if dynamic else None
-        self._globals: dict[Variable, Address] = {}  # where __device__ and __constant__ ones start
-        for known in kernel.globals:
+        self.seconds = 0.0  # of the last run()
+        self._random = np.random.default_rng(seed)
+        self._program = Program(kernel, self.observers)
+        for name, table in self._tables.items():
+            self._set_pointers(table, self.buffers[name])
+        self._time_limit = seconds
+        self._on_progress = on_progress
+        self._budget = Budget(seconds, launch.blocks)  # of the present run
+
+    def _build_parameters(self) -> None:
+        """A buffer for each array that a parameter points to."""
+        for parameter in self.kernel.parameters:
+            if not isinstance(parameter.ctype, Pointer):
+                continue
+            name, target = parameter.name, parameter.ctype.target
+            array = self.arguments[name]
+            if isinstance(target, Pointer):
+                table = self._parameters[parameter] = pointer_buffer(name, (len(array),))
+                self.buffers[name] = table  # of null pointers
+                if array.ndim > 1:
+                    self._tables[name] = table
+                    self.buffers[name] = global_buffer(name, array, target.target)
+                continue
+            if isinstance(target, Void):
+                target = OF_DTYPE[array.dtype]
+            self._parameters[parameter] = global_buffer(name, array, target)
+            self.buffers[name] = self._parameters[parameter]
+
+    def _build_globals(self) -> None:
+        """A buffer for each array that the kernel's text declares in global or constant memory."""
+        for known in self.kernel.globals:
             name, ctype = known.variable.name, known.variable.ctype
             assert isinstance(ctype, ArrayOf)
             if isinstance(ctype.innermost, Pointer):
                 buffer = pointer_buffer(name, known.first.shape, known.space)
                 if name in self.arguments:
-                    tables[name] = buffer
+                    self._tables[name] = buffer
                     target = ctype.innermost.target
                     self.buffers[name] = global_buffer(name, self.arguments[name], target)
             else:
                 buffer = global_buffer(name, self.arguments[name], ctype, known.space)
                 self.buffers[name] = buffer
             self._globals[known.variable] = Address(buffer, None, 0)
-        self.seconds = 0.0  # that run() took
-        self._random = np.random.default_rng(seed)
-        self._program = Program(kernel, self.observers)
-        for name, table in tables.items():
-            self._set_pointers(table, self.buffers[name])
-        self._time_limit = seconds
-        self._on_progress = on_progress
-        self._budget = Budget(seconds, launch.blocks)  # of the present run
 
     def run(self, blocks: Array | None = None, budget: Budget | None = None) -> None:
         """Run the whole grid, or only the blocks int [n] of these linear numbers.
@@ -202,13 +211,12 @@ class Machine:
                 launch=self.launch,
                 blocks=blocks,
                 threads=threads[first : first + size],
-                frame_slots=self._program.frame_slots,
+                slot_of=self._program.frame_slots,
+                arrays={**arrays, **self._globals},
+                shared={address.buffer.name: address.buffer for address in arrays.values()},
                 memo_slots=self._program.memo_slots,
                 budget=self._budget,
             )
-            group.arrays.update(arrays)
-            group.arrays.update(self._globals)
-            group.shared = {address.buffer.name: address.buffer for address in arrays.values()}
             for parameter in self.kernel.parameters:
                 slot = self._program.frame_slots[parameter]
                 group.frame[slot] = self._parameter_value(parameter)

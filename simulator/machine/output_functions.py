@@ -57,13 +57,13 @@ def _output_call(call: Call, compiler: ExpressionCompiler) -> Closure:
             raise SourceError(f"{call.function} needs a pointer here.", argument.span)
         ctype = argument.ctype.target
         lvalue = Dereference(ctype, argument.span, argument)
-        targets.append((compiler.compile(argument), ctype, lvalue, compiler.memo_slot()))
+        targets.append((compiler.compile(argument), compiler.operand(lvalue, ctype)))
     memory = compiler.memory
 
     def store_results(group: Group, mask: Mask) -> Any:
         result, *values = compute(operand(group, mask))
-        for (pointer, ctype, lvalue, slot), value in zip(targets, values, strict=True):
-            memory.store(group, mask, pointer(group, mask), ctype, lvalue, slot, value)
+        for (pointer, stored), value in zip(targets, values, strict=True):
+            memory.store(group, mask, pointer(group, mask), stored, value)
         return result
 
     return store_results

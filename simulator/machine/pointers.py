@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import ULONG, CType
 from simulator.language.errors import SourceError, Span
-from simulator.language.tree import Expression, MemorySpace
+from simulator.language.tree import MemorySpace
 from simulator.machine.buffers import NULL, NULL_OFFSET, Address, Buffer, clip_offsets
 from simulator.machine.group import Group
-from simulator.machine.load_store import Memory
+from simulator.machine.load_store import Memory, MemoryOperand
 from simulator.machine.masks import Mask, as_array
 
 OFFSET_BITS = 42  # of the number, more than any array is long; those above number the array
 MIDDLE = -NULL_OFFSET  # an offset of 0: pointers may lie before their array
-MAX_ARRAYS = 2**20  # that pointers in memory stand for
+MAX_ARRAYS = 2**20  # the most arrays that pointers in memory may point into
 
 
 class PointerMemory:
@@ -32,22 +31,18 @@ class PointerMemory:
         group: Group,
         mask: Mask,
         address: Address,
-        ctype: CType,
-        lvalue: Expression,
-        slot: int,
+        operand: MemoryOperand,
     ) -> Address:
         """The pointers at an address."""
-        codes = self._memory.load(group, mask, address, ULONG, lvalue, slot)
-        return self._decode(group, mask, codes, lvalue.span)
+        codes = self._memory.load(group, mask, address, operand)
+        return self._decode(group, mask, codes, operand.lvalue.span)
 
     def store(
         self,
         group: Group,
         mask: Mask,
         address: Address,
-        ctype: CType,
-        lvalue: Expression,
-        slot: int,
+        operand: MemoryOperand,
         values: Address,
     ) -> None:
         """Write pointers at an address."""
@@ -56,10 +51,10 @@ class PointerMemory:
             raise SourceError(
                 f"A pointer to {buffer.name}, an array of each thread's own, is stored here where "
                 "other threads see it.",
-                lvalue.span,
+                operand.lvalue.span,
             )
-        codes = self.encode(values, lvalue.span)
-        self._memory.store(group, mask, address, ULONG, lvalue, slot, codes)
+        codes = self.encode(values, operand.lvalue.span)
+        self._memory.store(group, mask, address, operand, codes)
 
     def encode(self, address: Address, span: Span) -> Any:
         """Addresses as the numbers that stand for them, uint64 [lanes] or one."""

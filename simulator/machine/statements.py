@@ -300,9 +300,8 @@ class Program:
         memory = self._evaluator.memory_of(ctype.innermost)
         initializers = statement.cells or ()
         values = [self._evaluator.compile(initializer) for initializer in initializers]
-        memo_slots = [self._evaluator.memo_slot() for _ in values]
         element = ctype.innermost
-
+        operands = [self._evaluator.operand(initializer, element) for initializer in initializers]
         turns = self.takes_turns
 
         def declare(group: Group, mask: Mask) -> Mask:
@@ -310,11 +309,9 @@ class Program:
                 buffer = local_buffer(variable.name, ctype, group.lanes, by_lane)
                 group.arrays[variable] = Address(buffer, None, 0)
             buffer = group.arrays[variable].buffer
-            for i, (value, initializer, slot) in enumerate(
-                zip(values, initializers, memo_slots, strict=True)
-            ):
+            for i, (value, operand) in enumerate(zip(values, operands, strict=True)):
                 address = Address(buffer, None, i * element.size)
-                memory.store(group, mask, address, element, initializer, slot, value(group, mask))
+                memory.store(group, mask, address, operand, value(group, mask))
             return mask
 
         return declare

@@ -58,7 +58,7 @@ class Team:
         """
         barriers = sorted({at for _, at, _ in waiting}, key=lambda barrier: barrier.span)
         complete = len(waiting) == len(self.groups) and all(mask is ALL for *_, mask in waiting)
-        blocks: Array | None = None  # that pass; None for all
+        blocks: Array | None = None  # those that pass; None for all
         if not complete:
             arrived, ended = self._threads([(g, m) for g, _, m in waiting]), self._ended_threads()
             blocks = np.logical_or.reduce(arrived, axis=1)

@@ -186,11 +186,11 @@ def _store_flag(call: Call, compiler: ExpressionCompiler) -> Callable[[Group, Ma
     pointer = call.arguments[-1]
     if not isinstance(pointer.ctype, Pointer):
         raise SourceError(f"{call.function} takes a pointer to an int.", pointer.span)
-    address, memory, slot = compiler.compile(pointer), compiler.memory, compiler.memo_slot()
-    lvalue = Dereference(INT, pointer.span, pointer)
+    address, memory = compiler.compile(pointer), compiler.memory
+    flag = compiler.operand(Dereference(INT, pointer.span, pointer), INT)
 
     def store(group: Group, mask: Mask, flags: Array) -> None:
-        memory.store(group, mask, address(group, mask), INT, lvalue, slot, flags)
+        memory.store(group, mask, address(group, mask), flag, flags)
 
     return store
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from simulator.language.ctype import Array
 
-MOST_CHANGES = 64  # that are made to read an array: with more, reading takes long
+MOST_CHANGES = 64  # reading an array makes no more of them: it would take long
 LATEST = 16  # arrays that were read last and stay: steps in sequence have the same ones
 EMPTY = sys.getsizeof(np.zeros(0))  # bytes of an array without elements
 
@@ -80,7 +80,7 @@ class Memory:
     """The arrays of a memory while they change."""
 
     def __init__(self) -> None:
-        self.bytes = 0  # that its snapshots take
+        self.bytes = 0  # of its snapshots
         self._latest: dict[str, Array] = {}
         self._snapshots: dict[str, Snapshot] = {}
         self._contents: Contents | None = Contents({})

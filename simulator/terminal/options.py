@@ -18,7 +18,7 @@ from simulator.launch import Dim3, dim3
 from simulator.machine.schedule import SCHEDULES
 from simulator.verdict.tasks import TASKS
 
-SECONDS = 10.0  # that a run may take if --seconds is not given
+SECONDS = 10.0  # a run may take so long if --seconds is not given
 
 
 class ExitCode(IntEnum):

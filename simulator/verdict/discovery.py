@@ -29,7 +29,7 @@ from simulator.verdict.sizes import tiles_of
 
 MOST_BLOCKS = 4096  # along each axis: more than any size has
 BASE = 8  # of a size, where others are varied
-TILE = 32  # that divides the values of sizes, where none is larger
+TILE = 32  # divides the values of sizes, where no tile is larger
 LARGE = (768, 1280)  # of one size, by which the blocks that have something to do are counted
 # Values of the first, second, … size that are tried: tiles of 32 divide them all, and no product of
 # two is another of them or another product.
@@ -38,8 +38,8 @@ SMALL_VALUES = ((40, 24, 8, 16), (24, 40, 16, 8))  # of many sizes beside one wi
 MANY_SIZES = 3
 APART = (192, 320, 448)  # likewise, where two blocks of larger tiles are compared
 LARGEST_TILE = 1024
-MOST_TILES, MOST_GUESSES = 3, 12  # that are tried along an axis that no guard ends
-MOST_GRIDS = 16  # that are tried where no guard tells the grid
+MOST_TILES, MOST_GUESSES = 3, 12  # the most tried along an axis without a guard
+MOST_GRIDS = 16  # the most tried where no guard tells the grid
 SECONDS = 3.0  # of a processor, from when on no other grid or block is tried
 FEW = (3, 5)  # values of a size that may be small
 LARGER = 16  # times the sizes, where a grid that is known has no blocks for them
@@ -145,7 +145,7 @@ class _Search:
         x, y, z = (most if axis in self._axes else 1 for axis in range(3))
         self._room: Dim3 = (x, y, z)
         self._large = [one for one in experiment.sizes if small_value(one) is None]
-        self._side = TILE  # that divides all sizes
+        self._side = TILE  # divides all sizes
         self._loads = False  # whether the first block loads anything
 
     def run(self) -> Discovery | None:

@@ -168,7 +168,7 @@ def _roles(
                 continue
             named = {word for one in sizes.values() for word in WORD.findall(one)}
             if not unread <= named:
-                continue  # who passes a size means something by it
+                continue  # a size that is passed has a meaning
             by_array = tuple((role, meant[role]) for role in task.arrays)
             for factor in factors:
                 yield (*by_array, *((role, sizes[role]) for role in task.sizes), *factor)

@@ -54,7 +54,7 @@ from simulator.verdict.probe import BlockTile, Probe
 from simulator.verdict.sizes import KEPT, TILE_SIDE, tiles_of
 from simulator.verdict.tasks import BETA, OTHER_PRODUCTS, PRODUCT, TASKS, wrong_cells
 
-LARGEST_SIZE = 64  # that a guess gives a matrix
+LARGEST_SIZE = 64  # the largest side that a guess gives a matrix
 LARGEST_FACTOR = 8  # by which a guess's sizes are made larger
 LARGE_TILE = 32  # above it a block takes so long that its sums get few terms
 MANY_THREADS = 2**16  # of a launch in the text: with more of them its sizes are made smaller
@@ -65,7 +65,7 @@ LONGEST_LINE = 1024  # of a size that is the only one, where blocks are lines of
 BY_TILES = (PRODUCT, *OTHER_PRODUCTS, "transpose")
 WIDTH = 5  # of a neighbourhood
 MANY_SIZES = 2  # from which on each has its own tile
-MOST_BLOCKS = 12  # that are tried to find out what a kernel computes
+MOST_BLOCKS = 12  # the most tried to find out what a kernel computes
 TILED = re.compile(r"\((.+) \+ (\d+) - 1\) / \2")
 HOLDING_SECONDS = 2.0  # of a processor, for a whole launch
 PROBING_SECONDS = 3.0  # of a processor, for all blocks that are tried
@@ -135,7 +135,7 @@ def _as_launched(kernel: Kernel, form: LaunchForm, host: HostForm | None) -> Lau
     except LaunchError:
         return form
     if min(blocks) < 1:
-        return replace(form, grid=host.grid)  # which is told
+        return replace(form, grid=host.grid)  # an empty grid is a mistake to report
     values = {
         name: str(int(one.value) if float(one.value).is_integer() else one.value)
         for name, one in host.arguments.items()
@@ -164,7 +164,7 @@ def _holds(kernel: Kernel, form: LaunchForm) -> bool:
         machine = Machine(kernel, launch, [], Schedule.LOCKSTEP, seconds=HOLDING_SECONDS)
         machine.run()
     except (LaunchError, SourceError):
-        return True  # which is told as what it is
+        return True  # the verdict says what is wrong there
     results = machine.results()
     return not any(
         wrong_cells(results[dict(form.roles)[role]], expected, task.count_terms(sizes)).any()

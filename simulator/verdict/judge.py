@@ -50,20 +50,8 @@ def judge(
     """
     task = task_of(own.form)
     runs = Runs(kernel, own.form, task, find_reference(kernel) if task is None else None)
-    begin = time.thread_time()
     planned = trials(kernel, own.form, task.sizes if task else ())
-    for number, trial in enumerate(planned):
-        left = OWN_SECONDS if not number else ALL_SECONDS - (time.thread_time() - begin)
-        if left <= 0:
-            runs.skip(trial)
-            continue
-        if on_progress is not None:
-            on_progress(f"Running at {size_text(trial.sizes)}.")
-        runs.run(trial, left)
-        if runs.checks[0].state is CheckState.STOPPED:
-            break  # other sizes would tell the same, later
-        if not number:
-            begin = time.thread_time()
+    _run_all(runs, planned, on_progress)
     if _state(tuple(runs.checks), tuple(runs.hazards.values())) is State.RIGHT:
         runs.run_fractions(planned[0], ALL_SECONDS)
     checks, hazards = tuple(runs.checks), tuple(runs.hazards.values())
@@ -106,6 +94,23 @@ def judge(
             dict.fromkeys((*_renamed(own.form), *kernel.notes, *kernel.warnings, *runs.notes))
         ),
     )
+
+
+def _run_all(runs: Runs, planned: list[Trial], on_progress: Callable[[str], None] | None) -> None:
+    """Run a kernel at each of some sizes, of which the first is the form's own, in limited time."""
+    begin = time.thread_time()
+    for number, trial in enumerate(planned):
+        left = OWN_SECONDS if not number else ALL_SECONDS - (time.thread_time() - begin)
+        if left <= 0:
+            runs.skip(trial)
+            continue
+        if on_progress is not None:
+            on_progress(f"Running at {size_text(trial.sizes)}.")
+        runs.run(trial, left)
+        if runs.checks[0].state is CheckState.STOPPED:
+            break  # other sizes would tell the same, later
+        if not number:
+            begin = time.thread_time()
 
 
 def _renamed(form: LaunchForm) -> Iterator[str]:

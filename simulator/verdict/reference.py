@@ -26,7 +26,7 @@ from simulator.verdict.variants import compile_variant
 NAME = re.compile(r"cpu|host|ref|gold|serial|sequential|expected", re.IGNORECASE)
 WITHOUT_RESULT = "void"
 SECONDS = 1.0  # of a processor, for one run
-TERMS = 1024  # that a sum of its may have: it adds in another order than a kernel
+TERMS = 1024  # the most of a sum: a reference adds in another order than a kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Reference:
 
     name: str
     kernel: Kernel
-    arguments: Mapping[str, str]  # which parameter of the kernel is each of its own
+    arguments: Mapping[str, str]  # the kernel's parameter for each of its own
     results: tuple[str, ...]  # the kernel's parameters that both write
 
     def expected(self, launch: Launch) -> Mapping[str, Array] | None:

@@ -47,7 +47,7 @@ class Runs:
     kernel: Kernel
     form: LaunchForm
     task: Task | None
-    reference: Reference | None = None  # that says what is right where there is no task
+    reference: Reference | None = None  # what is right where there is no task
     checks: list[SizeCheck] = field(default_factory=list)
     hazards: dict[tuple[HazardKind, tuple[int, ...]], FoundHazard] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

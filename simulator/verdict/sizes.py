@@ -58,27 +58,7 @@ def trials(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[Tri
     Raises LaunchError where the form's own have no values.
     """
     meant = dict(form.roles)
-    types = {one.name: one.ctype for one in kernel.parameters}
-    numbers = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
-    free = list(
-        dict.fromkeys(
-            name
-            for role in roles
-            if role not in KEPT
-            for name in WORD.findall(meant[role])
-            if name in numbers
-        )
-    )
-    meant_words = {word for what in meant.values() for word in WORD.findall(what)}
-    if any(
-        isinstance(one, NumberArgument)
-        and one.name not in meant_words
-        and one.value.isdigit()
-        and int(one.value) > 1
-        and is_whole(types[one.name])
-        for one in form.arguments
-    ):
-        free = []  # such as the distance between rows: it may belong to the form's sizes
+    free = _free_sizes(kernel, form, roles)
     tiles = tiles_of(kernel, form, {role: meant[role] for role in roles if role not in KEPT})
     by_name = tiles_of(kernel, form, {name: name for name in free})
     is_large = max(tiles.values(), default=0) > LARGEST_TILE
@@ -113,6 +93,25 @@ def trials(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[Tri
         if all(sizes != one.sizes for one in found):
             found.append(Trial(given, sizes, tiles))
     return found
+
+
+def _free_sizes(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[str]:
+    """The parameters that may have other values than the form's: those that are a task's sizes."""
+    meant = dict(form.roles)
+    types = {one.name: one.ctype for one in kernel.parameters}
+    numbers = [one for one in form.arguments if isinstance(one, NumberArgument)]
+    meant_words = {word for what in meant.values() for word in WORD.findall(what)}
+    if any(
+        one.name not in meant_words
+        and one.value.isdigit()
+        and int(one.value) > 1
+        and is_whole(types[one.name])
+        for one in numbers
+    ):
+        return []  # such as the distance between rows: it may belong to the form's sizes
+    names = {one.name for one in numbers}
+    free = [word for role in roles if role not in KEPT for word in WORD.findall(meant[role])]
+    return [name for name in dict.fromkeys(free) if name in names]
 
 
 def _beyond_a_block(

@@ -27,7 +27,7 @@ class Traffic:
 
     requests: int = 0  # warp instructions
     transactions: int = 0  # sectors of global memory, wavefronts of shared memory
-    fewest: int = 0  # that the same bytes, side by side and in banks of their own, would take
+    fewest: int = 0  # what the same bytes, side by side and in banks of their own, would take
     stride: int = 0  # bytes from a thread's to the next one's, of the access that took most
     most: int = 0  # transactions of one request
 

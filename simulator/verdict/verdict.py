@@ -59,7 +59,7 @@ class WrongCell:
     cells: int  # of the array
     order: str  # of the warps: a Schedule
     sentence: str
-    block: Dim3 | None = None  # that stored it last; None where no thread did, or it is not known
+    block: Dim3 | None = None  # the last to store it; None where no thread did, or it is not known
     thread: Dim3 | None = None  # likewise, in its block
     line: int | None = None  # of that store
     # What that thread read before: the operand that is not what was needed, where it is known; else
@@ -113,7 +113,7 @@ class LineCost:
     space: str  # "global" or "shared"
     requests: int  # warp instructions
     transactions: int  # sectors of global memory, wavefronts of shared memory
-    fewest: int  # that would do
+    fewest: int  # how few would do
     sentence: str
 
 
@@ -123,7 +123,7 @@ class Occupancy:
 
     blocks: int
     warps: int
-    warps_at_most: int  # that it has room for
+    warps_at_most: int  # how many it has room for
     limit: str  # what allows no more: "threads", "shared memory", "registers", "blocks"
     registers: int | None  # of a thread; None where they are not known
     sentence: str

@@ -34,7 +34,7 @@ class TilesOfK:
     count: int
     multiplied: tuple[int | None, ...]  # by each step; by a step that adds no product the one of
     # the next product in the same outer iteration, or of the last; None where there is none
-    loaded: tuple[int | None, ...]  # that each step reads from A or B; None if it reads neither
+    loaded: tuple[int | None, ...]  # what each step reads from A or B; None if it reads neither
     first_product: int  # the number of the first step that adds a product
 
 

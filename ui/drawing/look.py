@@ -19,7 +19,7 @@ class Stage(StrEnum):
     COPY = "copy"  # from global memory: the matrix, its tile, sectors
     PRODUCT = "product"  # factors and sums, as on a blackboard
     BANKS = "banks"  # a warp's request, and the banks that serve it
-    THREADS = "threads"  # who runs, who waits at the barrier
+    THREADS = "threads"  # those that run, and those at the barrier
     REGISTERS = "registers"  # what the focused thread holds
     STORE = "store"  # into C
     TENSOR = "tensor"  # how the tensor core adds up a cell

@@ -39,7 +39,7 @@ SQUARE_HEIGHT = 210  # pixels of a GPU's square
 ARROW_HEAD = 9  # pixels
 LADDER = ("naive", "tiled", "registers", "warptiles", "cublas")
 UNDER_THE_ROOF = ("tiled", "registers", "warptiles")
-IN_WAVES = "warptiles"  # whose blocks fill a multiprocessor each
+IN_WAVES = "warptiles"  # each of its blocks fills a multiprocessor
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ USUAL_KERNELS = (
     NAME, "naive", "tiled", "transposed:TILE=32", "registers", "warptiles", "cublas",
 )  # fmt: skip
 USUAL_PAIR: Pair = ("tiled", "naive")
-USUAL_SHAPE = (256, 256, 16384)  # whose K is split
+USUAL_SHAPE = (256, 256, 16384)  # its K is split
 CHART_CONFIG = {"displayModeBar": False}  # its buttons would lie over labels
 TABS = (
     "Speed", "Time", "Share of cuBLAS", "Against size", "Speed and error", "Roofline",
@@ -158,17 +158,8 @@ def show_comparison(
         with tabs["Against size"]:
             show_against_size(squares, pair, key)
     if has_errors:
-        tabs["Speed and error"].plotly_chart(
-            accuracy.draw_accuracy(comparison, text_colour(), pair),
-            key=f"{key}_accuracy",
-            config=CHART_CONFIG,
-            alt=f"Speed and error. {accuracy.describe(comparison)}",
-        )
-        tabs["Speed and error"].caption(
-            "The error is that of C against a product in double precision of the same A and B. "
-            "TF32 rounds them as they are multiplied, which counts; half operands were rounded "
-            "before, which does not."
-        )
+        with tabs["Speed and error"]:
+            show_accuracy(comparison, pair, key)
     if limits is not None:
         show_limits(limits, key)
     with st.spinner("The simulator counts each launch's transactions …"):
@@ -178,6 +169,21 @@ def show_comparison(
     with tabs["Predicted and measured"]:
         show_counters(comparison, pair, key)
     show_tables(comparison)
+
+
+def show_accuracy(comparison: Comparison, pair: Pair, key: str) -> None:
+    """Show the speed of each kernel beside the error of its C."""
+    st.plotly_chart(
+        accuracy.draw_accuracy(comparison, text_colour(), pair),
+        key=f"{key}_accuracy",
+        config=CHART_CONFIG,
+        alt=f"Speed and error. {accuracy.describe(comparison)}",
+    )
+    st.caption(
+        "The error is that of C against a product in double precision of the same A and B. "
+        "TF32 rounds them as they are multiplied, which counts; half operands were rounded "
+        "before, which does not."
+    )
 
 
 def show_against_size(comparisons: Sequence[Comparison], pair: Pair, key: str) -> None:

@@ -17,7 +17,7 @@ from ui.gpu.grid_jobs import Checked, Grid, build_grid, check_grid, run_part
 from ui.jobs import workers
 from ui.jobs.lanes import Lanes
 
-SECONDS = 3600.0  # that a run may take
+SECONDS = 3600.0  # a run may take so long
 MOST_PARTS = 100_000  # a part is one chunk of blocks, so that others' jobs come soon
 T = TypeVar("T")
 RUNS = 2  # at once: the app itself holds the arrays of each
@@ -44,9 +44,9 @@ class GridRun:
 
     def __init__(self, grid: Grid, lanes: Lanes, owner: Hashable = None) -> None:
         self.grid = grid
-        self._owner = owner  # whose turns in the lanes its parts take
+        self._owner = owner  # its parts take this visitor's turns in the lanes
         self.state = GridState()
-        self.workers = 0  # that had parts of it at the same time
+        self.workers = 0  # the most that had parts of it at the same time
         self._lanes = lanes
         self._stop = threading.Event()
         self._running: list[workers.Running[Any]] = []  # the oldest first

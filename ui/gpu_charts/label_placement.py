@@ -28,7 +28,7 @@ class LabelPosition:
 
     x: float  # pixels to the right
     y: float  # pixels downwards
-    side: str  # which part of the text is near: "left", "right" or, above or below, "center"
+    side: str  # the part of the text that is near: "left", "right" or, above or below, "center"
 
     @property
     def far(self) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-PLACES = 256  # whose workers are remembered
+PLACES = 256  # a place's worker is remembered for so many
 LOSSES = 1  # of a job's workers, after which it is tried again
 CONNECT_SECONDS = 30
 LOOK_SECONDS = 0.25  # between two looks whether the app still wants a job

@@ -47,7 +47,7 @@ from ui.jobs.process_memory import rarely_collect_garbage
 from ui.jobs.settings import click_seconds
 
 NICENESS = 5  # of a worker process: the app itself answers first
-PLACES = 8  # that a process is taken to remember
+PLACES = 8  # a process is taken to remember so many
 TRIES = 2  # of a job whose process ends
 STARTS = 4  # tries to start a process for a job
 PAUSE = 0.5  # seconds between two of them

@@ -56,13 +56,28 @@ class ArraysPanel:
 
     def changing(self, step: Step) -> list[Trace]:
         """Numbers, names with what is in view, and the number of each row's first element."""
-        letters, palette = self._letters, self._palette
-        points = [(one.cells.left, one.cells.top - 0.75 * letters.small) for one in self._maps]
-        names = [
-            _cut(one.array.name, letters.small, one.right - one.cells.left) for one in self._maps
-        ]
-        traces = [words(points, names, letters.small, palette.ink, "middle right", SANS)]
         contents = [self._content(step, place) for place in self._places]
+        shown = list(zip(self._places, contents, strict=True))
+        traces = [
+            self._map_names(),
+            self._array_names(step, shown),
+            self._row_numbers(shown),
+            self._member_names(shown),
+        ]
+        for window, content in zip(self._views, contents, strict=True):
+            traces += window.changing(content)
+        return [*traces, self._missing()]
+
+    def _map_names(self) -> Trace:
+        """The name beside each small picture."""
+        small = self._letters.small
+        points = [(one.cells.left, one.cells.top - 0.75 * small) for one in self._maps]
+        names = [_cut(one.array.name, small, one.right - one.cells.left) for one in self._maps]
+        return words(points, names, small, self._palette.ink, "middle right", SANS)
+
+    def _array_names(self, step: Step, shown: list[tuple[Place, Content]]) -> Trace:
+        """The name of each array, with what is in view."""
+        letters = self._letters
         points = [
             (
                 place.cells.left,
@@ -70,16 +85,16 @@ class ArraysPanel:
                 - 0.5 * LABEL * letters.name
                 - (HEADS * letters.small if place.members else 0),
             )
-            for place in self._places
+            for place, _ in shown
         ]
-        names = [
-            self._name(step, place, content)
-            for place, content in zip(self._places, contents, strict=True)
-        ]
-        traces.append(words(points, names, letters.name, palette.ink, "middle right", SANS))
+        names = [self._name(step, place, content) for place, content in shown]
+        return words(points, names, letters.name, self._palette.ink, "middle right", SANS)
+
+    def _row_numbers(self, shown: list[tuple[Place, Content]]) -> Trace:
+        """The number of the first element of each row, where an array is drawn in several."""
         rows = [
             (place, content, row)
-            for place, content in zip(self._places, contents, strict=True) if place.is_wrapped
+            for place, content in shown if place.is_wrapped
             for row in range(place.cells.rows)
         ]  # fmt: skip
         points = [
@@ -90,32 +105,36 @@ class ArraysPanel:
             str((content.start[0] + row) * (1 if place.members else place.shape[1]))
             for place, content, row in rows
         ]
-        traces.append(words(points, numbers, letters.small, palette.faint, "middle left", SANS))
+        small, faint = self._letters.small, self._palette.faint
+        return words(points, numbers, small, faint, "middle left", SANS)
+
+    def _member_names(self, shown: list[tuple[Place, Content]]) -> Trace:
+        """The name of each column of an array of structs."""
+        small = self._letters.small
         heads = [
             (place, content, column)
-            for place, content in zip(self._places, contents, strict=True) if place.members
+            for place, content in shown if place.members
             for column in range(place.cells.columns)
         ]  # fmt: skip
         points = [
             (place.cells.left + (column + 0.5) * place.cells.width,
-             place.cells.top - 0.5 * HEADS * letters.small)
+             place.cells.top - 0.5 * HEADS * small)
             for place, _, column in heads
         ]  # fmt: skip
         texts = [
-            _cut(place.members[content.start[1] + column], letters.small, place.cells.width)
+            _cut(place.members[content.start[1] + column], small, place.cells.width)
             for place, content, column in heads
         ]
-        traces.append(words(points, texts, letters.small, palette.faint, family=SANS))
-        for window, content in zip(self._views, contents, strict=True):
-            traces += window.changing(content)
+        return words(points, texts, small, self._palette.faint, family=SANS)
+
+    def _missing(self) -> Trace:
+        """How many arrays have no room, or that there are none."""
         missing = f"and {self._left_out} more" if self._left_out > 0 else ""
         if not self._places:
             missing = "no arrays in this memory"
-        traces.append(
-            words([(self._room.left, self._room.bottom - 0.5 * letters.small)], [missing],
-                  letters.small, palette.faint, "middle right", SANS)
-        )  # fmt: skip
-        return traces
+        small = self._letters.small
+        point = (self._room.left, self._room.bottom - 0.5 * small)
+        return words([point], [missing], small, self._palette.faint, "middle right", SANS)
 
     def shapes(self, step: Step) -> list[Shape]:
         """The cells: those that the block has stored, that are touched, and that are wrong."""

@@ -22,7 +22,7 @@ from ui.lecture.wrong_words import describe_wrong_access
 from ui.panels.sentence import describe_part, shorten_part
 
 PARTS = 12  # of a statement, at most
-REPLACING = (Fault.OUTSIDE, Fault.MISALIGNED, Fault.STRAY)  # whose words say the whole access
+REPLACING = (Fault.OUTSIDE, Fault.MISALIGNED, Fault.STRAY)  # their words say the whole access
 
 
 class SentencePanel:

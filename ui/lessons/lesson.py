@@ -101,7 +101,7 @@ class Measure(StrEnum):
     BLOCKS = "blocks"
     WARPS = "warps"  # of a block
     STEPS = "steps"  # of the recorded block
-    BARRIERS = "barriers"  # that the block passes
+    BARRIERS = "barriers"  # those the block passes
     TILES = "tiles"  # of A that the block goes along
     SHARED_BYTES = "shared-bytes"  # of a block
     HAZARDS = "hazards"
@@ -113,12 +113,12 @@ class Measure(StrEnum):
     WAITS = "waits"  # of warps at barriers
     STEP_SECTORS = "step-sectors"  # at the view's step
     STEP_WAVEFRONTS = "step-wavefronts"
-    STEP_THREADS = "step-threads"  # that run the statement
+    STEP_THREADS = "step-threads"  # those that run the statement
     LINE = "line"  # of the text, of the view's step
     VARIABLE = "variable"  # a number of the focused thread, after the view's step
     SHARED_CELL = "shared-cell"  # of a shared array, after the view's step
     ORDER_CELLS = "order-cells"  # of C that differ if blocks add to them in the opposite order
-    LANE = "lane"  # that holds a row's and column's sum of a tensor core's tile, at the view's step
+    LANE = "lane"  # with a row's and column's sum of a tensor core's tile, at the view's step
     COUNTER = "counter"  # of the whole launch: simulator.observers.counters
     RECORDED = "recorded"  # of a run on a GPU: a path, such as limits.latency.dram
     KERNEL_TIME = "kernel-time"  # of a recorded comparison, in milliseconds
@@ -139,7 +139,7 @@ class Quantity:
 
     measure: Measure
     view: View | None  # None for what is recorded
-    of: str  # which variable, cell, counter, path or kernel; else ""
+    of: str  # a variable, cell, counter, path or kernel; else ""
     digits: int  # behind the decimal point
 
 

@@ -58,16 +58,12 @@ from ui.lessons.lesson import (
     Stops,
     Verdict,
 )
+from ui.lessons.quantities import OF_VIEW
 from ui.run.standalone import parse_address
 from ui.view.view_url import View
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "assets" / "lessons"
 FENCE = re.compile(r"^```(?P<name>\w*)\s*$")
-WITHOUT_VIEW = (
-    Measure.RECORDED, Measure.KERNEL_TIME, Measure.KERNEL_SHARE, Measure.KERNEL_REGISTERS,
-    Measure.KERNEL_OCCUPANCY, Measure.KERNEL_COUNTER, Measure.KERNEL_TFLOPS, Measure.KERNEL_ERROR,
-    Measure.SHAPE, Measure.USUAL_PLAN, Measure.WAVE_TIME,
-)  # fmt: skip
 FEWEST_STOPS, MOST_STOPS = 4, 8  # of a sequence; a single one is a picture
 WHOLE = {Mark.LEFT, Mark.RIGHT, Mark.COUNTS}  # marks of two scenes, beside the timeline's
 LOCK = threading.Lock()
@@ -369,7 +365,7 @@ class _Reader:
             if name in fresh:
                 raise self._error(f"The number {name} is both drawn and measured.")
             view = self._view(self._filled(one.view, fresh)) if one.view else None
-            if (view is None) != (one.measure in WITHOUT_VIEW):
+            if (view is None) == (one.measure in OF_VIEW):
                 is_missing = "needs a view" if view is None else "takes no view"
                 raise self._error(f"The number {name}, {one.measure}, {is_missing}.")
             quantities[name] = Quantity(one.measure, view, self._filled(one.of, fresh), one.digits)

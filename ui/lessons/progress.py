@@ -22,7 +22,7 @@ from simulator.exercises.exercise import exercises
 from simulator.frontend.directives import MAX_TEXT_BYTES
 from ui.lessons.parse import lessons
 
-FILE_NAME = "tilewise-progress.json"  # that a page offers to download
+FILE_NAME = "tilewise-progress.json"  # offered as a download
 FORMAT = 1
 QUESTIONS = "questions"  # their key, which no exercise has as its name
 MAX_FILE_BYTES = 8 * 2**20  # more than a file with the largest text for each exercise has

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from typing import Any, assert_never
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gpu.recorded import RecordedRun, newest
 from gpu.result import KernelResult
-from simulator import LaunchError, Step, simulate
+from simulator import LaunchError, Recording, Step, simulate
+from simulator.language.ctype import Array
 from simulator.language.fragments import parse_fragment
 from simulator.launch import WARP_SIZE, ravel
 from simulator.observers.counters import FIELDS
-from ui.analysis.costs import add_up_costs
+from ui.analysis.costs import Costs, add_up_costs
 from ui.analysis.products import multiplication
-from ui.analysis.scene_model import build_scene_model
+from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.gpu_charts.shapes import usual_plan
 from ui.lessons.lesson import Measure, Quantity
 from ui.panels.threads import global_loads
 from ui.run.compute import load_kernel, load_launch, load_recording, load_report, recording_key
 from ui.view import presets
 from ui.view.view_url import View
-
-CELL = "cell"  # how the cell of a shared array is named: "Bs 0 1"
 
 
 def measure(view: View, kind: Measure, of: str = "") -> float:
@@ -33,73 +34,10 @@ def measure(view: View, kind: Measure, of: str = "") -> float:
     Raises SourceError or LaunchError for a view that cannot be run, and ValueError, a sentence,
     where it has no such number.
     """
+    if kind not in OF_VIEW:
+        raise ValueError(f"{kind} is of no view.")
     recording = load_recording(recording_key(view))
-    launch, steps = recording.launch, recording.steps
-    at = min(view.step, len(steps) - 1)
-    step = steps[at]
-    thread = ravel(view.thread_index, launch.block)
-    match kind:
-        case Measure.THREADS:
-            return launch.threads
-        case Measure.BLOCKS:
-            return int(np.prod(launch.grid))
-        case Measure.WARPS:
-            return -(-launch.threads // WARP_SIZE)
-        case Measure.STEPS:
-            return len(steps)
-        case Measure.BARRIERS:
-            return steps[-1].interval
-        case Measure.TILES:
-            return build_scene_model(recording, thread).iterations
-        case Measure.SHARED_BYTES:
-            return sum(array.nbytes for array in steps[-1].shared.values())
-        case Measure.HAZARDS:
-            return len(load_report(view).hazards)
-        case Measure.WRONG_CELLS:
-            return _wrong_cells(view)
-        case Measure.THREAD_LOADS:
-            return global_loads(build_scene_model(recording, thread), thread)[-1]
-        case Measure.MULTIPLY_ADDS:
-            return int(add_up_costs(recording).multiply_adds[-1])
-        case Measure.SECTORS:
-            return int(add_up_costs(recording).sectors[-1])
-        case Measure.WAVEFRONTS:
-            return int(add_up_costs(recording).wavefronts[-1])
-        case Measure.WAITS:
-            return int(add_up_costs(recording).waits[-1])
-        case Measure.STEP_SECTORS:
-            return _at_step(add_up_costs(recording).sectors, at)
-        case Measure.STEP_WAVEFRONTS:
-            return _at_step(add_up_costs(recording).wavefronts, at)
-        case Measure.STEP_THREADS:
-            return int(step.active.sum())
-        case Measure.LINE:
-            return step.line
-        case Measure.VARIABLE:
-            if of not in step.registers:
-                raise ValueError(f"No variable {of} here, only {', '.join(step.registers)}.")
-            return float(step.registers[of][thread])
-        case Measure.SHARED_CELL:
-            name, *index = of.split()
-            if name not in step.shared:
-                raise ValueError(f"No shared array {name} here, only {', '.join(step.shared)}.")
-            return float(step.shared[name][tuple(map(int, index))])
-        case Measure.ORDER_CELLS:
-            return _order_cells(view)
-        case Measure.LANE:
-            return _lane(step, *map(int, of.split()))
-        case Measure.COUNTER:
-            if of not in FIELDS:
-                raise ValueError(f"No counter {of}, only {', '.join(FIELDS)}.")
-            return load_report(view).counters[of]
-        case (
-            Measure.RECORDED | Measure.KERNEL_TIME | Measure.KERNEL_SHARE | Measure.KERNEL_REGISTERS
-            | Measure.KERNEL_OCCUPANCY | Measure.KERNEL_COUNTER | Measure.KERNEL_TFLOPS
-            | Measure.KERNEL_ERROR | Measure.SHAPE | Measure.USUAL_PLAN | Measure.WAVE_TIME
-        ):  # fmt: skip
-            raise ValueError(f"{kind} is of no view.")
-        case _:
-            assert_never(kind)
+    return OF_VIEW[kind](_Moment(view, recording, min(view.step, len(recording.steps) - 1), of))
 
 
 def recorded(kind: Measure, of: str) -> float:
@@ -197,8 +135,65 @@ def rounded(quantity: Quantity, number: float) -> float:
     return round(number, quantity.digits) if quantity.digits else round(number)
 
 
-def _at_step(summed: np.ndarray[Any, Any], at: int) -> int:
-    return int(summed[at] - (summed[at - 1] if at else 0))
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """A view's step in its recording, and what is asked of it."""
+
+    view: View
+    recording: Recording
+    at: int  # the step's number
+    of: str  # a variable, cell or counter; else ""
+
+    @property
+    def step(self) -> Step:
+        """What the block does there."""
+        return self.recording.steps[self.at]
+
+    @property
+    def last(self) -> Step:
+        """The block's last step."""
+        return self.recording.steps[-1]
+
+    @property
+    def thread(self) -> int:
+        """The focused thread's number in the block."""
+        return ravel(self.view.thread_index, self.recording.launch.block)
+
+    @property
+    def model(self) -> SceneModel:
+        """Tiles and roles of the arrays."""
+        return build_scene_model(self.recording, self.thread)
+
+    @property
+    def costs(self) -> Costs:
+        """What the steps cost, added up."""
+        return add_up_costs(self.recording)
+
+
+def _rise(totals: Array, at: int) -> int:
+    """What a step adds to totals [steps]."""
+    return int(totals[at] - (totals[at - 1] if at else 0))
+
+
+def _variable(moment: _Moment) -> float:
+    registers = moment.step.registers
+    if moment.of not in registers:
+        raise ValueError(f"No variable {moment.of} here, only {', '.join(registers)}.")
+    return float(registers[moment.of][moment.thread])
+
+
+def _shared_cell(moment: _Moment) -> float:
+    name, *index = moment.of.split()
+    shared = moment.step.shared
+    if name not in shared:
+        raise ValueError(f"No shared array {name} here, only {', '.join(shared)}.")
+    return float(shared[name][tuple(map(int, index))])
+
+
+def _counter(moment: _Moment) -> float:
+    if moment.of not in FIELDS:
+        raise ValueError(f"No counter {moment.of}, only {', '.join(FIELDS)}.")
+    return load_report(moment.view).counters[moment.of]
 
 
 def _wrong_cells(view: View) -> int:
@@ -242,3 +237,31 @@ def find(quantity: Quantity) -> float:
     if quantity.view is None:
         return rounded(quantity, recorded(quantity.measure, quantity.of))
     return rounded(quantity, measure(quantity.view, quantity.measure, quantity.of))
+
+
+# How each measure of a view is found; the others are of a recorded run.
+OF_VIEW: Mapping[Measure, Callable[[_Moment], float]] = {
+    Measure.THREADS: lambda moment: moment.recording.launch.threads,
+    Measure.BLOCKS: lambda moment: moment.recording.launch.blocks,
+    Measure.WARPS: lambda moment: -(-moment.recording.launch.threads // WARP_SIZE),
+    Measure.STEPS: lambda moment: len(moment.recording.steps),
+    Measure.BARRIERS: lambda moment: moment.last.interval,
+    Measure.TILES: lambda moment: moment.model.iterations,
+    Measure.SHARED_BYTES: lambda moment: sum(one.nbytes for one in moment.last.shared.values()),
+    Measure.HAZARDS: lambda moment: len(load_report(moment.view).hazards),
+    Measure.WRONG_CELLS: lambda moment: _wrong_cells(moment.view),
+    Measure.THREAD_LOADS: lambda moment: global_loads(moment.model, moment.thread)[-1],
+    Measure.MULTIPLY_ADDS: lambda moment: int(moment.costs.multiply_adds[-1]),
+    Measure.SECTORS: lambda moment: int(moment.costs.sectors[-1]),
+    Measure.WAVEFRONTS: lambda moment: int(moment.costs.wavefronts[-1]),
+    Measure.WAITS: lambda moment: int(moment.costs.waits[-1]),
+    Measure.STEP_SECTORS: lambda moment: _rise(moment.costs.sectors, moment.at),
+    Measure.STEP_WAVEFRONTS: lambda moment: _rise(moment.costs.wavefronts, moment.at),
+    Measure.STEP_THREADS: lambda moment: int(moment.step.active.sum()),
+    Measure.LINE: lambda moment: moment.step.line,
+    Measure.VARIABLE: _variable,
+    Measure.SHARED_CELL: _shared_cell,
+    Measure.ORDER_CELLS: lambda moment: _order_cells(moment.view),
+    Measure.LANE: lambda moment: _lane(moment.step, *map(int, moment.of.split())),
+    Measure.COUNTER: _counter,
+}

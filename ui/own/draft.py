@@ -55,7 +55,7 @@ class Draft:
     entered: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     is_chosen: bool = False  # whether the address and the popovers do not know yet what is open
     checked: Checked | None = None  # the last verdict on this text or an earlier one
-    checks: int = 0  # that have ended
+    checks: int = 0  # how many have ended
     wants_check: bool = False  # whether one is asked for that has not ended
     problem: str = ""  # why the last check has none, as a sentence
     form_problem: str = ""  # why the text that compiles has no launch, likewise

@@ -28,7 +28,7 @@ from ui.run.cache import answers
 from ui.web_page.plain_text import plain_text
 from ui.web_page.press import press
 
-LADDER = ("naive", "tiled", "registers", "warptiles")  # that it is timed beside
+LADDER = ("naive", "tiled", "registers", "warptiles")  # the kernels it is timed beside
 SIZES = (512, 1024, 2048, 4096)  # rows and columns of the square matrices
 # Keys of the session state.
 JOB, RUN, PROBLEM = "write_job", "write_gpu_run", "write_gpu_problem"

@@ -20,7 +20,7 @@ from ui.drawing.paths import box, hover
 
 LEFT, TOP, RIGHT = 28, 74, 614
 BOTTOM = 560
-MOST_LINES = 38  # that are shown at once: more would be too small to read
+MOST_LINES = 38  # more at once would be too small to read
 WINDOW = 30  # lines shown of a longer text
 LINE_HEIGHT = 19.5
 LARGEST = 13.5

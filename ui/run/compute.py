@@ -51,11 +51,9 @@ from ui.view import presets, shown_kernel
 from ui.view.view_url import DEFAULT, View
 from ui.view.what_if import without_faults
 
-SIMULATE_SECONDS = (
-    10.0  # that a launch may take: a visitor waits no longer for its report, or steps
-)
+SIMULATE_SECONDS = 10.0  # of a launch: a visitor waits no longer for its report, or steps
 OWN_FILE = "kernel.cu"  # what errors call a text of one's own
-REPORTS = 16  # that a process keeps, without their arrays; as many pairs of sides
+REPORTS = 16  # a process keeps so many, without their arrays, and as many pairs of sides
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ class Requested:
 
     view: View
     notices: tuple[str, ...]
-    preset: Preset | None  # whose sentence stands above it
+    preset: Preset | None  # its sentence stands above the view
     told: Told | None  # the hazard at which it begins
     line: int | None  # the line of the text at which its thread begins; else the view's own step
 

@@ -16,7 +16,7 @@ from ui.serving.start import StartError
 
 VARIABLE = "TILEWISE_HOSTS"
 NAME = re.compile(r"(\*\.)?[\w.-]+|\[[0-9a-fA-F:.]+\]")
-LOCAL = ("localhost", "127.0.0.1", "[::1]")  # which nobody else's page has as its own
+LOCAL = ("localhost", "127.0.0.1", "[::1]")  # no page of anybody else has these as its own
 
 
 def middleware() -> list[Middleware]:

@@ -17,7 +17,7 @@ except ImportError:  # on Windows
 
 # An open session has four; ui/serving/while_serving.py closes those that have ended.
 FEWEST_FILES = 256
-FILES = (65_536, 10_240)  # that are asked for, in turn; the second is the most of an older macOS
+FILES = (65_536, 10_240)  # asked for in turn; the second is the most of an older macOS
 ADDRESS_SPACE = 4 * 2**30  # bytes; with 28 visitors at once it took 2.8
 THREADS = 64  # beyond those of the workers; 28 visitors at once needed 35 of them
 WORKER_THREADS = 4  # a worker process counts as one

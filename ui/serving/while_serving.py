@@ -18,7 +18,7 @@ from ui.serving.start import open_files
 AT_ONCE = 128  # downloads that wait for their files, and pictures of words
 LOOK_SECONDS = 1.0
 RETURN_SECONDS = 30.0  # between two times that freed memory is returned
-KEPT_SECONDS = 110.0  # that a session waits for its browser to come back; Streamlit forgets at 120
+KEPT_SECONDS = 110.0  # a session waits so long for its browser; Streamlit forgets it at 120
 DESCRIPTORS = 3  # of a session: its event loop's
 OTHERS = 160  # descriptors of the app itself, and of sessions that are open
 

@@ -20,7 +20,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 
 from ui.web_page.leaving import LeftError, current_session, working_for
 
-SECONDS = 10.0  # that a file is kept after its latest click: a browser asks for it at once
+SECONDS = 10.0  # a file is kept so long after its latest click: a browser asks for it at once
 LARGEST = 64 * 2**20  # bytes of the files that are kept; the oldest go first
 
 

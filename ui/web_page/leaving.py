@@ -13,7 +13,7 @@ from typing import Protocol
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-GRACE_SECONDS = 1.0  # that nobody waits for a job until it is ended: a page's next run comes sooner
+GRACE_SECONDS = 1.0  # a job without a waiter ends after them: a page's next run comes sooner
 LOOK_SECONDS = 0.25
 
 # The session that this thread works for, where no script run does; "" for none.
