@@ -24,8 +24,6 @@ from ui.run.compute import load_kernel, load_launch, load_recording, load_report
 from ui.view import presets
 from ui.view.view_url import View
 
-CELL = "cell"  # how the cell of a shared array is named: "Bs 0 1"
-
 
 def measure(view: View, kind: Measure, of: str = "") -> float:
     """A number of a view, which a worker process may find: the first argument names its place.
