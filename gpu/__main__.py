@@ -19,7 +19,6 @@ from gpu.compare import request, with_simulated
 from gpu.device import Device, Status, status_from
 from gpu.microbenchmarks import limits
 from gpu.microbenchmarks.limits import Limits, limits_from
-from gpu.program import ToolError
 from gpu.result import Comparison, comparison_from
 from gpu.scale import job as scale_job
 from gpu.scale import recorded as scale_recorded
@@ -27,6 +26,7 @@ from gpu.scale.result import scaling_from
 from gpu.shapes import job as shapes_job
 from gpu.shapes.result import Shapes, shapes_from
 from gpu.tables import limits_table, scaling_table, shapes_table, table
+from gpu.toolkit import ToolError
 from gpu.worker import Worker, WorkerError
 from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError

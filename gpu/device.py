@@ -247,8 +247,3 @@ def parts_of(probe: Probe) -> dict[str, bool | None]:
 def status_from(found: Mapping[str, Any]) -> Status:
     """A Status from the JSON object that dataclasses.asdict makes of it; or ValueError."""
     return decode(Status, found, "The status")
-
-
-def device_from(found: Mapping[str, Any]) -> Device:
-    """A Device from its JSON object; ValueError, a sentence, names a missing or wrong field."""
-    return decode(Device, found, "The device")

@@ -6,6 +6,7 @@ comparison did and launches it once. Nothing else is launched there: arrays are 
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import json
 import shutil
@@ -22,11 +23,21 @@ from gpu.compile import compile_text, load
 from gpu.device import architecture
 from gpu.json_data import decode
 from gpu.precision import PRECISIONS
-from gpu.profile import METRICS, profiled
-from gpu.program import ToolError
 from gpu.result import Comparison
+from gpu.toolkit import ToolError, run
 
 ROOT = Path(__file__).resolve().parent.parent
+METRICS: Mapping[str, str] = {
+    "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "shared_load_requests": "smsp__inst_executed_op_shared_ld.sum",
+    "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "shared_store_requests": "smsp__inst_executed_op_shared_st.sum",
+    "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+}
+PROFILER_SECONDS = 500
 # A launch is repeated within the process until all is counted: compiling anew takes longer.
 OPTIONS = ("--replay-mode", "kernel", "--clock-control", "none", "--cache-control", "none")
 PROGRAM = "import sys; from gpu.hardware import main; main(sys.argv[1])"
@@ -57,14 +68,53 @@ def with_counters(
 def count(
     candidates: Sequence[Candidate], size: tuple[int, int, int], gpu: int
 ) -> dict[str, dict[str, int]]:
-    """Each of profile.METRICS by candidate, from one profiled launch of each; or ToolError."""
+    """Each of METRICS by candidate, from one profiled launch of each; or ToolError."""
     job = request(size, candidates, gpu)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "job.json"
         path.write_text(json.dumps(job), encoding="utf-8")
         program = [sys.executable, "-c", PROGRAM, str(path)]
-        rows = profiled(program, options=OPTIONS, folder=ROOT)
+        rows = profiled(program, OPTIONS, folder=ROOT)
     return match_rows(candidates, rows)
+
+
+def profiled(
+    program: Sequence[str],
+    options: Sequence[str],
+    counters: Sequence[str] = tuple(METRICS),
+    folder: Path | None = None,
+) -> list[tuple[str, dict[str, int]]]:
+    """Each launch's kernel and counters, in order, as Nsight Compute saw them.
+
+    program is a command line, run in `folder` if given; options are the profiler's.
+    """
+    metrics = ",".join(METRICS[name] for name in counters)
+    command = [
+        "ncu", *options, "--csv", "--page", "raw", "--print-units", "base",
+        "--metrics", metrics, *program,
+    ]  # fmt: skip
+    done = run(command, PROFILER_SECONDS, folder)
+    rows = launches(done.stdout)
+    if done.returncode or not rows or "failed:" in done.stdout:
+        raise ToolError(f"ncu could not profile {program[0]}:\n{done.stdout}{done.stderr}")
+    return rows
+
+
+def launches(output: str) -> list[tuple[str, dict[str, int]]]:
+    """Each launch's kernel and counters from the profiler's CSV, which other lines may surround."""
+    lines = [line for line in output.splitlines() if line.startswith('"')]
+    rows = list(csv.DictReader(lines))[1:]  # the first holds the units
+    return [
+        (
+            row["Kernel Name"].split("(")[0],
+            {
+                name: int(row[metric].replace(",", ""))
+                for name, metric in METRICS.items()
+                if metric in row
+            },
+        )
+        for row in rows
+    ]
 
 
 def match_rows(

@@ -14,17 +14,14 @@ class Precision:
     operands: str  # NumPy's name of what A and B hold
     results: str  # and C
     cublas: str  # the name of cuBLAS's result in a comparison
-    routine: str  # what of cuBLAS it is
 
 
 # By the names of the catalogue's `precision`. TF32 operands lie in memory as float32.
 PRECISIONS: Mapping[str, Precision] = {
-    "float32": Precision("FP32", "float32", "float32", "cublas", "SGEMM"),
-    "float64": Precision("FP64", "float64", "float64", "cublas-double", "DGEMM"),
-    "tf32": Precision("TF32", "float32", "float32", "cublas-tf32", "GEMM in TF32"),
-    "float16": Precision(
-        "half", "float16", "float32", "cublas-half", "GEMM of half operands to float sums"
-    ),
+    "float32": Precision("FP32", "float32", "float32", "cublas"),
+    "float64": Precision("FP64", "float64", "float64", "cublas-double"),
+    "tf32": Precision("TF32", "float32", "float32", "cublas-tf32"),
+    "float16": Precision("half", "float16", "float32", "cublas-half"),
 }
 
 

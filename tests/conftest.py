@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Playwright
     from xdist.remote import Producer
     from xdist.scheduler import Scheduling
+
+    from gpu.device import Status
 
 IN_EACH_SHARE = (  # of the deep tests: those of what must hold at every change
     "tests/test_style.py", "tests/hostile/", "tests/ui/test_first_visitors.py",
@@ -50,6 +53,20 @@ def _is_run(item: pytest.Item, config: pytest.Config) -> bool:
     number, shares = map(int, config.getoption("--deep-share").split("/"))
     is_in_share = zlib.crc32(item.nodeid.encode()) % shares == number
     return config.getoption("--deep") and (is_in_share or item.nodeid.startswith(IN_EACH_SHARE))
+
+
+@functools.cache
+def gpu_status() -> Status:
+    from gpu.probe import status
+
+    return status()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip tests marked gpu where no GPU can be used, and say what is missing."""
+    if item.get_closest_marker("gpu") and gpu_status().device is None:
+        missing = gpu_status().missing
+        pytest.skip(missing.sentence if missing else "no GPU")
 
 
 @pytest.hookimpl(optionalhook=True)

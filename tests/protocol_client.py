@@ -200,7 +200,7 @@ class Visitor:
             self.errors.append(element.alert.body)
         found = None if kind is None else getattr(element, kind)
         name = ELEMENT_ID.fullmatch(getattr(found, "id", "") or "")
-        if name is not None:
+        if found is not None and name is not None:
             self.widgets.pop(name["key"], None)  # the latest is the last
             self.widgets[name["key"]] = found
             self._drawing.add(name["key"])

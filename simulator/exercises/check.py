@@ -10,12 +10,11 @@ from simulator.exercises.evidence import UncheckedError, gather, line_of
 from simulator.exercises.exercise import Exercise
 from simulator.exercises.goal import goal, size_text
 from simulator.exercises.result import RequirementResult, judge_requirement
-from simulator.frontend.kernel import compile_kernel
-from simulator.guard import COMPILING, limited
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.verdict.form import OwnKernel
 from simulator.verdict.judge import judge
+from simulator.verdict.variants import compile_variant
 from simulator.verdict.verdict import Verdict
 
 
@@ -79,7 +78,7 @@ def _unchecked(exercise: Exercise, error: UncheckedError) -> ExerciseResult:
 def compile_solution(exercise: Exercise, text: str) -> Kernel:
     """The exercise's kernel in a text. Raises UncheckedError: it is not there, or another."""
     try:
-        kernel = _compiled(text, exercise.kernel)
+        kernel = compile_variant(text, exercise.kernel)
     except SourceError as error:
         raise UncheckedError(str(error), line_of(error)) from None
     found, wanted = _parameters(kernel), _start_parameters(exercise.start, exercise.kernel)
@@ -91,14 +90,9 @@ def compile_solution(exercise: Exercise, text: str) -> Kernel:
     return kernel
 
 
-def _compiled(text: str, name: str) -> Kernel:
-    with limited(COMPILING):
-        return compile_kernel(text, name)
-
-
 @functools.lru_cache(32)
 def _start_parameters(start: str, name: str) -> str:
-    return _parameters(_compiled(start, name))
+    return _parameters(compile_variant(start, name))
 
 
 def _parameters(kernel: Kernel) -> str:

@@ -25,8 +25,7 @@ from simulator.exercises.requirement import (
     Shuffles,
 )
 from simulator.language.functions import ATOMIC_FUNCTIONS
-from simulator.language.tree import Call, Kernel
-from simulator.language.visit import expressions_of, subexpressions, walk
+from simulator.language.visit import calls_of
 from simulator.observers.transactions import SECTOR_BYTES
 from simulator.size_expression import evaluate
 
@@ -165,7 +164,7 @@ SHARED_WAVEFRONTS = _Traffic(WAVEFRONTS, 1, "wavefronts of shared memory")
 
 
 def _traffic(exercise: Exercise, evidence: Evidence, traffic: _Traffic, most: float) -> _Judged:
-    atomic = _atomic(evidence.kernel)
+    atomic = next(calls_of(evidence.kernel.body, ATOMIC_FUNCTIONS), None)
     if atomic is not None:
         return (
             False,
@@ -185,16 +184,6 @@ def _traffic(exercise: Exercise, evidence: Evidence, traffic: _Traffic, most: fl
     part = counts[worst] / sum(counts.values())
     where = f"Line {worst} makes {part:.0%} of them" if part < 1 else f"Line {worst} makes all"
     return False, f"{found} {where}.", worst
-
-
-def _atomic(kernel: Kernel) -> Call | None:
-    """The first call of an atomic function in a kernel."""
-    for statement in walk(kernel.body):
-        for root in expressions_of(statement):
-            for one in subexpressions(root):
-                if isinstance(one, Call) and one.function in ATOMIC_FUNCTIONS:
-                    return one
-    return None
 
 
 def _shared_bytes(evidence: Evidence, most: int) -> _Judged:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulator.language.ctype import UCHAR, UINT, USHORT, ArrayOf, Pointer, Scalar, Vector
 from simulator.language.tree import Cast, Expression, Kernel, Variable
-from simulator.language.visit import expressions_of, subexpressions, walk
+from simulator.language.visit import expressions_within
 
 CELLS = {1: UCHAR, 2: USHORT, 4: UINT}  # by their bytes
 
@@ -17,12 +17,7 @@ def extern_type(kernel: Kernel, array: Variable) -> ArrayOf:
     """
     assert isinstance(array.ctype, ArrayOf)
     declared = _component_bytes(array.ctype.innermost)
-    narrow = [
-        _cast_bytes(inner)
-        for statement in walk(kernel.body)
-        for expression in expressions_of(statement)
-        for inner in subexpressions(expression)
-    ]
+    narrow = [_cast_bytes(expression) for expression in expressions_within(kernel.body)]
     narrowest = min([size for size in narrow if size], default=declared)
     if not declared or narrowest >= declared:
         return array.ctype

@@ -15,7 +15,7 @@ from simulator.language.tree import (
     Statement,
     Variable,
 )
-from simulator.language.visit import expressions_of, operands, subexpressions, walk
+from simulator.language.visit import expressions_within, operands
 
 
 def reinterpreted_arrays(body: Statement) -> frozenset[Variable]:
@@ -27,18 +27,16 @@ def reinterpreted_arrays(body: Statement) -> frozenset[Variable]:
     addressed: set[Variable] = set()
     found: set[Variable] = set()
     from_pointer = False
-    for statement in walk(body):
-        for whole in expressions_of(statement):
-            for expression in subexpressions(whole):
-                if isinstance(expression, AddressOf):
-                    root = _root(expression.lvalue)
-                    addressed |= {root} if root is not None else set()
-                if isinstance(expression, Cast) and _changes_element_size(expression):
-                    root = _root(expression.operand)
-                    if root is not None and root.space is MemorySpace.REGISTER:
-                        from_pointer = True
-                    elif root is not None:
-                        found.add(root)
+    for expression in expressions_within(body):
+        if isinstance(expression, AddressOf):
+            root = _root(expression.lvalue)
+            addressed |= {root} if root is not None else set()
+        if isinstance(expression, Cast) and _changes_element_size(expression):
+            root = _root(expression.operand)
+            if root is not None and root.space is MemorySpace.REGISTER:
+                from_pointer = True
+            elif root is not None:
+                found.add(root)
     candidates = found | addressed if from_pointer else found
     return frozenset(each for each in candidates if each.space is MemorySpace.LOCAL)
 

@@ -23,7 +23,7 @@ from simulator.language.tree import (
     Name,
     Variable,
 )
-from simulator.language.visit import expressions_of, in_register, subexpressions, walk
+from simulator.language.visit import expressions_within, in_register
 
 WRITING_FUNCTIONS = ATOMIC_FUNCTIONS | {ASYNC_COPY}
 
@@ -39,17 +39,15 @@ def written_parameters(kernel: Kernel) -> set[str]:
         if known.variable.space is MemorySpace.GLOBAL
     }
     found: set[str] = set()
-    for statement in walk(kernel.body):
-        for expression in expressions_of(statement):
-            for subexpression in subexpressions(expression):
-                if _points_elsewhere(subexpression):
-                    return {parameter.name for parameter in kernel.parameters} | in_global
-                for target in _write_targets(subexpression):
-                    root = root_variable(target)
-                    if root is None or root.space is MemorySpace.REGISTER:
-                        return {parameter.name for parameter in kernel.parameters} | in_global
-                    if root.space in (MemorySpace.PARAMETER, MemorySpace.GLOBAL):
-                        found.add(root.name)
+    for expression in expressions_within(kernel.body):
+        if _points_elsewhere(expression):
+            return {parameter.name for parameter in kernel.parameters} | in_global
+        for target in _write_targets(expression):
+            root = root_variable(target)
+            if root is None or root.space is MemorySpace.REGISTER:
+                return {parameter.name for parameter in kernel.parameters} | in_global
+            if root.space in (MemorySpace.PARAMETER, MemorySpace.GLOBAL):
+                found.add(root.name)
     return found
 
 

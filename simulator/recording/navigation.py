@@ -5,7 +5,6 @@ All steps of a recording are known, so that a move in either direction is a look
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import assert_never
@@ -23,10 +22,6 @@ class Granularity(StrEnum):
     OUTER = "outer"  # likewise for the outermost loop
     BARRIER = "barrier"  # at a barrier's own step, at which threads wait
 
-    @classmethod
-    def _missing_(cls, value: object) -> Granularity:
-        raise ValueError(f"{value!r} is none of {', '.join(cls)}")
-
 
 # The loops that a step belongs to, outermost first, each with its iteration from 0.
 Position = tuple[tuple[Loop, int], ...]
@@ -34,16 +29,14 @@ Position = tuple[tuple[Loop, int], ...]
 
 def boundaries(
     recording: Recording,
-    granularity: Granularity | str,
+    granularity: Granularity,
     known_positions: tuple[Position, ...] | None = None,
 ) -> tuple[int, ...]:
     """The numbers of the steps at which a granularity stops, ascending; the first is 0.
 
     A barrier is one step in lockstep, and one for each warp where warps run one after another.
-    known_positions is positions(recording), where that has been computed. Raises ValueError for
-    what is no granularity.
+    known_positions is positions(recording), where that has been computed.
     """
-    granularity = Granularity(granularity)
     steps = recording.steps
     match granularity:
         case Granularity.STATEMENT:
@@ -58,36 +51,6 @@ def boundaries(
             return _changes([position[:1] for position in loops])
         case _:
             assert_never(granularity)
-
-
-def next_step(recording: Recording, number: int, granularity: Granularity | str) -> int:
-    """The nearest stop after step `number`; the last step if there is none.
-
-    >>> import numpy as np
-    >>> from simulator import Launch, compile_kernel, record
-    >>> kernel = compile_kernel('''
-    ... __global__ void sum(float* x) {
-    ...     float sum = 0;
-    ...     for (int i = 0; i < 4; ++i)
-    ...         sum += x[i];
-    ...     __syncthreads();
-    ...     x[threadIdx.x] = sum;
-    ... }''', "sum")
-    >>> launch = Launch((1, 1, 1), (4, 1, 1), {"x": np.ones(4, np.float32)})
-    >>> recording = record(kernel, launch)
-    >>> [recording.steps[next_step(recording, 0, way)].line for way in Granularity]
-    [4, 4, 4, 6]
-    """
-    stops = boundaries(recording, granularity)
-    index = bisect_right(stops, number)
-    return stops[index] if index < len(stops) else max(0, len(recording.steps) - 1)
-
-
-def previous_step(recording: Recording, number: int, granularity: Granularity | str) -> int:
-    """The nearest stop before step `number`; 0 if there is none."""
-    stops = boundaries(recording, granularity)
-    index = bisect_left(stops, number) - 1
-    return stops[index] if index >= 0 else 0
 
 
 def positions(recording: Recording) -> tuple[Position, ...]:

@@ -12,7 +12,7 @@ from simulator.language.ctype import Pointer
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.functions import PRINT, STOPS
 from simulator.language.tree import Assign, Kernel
-from simulator.language.visit import calls, expressions_of, in_register, subexpressions, walk
+from simulator.language.visit import calls, expressions_within, in_register
 from simulator.language.waiting import spins
 from simulator.launch import Launch
 from simulator.machine.budget import Budget, Progress
@@ -74,9 +74,7 @@ def _stores_pointers(kernel: Kernel) -> bool:
         isinstance(expression, Assign)
         and isinstance(expression.lvalue.ctype, Pointer)
         and not in_register(expression.lvalue)
-        for statement in walk(kernel.body)
-        for root in expressions_of(statement)
-        for expression in subexpressions(root)
+        for expression in expressions_within(kernel.body)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ class HostForm:
     arguments: Mapping[str, HostArgument]  # by parameter; without the members of structs
 
 
+@functools.lru_cache(1)  # a verdict asks again, of the file whose form was guessed
 def host_form(text: str, kernel: Kernel) -> HostForm | None:
     """The first launch of a kernel in its file's host code; None without one."""
     found = next((one for one in find_launches(text) if one.kernel == kernel.name), None)

@@ -29,7 +29,6 @@ from simulator.language.tree import (
 from simulator.language.visit import (
     calls,
     calls_of,
-    expressions_of,
     expressions_within,
     in_register,
     strip_casts,
@@ -371,9 +370,7 @@ def _multiplies(kernel: Kernel) -> bool:
         any(_is_product(term) for term in _terms_added(expression))
         for loop in walk(kernel.body)
         if isinstance(loop, Loop)
-        for statement in walk(loop.body)
-        for root in expressions_of(statement)
-        for expression in subexpressions(root)
+        for expression in expressions_within(loop.body)
         if isinstance(expression, Assign)
     )
 
@@ -556,21 +553,19 @@ def _added_to(kernel: Kernel) -> set[str]:
     All of them where a pointer that was computed is read through.
     """
     found = atomic_parameters(kernel)
-    for statement in walk(kernel.body):
-        for root in expressions_of(statement):
-            for one in subexpressions(root):
-                match one:
-                    case Load(lvalue=lvalue) if not in_register(lvalue):
-                        target: Expression = lvalue
-                    case Assign(lvalue=lvalue, operator=operator) if operator:
-                        target = lvalue
-                    case Call(function="wmma::load_matrix_sync", arguments=(_, address, _)):
-                        target = address
-                    case _:
-                        continue
-                variable = root_variable(target)
-                if variable is not None and variable.space is MemorySpace.PARAMETER:
-                    found.add(variable.name)
-                elif variable is None or isinstance(variable.ctype, Pointer):
-                    found |= {parameter.name for parameter in kernel.parameters}
+    for one in expressions_within(kernel.body):
+        match one:
+            case Load(lvalue=lvalue) if not in_register(lvalue):
+                target: Expression = lvalue
+            case Assign(lvalue=lvalue, operator=operator) if operator:
+                target = lvalue
+            case Call(function="wmma::load_matrix_sync", arguments=(_, address, _)):
+                target = address
+            case _:
+                continue
+        variable = root_variable(target)
+        if variable is not None and variable.space is MemorySpace.PARAMETER:
+            found.add(variable.name)
+        elif variable is None or isinstance(variable.ctype, Pointer):
+            found |= {parameter.name for parameter in kernel.parameters}
     return found

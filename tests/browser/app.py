@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 from playwright.sync_api import Browser, Playwright, expect, sync_playwright
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 60_000  # milliseconds until what is awaited in a page has failed to come
 STEPPER = ".st-key-scene .js-plotly-plot[data-ready]"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-AS_USUAL = {VARIABLE: ""}  # as many workers as an app has where nobody says
+AS_USUAL: dict[str, Any] = {VARIABLE: ""}  # as many workers as an app has where nobody says
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -113,7 +113,7 @@ def started_app(
 @contextmanager
 def running_app(script: Path = ROOT / "app.py", **variables: str) -> Iterator[str]:
     """The address of an app, as started_app."""
-    with started_app(script, **variables) as app:
+    with started_app(script, None, **variables) as app:
         try:
             yield app.address
         finally:

@@ -1,27 +1,12 @@
-"""Tests marked gpu run where a GPU can be used and say elsewhere what is missing."""
+"""Workers and a compiler for tests on a GPU."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 
 import pytest
 
-from gpu.device import Status
 from gpu.worker import Worker
-
-
-@functools.cache
-def found() -> Status:
-    from gpu.probe import status
-
-    return status()
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("gpu") and found().device is None:
-        missing = found().missing
-        pytest.skip(missing.sentence if missing else "no GPU")
 
 
 @pytest.fixture

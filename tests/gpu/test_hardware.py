@@ -1,4 +1,4 @@
-"""The profiler's rows matched with the kernels they are of."""
+"""What the profiler prints, as counters, matched with the kernels they are of."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ import pytest
 
 from gpu import hardware
 from gpu.candidate import Candidate, choose
-from gpu.profile import METRICS
-from gpu.program import ToolError
+from gpu.hardware import METRICS, launches
 from gpu.result import Comparison, comparison_from
+from gpu.toolkit import ToolError
 
 CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))
 PROFILE = Path(__file__).parents[1] / "simulator" / "h200_profile.json"
 SIZE = (96, 64, 80)
+OUTPUT = """==PROF== Connected to process 584 (/tmp/p)
+"ID","Kernel Name","Block Size","{metrics}"
+"","","","{units}"
+"0","shared_load_4(char *)","(32, 1, 1)","{first}"
+"1","case_1::kernel_1(float *, int)","(32, 1, 1)","{second}"
+==PROF== Disconnected from process 584
+"""
 
 
 def candidates(*names: str) -> list[Candidate]:
@@ -28,6 +35,23 @@ def counted(name: str) -> dict[str, int]:
     cases = json.loads(PROFILE.read_text(encoding="utf-8"))["cases"]
     found: dict[str, int] = next(case["measured"] for case in cases if case["name"] == name)
     return found
+
+
+def test_launches_of_the_profilers_csv() -> None:
+    text = OUTPUT.format(
+        metrics='","'.join(METRICS.values()),
+        units='","'.join([""] * len(METRICS)),
+        first='","'.join(str(n) for n in range(len(METRICS))),
+        second='","'.join(["1,048,576"] * len(METRICS)),
+    )
+    assert launches(text) == [
+        ("shared_load_4", dict(zip(METRICS, range(len(METRICS)), strict=True))),
+        ("case_1::kernel_1", dict.fromkeys(METRICS, 1048576)),
+    ]
+
+
+def test_no_launches_in_a_complaint() -> None:
+    assert launches("==ERROR== no permission to access the performance counters") == []
 
 
 def test_rows_are_of_the_kernels_in_order() -> None:

@@ -11,10 +11,11 @@ import pytest
 
 from gpu.__main__ import main
 from gpu.compile import compile_text
-from gpu.device import Device, device_from
+from gpu.device import Device, status_from
 from gpu.microbenchmarks import ceilings, latency
 from gpu.microbenchmarks.latency import chain, cycle, region_bytes
 from gpu.microbenchmarks.limits import limits_from, request
+from gpu.result import comparison_from
 from gpu.tables import limits_table
 from gpu.worker import Worker
 
@@ -57,7 +58,7 @@ def test_a_random_round_does_not_run_along_memory() -> None:
 )  # fmt: skip
 def test_the_region_outgrows_the_l2_and_fits_in_memory(l2: int, memory: int, expected: int) -> None:
     device: Device = dataclasses.replace(
-        device_from(CANNED["device"]), l2_bytes=l2, memory_bytes=memory
+        comparison_from(CANNED).device, l2_bytes=l2, memory_bytes=memory
     )
     assert region_bytes(device) == expected
 
@@ -135,7 +136,8 @@ def test_the_command_prints_limits(
 
 @pytest.mark.gpu
 def test_a_gpus_limits_are_in_the_order_of_its_memories(worker: Worker) -> None:
-    device = device_from(dict(worker.submit({"job": "status"}, 60).wait())["device"])
+    device = status_from(worker.status(0)).device
+    assert device is not None
     found = limits_from(worker.submit(request(), 120).wait())
     waits = found.latency
     assert 2 < waits.register < waits.shared < waits.l1 < waits.l2 < waits.dram < 5000

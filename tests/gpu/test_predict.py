@@ -187,7 +187,7 @@ def test_every_setting_of_the_catalogue_is_profiled() -> None:
 )
 def test_predictions_are_what_an_h200_counted(case: Mapping[str, Any]) -> None:
     """Where the profile's text is the catalogue's own, in forms whose counters need no excuse."""
-    from gpu.profile_cases import explained
+    from tools.profile_cases import explained
 
     name, chosen, size = profiled(case)
     found = predicted(catalogue()[name], chosen, size)

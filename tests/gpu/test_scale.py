@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from gpu.compile import Binary, Loaded, Resources
-from gpu.device import Status, device_from
+from gpu.device import Status
 from gpu.progress import Progress
+from gpu.result import comparison_from
 from gpu.scale import job
 from gpu.scale.cublas_xt import CublasXtError
 from gpu.scale.job import choose_counts, request
@@ -100,7 +101,7 @@ def test_a_cell_beside_a_part_of_c_is_noticed(monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture
 def canned_device(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, bool], Host]:
     """A host of so many GPUs, with or without NCCL and cuBLASXt, whose kernel is NumPy's."""
-    device = device_from(json.loads(CANNED.read_text(encoding="utf-8"))["device"])
+    device = comparison_from(json.loads(CANNED.read_text(encoding="utf-8"))).device
     resources = Resources(0, 0, 0, 1, 1.0)
 
     monkeypatch.setattr(job, "LINK_BYTES", 1024)

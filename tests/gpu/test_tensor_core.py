@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from simulator.language.fragments import Use, parse_fragment
-from tests.gpu import tensor_core_bits
 from tests.tensor_tiles import kinds
+from tools import tensor_core_bits
 
 pytestmark = pytest.mark.gpu
 

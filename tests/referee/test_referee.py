@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from gpu.program import Case, launch
-from gpu.referee import FOLDER, TOOLS, cases, digest, pairs
 from simulator import compile_kernel, simulate
+from tools.program import Case, launch
+from tools.referee import FOLDER, TOOLS, cases, digest, pairs
 
 VERDICTS = json.loads((FOLDER / "verdicts.json").read_text(encoding="utf-8"))
 PAIRS = pairs()

@@ -13,8 +13,8 @@ from simulator import Launch, LaunchError, SourceError, compile_kernel, simulate
 from simulator.__main__ import main
 from simulator.machine import budget
 from simulator.machine.budget import Budget, Progress
-from tests.benchmarks.simulator_speed import MANDELBROT
 from tests.simulator.launches import launch_text
+from tools.benchmarks.simulator_speed import MANDELBROT
 
 FOR_EVER = "for (int i = 0; i < n; ) x[0] += 1;"
 

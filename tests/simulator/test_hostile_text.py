@@ -37,7 +37,7 @@ DEFINES = "from simulator.frontend.source import set_defines; set_defines(text, 
 TEMPLATE = "from simulator.frontend.template import instantiate; instantiate(text, 'k', {})"
 ELEMENT = "from gpu.compile import element_type; element_type(text, 'k')"
 EDITS = "from ui.view.what_if import apply_edits; apply_edits(text, ['double'])"
-SANITIZER = "from gpu.referee import findings; findings(text)"
+SANITIZER = "from tools.referee import findings; findings(text)"
 NAME = "from simulator.frontend.unsupported import unsupported_message; unsupported_message(text)"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from simulator.observers.transactions import sectors, wavefronts
 
-# What is compared; `python -m gpu.profile --patterns` writes it, on a GPU.
+# What is compared; `python -m tools.profile --patterns` writes it, on a GPU.
 FILE = Path(__file__).with_name("h200_patterns.json")
 GROUPS = [
     (space, kind, width)

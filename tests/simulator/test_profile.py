@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from gpu.profile import METRICS, simulated_counters
-from gpu.profile_cases import EXPLAINED, cases, explained
+from gpu.hardware import METRICS
+from tools.profile import simulated_counters
+from tools.profile_cases import EXPLAINED, cases, explained
 
-# What is compared; `python -m gpu.profile` writes it, on a GPU.
+# What is compared; `python -m tools.profile` writes it, on a GPU.
 FILE = Path(__file__).with_name("h200_profile.json")
 MEASURED: dict[tuple[str, str], Any] = {
     (row["name"], row["form"]): row for row in json.loads(FILE.read_text(encoding="utf-8"))["cases"]
@@ -24,7 +25,7 @@ CASES = {(case.name, case.form): case for case in cases()}
 
 
 def test_every_case_was_measured() -> None:
-    assert MEASURED.keys() == CASES.keys(), "run python -m gpu.profile again"
+    assert MEASURED.keys() == CASES.keys(), "run python -m tools.profile again"
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,7 @@ from simulator.observers.transactions import IDLE
 from simulator.recording.navigation import (
     Granularity,
     boundaries,
-    next_step,
     positions,
-    previous_step,
 )
 from simulator.recording.parts import parts
 from simulator.recording.requests import Request, requests
@@ -62,22 +60,6 @@ def test_positions_of_the_numeric_example(example: Recording) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("granularity", Granularity)
-@pytest.mark.parametrize("schedule", ["lockstep", "ascending", "random"])
-def test_forward_and_back_meet_the_same_steps(granularity: str, schedule: str) -> None:
-    recording = record(*matmul("tiled", 16, 16, 20, TILE=8), schedule=schedule)
-    forward, last = [0], len(recording.steps) - 1
-    while forward[-1] != last:
-        forward.append(next_step(recording, forward[-1], granularity))
-    back = [last]
-    while back[-1]:
-        back.append(previous_step(recording, back[-1], granularity))
-    assert forward == back[::-1]
-    assert forward == sorted({*boundaries(recording, granularity), last})
-    assert next_step(recording, last, granularity) == last
-    assert previous_step(recording, 0, granularity) == 0
-
-
 def test_a_barrier_stops_at_each_step_with_which_warps_come_to_it() -> None:
     recording = record(*matmul("tiled", 16, 16, 20, TILE=8), schedule="descending")
     stops = boundaries(recording, "barrier")
@@ -90,13 +72,6 @@ def test_a_barrier_with_which_a_kernel_begins_or_ends_is_a_stop() -> None:
     recording = record(*launch_text(text, block=4, a=np.zeros(4, np.float32)))
     last = len(recording.steps) - 1
     assert boundaries(recording, "barrier") == (0, last)
-    assert next_step(recording, 0, "barrier") == last
-    assert previous_step(recording, last, "barrier") == 0
-
-
-def test_no_such_granularity(example: Recording) -> None:
-    with pytest.raises(ValueError, match="'tile' is none of"):
-        boundaries(example, "tile")
 
 
 def test_parts_of_the_inner_product(example: Recording) -> None:

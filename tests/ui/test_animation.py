@@ -18,6 +18,8 @@ from streamlit.testing.v1 import AppTest
 
 from simulator import compile_kernel, record
 from tests.ui.caches import forget
+from ui.analysis.scene_model import build_scene_model
+from ui.drawing.look import Look
 from ui.scene import export, scene
 from ui.view.presets import launch, source
 from ui.view.view_url import View, to_query
@@ -90,7 +92,8 @@ def test_frames_come_one_after_another() -> None:
     assert len(recording.steps) == LONG_STEPS
     tracemalloc.start()
     try:
-        count = sum(1 for _ in scene.draw(recording, 0).streamed().to_dict()["frames"])
+        drawing = scene.arrange(build_scene_model(recording, 0), Look())
+        count = sum(1 for _ in drawing.streamed().to_dict()["frames"])
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -21,6 +21,7 @@ from simulator import Launch, catalogue, compile_kernel, record, simulate
 from simulator.observers.counters import FIELDS, IDEAL_FIELDS
 from tests.browser import app
 from tests.browser.scene import alike
+from ui.analysis.scene_model import build_scene_model
 from ui.drawing.look import Look
 from ui.scene import export, scene
 from ui.view.presets import launch, source
@@ -155,7 +156,8 @@ def frames_of(content: str) -> list[tuple[Any, ...]]:
 def test_a_file_is_written_frame_by_frame_and_holds_them_all() -> None:
     view = View(M=4, N=4, K=4, defines=(("TILE", 2),))
     recording = record(compile_kernel(source(view), "tiled"), launch(view))
-    whole, stops = scene.Scene(scene.draw(recording, 0).plain()), scene.navigation(recording)
+    drawing = scene.arrange(build_scene_model(recording, 0), Look())
+    whole, stops = scene.Scene(drawing.plain()), scene.navigation(recording)
     content = "".join(export.html(whole, stops, "Tiled"))
     assert frames_of(content) == [
         (
@@ -165,7 +167,7 @@ def test_a_file_is_written_frame_by_frame_and_holds_them_all() -> None:
         )
         for frame in whole.to_dict()["frames"]
     ]  # fmt: skip
-    assert content == "".join(export.html(scene.draw(recording, 0).streamed(), stops, "Tiled"))
+    assert content == "".join(export.html(drawing.streamed(), stops, "Tiled"))
     assert content.count("<script>") == content.count("</script>")
     assert not re.search(r"<script[^>]+src=", content), "the file needs nothing beside it"
 
@@ -279,7 +281,7 @@ def test_buttons_slider_and_space_do_the_same(page: Page, tmp_path: Path) -> Non
 def test_the_scene_itself_steps_forward_and_back(page: Page, tmp_path: Path, theme: str) -> None:
     view = View(M=4, N=4, K=4, defines=(("TILE", 2),))
     recording = record(compile_kernel(source(view), "tiled"), launch(view))
-    figure = scene.draw(recording, 0, Look(theme)).streamed()
+    figure = scene.arrange(build_scene_model(recording, 0), Look(theme)).streamed()
     content = "".join(export.html(figure, scene.navigation(recording), "Tiled"))
     opened(page, tmp_path, content)
     first = state(page)

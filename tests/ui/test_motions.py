@@ -120,15 +120,15 @@ def test_a_barrier_closes_and_opens_with_the_last_who_comes() -> None:
 
 def test_the_overview_has_no_motions() -> None:
     lecture = of_query(Look(sheet=Sheet.OVERVIEW), kernel="tiled")
-    figure = scene.draw(lecture.recording, 0, Look(sheet=Sheet.OVERVIEW)).plain()
+    figure = scene.arrange(lecture.model, Look(sheet=Sheet.OVERVIEW)).plain()
     assert all(frame["layout"]["meta"]["motions"] == [] for frame in figure["frames"])
 
 
 def test_frames_carry_the_motions_of_their_steps() -> None:
     lecture = of_query(kernel="tiled")
-    figure = scene.draw(lecture.recording, lecture.model.thread).plain()
-    sheet = scene.draw(lecture.recording, lecture.model.thread).sheet
+    drawing = scene.arrange(lecture.model, Look())
+    figure = drawing.plain()
     for step, frame in zip(lecture.steps, figure["frames"], strict=True):
         sent = frame["layout"]["meta"]["motions"]
-        assert sent == [one.plain() for one in sheet.motions(step)]
+        assert sent == [one.plain() for one in drawing.sheet.motions(step)]
     assert '["fly", ' in pack_frames(figure["frames"])

@@ -9,6 +9,7 @@ import pytest
 
 from simulator import Launch, Recording, compile_kernel, record
 from simulator.recording.narrate_lecture import spoken
+from ui.analysis.scene_model import build_scene_model
 from ui.drawing.look import Look, Sheet
 from ui.scene import scene
 
@@ -62,7 +63,7 @@ def recorded(name: str) -> Recording:
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_step_is_drawn(name: str, sheet: Sheet) -> None:
     recording = recorded(name)
-    figure = scene.draw(recording, 5, Look(sheet=sheet)).plain()
+    figure = scene.arrange(build_scene_model(recording, 5), Look(sheet=sheet)).plain()
     assert len(figure["frames"]) == len(recording.steps)
     if name == "constant" and sheet is Sheet.LECTURE:
         assert "constant memory" in str(figure)

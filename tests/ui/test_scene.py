@@ -13,7 +13,7 @@ import pytest
 
 from simulator import Recording, catalogue, compile_kernel, record, simulate
 from simulator.recording.navigation import Granularity, boundaries
-from ui.analysis.scene_model import build_scene_model
+from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.drawing.look import Look, Sheet
 from ui.drawing.sheet import Panel
 from ui.lecture.sheet import LectureSheet
@@ -52,14 +52,17 @@ def focus(name: str) -> int:
     return x + y * recorded(name).launch.block[0]
 
 
+def model(name: str) -> SceneModel:
+    return build_scene_model(recorded(name), focus(name))
+
+
 @functools.cache
 def plain(name: str, sheet: Sheet, steps: range | None = None) -> dict[str, Any]:
-    return scene.draw(recorded(name), focus(name), Look(sheet=sheet)).plain(steps)
+    return scene.arrange(model(name), Look(sheet=sheet)).plain(steps)
 
 
 def panels(name: str, sheet: Sheet) -> list[Panel]:
-    model = build_scene_model(recorded(name), focus(name))
-    return SHEETS[sheet](model, Look(sheet=sheet)).panels
+    return SHEETS[sheet](model(name), Look(sheet=sheet)).panels
 
 
 def pages(name: str) -> list[range]:
@@ -309,7 +312,7 @@ def test_a_figure_can_show_another_pages_frames(
 @EACH
 def test_what_an_overview_sends_is_under_a_megabyte(name: str) -> None:
     look = Look(sheet=Sheet.OVERVIEW)
-    drawing = scene.draw(recorded(name), focus(name), look)
+    drawing = scene.arrange(model(name), look)
     for page in pages(name):
         sent = scene.Scene(drawing.plain(page)).to_json()
         assert len(sent.encode()) < MEGABYTE, page
@@ -324,12 +327,12 @@ def test_plotly_takes_every_frame_as_it_is(name: str, theme: str, sheet: Sheet) 
     kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
     hazards = simulate(kernel, launch(view)).hazards
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
-    asked = (recorded(name), focus(name), Look(theme, sheet), tile, hazards)
-    checked = json.loads(go.Figure(scene.draw(*asked).plain(), skip_invalid=False).to_json())
+    asked = build_scene_model(recorded(name), focus(name), tile, hazards), Look(theme, sheet)
+    checked = json.loads(go.Figure(scene.arrange(*asked).plain(), skip_invalid=False).to_json())
     for frame in checked["frames"]:  # Plotly leaves out what is empty
         frame.setdefault("data", [])
         frame.setdefault("traces", [])
-    sent = scene.Scene(scene.draw(*asked).plain()).to_json()
+    sent = scene.Scene(scene.arrange(*asked).plain()).to_json()
     assert json.loads(sent) == checked
     assert any("⚠" in frame["layout"]["title"]["text"] for frame in checked["frames"]) == bool(
         hazards

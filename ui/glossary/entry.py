@@ -97,15 +97,6 @@ def glossary() -> Entries[Word]:
     return words
 
 
-def parse_glossary(text: str) -> dict[str, Word]:
-    """The words of a text: paragraphs behind a title and an opening. Raises BrokenFileError."""
-    words = Entries(_read_words(text)).checked()
-    for word in words.values():
-        if isinstance(word.picture, Broken):
-            raise BrokenFileError(word.picture)
-    return words
-
-
 def _read_words(text: str) -> dict[str, Word | Broken]:
     words: dict[str, Word | Broken] = {}
     line = 1

@@ -8,7 +8,7 @@ import textwrap
 
 import numpy as np
 
-from simulator import Kernel, Recording, Step, narrate
+from simulator import Kernel, Step, narrate
 from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.recording.parts import Part, parts
 from ui.analysis.scene_model import SceneModel
@@ -17,7 +17,7 @@ from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import hover
 
-LEFT, TOP, RIGHT = 28, 586, 588
+LEFT, TOP = 28, 586
 SENTENCE_TOP, SENTENCE_LINES, SENTENCE_WIDTH = 614, 2, 64
 WARP_TOP, WARP_LINES, WARP_WIDTH = 662, 3, 82
 LIST_TOP, LIST_LINES, LIST_STEP = 724, 6, 17.5
@@ -88,11 +88,6 @@ class WordsPanel:
             lines = [*lines[: LIST_LINES - 1], f"and {len(lines) - LIST_LINES + 1} more"]
         lines += [""] * (LIST_LINES - len(lines))
         return [html.escape(line, quote=False) for line in lines]
-
-
-def part_lines(recording: Recording, step: Step, thread: int) -> list[str]:
-    """A statement's parts as one thread ran them, a line each, in order; none where it was idle."""
-    return [describe_part(piece) for piece in parts(recording, step, thread)]
 
 
 def select_parts(pieces: tuple[Part, ...]) -> tuple[Part, ...]:

@@ -10,10 +10,9 @@ from typing import Any, Generic, TypeVar
 import plotly.graph_objects as go
 
 from simulator import Recording, Step
-from simulator.observers.findings import Hazard
 from simulator.recording.navigation import Granularity, boundaries, positions
 from ui.analysis.pairs import Pair
-from ui.analysis.scene_model import SceneModel, build_scene_model
+from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace
 from ui.drawing.hit import Hit
 from ui.drawing.look import Look, Stage
@@ -23,7 +22,6 @@ from ui.drawing.sheet import Numbered, Sheet
 from ui.lecture.pair_sheet import PairSheet
 from ui.lecture.sheet import LectureSheet
 from ui.scene.overview import OverviewSheet
-from ui.view.what_if import Change
 
 PAGE = 90  # steps whose frames are drawn together: more are drawn while these are watched
 BEFORE, AFTER = 3, 12  # steps around the opened one, of which a figure has frames at first
@@ -44,22 +42,6 @@ class Scene(go.Figure):  # type: ignore[misc]  # Plotly has no types
     def to_dict(self) -> dict[str, Any]:
         """The figure as plain data: "data", "layout", "frames"."""
         return {**super().to_dict(), "frames": self._frames}
-
-
-def draw(
-    recording: Recording,
-    thread: int,
-    look: Look = Look(),  # noqa: B008  # frozen
-    tile: tuple[int, int, int] | None = None,
-    hazards: tuple[Hazard, ...] = (),
-    changes: tuple[Change, ...] = (),
-    right: Recording | None = None,
-) -> Drawing[Step]:
-    """Arrange the scene of a recorded block with a focused thread.
-
-    thread is linear in the block; the others are as for the scene model.
-    """
-    return arrange(build_scene_model(recording, thread, tile, hazards, changes, right), look)
 
 
 def arrange(model: SceneModel, look: Look) -> Drawing[Step]:

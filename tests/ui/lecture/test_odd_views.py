@@ -12,6 +12,7 @@ import pytest
 from simulator import catalogue, compile_kernel, simulate
 from simulator.machine.schedule import Schedule
 from tests.ui.lecture.lectures import of_query, record_view
+from ui.analysis.scene_model import build_scene_model
 from ui.drawing.look import Look, Sheet, Stage
 from ui.scene import scene
 from ui.view.presets import Preset, launch, presets, source
@@ -36,7 +37,8 @@ def draw(view: View, look: Look) -> int:
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
     stops = scene.navigation(recording)
     thread = view.thread[0] + view.thread[1] * recording.launch.block[0]
-    drawing, drawn = scene.draw(recording, thread, look, tile, hazards), 0
+    model = build_scene_model(recording, thread, tile, hazards)
+    drawing, drawn = scene.arrange(model, look), 0
     while drawn < stops["steps"]:
         page = scene.page(stops, drawn)
         figure = drawing.plain(page)

@@ -1,6 +1,6 @@
 """Prints how many new views a second worker processes open, by their number.
 
-Run it as `python -m tests.benchmarks.cores [most]`. Each view is another size of the tiled kernel,
+Run it as `python -m tools.benchmarks.cores [most]`. Each view is another size of the tiled kernel,
 run, recorded and drawn as for a visitor; none is opened twice. Needs no Streamlit.
 """
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.program import FORMS, Case, ToolError
-from gpu.referee import ENDLESS, cases, digest, findings, pairs
+from gpu.toolkit import ToolError
+from tools.program import FORMS, Case
+from tools.referee import ENDLESS, cases, digest, findings, pairs
 
 RACE = """========= COMPUTE-SANITIZER
 ========= Error: Potential RAW hazard detected at __shared__ 0x47c in block (0,0,0) :

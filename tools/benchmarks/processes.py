@@ -58,7 +58,7 @@ class Watch:
 
     def started(self) -> list[psutil.Process]:
         """The processes that the app has started, and those that they have."""
-        return self.app.children(recursive=True)
+        return list(self.app.children(recursive=True))
 
     def workers(self) -> list[psutil.Process]:
         """The worker processes."""

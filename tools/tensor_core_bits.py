@@ -1,4 +1,4 @@
-"""A tensor core beside simulator.machine.tensor_core: `python -m tests.gpu.tensor_core_bits`.
+"""A tensor core beside simulator.machine.tensor_core: `python -m tools.tensor_core_bits`.
 
 Products of one tile each, of the kinds of tests/tensor_tiles.py, are computed by wmma on a GPU and
 by the simulator's function, there with CuPy's arrays instead of NumPy's, and compared bit by bit.
@@ -132,9 +132,7 @@ def recorded(hardware: dict[str, Hardware]) -> list[dict[str, Any]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare and print: 0 where no bit differs, else 1."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.gpu.tensor_core_bits", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m tools.tensor_core_bits", description=__doc__)
     parser.add_argument("--tiles", type=int, default=1_000_000, help="of each shape")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
@@ -158,11 +156,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if wrong:
                 print(f"  {kind}: {wrong:,}")
     if options.out:
-        from gpu.program import machine
+        from tools.program import machine
 
         head = {
             "what": "wmma's products of tiles on a GPU; the tiles are those of tests.tensor_tiles.",
-            **machine(), "how": "python -m tests.gpu.tensor_core_bits --tiles N --out FILE",
+            **machine(), "how": "python -m tools.tensor_core_bits --tiles N --out FILE",
             "tiles": RECORDED_TILES, "compared": compared,
         }  # fmt: skip
         lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]

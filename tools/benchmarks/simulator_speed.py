@@ -1,6 +1,6 @@
 """Prints how fast the simulator is, beside other simulators where they are installed.
 
-Run it as `python -m tests.benchmarks.simulator_speed`. Rates are inner-product steps a second:
+Run it as `python -m tools.benchmarks.simulator_speed`. Rates are inner-product steps a second:
 M * N * K over the time of a launch, the best of a few. Peers run in the same minute on the same
 machine: numba's CUDA simulator (pip install numba) and oclgrind (Debian's oclgrind).
 """

@@ -1,4 +1,4 @@
-"""What the profiler prints, as counters; and how they are written beside the simulator's."""
+"""The profiler's counters, written beside the simulator's, and what is profiled."""
 
 from __future__ import annotations
 
@@ -7,34 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpu import profile_cases
-from gpu.microbenchmarks import patterns
-from gpu.profile import METRICS, launches, report, simulated_counters, write
-
-OUTPUT = """==PROF== Connected to process 584 (/tmp/p)
-"ID","Kernel Name","Block Size","{metrics}"
-"","","","{units}"
-"0","shared_load_4(char *)","(32, 1, 1)","{first}"
-"1","case_1::kernel_1(float *, int)","(32, 1, 1)","{second}"
-==PROF== Disconnected from process 584
-"""
-
-
-def test_launches_of_the_profilers_csv() -> None:
-    text = OUTPUT.format(
-        metrics='","'.join(METRICS.values()),
-        units='","'.join([""] * len(METRICS)),
-        first='","'.join(str(n) for n in range(len(METRICS))),
-        second='","'.join(["1,048,576"] * len(METRICS)),
-    )
-    assert launches(text) == [
-        ("shared_load_4", dict(zip(METRICS, range(len(METRICS)), strict=True))),
-        ("case_1::kernel_1", dict.fromkeys(METRICS, 1048576)),
-    ]
-
-
-def test_no_launches_in_a_complaint() -> None:
-    assert launches("==ERROR== no permission to access the performance counters") == []
+from tools import patterns, profile_cases
+from tools.profile import report, simulated_counters, write
 
 
 def test_the_file_has_a_row_a_line(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Prints how fast the app opens, draws another scene, steps and plays, in headless Chromium.
 
-Run it as `python -m tests.benchmarks.first_paint`. First paint is from `streamlit run` until the
+Run it as `python -m tools.benchmarks.first_paint`. First paint is from `streamlit run` until the
 scene answers to keys, or from the last choice of a control until the scene is drawn; a step is
 from the arrow key until the browser has painted it; a payload is what the browser was sent until
 the scene was drawn. At rest the pages beside a step's own are sent too.
@@ -18,7 +18,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page
 
 from simulator import catalogue
-from tests.browser.app import AS_USUAL, STEPPER, browser, running_app
+from tests.browser.app import AS_USUAL, STEPPER, browser, driver, running_app
 from ui.view.presets import Preset, presets
 
 STEPS = 60
@@ -100,7 +100,7 @@ st.plotly_chart(figure, key="scene", theme=None, width="content")
 
 def main() -> None:
     """Measure and print, each figure with its goal."""
-    with browser() as chromium:
+    with driver() as playwright, browser(playwright) as chromium:
         begun = time.perf_counter()
         with running_app(**AS_USUAL) as address:
             page = chromium.new_page(viewport={"width": 1280, "height": 720})

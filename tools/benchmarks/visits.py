@@ -17,9 +17,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from simulator import catalogue
 from simulator.exercises.exercise import exercises
 from simulator.verdict.form import OwnKernel
-from tests.benchmarks.waits import End, Wait, Waits
 from tests.protocol_client import Visitor
 from tests.ui.own_kernels import OWN, array, own
+from tools.benchmarks.waits import End, Wait, Waits
 from ui.glossary.entry import glossary
 from ui.glossary.route import folder, picture_path
 from ui.view import own_link

@@ -1,6 +1,6 @@
 """Prints the memory that recordings take, as they count it and as the process grows.
 
-Run it as `python -m tests.benchmarks.recording_memory`. Each row is of a process of its own. Then
+Run it as `python -m tools.benchmarks.recording_memory`. Each row is of a process of its own. Then
 many kernels of one's own are opened in one process, as a worker process does.
 """
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpu.headers import uses_tensor_cores
-from gpu.program import Case
 from simulator.catalogue import Entry, catalogue
 from simulator.launch import dim3
+from tools.program import Case
 
 SIZES = ((96, 64, 80), (45, 37, 51))  # M, N, K: one that tiles divide, one that they do not
 TRANSPOSED = (("Bs[ty][tx]", "Bs[tx][ty]"), ("Bs[k][tx]", "Bs[tx][k]"))

@@ -1,4 +1,4 @@
-"""compute-sanitizer's verdict on small kernels: `python -m gpu.referee --out FILE`.
+"""compute-sanitizer's verdict on small kernels: `python -m tools.referee --out FILE`.
 
 The kernels come in pairs, a correct one and the same broken one way; the simulator's findings
 are held to what these tools say on a real GPU.
@@ -20,8 +20,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from gpu.program import Case, EndlessError, ToolError, build, machine, run
+from gpu.toolkit import EndlessError, ToolError, run
 from simulator.launch import dim3
+from tools.program import Case, build, machine
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "referee"
 TABLES = ("races.toml", "loops.toml", "global.toml", "memory.toml", "barriers.toml", "lanes.toml")
@@ -52,7 +53,7 @@ HOW = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Ask every tool about every kernel and write what it said; 2 on an error."""
-    parser = argparse.ArgumentParser(prog="python -m gpu.referee", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.referee", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="where the verdicts go")
     parser.add_argument("--log", type=Path, help="where the tools' own words go")
     options = parser.parse_args(arguments)

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu.toolkit import ToolError, run
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
 from simulator.launch import Dim3, Launch
@@ -110,14 +108,6 @@ int main(int count, char** given) {
 """
 
 
-class ToolError(Exception):
-    """A tool is missing or has failed; the message says which, and what would mend it."""
-
-
-class EndlessError(ToolError):
-    """A tool has not ended within its time limit."""
-
-
 def values(case: Case) -> list[Any]:
     """The arguments as NumPy arrays and numbers, in parameter order."""
     found_values: list[Any] = []
@@ -202,34 +192,6 @@ def nvcc(*arguments: str) -> None:
     done = run(command, BUILD_SECONDS)
     if done.returncode:
         raise ToolError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-
-
-def run(
-    command: Sequence[str], seconds: float, folder: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; ToolError if it is missing, EndlessError if it does not end.
-
-    What the command has started ends with it: a kernel that waits for ever would keep the GPU.
-    """
-    try:
-        process = subprocess.Popen(  # noqa: S603  # our own command lines, no shell
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            start_new_session=True, cwd=folder,
-        )  # fmt: skip
-    except FileNotFoundError:
-        raise ToolError(
-            f"{command[0]} is not here; it comes with the CUDA Toolkit, and its folder must be "
-            "on the PATH."
-        ) from None
-    try:
-        output, errors = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        if sys.platform != "win32":
-            os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
-        process.communicate()
-        raise EndlessError(f"{command[0]} took more than {seconds:.0f} s.") from None
-    return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def machine() -> dict[str, str]:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gpu.program import (
+from gpu.toolkit import run
+from simulator import LaunchError, compile_kernel
+from tools.program import (
     PERIOD,
     Case,
-    EndlessError,
-    ToolError,
     build,
     launch,
-    run,
     source,
     values,
 )
-from simulator import LaunchError, compile_kernel
 
 TEXT = """__global__ void k(float* x, int n)
 {
@@ -68,21 +65,6 @@ def test_the_same_launch_for_the_simulator() -> None:
     assert (made.grid, made.block) == ((1, 1, 1), (32, 1, 1))
     assert made.arguments["n"] == 7
     assert made.arguments["x"].shape == (8, 40)
-
-
-def test_a_tool_that_is_missing() -> None:
-    with pytest.raises(ToolError, match="CUDA Toolkit"):
-        run(["no-such-tool-anywhere"], 5)
-
-
-def test_a_tool_that_does_not_end() -> None:
-    with pytest.raises(EndlessError, match="more than"):
-        run([sys.executable, "-c", "import time; time.sleep(60)"], 0.2)
-
-
-def test_what_a_tool_says() -> None:
-    done = run([sys.executable, "-c", "print('said'); raise SystemExit(3)"], 30)
-    assert (done.stdout.strip(), done.returncode) == ("said", 3)
 
 
 @pytest.mark.gpu

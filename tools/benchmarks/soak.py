@@ -1,6 +1,6 @@
 """Lets a class use the app for long, with all that may go wrong; prints whether it holds.
 
-Run it as `python -m tests.benchmarks.soak [MINUTES] [VISITORS]`, 30 and 30 without numbers;
+Run it as `python -m tools.benchmarks.soak [MINUTES] [VISITORS]`, 30 and 30 without numbers;
 `--seed` chooses another class. On Linux alone. The exit code is 1 where a promise is not held.
 
 The app and the visitors share two processors. The app may have 512 descriptors open. Each minute
@@ -45,11 +45,11 @@ from typing import Any
 import psutil
 from websockets.exceptions import WebSocketException
 
-from tests.benchmarks.processes import GONE, MARK, Sample, Watch, busy_seconds, command_of
-from tests.benchmarks.visits import Crowd, FileError, HurryError, Visit, choose_link, shared_links
-from tests.benchmarks.waits import LOST, End, Wait, first_sentence
 from tests.browser.app import AS_USUAL, App, started_app
 from tests.protocol_client import ServerError, Visitor, visitor
+from tools.benchmarks.processes import GONE, MARK, Sample, Watch, busy_seconds, command_of
+from tools.benchmarks.visits import Crowd, FileError, HurryError, Visit, choose_link, shared_links
+from tools.benchmarks.waits import LOST, End, Wait, first_sentence
 from ui.run.executor import worker_count
 
 MINUTES = 30.0
@@ -407,7 +407,7 @@ def main(minutes: float, visitors: int, seed: int) -> int:
     """Let the class come, and print what it met; 1 where a promise is not held."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:PROCESSORS])  # the app's, too
     mark = secrets.token_hex(8)
-    with started_app(files=FILES, **AS_USUAL, **{MARK: mark}) as app:
+    with started_app(files=FILES, **AS_USUAL | {MARK: mark}) as app:
         watch = Watch(psutil.Process(app.process.pid), mark, app.log)
         watch.sample()
         until = time.monotonic() + 60 * minutes

@@ -1,13 +1,13 @@
 """Prints how long a class waits that does the same at once, and what that costs the server.
 
-Run it as `python -m tests.benchmarks.classroom [VISITORS]`, 30 without a number. The visitors speak
+Run it as `python -m tools.benchmarks.classroom [VISITORS]`, 30 without a number. The visitors speak
 Streamlit's protocol, from one process on the same machine. Seconds are from a request until its
 script run has finished: with the scene, and all else that the page then has. A view is known if
 anyone has had it since the server was started. A bare Streamlit page with as many controls and no
 scene shows what Streamlit itself takes. CPU seconds are those of the server's own process, and of
 its worker processes, for each action.
 
-`python -m tests.benchmarks.classroom links` prints only how long a hundred visitors with a link
+`python -m tools.benchmarks.classroom links` prints only how long a hundred visitors with a link
 each wait, who come within 20 seconds, and who then step.
 """
 

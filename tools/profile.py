@@ -1,4 +1,4 @@
-"""The simulator's counters beside a real GPU's: `python -m gpu.profile --out FILE`.
+"""The simulator's counters beside a real GPU's: `python -m tools.profile --out FILE`.
 
 Nsight Compute counts what each kernel did; simulator.observers.transactions is held to what it
 found. With --patterns FILE, single warp instructions with chosen addresses are measured too.
@@ -7,7 +7,6 @@ found. With --patterns FILE, single warp instructions with chosen addresses are 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import re
 import sys
@@ -17,23 +16,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gpu import profile_cases
-from gpu.microbenchmarks import patterns
-from gpu.program import Case, ToolError, build, launch, machine, nvcc, run
+from gpu.hardware import METRICS, profiled
+from gpu.toolkit import ToolError
 from simulator.language.errors import LaunchError, SourceError
+from tools import patterns, profile_cases
+from tools.program import Case, build, launch, machine, nvcc
 
-METRICS: Mapping[str, str] = {
-    "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-    "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "shared_load_requests": "smsp__inst_executed_op_shared_ld.sum",
-    "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-    "shared_store_requests": "smsp__inst_executed_op_shared_st.sum",
-    "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-}
 COSTS = tuple(name for name in METRICS if not name.endswith("requests"))
-PROFILER_SECONDS = 500
 # Counters that do not fit in one pass are taken in as many runs of the program: a launch that is
 # replayed within one run costs the profiler a good part of a second, each of hundreds.
 OPTIONS = ("--replay-mode", "application", "--clock-control", "none", "--cache-control", "none")
@@ -44,7 +33,7 @@ HOW = f"ncu {' '.join(OPTIONS)}; " + "; ".join(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and write: 0 where all counters agree or are explained, 1 if not, 2 on an error."""
-    parser = argparse.ArgumentParser(prog="python -m gpu.profile", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.profile", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="where the kernels' counters go")
     parser.add_argument(
         "--kernels", default="", metavar="NAME,NAME",
@@ -83,7 +72,8 @@ def measure_patterns(folder: Path) -> dict[str, Any]:
     text.write_text(patterns.source(chosen), encoding="utf-8")
     nvcc(str(text), "-o", str(program))
     rows = []
-    for pattern, (name, counters) in zip(chosen, profiled([str(program)], COSTS), strict=True):
+    found = profiled([str(program)], OPTIONS, COSTS)
+    for pattern, (name, counters) in zip(chosen, found, strict=True):
         if name != patterns.kernel_name(pattern):
             raise ToolError(f"The profiler's rows are out of order at {pattern.name}: {name}.")
         prefix = f"{pattern.space}_{pattern.kind}_"
@@ -117,7 +107,7 @@ def measure_cases(folder: Path, kernels: Sequence[str] = ()) -> dict[str, Any]:
     ]  # fmt: skip
     program = build(chosen, folder)
     rows = []
-    for case, (_, measured) in zip(chosen, profiled([str(program)]), strict=True):
+    for case, (_, measured) in zip(chosen, profiled([str(program)], OPTIONS), strict=True):
         simulated = simulated_counters(case)
         row = {"name": case.name, "form": case.form, "simulated": simulated, "measured": measured}
         rows.append(row)
@@ -131,45 +121,6 @@ def simulated_counters(case: Case) -> dict[str, int]:
 
     kernel = compile_kernel(case.text, case.kernel)
     return dict(simulate(kernel, launch(case, kernel)).counters)
-
-
-def profiled(
-    program: Sequence[str],
-    counters: Sequence[str] = tuple(METRICS),
-    options: Sequence[str] = OPTIONS,
-    folder: Path | None = None,
-) -> list[tuple[str, dict[str, int]]]:
-    """Each launch's kernel and counters, in order, as Nsight Compute saw them.
-
-    program is a command line, run in `folder` if given; options are the profiler's.
-    """
-    metrics = ",".join(METRICS[name] for name in counters)
-    command = [
-        "ncu", *options, "--csv", "--page", "raw", "--print-units", "base",
-        "--metrics", metrics, *program,
-    ]  # fmt: skip
-    done = run(command, PROFILER_SECONDS, folder)
-    rows = launches(done.stdout)
-    if done.returncode or not rows or "failed:" in done.stdout:
-        raise ToolError(f"ncu could not profile {program[0]}:\n{done.stdout}{done.stderr}")
-    return rows
-
-
-def launches(output: str) -> list[tuple[str, dict[str, int]]]:
-    """Each launch's kernel and counters from the profiler's CSV, which other lines may surround."""
-    lines = [line for line in output.splitlines() if line.startswith('"')]
-    rows = list(csv.DictReader(lines))[1:]  # the first holds the units
-    return [
-        (
-            row["Kernel Name"].split("(")[0],
-            {
-                name: int(row[metric].replace(",", ""))
-                for name, metric in METRICS.items()
-                if metric in row
-            },
-        )
-        for row in rows
-    ]
 
 
 def report(rows: Sequence[Mapping[str, Any]]) -> int:

@@ -1,6 +1,6 @@
 """Prints what the worst addresses of the Step page that were found cost.
 
-Run it as `python -m tests.benchmarks.worst_addresses [WORDS …]`, with words for the addresses whose
+Run it as `python -m tools.benchmarks.worst_addresses [WORDS …]`, with words for the addresses whose
 names have one of them. Each is opened in a process of its own. Seconds are a processor's until the
 first picture; a launch's own limit counts them too, so that a busy machine finds what an idle one
 does. Memory is the process's largest, a picture's bytes are those that the browser

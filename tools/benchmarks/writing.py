@@ -1,6 +1,6 @@
 """Prints how fast the Write page answers, in headless Chromium.
 
-Run it as `python -m tests.benchmarks.writing`. A mark is from the key that makes a mistake until
+Run it as `python -m tools.benchmarks.writing`. A mark is from the key that makes a mistake until
 its mark is painted in the editor. A verdict is from the click on Check until it is on the page; the
 first one is in an app that has just started and has judged nothing.
 """
@@ -13,7 +13,7 @@ import time
 from playwright.sync_api import Page
 
 from simulator import catalogue
-from tests.browser.app import AS_USUAL, browser, running_app
+from tests.browser.app import AS_USUAL, browser, driver, running_app
 
 KEYS = 12
 VERDICT = "p.next"
@@ -52,7 +52,11 @@ def time_marks(page: Page) -> list[float]:
 
 def main() -> None:
     """Print the figures."""
-    with browser() as chromium, running_app(**AS_USUAL) as address:
+    with (
+        driver() as playwright,
+        browser(playwright) as chromium,
+        running_app(**AS_USUAL) as address,
+    ):
         page = open_page(chromium.new_page(), address)
         print(f"first verdict, of the tiled kernel: {time_verdict(page):.2f} s")
         marks = time_marks(page)

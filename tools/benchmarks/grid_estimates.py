@@ -1,6 +1,6 @@
 """Prints what whole grids take of a processor, beside the estimate that the GPU page gives.
 
-Run it as `python -m tests.benchmarks.grid_estimates [SIZE]`: M, N and K, 256 without a number. Each
+Run it as `python -m tools.benchmarks.grid_estimates [SIZE]`: M, N and K, 256 without a number. Each
 kernel runs in each setting that the page offers, with counters and hazards.
 """
 

@@ -1,0 +1,1 @@
+"""Instruments of the maintainers, which measure Tilewise and set it beside NVIDIA's tools."""
