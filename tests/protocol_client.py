@@ -132,6 +132,12 @@ class Visitor:
         self.states[element.id] = WidgetState(id=element.id, json_value=json.dumps(values))
         return await self.rerun(self.fragments.get(element.id, ""))
 
+    async def report_step(self, step: int, requested: int = -1) -> Answer:
+        """Let the stepper report a step of the scene that it shows, and one that it lacks."""
+        header = self.header("scene")
+        place = {"scene": header["id"], "order": header["order"], "step": step}
+        return await self.report("scene", at={**place, "requested": requested})
+
     async def download(self, key: str) -> str:
         """Click a button that makes a file: the file's path on the server."""
         request = BackMsg()

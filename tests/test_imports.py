@@ -25,7 +25,7 @@ LAYERS = {
 LIBRARIES = {
     "streamlit": {
         "web_page", "scene", "run", "gpu", "lessons", "own", "glossary", "serving", "health",
-        "pages",
+        "step", "pages",
     },
     "plotly": {"gpu_charts", "scene", "run", "lessons", "serving", "publish"},
 }  # fmt: skip
@@ -53,9 +53,10 @@ UI = {
     },
     "glossary": {"drawing", "gpu_charts", "jobs", "lessons", "run", "view", "web_page"},
     "own": {"drawing", "gpu", "jobs", "lessons", "run", "view", "web_page"},
+    "step": {"drawing", "glossary", "jobs", "run", "scene", "view", "web_page"},
     "pages": {
         "drawing", "glossary", "gpu", "gpu_charts", "jobs", "lessons", "own", "run", "scene",
-        "view", "web_page",
+        "step", "view", "web_page",
     },
 }  # fmt: skip
 

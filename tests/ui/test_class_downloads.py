@@ -29,8 +29,7 @@ def fetch(address: str) -> bytes:
 async def step_on(one: Visitor) -> None:
     """Report a step every few moments, as those do who do not download."""
     for step in itertools.count():
-        header = one.header("scene")
-        await one.report("scene", at=[header["id"], header["order"], step % 9, -1])
+        await one.report_step(step % 9)
         await asyncio.sleep(0.2)
 
 

@@ -91,10 +91,10 @@ async def stepped_meanwhile(address: str) -> bool:
         await student.rerun()
         await attacker.rerun()
         document = json.loads(attacker.find("editor").json)["document"]["number"]
-        text = BOMBS["a tree of templates"][0]
-        attack = asyncio.create_task(attacker.report("editor", text=[document, 2, text]))
+        text = {"number": document, "version": 2, "text": BOMBS["a tree of templates"][0]}
+        attack = asyncio.create_task(attacker.report("editor", text=text))
         for step in range(5):
-            await student.report("scene", step=step)
+            await student.report_step(step)
         is_first = not attack.done()
         await attack
         [problem] = json.loads(attacker.find("editor").json)["checked"]["problems"]

@@ -34,6 +34,7 @@ from ui.run.compute import (
 )
 from ui.run.follow_click import follow_click
 from ui.run.told_hazard import hazardous_view, told_hazard
+from ui.step.state import KEY
 from ui.view import own_link
 from ui.view.presets import source
 from ui.view.view_url import Partner, View, from_query, opening_view, to_query
@@ -70,7 +71,7 @@ def sound(app: AppTest) -> View:
     assert not app.exception
     assert not app.error
     assert any(getattr(element, "key", None) == "scene" for element in app.main)
-    return app.session_state["view"]  # type: ignore[no-any-return]
+    return app.session_state[KEY].view  # type: ignore[no-any-return]
 
 
 def sentence(app: AppTest) -> str:

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.browser.app import running_app
 from tests.protocol_client import run, visitor
+from ui.step.state import KEY
 from ui.web_page.popover import close_popovers
 
 FEW = 12  # messages; a run of the page takes more
@@ -32,11 +33,11 @@ def test_a_closed_popover_has_no_controls_and_keeps_its_values(
     app.run()
     assert size(app).value == 16
     size(app).set_value(20).run()
-    assert app.session_state["view"].M == 20
+    assert app.session_state[KEY].view.M == 20
     app.session_state[settings(app)] = False
     app.run()
     assert not app.number_input
-    assert app.session_state["view"].M == 20
+    assert app.session_state[KEY].view.M == 20
 
 
 def test_a_control_that_changes_as_its_popover_closes_is_heard(
@@ -50,7 +51,7 @@ def test_a_control_that_changes_as_its_popover_closes_is_heard(
     app.session_state[settings(app)] = False
     app.run()
     size(app).set_value(20).run()
-    assert app.session_state["view"].M == 20
+    assert app.session_state[KEY].view.M == 20
 
 
 def test_a_what_if_closes_its_list_though_a_report_ends_its_run(
@@ -69,11 +70,11 @@ def test_a_what_if_closes_its_list_though_a_report_ends_its_run(
             st.rerun()  # as a report ends a run
         close_popovers()
 
-    monkeypatch.setattr("ui.web_page.popover.close_popovers", end_once)
+    monkeypatch.setattr("ui.step.controls.close_popovers", end_once)
     [pad] = [box for box in app.checkbox if box.label == "Pad the tile of B"]
     pad.check().run()
     assert len(closes) == 2
-    assert app.session_state["view"].edits == ("pad",)
+    assert app.session_state[KEY].view.edits == ("pad",)
     assert opened not in app.session_state  # another one is drawn in its place, which is closed
 
 
@@ -91,17 +92,14 @@ async def click_with_a_step(address: str) -> None:
     """Open a popover, then switch an edit on, each in one message with a step of the scene."""
     async with visitor(address, "M=16") as one:
         await one.rerun()
-        header = one.header("scene")
-        at = [header["id"], header["order"], 5, -1]
         what_if = one.find("popover what_if").id
         one.states[what_if] = WidgetState(id=what_if, bool_value=True)
-        await one.report("scene", at=at)
+        await one.report_step(5)
         box = one.find("edit_tiled_pad")
         one.states[box.id] = WidgetState(id=box.id, bool_value=True)
-        await one.report("scene", at=[*at[:2], 7, -1])
+        await one.report_step(7)
         assert parse_qs(one.query)["edits"] == ["pad"]
-        header = one.header("scene")
-        answer = await one.report("scene", at=[header["id"], header["order"], 9, -1])
+        answer = await one.report_step(9)
         assert answer.messages < FEW, "a step alone runs the scene's fragment alone"
 
 

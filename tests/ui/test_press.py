@@ -70,7 +70,8 @@ async def checked(address: str, button: str, is_later: bool) -> dict[str, list[s
     async with visitor(address, page="write") as one:
         await one.rerun()
         document = json.loads(one.find("editor").json)["document"]["number"]
-        report = state(one, "editor", json_value={"text": [document, 1, BLANK]})
+        text = {"number": document, "version": 1, "text": BLANK}
+        report = state(one, "editor", json_value={"text": text})
         await click(one, button, report, is_later)
         return parse_qs(one.query)
 

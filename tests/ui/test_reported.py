@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from types import SimpleNamespace
 from typing import Any
@@ -12,25 +13,26 @@ from tests.browser.app import running_app
 from tests.protocol_client import run, visitor
 from ui.lessons import component
 from ui.own import editor
-from ui.web_page.reported import row, whole_number
+from ui.scene.stepper import Choice, Click, Place
+from ui.web_page.reported import parse, whole_number
 
 ANYTHING = (
     True, False, 0, -7, 10**40, 1.5, math.nan, math.inf, "", "x", "\ud800", [], {}, [1], ["x"],
-    [None], [True], [10**40], [math.inf], {"0": 1}, [[1], [2]], [1, 2], [1, 2, 3], [1, 1, 10**40],
-    [1, 1, -math.inf], [math.nan] * 3, ["x"] * 3, [1, 2, None], [1, 2, {"a": 1}], ["x", 1, 1, 1.5],
+    [None], [True], [10**40], [math.inf], {"0": 1}, [[1], [2]], [1, 2, 3], {"x": 1, "y": 2},
+    *({"x": 1, "y": 2, "step": value} for value in (None, "3", True, 3.0, math.nan, 10**40, [3])),
+    {"x": 1, "y": 2, "step": 3, "more": 4}, {"number": 1, "version": 2, "text": 3},
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("value", [None, *ANYTHING])
-def test_what_is_no_row_is_none(value: object) -> None:
-    assert row(value, int, int, int) == (value if value == [1, 2, 3] else None)
-    assert row(value, str, int, int, int) is None
+def test_what_has_not_a_kinds_fields_is_none(value: object) -> None:
+    assert parse(Click, value) is parse(Place, value) is parse(Choice, value) is None
 
 
-def test_a_row_has_its_kinds() -> None:
-    assert row([-9, 10**9, 2**53], int, int, int) == [-9, 10**9, 2**53]
-    assert row(["scene", 1, 2, -1], str, int, int, int) == ["scene", 1, 2, -1]
-    assert row([1.0], int) is row([True], int) is row([1], str) is None
+def test_a_kind_has_its_fields() -> None:
+    assert parse(Click, {"step": 2**53, "x": -9, "y": 10**9}) == Click(-9, 10**9, 2**53)
+    place = Place("scene", 1, 2, -1)
+    assert parse(Place, dataclasses.asdict(place)) == place
 
 
 def test_a_whole_number_is_within_its_end() -> None:
@@ -55,29 +57,28 @@ def test_a_component_leaves_out_what_it_cannot_have_reported(
     assert all(type(one) is int and one in (0, 1) for one in picked)
 
 
-# Of the stepper; what it shows is the header's id in place of ID, and its order in place of ORDER.
+# Of the stepper.
+CLICKS = (7, [1], {"x": 1}, *({"x": x, "y": -7, "step": 2**53} for x in ("x", math.nan, 2**53)))
+CHOICES = [(7, 7), ("hazard", None), ("stage", {}), ("sheet", "x"), ("x", "y")]
 REPORTS = [
-    *({"at": value} for value in (1, "x", {"1": 1}, [1], ["ID", "ORDER"])),
-    {"at": ["ID", "ORDER", "x", -1]}, {"at": ["ID", "ORDER", math.inf, math.nan]},
-    {"at": ["ID", "ORDER", -5, -5]}, {"at": ["ID", "ORDER", 2**53, 2**53]},
-    *({"clicked": value} for value in (7, [1], ["x"] * 3, [math.nan] * 3, [2**53, -7, 2**53])),
-    *({"chosen": value} for value in (7, ["hazard"], ["stage", {}], ["sheet", "x"], ["x", "y"])),
+    *({"at": value} for value in (1, "x", {"1": 1}, [1])),
+    *({"clicked": value} for value in CLICKS),
+    *({"chosen": value} for value in (7, {}, *({"name": n, "value": v} for n, v in CHOICES))),
     *({"room": value} for value in (7, [1, 2], {"width": math.nan, "height": "x"})),
 ]  # fmt: skip
+# Of a step of the scene that it shows, and of one that it lacks.
+STEPS: list[tuple[Any, Any]] = [("x", -1), (math.inf, math.nan), (-5, -5), (2**53, 2**53)]
 
 
 async def report_all(address: str) -> str:
     """Report all of it in one visit; the address in the end."""
     async with visitor(address) as one:
         await one.rerun()
+        for step, requested in STEPS:
+            await one.report_step(step, requested)
+            await one.rerun()
         for values in REPORTS:
-            header = one.header("scene")
-            meant = {"ID": header["id"], "ORDER": header["order"]}
-            await one.report("scene", **{
-                name: [meant.get(str(part), part) for part in value]
-                if isinstance(value, list) else value
-                for name, value in values.items()
-            })  # fmt: skip
+            await one.report("scene", **values)
             await one.rerun()
         await one.choose("kernel", "no such kernel")
         return one.query

@@ -126,8 +126,8 @@ async def measure_links(address: str) -> None:
     async def open_link(one: Visitor, _: int) -> Answer:
         answer = await one.rerun()
         header = one.header("scene")
-        at = [header["id"], header["order"], header["start"], header["end"]]
-        asked.append(asyncio.create_task(one.report("scene", at=at)))
+        report = one.report_step(header["start"], header["end"])
+        asked.append(asyncio.create_task(report))
         return answer
 
     async with AsyncExitStack() as stack:
@@ -200,8 +200,7 @@ async def step_together(room: Sequence[Visitor]) -> None:
     steps = itertools.count(1)
 
     async def report(one: Visitor, _: int) -> Answer:
-        header = one.header("scene")
-        return await one.report("scene", at=[header["id"], header["order"], next(steps) % 9, -1])
+        return await one.report_step(next(steps) % 9)
 
     for _ in range(STEPPED_SECONDS):
         await together("a step reported", room, report, 1.0)

@@ -328,9 +328,8 @@ class Visit:
             (n for n in beside if 0 <= n <= self.last and not any(n in one for one in self.pages)),
             -1,
         )
-        assert self.scene is not None
         kind = "a step reported" if asked < 0 else "frames of other steps"
-        await self.wait(kind, self.one.report("scene", at=[*self.scene, self.step, asked]))
+        await self.wait(kind, self.one.report_step(self.step, asked))
         if asked >= 0 and "frames" in self.one.drawn:
             found = PAGE.search(self.one.widgets["frames"].bytes[:400])
             if found is not None:

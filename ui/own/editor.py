@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from ui.own.problems import Problem
 from ui.web_page.index_page import prefix
-from ui.web_page.reported import row
+from ui.web_page.reported import parse
 from ui.web_page.web_files import FOLDER, read_web
 
 BUNDLE = "codemirror.js"
@@ -94,8 +94,9 @@ def draw_editor(
         on_text_change=lambda: None,
         on_asked_change=ask,
     )  # fmt: skip
-    told = row(result.text, int, int, str)
-    if told is None:
+    found = parse(Edited, result.text)
+    if found is None:
         return None
-    number, version, text = told
-    return Edited(number, version, text.encode(errors="replace").decode())  # half a letter is none
+    return replace(
+        found, text=found.text.encode(errors="replace").decode()
+    )  # half a letter is none

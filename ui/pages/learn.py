@@ -42,6 +42,7 @@ from ui.run.cache import answers
 from ui.run.costly_download import draw_costly_download
 from ui.run.mailbox import open_view
 from ui.scene.stepper import bring_plotly
+from ui.step.state import step_state
 from ui.view import presets
 from ui.view.view_url import View
 from ui.web_page.browser import browser_theme, known_room
@@ -112,7 +113,7 @@ def store_address(visit: Visit) -> None:
     if LESSON in st.query_params and st.query_params.to_dict() != address:
         st.query_params.from_dict(address)  # which the browser's Back undoes
     write_address(urlencode(address))
-    state["query"] = state.get("address") or {}
+    state["query"] = step_state().address or {}
 
 
 def choose_lesson(visit: Visit, name: str) -> None:

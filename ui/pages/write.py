@@ -41,6 +41,7 @@ from ui.run.broken_section import draw_broken, list_broken
 from ui.run.cache import answers
 from ui.run.mailbox import STEP_PAGE, mailbox, open_view
 from ui.run.told_hazard import Told
+from ui.step.state import step_state
 from ui.view import own_link, presets
 from ui.view.view_url import View, from_query, to_query
 from ui.web_page.announcer import announce
@@ -413,10 +414,9 @@ def open_scene(draft: Draft, view: View, told: Told | None = None, line: int | N
     """Go to the Step page, at a hazard or at the line that the view's thread is at."""
     assert view.own is not None
     draft.seen.add(view.own.text)
-    state = st.session_state
     mailbox().request(view, told=told, line=line)
     # The address of the Step page, if it was there: another one would count as a link.
-    st.switch_page(STEP_PAGE, query_params=state.get("address") or to_query(view))
+    st.switch_page(STEP_PAGE, query_params=step_state().address or to_query(view))
 
 
 if __name__ == "__main__":  # run by Streamlit; not by a test's workers, which import it

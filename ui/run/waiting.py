@@ -99,7 +99,7 @@ def _is_done(future: Future[Any], seconds: float) -> bool:
         if concurrent.futures.wait([future], POLL_SECONDS).done:
             return True
         if is_run:
-            "view" in st.session_state  # noqa: B015
+            "anything" in st.session_state  # noqa: B015
         else:
             check_is_there()
     return False

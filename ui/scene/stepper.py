@@ -12,6 +12,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ui.drawing.look import Look, Stage
+from ui.drawing.room import parse_room
+from ui.web_page.reported import parse
 from ui.web_page.web_files import PLAYER, read_web
 
 STAGES = {
@@ -24,6 +26,7 @@ STAGES = {
     Stage.TENSOR: "tensor core",
     Stage.COSTS: "costs",
 }
+KEY = "scene"  # of the stepper, and of what it reports in the session state
 TOGGLED = "toggled"  # the value of a chosen stage: pin the one that is shown, or none any more
 
 
@@ -45,14 +48,43 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """Which figure the browser was last given; the same step numbers keep it the same."""
+class Place:
+    """Where the stepper is."""
 
-    scene: str
-    order: int
-    start: int
-    steps: range
-    since: float  # time.monotonic() when it was drawn first
+    scene: str  # the figure that it shows
+    order: int  # which it was drawn with
+    step: int
+    requested: int  # the step whose frames it lacks; -1 for none
+
+
+NOWHERE = Place("", -1, 0, -1)  # before the first report
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """A click on the figure since the last run."""
+
+    x: int  # pixels of the figure
+    y: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A choice in the toolbar since the last run."""
+
+    name: str  # "sheet", "stage", or "hazard" for the one that is told above the scene
+    value: str  # of a stage "" or TOGGLED too; "" of a hazard
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What the stepper reports. Its numbers and texts may be any: a browser can send anything."""
+
+    place: Place
+    room: Look | None  # that the page leaves the figure
+    click: Click | None
+    choice: Choice | None
 
 
 @functools.cache
@@ -80,19 +112,11 @@ def bring_plotly(key: str) -> None:
         st.plotly_chart(_smallest_chart(), theme=None, key=f"plotly_script {key}", height=10)
 
 
-def draw_stepper(
-    shown: Shown, navigation: Mapping[str, Any], figure: bytes, key: str = "scene"
-) -> Any:
+def draw_stepper(shown: Shown, navigation: Mapping[str, Any], figure: bytes) -> None:
     """Draw the scene with its toolbar, and handle the keyboard.
 
     figure is the figure as JSON, navigation is scene.navigation's. As long as the arguments stay
     the same, Streamlit sends them once.
-
-    The result has four attributes. `at` is None before the first event, then a list of the scene,
-    the order, the current step, and a step whose frames are requested or -1. `room` is None, or the
-    room that the page leaves the figure, as in a Look. `clicked` is, of a click since the last run,
-    x and y in pixels of the figure and the step, or None; `chosen` likewise "sheet" or "stage" and
-    its value, which for a stage may be "" or TOGGLED, or "hazard" and "".
     """
     look = shown.look
     header = {
@@ -105,8 +129,8 @@ def draw_stepper(
         "room": {"width": look.width, "height": look.height, "presenting": look.presenting},
     }  # fmt: skip
     stepper, _ = _register_components()
-    return stepper(
-        key=key,
+    stepper(
+        key=KEY,
         data=json.dumps(header).encode() + b"\n" + figure,
         default={"at": None, "room": None},
         on_at_change=lambda: None,
@@ -116,8 +140,17 @@ def draw_stepper(
     )
 
 
-def send_frames(scene: str, steps: range, frames: bytes, sent: int, key: str = "frames") -> None:
+def read_stepper() -> Reported:
+    """What the stepper that the page drew last reports."""
+    found = st.session_state.get(KEY) or {}
+    return Reported(
+        parse(Place, found.get("at")) or NOWHERE, parse_room(found.get("room")),
+        parse(Click, found.get("clicked")), parse(Choice, found.get("chosen")),
+    )  # fmt: skip
+
+
+def send_frames(scene: str, steps: range, frames: bytes, sent: int) -> None:
     """Send the stepper the frames, as JSON, of some steps of a scene."""
     head = json.dumps({"sent": sent, "scene": scene, "first": steps.start, "end": steps.stop})
     _, pages = _register_components()
-    pages(key=key, data=head[:-1].encode() + b', "frames": ' + frames + b"}")
+    pages(key="frames", data=head[:-1].encode() + b', "frames": ' + frames + b"}")

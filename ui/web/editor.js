@@ -29,7 +29,7 @@ function mount(parent) {
     } catch (error) {
       console.warn(error); // a browser that keeps nothing, or whose room is full
     }
-    app.component.setStateValue("text", [app.number, app.version, text]);
+    app.component.setStateValue("text", { number, version: app.version, text });
   }
 
   function ask() {

@@ -28,10 +28,10 @@ function mount(parent) {
     clearTimeout(app.reporting);
     app.reporting = null;
     if (!player.scene) return;
-    const { id, order } = player.scene;
+    const { id: scene, order } = player.scene;
     writeStep();
     app.reported = performance.now();
-    app.component.setStateValue("at", [id, order, player.step, player.asked ?? -1]);
+    app.component.setStateValue("at", { scene, order, step: player.step, requested: player.asked ?? -1 });
   }
 
   // Before anything else is clicked or entered Python hears of the step, which is to stay.
@@ -152,7 +152,7 @@ function mount(parent) {
 
   function choose(name, value) {
     flush();
-    app.component.setTriggerValue("chosen", [name, value]);
+    app.component.setTriggerValue("chosen", { name, value });
   }
 
   const player = createPlayer(root, {
@@ -164,7 +164,7 @@ function mount(parent) {
     ask: report,
     clicked: (x, y) => {
       flush();
-      app.component.setTriggerValue("clicked", [Math.round(x), Math.round(y), player.step]);
+      app.component.setTriggerValue("clicked", { x: Math.round(x), y: Math.round(y), step: player.step });
     },
     drawn: () => {
       root.dataset.address = JSON.stringify(player.scene.address);

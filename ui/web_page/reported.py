@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar, get_type_hints
 
 LARGEST = 2**53  # a browser's whole numbers are no larger
 
+Kind = TypeVar("Kind")
 
-def row(reported: object, *kinds: type) -> list[Any] | None:
-    """A list that has one value of each kind, in their order; None for anything else.
 
-    >>> row(["tiled", 8], str, int), row(["tiled", "8"], str, int), row(8, int)
-    (['tiled', 8], None, None)
+def parse(kind: type[Kind], reported: object) -> Kind | None:
+    """A dataclass of numbers and texts from an object with their names; None for anything else.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Point:
+    ...     x: int
+    ...     y: int
+    >>> parse(Point, {"x": 3, "y": 4}), parse(Point, {"x": 3}), parse(Point, {"x": 3, "y": "4"})
+    (Point(x=3, y=4), None, None)
     """
-    if not isinstance(reported, list) or len(reported) != len(kinds):
+    types = get_type_hints(kind)
+    if not isinstance(reported, dict) or reported.keys() != types.keys():
         return None
-    is_right = all(_is(value, kind) for value, kind in zip(reported, kinds, strict=True))
-    return reported if is_right else None
+    is_right = all(_is(reported[name], type_) for name, type_ in types.items())
+    return kind(**reported) if is_right else None
 
 
 def whole_number(reported: object, end: int = LARGEST) -> int | None:

@@ -1,0 +1,146 @@
+"""What the Step page remembers of a visitor from one script run to the next.
+
+Streamlit ends a run that another one replaces, and repeats nothing of it. The run ends where it
+next draws an element or uses the session state; until then it goes on beside its successor. So one
+object holds all of this. A replaced run ends at step_state(); what a run sets right after it, as in
+one method, is set as a whole. Callbacks of controls are ended likewise: they are methods of this
+object or of the mailbox, which use neither elements nor the session state.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import streamlit as st
+
+from ui.drawing.look import Look
+from ui.run.compute import recording_key
+from ui.run.mailbox import Requested
+from ui.view.presets import Preset
+from ui.view.view_url import DEFAULT, Partner, View, to_query
+from ui.web_page.browser import browser_theme, known_room
+from ui.web_page.popover import is_popover
+
+KEY = "step_page"  # of the session state
+KERNEL = "kernel"  # the control that chooses the kernel
+RECENT_SECONDS = 10.0  # how long a browser may still request the address before the current URL
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Which figure the browser was last given; the same step numbers keep it the same."""
+
+    scene: str
+    order: int
+    start: int
+    steps: range
+    since: float  # time.monotonic() when it was drawn first
+
+
+@dataclass(slots=True)
+class StepState:
+    """The view, of which the controls and the scene are drawn, and what belongs to it.
+
+    A view that the controls did not choose, as a preset's, gives each a new key: what the browser
+    still sends of the old ones, as when a key closes a popover before the new ones are there,
+    cannot be taken for a choice.
+    """
+
+    view: View = DEFAULT
+    applied: Requested | None = None  # what the mailbox held when it was last looked into
+    notices: tuple[str, ...] = ()  # what the address requested and the page could not show
+    preset: Preset | None = None  # whose sentence stands above the scene
+    controls: int = 0  # grows with each view that the controls did not choose: a part of their keys
+    order: int = 0  # grows where the stepper is to begin at the view's step
+    address: dict[str, str] | None = None  # the view's; None before the first
+    recent_addresses: list[tuple[dict[str, str], float]] = field(default_factory=list)
+    # The what-ifs that the browser says have changed: what each was drawn with, and its words.
+    what_ifs: dict[str, tuple[object, str]] = field(default_factory=dict)
+    new_explanation: str | None = (
+        None  # of an edit that was just switched on; "" for another change
+    )
+    explanation: tuple[View | None, str] = None, ""  # the same, with its recording's key
+    stopped: View | None = None  # the figure_key of the run that the visitor has stopped
+    entered: dict[str, Any] = field(default_factory=dict)  # entered(), when the page was drawn
+    room: Look | None = None  # that the stepper has measured
+    drawn: Drawn | None = None
+    sent: int = 0  # see stepper.Shown
+
+    def show(self, requested: Requested, view: View) -> None:
+        """Set every control to a requested view, and the stepper to its step."""
+        self.view, self.notices, self.preset = view, requested.notices, requested.preset
+        self.controls += 1
+        self.order += 1
+        self.applied = requested
+
+    def store(self, view: View) -> dict[str, str]:
+        """Store the view; return its address."""
+        address = to_query(view)
+        if self.address is not None and self.address != address:
+            self.recent_addresses.append((self.address, time.monotonic()))
+        self.view, self.address = view, address
+        return address
+
+    def has_recent_address(self, query: dict[str, str]) -> bool:
+        """Whether a query is the current view's, or a recent view's that a slow browser sends."""
+        now = time.monotonic()
+        self.recent_addresses = [
+            (address, since)
+            for address, since in self.recent_addresses
+            if now - since < RECENT_SECONDS
+        ]
+        return query == self.address or any(query == one for one, _ in self.recent_addresses)
+
+    def stop(self, key: View | None) -> None:
+        """Remember which view's run the visitor has stopped: its figure_key."""
+        self.stopped = key
+
+    def explain(self, view: View) -> str:
+        """What the edit does that was switched on last; "" where another recording is shown."""
+        if self.new_explanation is not None:
+            self.explanation = recording_key(view), self.new_explanation
+            self.new_explanation = None
+        explained, explanation = self.explanation
+        return explanation if explained == recording_key(view) else ""
+
+    def shown_preset(self, view: View) -> Preset | None:
+        """The preset whose story a view still tells."""
+        if self.preset is not None and story_key(self.preset.view) != story_key(view):
+            self.preset = None
+        return self.preset
+
+    def look(self, view: View) -> Look:
+        """How to draw a view: in the browser's theme, for the room that its page leaves the scene.
+
+        Until the stepper has measured the room, it is what it was at the last visit.
+        """
+        room = self.room or known_room()
+        return replace(room, theme=browser_theme(), sheet=view.sheet, stage=view.stage)
+
+
+def step_state() -> StepState:
+    """The session's state of the Step page; a run that another has replaced ends here."""
+    if KEY not in st.session_state:
+        st.session_state[KEY] = StepState()
+    return st.session_state[KEY]  # type: ignore[no-any-return]  # a StepState, as above
+
+
+def control_key(name: str) -> str:
+    """The key of a control, which holds until the view is set by something else."""
+    return f"{name}:{step_state().controls}"
+
+
+def entered() -> dict[str, Any]:
+    """What the controls are set to, by their keys, and which popovers are open."""
+    controls = control_key("")
+    values = {str(key): value for key, value in st.session_state.items()}
+    return {
+        key: value for key, value in values.items() if key.endswith(controls) or is_popover(key)
+    }
+
+
+def story_key(view: View) -> tuple[View, Partner | None]:
+    """What the steps of a view's scene depend on, but for the focused thread's cell of C."""
+    return recording_key(view), view.partner
