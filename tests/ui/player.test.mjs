@@ -56,15 +56,17 @@ test("digits make a number, which is complete with Enter or after a pause", (t) 
   assert.ok(typed("Enter"));
   assert.deepEqual(jumps, [12]);
   assert.ok(!typed("Enter"), "there is no number any more");
-  typed("7");
-  t.mock.timers.tick(799);
+  for (const digit of "70") {
+    typed(digit);
+    t.mock.timers.tick(799);
+  }
   assert.deepEqual(jumps, [12]);
   t.mock.timers.tick(1);
-  assert.deepEqual(jumps, [12, 7]);
+  assert.deepEqual(jumps, [12, 70]);
   typed("3");
   assert.ok(!typed("x"));
   t.mock.timers.tick(800);
-  assert.deepEqual(jumps, [12, 7], "another key drops the number");
+  assert.deepEqual(jumps, [12, 70], "another key drops the number");
 });
 
 test("the pages beside a step are requested, one at a time", () => {
@@ -148,6 +150,10 @@ test("a player that has drawn nothing hands on what it took over", () => {
   second.add("back", false);
   third.takeOver(second.handOver(null));
   assert.deepEqual(third.open(1, 4), { step: 9, keys: ["back"] });
+  const [fourth] = replayAt(0);
+  fourth.takeOver(third.handOver({ order: 1, step: 8 }));
+  assert.deepEqual(fourth.open(1, 4), { step: 8, keys: [] }, "each key has taken effect");
+  assert.deepEqual(fourth.open(2, 0).keys, ["forward", "back"]);
 });
 
 test("a figure fits its room, and a tall one the width alone", () => {

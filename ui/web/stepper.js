@@ -34,7 +34,7 @@ function mount(parent) {
     const { id, order } = player.scene;
     writeStep();
     app.reported = performance.now();
-    app.component.setStateValue("at", [id, order, player.step, player.scene.pages.asked ?? -1]);
+    app.component.setStateValue("at", [id, order, player.step, player.asked ?? -1]);
   }
 
   // Before anything else is clicked or entered Python hears of the step, which is to stay.

@@ -25,7 +25,8 @@ export const stepAt = (x, { left, width }, steps) => Math.floor(((x - left) / wi
 // What a pointer has done between two of its events: an action, a click, or nothing (null).
 export function gestureOf(down, up) {
   const [x, y] = [up.clientX - down.clientX, up.clientY - down.clientY];
-  const isSwipe = up.pointerType === "touch" && Math.abs(x) > Math.max(SWIPE_PIXELS, 2 * Math.abs(y));
+  const isSwipe = up.pointerType === "touch"
+    && Math.abs(x) > Math.max(SWIPE_PIXELS, 2 * Math.abs(y));
   if (isSwipe) return x < 0 ? "forward" : "back";
   return Math.hypot(x, y) > CLICK_PIXELS ? null : "click";
 }

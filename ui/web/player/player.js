@@ -171,6 +171,11 @@ export class Player {
     this.#rest();
   }
 
+  // The step whose page was asked for and has not come, or null.
+  get asked() {
+    return this.scene.pages.asked;
+  }
+
   // At rest the pages beside a step's own are asked for.
   #rest() {
     clearTimeout(this.#idle);
