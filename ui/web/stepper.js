@@ -224,16 +224,18 @@ function mount(parent) {
   const take = ({ detail }) => player.addPage(detail);
   const left = () => !document.fullscreenElement && isPresenting() && present(false);
   const watcher = new ResizeObserver(resized);
+  const closing = new AbortController();
+  const { signal } = closing;
   watcher.observe(root);
-  document.addEventListener(DRAWN, take);
-  document.addEventListener("click", unfold);
-  document.addEventListener("pointerdown", flush, true);
-  document.addEventListener("pointerdown", closePopover, true);
-  document.addEventListener("click", hold, true);
-  document.addEventListener("focusin", flush);
-  document.addEventListener("keydown", tabbed);
-  document.addEventListener("fullscreenchange", left);
-  window.addEventListener("resize", resized);
+  document.addEventListener(DRAWN, take, { signal });
+  document.addEventListener("click", unfold, { signal });
+  document.addEventListener("pointerdown", flush, { signal, capture: true });
+  document.addEventListener("pointerdown", closePopover, { signal, capture: true });
+  document.addEventListener("click", hold, { signal, capture: true });
+  document.addEventListener("focusin", flush, { signal });
+  document.addEventListener("keydown", tabbed, { signal });
+  document.addEventListener("fullscreenchange", left, { signal });
+  window.addEventListener("resize", resized, { signal });
 
   // Python's data: a line about the scene, then the figure itself.
   app.update = (component) => {
@@ -287,15 +289,7 @@ function mount(parent) {
     watcher.disconnect();
     skip.remove();
     document.body.classList.remove("presenting");
-    document.removeEventListener(DRAWN, take);
-    document.removeEventListener("click", unfold);
-    document.removeEventListener("pointerdown", flush, true);
-    document.removeEventListener("pointerdown", closePopover, true);
-    document.removeEventListener("click", hold, true);
-    document.removeEventListener("focusin", flush);
-    document.removeEventListener("keydown", tabbed);
-    document.removeEventListener("fullscreenchange", left);
-    window.removeEventListener("resize", resized);
+    closing.abort();
   };
   return app;
 }
