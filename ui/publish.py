@@ -34,7 +34,7 @@ from ui.scene import export
 from ui.view.presets import every_preset, presets
 from ui.view.shown_kernel import idea, short_name, title
 from ui.view.view_url import View, to_query
-from ui.web_page.web_files import PLAYER, read_web
+from ui.web_page.web_files import read_script, read_web
 
 MADE = "Made by Tilewise: python -m ui.publish"  # stands at the start of each file
 HEAD = 200  # bytes of a file that have it
@@ -170,10 +170,9 @@ def publish(folder: Path, pages: Sequence[Page]) -> Iterator[Page]:
     stay as they are: raises PublishError, a sentence, where one is in the way, and where the folder
     cannot be written. Raises SourceError or LaunchError for a view that cannot be run.
     """
-    scripts = read_web(*PLAYER, "animation.js", "reader.js", "published.js")
     shared = {
         "plotly.js": f"/* {MADE} */\n{get_plotlyjs()}",
-        "player.js": f"/* {MADE} */\n{scripts}",
+        "player.js": f"/* {MADE} */\n{read_script('published.js')}",
         "style.css": f"/* {MADE} */\n{css_colours()}{read_web('stepper.css', 'published.css')}",
     }
     links = {name: _link(name, text) for name, text in shared.items()}

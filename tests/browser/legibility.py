@@ -40,9 +40,8 @@ from ui.scene import scene
 from ui.view.presets import changes, presets
 from ui.view.view_url import PARAMETERS, View, from_query
 from ui.view.what_if import without_faults
+from ui.web_page.web_files import read_script
 
-WEB = app.ROOT / "ui" / "web"
-DRAW = (WEB / "frames.js", WEB / "plotly_nodes.js")  # what the app shows a step with
 READ = Path(__file__).with_suffix(".js")
 # The letters of the app's pages, which Streamlit brings: those of a machine differ.
 FONTS = {"Source Code Pro": "SourceCodeVF-Upright", "Source Sans": "SourceSansVF-Upright"}
@@ -182,8 +181,8 @@ class FigurePage:
         page.set_content(PAGE)
         page.add_style_tag(content="".join(map(_font_face, FONTS)))
         page.evaluate("() => Promise.all([...document.fonts].map((font) => font.load()))")
-        reader = "".join(file.read_text("utf-8") for file in (*DRAW, READ))
-        for script in (get_plotlyjs(), reader):
+        show_frame = read_script("player/plotly_nodes.js")
+        for script in (get_plotlyjs(), show_frame, READ.read_text("utf-8")):
             page.add_script_tag(content=script)
         self._names: list[str] = []
         self.room: Rectangle = (0, 0, 0, 0)

@@ -14,7 +14,7 @@ from tests.browser.scene import alike, picture, ready, setting, settled, until, 
 from ui.scene import scene
 from ui.view.presets import launch, source
 from ui.view.view_url import View, opening_view, to_query
-from ui.web_page.web_files import PLAYER, read_web
+from ui.web_page.web_files import read_script
 
 pytestmark = pytest.mark.browser
 
@@ -50,7 +50,7 @@ def test_the_scene_goes_on_when_its_data_is_overtaken_by_newer_data(visit: Open)
             .find((element) => element.__tilewise).__tilewise;
           update(component)();
         }""",
-        read_web(*PLAYER, "stepper.js"),
+        read_script("stepper.js"),
     )
     page.keyboard.press("ArrowRight")
     until(page, "Step 2 of")

@@ -13,7 +13,7 @@ from ui.web_page.web_files import FOLDER
 
 CONFIG = FOLDER.parents[1] / ".streamlit" / "config.toml"
 STYLES = sorted([*FOLDER.glob("*.css"), *FOLDER.glob("*.html")])
-SCRIPTS = sorted(file for file in FOLDER.glob("*.js") if file.name != "codemirror.js")
+SCRIPTS = sorted(file for file in FOLDER.rglob("*.js") if file.name != "codemirror.js")
 
 
 @pytest.mark.parametrize("file", STYLES, ids=lambda file: file.name)

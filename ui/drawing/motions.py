@@ -1,7 +1,7 @@
 """What moves while a scene plays: a value on its way, a wavefront that is served, a barrier's wall.
 
-Each is drawn by ui/web/motions.js upon the picture of its step, for a part of the time that the
-step is shown. The stages give them.
+Each is drawn by ui/web/player/motions.js upon the picture of its step, for a part of the
+time that the step is shown. The stages give them.
 """
 
 from __future__ import annotations

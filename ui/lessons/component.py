@@ -11,7 +11,7 @@ import streamlit as st
 
 from ui.lessons.lesson import Kind
 from ui.web_page.reported import whole_number
-from ui.web_page.web_files import PLAYER, read_web
+from ui.web_page.web_files import read_script, read_web
 
 
 @functools.cache
@@ -19,7 +19,7 @@ def _register_components() -> tuple[Any, Any, Any, Any]:
     """Register all four, once in a process."""
     stops = st.components.v2.component(
         "tilewise_stops", html=read_web("stops.html"), css=read_web("lesson.css"),
-        js=read_web("stops.js", "stops_page.js"), isolate_styles=False,
+        js=read_script("stops_page.js"), isolate_styles=False,
     )  # fmt: skip
     picker = st.components.v2.component(
         "tilewise_picker",
@@ -32,7 +32,7 @@ def _register_components() -> tuple[Any, Any, Any, Any]:
         "tilewise_lesson_scene",
         html=read_web("lesson_scene.html"),
         css=read_web("stepper.css", "lesson.css"),
-        js=read_web("stops.js", *PLAYER, "lesson_scene.js", "lesson_scene_page.js"),
+        js=read_script("lesson_scene_page.js"),
         isolate_styles=False,
     )
     address = st.components.v2.component(

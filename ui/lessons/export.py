@@ -47,10 +47,9 @@ from ui.run.click_cost import Work, lesson_file
 from ui.scene.export import within_script
 from ui.view.presets import source
 from ui.view.view_url import View
-from ui.web_page.web_files import PLAYER, read_web
+from ui.web_page.web_files import read_script, read_web
 
 STYLES = ("stepper.css", "lesson.css", "lesson_file.css")
-SCRIPTS = ("stops.js", *PLAYER, "lesson_scene.js", "reader.js", "lesson_file.js")
 # Which picture a browser takes: the first whose condition holds, else, and on paper, USUAL's.
 PICTURES: tuple[tuple[str, Look], ...] = (
     (
@@ -96,7 +95,7 @@ def write_lesson(name: str, with_notes: bool) -> Iterator[str]:
             yield f"<script>{get_plotlyjs()}</script>\n"
             has_plotly = True
         yield f"<section>{_part(part, asked)}</section>\n"
-    yield f"<script>\n{read_web(*SCRIPTS)}</script>\n</body>\n</html>\n"
+    yield f"<script>\n{read_script('lesson_file.js')}</script>\n</body>\n</html>\n"
 
 
 def _part(part: Part, asked: int) -> str:

@@ -17,7 +17,7 @@ from plotly.offline import get_plotlyjs
 from simulator import Report
 from simulator.observers.counters import FIELDS, IDEAL_FIELDS
 from ui.scene.packed_frames import FramePacker
-from ui.web_page.web_files import PLAYER, read_web
+from ui.web_page.web_files import read_script, read_web
 
 FORMULA = ("=", "+", "-", "@")  # what a spreadsheet takes for a formula begins with one of these
 
@@ -45,7 +45,7 @@ def html(
     yield get_plotlyjs()
     yield f"</script>\n<script>\n{navigation_script(navigation, start)}\nconst figure = "
     yield from figure_json(figure)
-    yield f";\n{read_web(*PLAYER, 'animation.js')}loadFigure(figure);\n"
+    yield f";\n{read_script('animation.js')}loadFigure(figure);\n"
     yield "</script>\n</body>\n</html>\n"
 
 

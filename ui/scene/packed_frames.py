@@ -1,7 +1,7 @@
 """Frames as they are sent: each text list and each shape once, and of a frame only what changes.
 
 A frame of Plotly says again what the one before it said, and the steps of a loop's iterations look
-alike: packed, a page of frames is a tenth as long. `unpackFrames` in ui/web/frames.js is the
+alike: packed, a page of frames is a tenth as long. `unpackFrames` in ui/web/player/frames.js is the
 inverse.
 """
 

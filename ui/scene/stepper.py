@@ -14,7 +14,7 @@ import streamlit as st
 from ui.drawing.look import Look, Stage
 from ui.drawing.room import parse_room
 from ui.web_page.reported import parse
-from ui.web_page.web_files import PLAYER, read_web
+from ui.web_page.web_files import read_script, read_web
 
 STAGES = {
     Stage.COPY: "copy",
@@ -92,7 +92,7 @@ def _register_components() -> tuple[Any, Any]:
     """Register the stepper and what brings it frames of other pages, once in a process."""
     stepper = st.components.v2.component(
         "tilewise_stepper", html=read_web("stepper.html"), css=read_web("stepper.css"),
-        js=read_web(*PLAYER, "stepper.js"), isolate_styles=False,
+        js=read_script("stepper.js"), isolate_styles=False,
     )  # fmt: skip
     pages = st.components.v2.component(
         "tilewise_pages", js=read_web("pages.js"), isolate_styles=False

@@ -1,5 +1,8 @@
-// A lesson as a file: its stops are walked, its scenes played and printed. This stands behind
-// lesson_scene.js and reader.js.
+// A lesson as a file: its stops are walked, its scenes played and printed.
+import { startScene } from "./lesson_scene.js";
+import { figureName, whenReaderChanges } from "./reader.js";
+import { startStops, walkByKey } from "./stops.js";
+
 document.querySelectorAll(".stops").forEach(startStops);
 document.addEventListener("keydown", walkByKey);
 

@@ -1,5 +1,7 @@
-// A scene that a lesson's reader steps through. It may stand among stops and other scenes. This
-// stands behind stops.js and player.js in one script.
+// A scene that a lesson's reader steps through. It may stand among stops and other scenes.
+import { Player } from "./player/player.js";
+import { TYPED_INTO, nearestWalked, walkOf } from "./stops.js";
+
 const AROUND = 96; // pixels of the window for the page's header and a line of text above the toolbar
 const SCENE_LOWEST = 240; // pixels of a scene; a window that is lower scrolls
 
@@ -40,7 +42,7 @@ function isForScene(root, event) {
 
 // The player of a scene within root, whose markup is scene_html's. order names the scene, layout is
 // its figure's.
-function startScene(root, { order, name }, layout) {
+export function startScene(root, { order, name }, layout) {
   for (const one of root.querySelectorAll("[data-app], [data-do=leave]")) one.remove();
   const [stage, bar] = [".stage", ".bar"].map((one) => root.querySelector(one));
   let player = null;
@@ -55,14 +57,14 @@ function startScene(root, { order, name }, layout) {
     return { width, height: layout.height * scale };
   }
 
-  player = createPlayer(root.querySelector(".stepper"), {
+  player = new Player(root.querySelector(".stepper"), {
     room,
     owns: (event) => isForScene(root, event),
     moved: (step) => scenes.steps.set(order, step),
   });
   player.picture.setAttribute("aria-label", name);
   const step = scenes.steps.get(order);
-  if (step !== undefined) player.follow({ order, step, repeated: [] });
+  if (step !== undefined) player.replay.takeOver({ order, step, record: [] });
   root.classList.add("walking");
   return player;
 }

@@ -1,5 +1,7 @@
-// The component of the Learn page that plays a scene. This stands behind lesson_scene.js in one
-// script. A line of Python's data is about the scene, the rest is its figure.
+// The component of the Learn page that plays a scene. A line of Python's data is about the scene, the
+// rest is its figure.
+import { startScene } from "./lesson_scene.js";
+
 function fill(root, header, layout) {
   root.innerHTML = header.html;
   return { root, order: header.order, id: null, player: startScene(root, header, layout) };

@@ -5,10 +5,10 @@ const [isPhone, isDark] = ["(max-width: 640px)", "(prefers-color-scheme: dark)"]
 );
 
 // Of a scene's figures the name of the one for this reader.
-const figureName = () => (
+export const figureName = () => (
   `${isPhone.matches ? "phone" : "wide"}-${isDark.matches ? "dark" : "light"}`
 );
 
-function whenReaderChanges(act) {
+export function whenReaderChanges(act) {
   for (const one of [isPhone, isDark]) one.addEventListener("change", act);
 }

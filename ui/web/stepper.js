@@ -1,4 +1,7 @@
 // The component of the Step page: a player that tells Python of its step, its room and of clicks.
+import { OPEN, TYPED } from "./player/keyboard.js";
+import { Player } from "./player/player.js";
+
 const PAUSE_MS = 450; // after the last step, before Python hears of it
 const SPACING_MS = 1000; // between two reports of steps: a hundred visitors may step at once
 const FOLLOWED_MS = 250; // a click on a link right after a report, which it must not overtake
@@ -75,7 +78,7 @@ function mount(parent) {
 
   // The room in whole units of the grid.
   function measure() {
-    const { width, height: free } = player.room();
+    const { width, height: free } = player.stage.room();
     const isPhone = window.innerWidth < PHONE;
     const [across, down] = isPhone ? PHONE_GRID : GRID;
     const height = isPhone ? window.innerHeight : free;
@@ -137,7 +140,7 @@ function mount(parent) {
     if (on) app.windowed = app.room;
     root.classList.toggle("presenting", on);
     document.body.classList.toggle("presenting", on);
-    player.hold();
+    player.stage.hold();
     app.settling = true;
     clearTimeout(app.measuring);
     tellRoom(on ? wholeScreen() : app.windowed);
@@ -145,7 +148,7 @@ function mount(parent) {
     else if (document.fullscreenElement) await document.exitFullscreen().catch(() => {});
     app.settling = false;
     leaveBanner();
-    player.fit();
+    player.stage.fit();
     resized();
   }
   const isPresenting = () => root.classList.contains("presenting");
@@ -155,7 +158,7 @@ function mount(parent) {
     app.component.setTriggerValue("chosen", { name, value });
   }
 
-  const player = createPlayer(root, {
+  const player = new Player(root, {
     moved: () => {
       clearTimeout(app.reporting);
       const wait = app.reported + SPACING_MS - performance.now();
@@ -176,7 +179,7 @@ function mount(parent) {
       sheet: () => choose("sheet", app.header.sheet === "overview" ? "lecture" : "overview"),
       stage: () => app.header.sheet === "lecture" && choose("stage", "toggled"),
       hazard: () => {
-        player.forget();
+        player.replay.forget();
         choose("hazard", "");
       },
     },
@@ -184,7 +187,7 @@ function mount(parent) {
       S: "stage", w: "hazard", W: "hazard" },
   });
   // Under load Streamlit may put the component there anew.
-  if (latest) player.follow(latest.legacy);
+  if (latest) player.replay.takeOver(latest.handOver());
   latest = player;
   player.picture.id = "scene";
   select.onchange = () => {
@@ -221,16 +224,18 @@ function mount(parent) {
   const take = ({ detail }) => player.addPage(detail);
   const left = () => !document.fullscreenElement && isPresenting() && present(false);
   const watcher = new ResizeObserver(resized);
+  const closing = new AbortController();
+  const { signal } = closing;
   watcher.observe(root);
-  document.addEventListener(DRAWN, take);
-  document.addEventListener("click", unfold);
-  document.addEventListener("pointerdown", flush, true);
-  document.addEventListener("pointerdown", closePopover, true);
-  document.addEventListener("click", hold, true);
-  document.addEventListener("focusin", flush);
-  document.addEventListener("keydown", tabbed);
-  document.addEventListener("fullscreenchange", left);
-  window.addEventListener("resize", resized);
+  document.addEventListener(DRAWN, take, { signal });
+  document.addEventListener("click", unfold, { signal });
+  document.addEventListener("pointerdown", flush, { signal, capture: true });
+  document.addEventListener("pointerdown", closePopover, { signal, capture: true });
+  document.addEventListener("click", hold, { signal, capture: true });
+  document.addEventListener("focusin", flush, { signal });
+  document.addEventListener("keydown", tabbed, { signal });
+  document.addEventListener("fullscreenchange", left, { signal });
+  window.addEventListener("resize", resized, { signal });
 
   // Python's data: a line about the scene, then the figure itself.
   app.update = (component) => {
@@ -272,7 +277,7 @@ function mount(parent) {
   function returnFocus(before, header) {
     const at = document.activeElement;
     if (!before || before.order === header.order) return;
-    if (!player.byPointer && at !== document.body) return;
+    if (!player.keyboard.byPointer && at !== document.body) return;
     if (at?.closest?.(`${TYPED}, ${OPEN}, [data-testid=stPopoverBody]`)) return;
     player.picture.focus({ preventScroll: true });
   }
@@ -284,15 +289,7 @@ function mount(parent) {
     watcher.disconnect();
     skip.remove();
     document.body.classList.remove("presenting");
-    document.removeEventListener(DRAWN, take);
-    document.removeEventListener("click", unfold);
-    document.removeEventListener("pointerdown", flush, true);
-    document.removeEventListener("pointerdown", closePopover, true);
-    document.removeEventListener("click", hold, true);
-    document.removeEventListener("focusin", flush);
-    document.removeEventListener("keydown", tabbed);
-    document.removeEventListener("fullscreenchange", left);
-    window.removeEventListener("resize", resized);
+    closing.abort();
   };
   return app;
 }

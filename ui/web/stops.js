@@ -1,12 +1,12 @@
 // Stops of a lesson: one is shown. The arrow keys walk the stops, or step the scene, that are nearest
 // to the window's middle.
-const TYPED_INTO = "input, textarea, select, [contenteditable=true], [role=combobox], [role=listbox], .picker, dialog";
+export const TYPED_INTO = "input, textarea, select, [contenteditable=true], [role=combobox], [role=listbox], .picker, dialog";
 
 // Where the reader was in stops that were drawn before, as after the browser's Back.
 const walkedTo = (window.tilewiseStops ??= new Map());
 
 // Walk the stops within root; root keeps its place when it is filled anew.
-function startStops(root) {
+export function startStops(root) {
   const stops = [...root.querySelectorAll(".stop")];
   const place = root.querySelector(".place");
   const buttons = [...root.querySelectorAll("[data-walk]")];
@@ -40,7 +40,7 @@ function startStops(root) {
 }
 
 // The walked stops or the scene whose middle is nearest to the window's, of those that can be seen.
-function nearestWalked() {
+export function nearestWalked() {
   const middle = window.innerHeight / 2;
   const seen = [...document.querySelectorAll(".walking")].flatMap((root) => {
     const { top, bottom, height } = root.getBoundingClientRect();
@@ -51,12 +51,12 @@ function nearestWalked() {
 }
 
 // Where a key walks to: -1 back, 1 on; nowhere for another key.
-function walkOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+export function walkOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   if (ctrlKey || metaKey || altKey || shiftKey) return undefined;
   return { ArrowLeft: -1, ArrowRight: 1 }[key];
 }
 
-function walkByKey(event) {
+export function walkByKey(event) {
   const by = walkOf(event);
   if (!by || event.defaultPrevented) return;
   if (event.composedPath()[0].closest?.(TYPED_INTO)) return;

@@ -1,5 +1,6 @@
-// The component of the Learn page: it fills in the stops that Python has drawn. This stands behind
-// stops.js in one script.
+// The component of the Learn page: it fills in the stops that Python has drawn.
+import { startStops, walkByKey } from "./stops.js";
+
 export default function (component) {
   const { parentElement, data } = component;
   const root = parentElement.querySelector(".stops");

@@ -1,6 +1,7 @@
 // Shows a step in a plot. This file alone uses what plotly.js does not document: the SVG nodes that
 // it drew. Texts and shapes are written straight into them, since a redraw of all traces takes ten
 // times as long. Where a node is missing, Plotly.animate draws what these do not write.
+import { decoded, textsAt } from "./frames.js";
 
 const CLEAR = "rgba(0,0,0,0)"; // a fill that Plotly draws as none
 const nodesOfTraces = new WeakMap(); // of a trace's drawn points: its text nodes, by point
@@ -56,7 +57,7 @@ function writeTitle(gd, text) {
 // Once a font has come that was on its way when a plot was drawn, Plotly draws the plot again as it
 // was then, another step's texts and all. Not a plot whose texts are written here: they are in the new
 // font by themselves. The token says which of several such draws is the last; none is.
-function keepAsWritten(gd) {
+export function keepAsWritten(gd) {
   gd._fontLoadToken = null;
 }
 
@@ -100,7 +101,7 @@ function writeShapes(gd, whole, shapes) {
 
 // Show frame n of some frames, the first of which has everything that changes. Plotly's own data
 // follows, so that a picture saved from it is the same.
-function showFrame(gd, frames, n) {
+export function showFrame(gd, frames, n) {
   const missing = []; // traces whose nodes are not there
   for (const [trace, texts] of textsAt(frames, n)) {
     const before = gd.data[trace].text;
@@ -126,7 +127,7 @@ function showFrame(gd, frames, n) {
 // Let one text of each of some traces stand out from the others, or with null none. Texts that are
 // clear stand one upon the other, in the place of the texts of the traces `covered`: only the one is
 // seen.
-function markTexts(gd, traces, at, covered) {
+export function markTexts(gd, traces, at, covered) {
   for (const trace of traces) markText(gd, trace, at);
   if (!traces.some((trace) => isClear(gd, trace))) return;
   for (const node of covered.flatMap((trace) => textNodes(gd, trace) ?? [])) {

@@ -6,7 +6,7 @@ const SHARE = 0.6; // of a step's time, in which everything has come
 const moving = new WeakMap(); // of plots: the layer that is drawn upon them
 
 // Let the motions of the step that was just drawn be seen, at a pace in steps a second.
-function playMotions(plot, motions, pace) {
+export function playMotions(plot, motions, pace) {
   stopMotions(plot);
   const isCalm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   if (!motions?.length || pace > FASTEST || isCalm) return;
@@ -24,7 +24,7 @@ function playMotions(plot, motions, pace) {
     .then(() => layer.remove(), () => {}); // cancelled: the layer is gone
 }
 
-function stopMotions(plot) {
+export function stopMotions(plot) {
   moving.get(plot)?.remove();
   moving.delete(plot);
 }

@@ -1,0 +1,71 @@
+// The part of the page that the picture has: it is scaled as a whole to the room there is.
+import { fitFigure } from "./geometry.js";
+
+const MARGIN = 4; // pixels under the scene
+const LOWEST = 300; // pixels; a window that is lower scrolls
+const HELD_MS = 3000; // that a picture is faded at most until the one for another room is there
+
+export class Stage {
+  element;
+  #root;
+  #player;
+  #timeline;
+  #fitted = { scale: 1, left: 0 };
+  #held = null; // the timer of a picture that waits for the one for another room
+
+  constructor(root, player, room) {
+    this.#root = root;
+    this.#player = player;
+    this.element = root.querySelector(".stage");
+    this.#timeline = root.querySelector(".timeline");
+    if (room) this.room = room;
+  }
+
+  // The room that the page leaves the figure, in CSS pixels: the rest of the window.
+  room() {
+    const scroller = this.#root.closest(".stMain");
+    const top = this.element.getBoundingClientRect().top + (scroller?.scrollTop ?? 0);
+    const margin = this.#root.classList.contains("presenting") ? 0 : MARGIN;
+    const height = Math.max(LOWEST, window.innerHeight - Math.max(0, top) - margin);
+    return { width: this.element.clientWidth, height };
+  }
+
+  fit() {
+    const [room, { scene }] = [this.room(), this.#player];
+    if (!scene) {
+      this.element.style.height = `${room.height}px`;
+      return;
+    }
+    this.#fitted = fitFigure(scene.layout, room, this.#held === null ? Infinity : 1);
+    const { scale, left, height, bar } = this.#fitted;
+    scene.plot.style.transform = `translate(${left}px) scale(${scale})`;
+    this.element.style.height = `${height}px`;
+    this.#timeline.hidden = !bar;
+    for (const side in bar) this.#timeline.style[side] = `${bar[side]}px`;
+  }
+
+  // The picture keeps its size, faded, until the one for another room is there.
+  hold() {
+    if (!this.#player.scene) return;
+    clearTimeout(this.#held);
+    this.#held = setTimeout(() => {
+      this.release();
+      this.fit();
+    }, HELD_MS);
+    this.element.classList.add("held");
+    this.fit();
+  }
+
+  release() {
+    clearTimeout(this.#held);
+    this.#held = null;
+    this.element.classList.remove("held");
+  }
+
+  // Where a pointer is, in pixels of the figure.
+  placeOf({ clientX, clientY }) {
+    const box = this.element.getBoundingClientRect();
+    const { scale, left } = this.#fitted;
+    return [(clientX - box.left - left) / scale, (clientY - box.top) / scale];
+  }
+}
