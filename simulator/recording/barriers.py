@@ -65,8 +65,14 @@ def describe_absent(recording: Recording, group: Absent) -> str:
     others = len(group.threads) - 1
     if others:
         name += f" and {others} other{'s' if others > 1 else ''}"
+    return f"{name} {describe_place(group)}"
+
+
+def describe_place(group: Absent) -> str:
+    """What threads do that do not come to a barrier: "go on at line 7"."""
+    are_several = len(group.threads) > 1
     if group.line is None:
-        return f"{name} {'have' if others else 'has'} ended"
+        return "have ended" if are_several else "has ended"
     if group.waits:
-        return f"{name} {'wait' if others else 'waits'} at line {group.line}"
-    return f"{name} {'go' if others else 'goes'} on at line {group.line}"
+        return f"{'wait' if are_several else 'waits'} at line {group.line}"
+    return f"{'go' if are_several else 'goes'} on at line {group.line}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator import narrate, record, simulate
+from simulator import record, simulate
+from simulator.recording import narrate_overview
 from simulator.recording.parts import parts
 from simulator.recording.requests import requests
 from tests.simulator.launches import launch_text
@@ -90,7 +91,7 @@ def test_far_access_is_recorded_outside(case: str) -> None:
     recording = record(kernel, launch)
     dropped = 0
     for step in recording.steps:
-        assert narrate.sentence(recording, step, thread)
+        assert narrate_overview.sentence(recording, step, thread)
         requests(recording, step, 0)
         parts(recording, step, thread)
         for access in step.accesses:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Launch, SourceError, compile_kernel, narrate, record, simulate
+from simulator import Launch, SourceError, compile_kernel, record, simulate
+from simulator.recording.narrate_overview import sentence
 from tests.simulator.launches import launch_text
 
 I = np.arange(32)  # noqa: E741  # threadIdx.x of the one warp
@@ -199,6 +200,6 @@ def test_pointers_in_memory_are_shown_as_places() -> None:
         x[threadIdx.x] = *q;
     }"""
     recording = record(*launch_text(text, block=4, x=np.zeros(4, np.int32)))
-    sentences = {step.line: narrate.sentence(recording, step, 2) for step in recording.steps}
+    sentences = {step.line: sentence(recording, step, 2) for step in recording.steps}
     assert "&s[4]" in sentences[5]
     assert "7" in sentences[4]

@@ -14,7 +14,8 @@ import pytest
 from simulator import SourceError, compile_kernel, record, simulate
 from simulator.__main__ import main
 from simulator.language.print_format import format_text, parse_format
-from simulator.recording.narrate import sentence, spoken
+from simulator.recording.narrate import spoken
+from simulator.recording.narrate_overview import sentence
 from tests.simulator.launches import launch_text
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Recording, narrate, record, simulate
+from simulator import Recording, record, simulate
 from simulator.language.tree import Barrier, Kernel
 from simulator.observers.counters import FIELDS
 from simulator.observers.transactions import IDLE
+from simulator.recording import narrate_warp
 from simulator.recording.navigation import (
     Granularity,
     boundaries,
@@ -271,4 +272,4 @@ def test_warp_sentence(case: tuple[str, int, str, int]) -> None:
     name, line, kind, warp = case
     recording = record(*ALL[name])
     step = next(s for s in recording.steps if (s.line, s.kind) == (line, kind))
-    assert narrate.warp_sentence(recording, step, warp) == SENTENCES[case]
+    assert narrate_warp.warp_sentence(recording, step, warp) == SENTENCES[case]
