@@ -16,15 +16,15 @@ from typing import Any
 from gpu import bits, hardware, recorded
 from gpu.candidate import Candidate, check_size, choose, variants
 from gpu.compare import request, with_simulated
+from gpu.comparison import Comparison, comparison_from
 from gpu.device import Device, Status, status_from
 from gpu.microbenchmarks import limits
 from gpu.microbenchmarks.limits import Limits, limits_from
-from gpu.result import Comparison, comparison_from
 from gpu.scale import job as scale_job
 from gpu.scale import recorded as scale_recorded
-from gpu.scale.result import scaling_from
+from gpu.scale.scaling import scaling_from
 from gpu.shapes import job as shapes_job
-from gpu.shapes.result import Shapes, shapes_from
+from gpu.shapes.shape import Shapes, shapes_from
 from gpu.tables import limits_table, scaling_table, shapes_table, table
 from gpu.toolkit import ToolError
 from gpu.worker import Worker, WorkerError

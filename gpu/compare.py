@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpu.candidate import Candidate, check_size
+from gpu.comparison import Comparison, KernelResult
 from gpu.compile import Loaded, compile_text, load
 from gpu.cublas import product
 from gpu.device import Device
@@ -21,7 +22,6 @@ from gpu.json_data import decode
 from gpu.precision import PRECISIONS
 from gpu.predict import NotPredictedError, Predict, predict
 from gpu.progress import Progress, portion
-from gpu.result import Comparison, KernelResult
 from gpu.timing import FLUSH_BYTES, Timing, measure
 from gpu.verify import CHUNK, MARGIN, Verdict, finite, judge, random_inputs, reference, scale
 from simulator.language.errors import LaunchError, SourceError

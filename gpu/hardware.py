@@ -19,11 +19,11 @@ import numpy as np
 
 from gpu.candidate import Candidate
 from gpu.compare import CompareJob, request
+from gpu.comparison import Comparison
 from gpu.compile import compile_text, load
 from gpu.device import architecture
 from gpu.json_data import decode
 from gpu.precision import PRECISIONS
-from gpu.result import Comparison
 from gpu.toolkit import ToolError, run
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpu.bits import BitVerdict
+from gpu.comparison import Comparison
 from gpu.device import Device
 from gpu.json_data import decode
 from gpu.microbenchmarks.limits import Limits, limits_from
-from gpu.result import Comparison
 from gpu.shapes.plan import Table
-from gpu.shapes.result import Shape, Shapes
+from gpu.shapes.shape import Shape, Shapes
 from simulator.broken_file import Broken, BrokenFileError, log, read_text
 from simulator.language.errors import LaunchError
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 
+from gpu.comparison import Comparison, KernelResult
 from gpu.microbenchmarks.limits import Limits
 from gpu.precision import short_name
 from gpu.predict import global_sectors, shared_wavefronts
-from gpu.result import Comparison, KernelResult
-from gpu.scale.result import ScaleRun, Scaling
-from gpu.shapes.result import Shape, Shapes, geometric_mean
+from gpu.scale.scaling import ScaleRun, Scaling
+from gpu.shapes.shape import Shape, Shapes, geometric_mean
 
 
 def table(comparison: Comparison) -> str:

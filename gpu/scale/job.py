@@ -19,7 +19,7 @@ from gpu.progress import Progress, portion
 from gpu.scale.cublas_xt import CublasXt, CublasXtError
 from gpu.scale.placement import Multiply, Placement
 from gpu.scale.plan import FLOAT_BYTES, Plan, Size, make_plan
-from gpu.scale.result import ScaleRun, Scaling, Way
+from gpu.scale.scaling import ScaleRun, Scaling, Way
 from gpu.timing import Timing, measure_calls
 from gpu.verify import Verdict, finite, judge, random_inputs, reference, scale
 from simulator.catalogue import catalogue

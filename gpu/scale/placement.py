@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gpu.scale.plan import Move, Piece, Plan, Product
-from gpu.scale.result import Way
+from gpu.scale.scaling import Way
 from gpu.verify import MARGIN
 
 

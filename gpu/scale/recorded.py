@@ -9,7 +9,7 @@ from typing import Any
 
 from gpu import recorded
 from gpu.json_data import decode
-from gpu.scale.result import Scaling
+from gpu.scale.scaling import Scaling
 from simulator.broken_file import Broken
 
 FOLDER = recorded.FOLDER / "scale"

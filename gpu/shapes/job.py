@@ -16,7 +16,7 @@ from gpu.json_data import decode
 from gpu.progress import Progress, portion
 from gpu.shapes.plan import WIDE, Pace, Plan, Table, Tuned
 from gpu.shapes.plan import choose as choose_plan
-from gpu.shapes.result import Shape, Shapes
+from gpu.shapes.shape import Shape, Shapes
 from gpu.shapes.sizes import KNOWN, Size, random_sizes
 from gpu.timing import measure
 from gpu.verify import MARGIN, judge, random_inputs, reference, scale

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from simulator.exercises.evidence import UncheckedError, gather, line_of
 from simulator.exercises.exercise import Exercise
 from simulator.exercises.goal import goal, size_text
-from simulator.exercises.result import RequirementResult, judge_requirement
+from simulator.exercises.judge_requirement import RequirementResult, judge_requirement
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.verdict.form import OwnKernel

@@ -8,7 +8,7 @@ from pathlib import Path
 from gpu.device import Device
 from gpu.json_data import decode
 from gpu.shapes.plan import Pace, Table, Tuned, choose
-from gpu.shapes.result import Shape, Shapes
+from gpu.shapes.shape import Shape, Shapes
 
 CANNED = Path(__file__).with_name("comparison.json")
 SMALL = Tuned(

@@ -15,7 +15,7 @@ from gpu.json_data import decode
 from gpu.probe import check_index
 from gpu.progress import Progress
 from gpu.scale.plan import make_plan
-from gpu.scale.result import ScaleRun, Scaling, Way
+from gpu.scale.scaling import ScaleRun, Scaling, Way
 from gpu.worker import serve
 from simulator.language.errors import LaunchError
 from tests.gpu.fake_shapes import shapes_of

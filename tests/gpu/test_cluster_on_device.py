@@ -10,7 +10,7 @@ import pytest
 
 from gpu.candidate import choose
 from gpu.compare import request
-from gpu.result import comparison_from
+from gpu.comparison import comparison_from
 from gpu.worker import Job
 from tests.ui.dask_cluster import running_cluster
 from tests.until import until

@@ -10,8 +10,8 @@ import pytest
 
 from gpu.candidate import choose
 from gpu.compare import CompareJob, check_memory, memory_needed, request, with_simulated
+from gpu.comparison import comparison_from
 from gpu.json_data import decode
-from gpu.result import comparison_from
 from simulator.language.errors import LaunchError
 
 CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))

@@ -10,8 +10,8 @@ import pytest
 
 from gpu import hardware
 from gpu.candidate import Candidate, choose
+from gpu.comparison import Comparison, comparison_from
 from gpu.hardware import METRICS, launches
-from gpu.result import Comparison, comparison_from
 from gpu.toolkit import ToolError
 
 CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))

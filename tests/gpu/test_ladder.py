@@ -9,8 +9,8 @@ import pytest
 
 from gpu.candidate import Candidate, choose
 from gpu.compare import request
+from gpu.comparison import comparison_from
 from gpu.precision import PRECISIONS
-from gpu.result import comparison_from
 from gpu.worker import Worker
 from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.ctype import Array

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from gpu.__main__ import main
+from gpu.comparison import comparison_from
 from gpu.compile import compile_text
 from gpu.device import Device, status_from
 from gpu.microbenchmarks import ceilings, latency
 from gpu.microbenchmarks.latency import chain, cycle, region_bytes
 from gpu.microbenchmarks.limits import limits_from, request
-from gpu.result import comparison_from
 from gpu.tables import limits_table
 from gpu.worker import Worker
 

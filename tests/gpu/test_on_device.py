@@ -14,7 +14,7 @@ import pytest
 from gpu.__main__ import main
 from gpu.candidate import Candidate, choose
 from gpu.compare import request
-from gpu.result import Comparison, comparison_from
+from gpu.comparison import Comparison, comparison_from
 from gpu.worker import Job, Worker, WorkerError
 from simulator.language.ctype import Array
 

@@ -10,8 +10,8 @@ import pytest
 
 from gpu.candidate import Candidate
 from gpu.compare import compare, request
+from gpu.comparison import comparison_from
 from gpu.own import own_candidate
-from gpu.result import comparison_from
 from simulator import LaunchError, compile_kernel
 from simulator.verdict.form import OwnKernel
 from simulator.verdict.guess import guess_form

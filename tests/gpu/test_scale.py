@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpu.comparison import comparison_from
 from gpu.compile import Binary, Loaded, Resources
 from gpu.device import Status
 from gpu.progress import Progress
-from gpu.result import comparison_from
 from gpu.scale import job
 from gpu.scale.cublas_xt import CublasXtError
 from gpu.scale.job import choose_counts, request
 from gpu.scale.placement import Placement
 from gpu.scale.plan import make_plan
-from gpu.scale.result import Scaling, Way, scaling_from
+from gpu.scale.scaling import Scaling, Way, scaling_from
 from simulator.language.errors import LaunchError
 from tests.gpu import fake_cupy
 from tests.gpu.fake_cupy import Host

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu.scale.job import request
-from gpu.scale.result import Way, scaling_from
+from gpu.scale.scaling import Way, scaling_from
 from gpu.worker import Worker
 
 pytestmark = pytest.mark.gpu

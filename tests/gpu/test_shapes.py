@@ -10,7 +10,7 @@ import pytest
 
 from gpu.shapes import job
 from gpu.shapes.plan import Plan, choose, plans
-from gpu.shapes.result import geometric_mean, shapes_from
+from gpu.shapes.shape import geometric_mean, shapes_from
 from gpu.shapes.sizes import COUNT, LONGEST, SHORTEST, random_sizes
 from gpu.tables import shapes_table
 from simulator import Launch, catalogue, compile_kernel, simulate

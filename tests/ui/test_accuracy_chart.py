@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from gpu.comparison import Comparison, comparison_from
 from gpu.microbenchmarks.ceilings import Ceilings
 from gpu.microbenchmarks.latency import Latency
 from gpu.microbenchmarks.limits import Limits
-from gpu.result import Comparison, comparison_from
 from ui.gpu_charts import accuracy, performance, roofline
 
 CANNED = Path(__file__).parent.parent / "gpu" / "comparison.json"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu.result import Comparison, comparison_from
+from gpu.comparison import Comparison, comparison_from
 from simulator.observers.counters import FIELDS
 from ui.drawing.palette import BASE_COLOUR, COMPARED_COLOUR, DARK, LIGHT, REFERENCE_COLOUR
 from ui.gpu_charts import performance, rows

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpu.comparison import Comparison, KernelResult, comparison_from
 from gpu.microbenchmarks.ceilings import Ceilings
 from gpu.microbenchmarks.latency import Latency
 from gpu.microbenchmarks.limits import Limits
-from gpu.result import Comparison, KernelResult, comparison_from
 from simulator.observers.counters import FIELDS
 from ui.gpu_charts import counters, latency, roofline
 from ui.gpu_charts.label_placement import GAP, LabelPosition, View, place_labels

@@ -17,8 +17,8 @@ from ui.lessons.export import build_lesson
 from ui.lessons.judge import right_answer
 from ui.lessons.lesson import ExercisePart, Kind, Notes, QuestionPart, ScenePart, Stops
 from ui.lessons.parse import lessons, parse_lesson
+from ui.lessons.played_scene import draw_scene
 from ui.lessons.quantities import find
-from ui.lessons.scene import draw_scene
 from ui.lessons.visit import Visit
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "learn.py")

@@ -34,8 +34,8 @@ from ui.lessons.lesson import (
 from ui.lessons.markup import COLOUR, css_on_paper
 from ui.lessons.parse import FOLDER, lessons, parse_lesson
 from ui.lessons.picture import draw_stop, draw_stops
+from ui.lessons.played_scene import count_steps, draw_scene
 from ui.lessons.quantities import find
-from ui.lessons.scene import count_steps, draw_scene
 from ui.run.standalone import parse_address
 
 HEAD = '```lesson\ntitle = "T"\nminutes = 1\nidea = "I."\n```\n'

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from gpu import recorded
+from gpu.comparison import Comparison
 from gpu.recorded import RecordedRun
-from gpu.result import Comparison
 from gpu.tables import table as text_table
 from tests.ui.test_compare_page import without
 from ui.gpu_charts import counters, performance, roofline

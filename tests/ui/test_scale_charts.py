@@ -9,7 +9,7 @@ import pytest
 
 from gpu.scale.plan import Plan, make_plan
 from gpu.scale.recorded import scalings
-from gpu.scale.result import ScaleRun, Scaling, Way
+from gpu.scale.scaling import ScaleRun, Scaling, Way
 from ui.drawing.palette import CHART_INKS, DARK, LIGHT
 from ui.gpu_charts import scaling as bars
 from ui.gpu_charts.tiles_over_gpus import describe_step, draw_plan

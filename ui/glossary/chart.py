@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, assert_never
 
+from gpu.comparison import Comparison, KernelResult
 from gpu.device import Device
 from gpu.microbenchmarks.latency import Latency
 from gpu.recorded import RecordedRun, newest
-from gpu.result import Comparison, KernelResult
 from gpu.scale.plan import Plan
 from gpu.scale.recorded import RecordedScaling, widest
 from simulator.launch import WARP_SIZE

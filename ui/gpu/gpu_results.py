@@ -11,14 +11,14 @@ from streamlit.delta_generator import DeltaGenerator
 from gpu.bits import BitVerdict
 from gpu.candidate import variant_title
 from gpu.compare import with_simulated
+from gpu.comparison import Comparison
 from gpu.microbenchmarks.ceilings import Ceilings
 from gpu.microbenchmarks.limits import Limits
 from gpu.own import NAME
 from gpu.predict import NotPredictedError
-from gpu.result import Comparison
 from gpu.scale.recorded import RecordedScaling
 from gpu.shapes.plan import Table
-from gpu.shapes.result import Shape
+from gpu.shapes.shape import Shape
 from simulator.catalogue import catalogue
 from ui.drawing.palette import CHART_INKS
 from ui.gpu_charts import (

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from gpu.comparison import Comparison, KernelResult
 from gpu.precision import short_name
-from gpu.result import Comparison, KernelResult
 from ui.drawing.palette import CHART_PAPERS, REFERENCE_COLOUR
 from ui.gpu_charts import performance, rows
 from ui.gpu_charts.label_placement import View, place_labels

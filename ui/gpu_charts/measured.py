@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 
+from gpu.comparison import KernelResult
 from gpu.recorded import recordings
-from gpu.result import KernelResult
 from simulator.catalogue import catalogue
 from ui.gpu_charts.performance import format_milliseconds, format_ratio, phrase
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from gpu.comparison import Comparison, KernelResult
 from gpu.precision import short_name
 from gpu.predict import global_sectors, shared_wavefronts
-from gpu.result import Comparison, KernelResult
 from ui.drawing.palette import BASE_COLOUR, COMPARED_COLOUR, REFERENCE_COLOUR
 from ui.gpu_charts import rows
 from ui.gpu_charts.label_placement import spread

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gpu.scale.plan import Plan
-from gpu.scale.result import ScaleRun, Scaling, Way
+from gpu.scale.scaling import ScaleRun, Scaling, Way
 from simulator.catalogue import catalogue
 from ui.drawing.palette import COMPARED_COLOUR, REFERENCE_COLOUR
 from ui.gpu_charts import rows

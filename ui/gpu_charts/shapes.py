@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from gpu.shapes.plan import Plan, Table, plans
-from gpu.shapes.result import Shape, geometric_mean
+from gpu.shapes.shape import Shape, geometric_mean
 from ui.drawing.palette import COMPARED_COLOUR, REFERENCE_COLOUR
 from ui.gpu_charts import rows
 from ui.gpu_charts.performance import format_milliseconds, format_percent, size_name

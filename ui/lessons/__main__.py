@@ -19,8 +19,8 @@ from ui.lessons.judge import QuestionError, check_texts, fill, right_answer, val
 from ui.lessons.lesson import Claim, Lesson, QuestionPart, ScenePart, Stops
 from ui.lessons.parse import FOLDER, lessons, parse_lesson
 from ui.lessons.picture import draw_stop
+from ui.lessons.played_scene import count_steps
 from ui.lessons.quantities import find
-from ui.lessons.scene import count_steps
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

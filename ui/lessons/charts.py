@@ -6,11 +6,11 @@ from typing import assert_never
 
 import plotly.graph_objects as go
 
+from gpu.comparison import Comparison
 from gpu.microbenchmarks.limits import Limits
 from gpu.recorded import RecordedRun, newest
-from gpu.result import Comparison
 from gpu.shapes.plan import Table
-from gpu.shapes.result import Shape
+from gpu.shapes.shape import Shape
 from simulator.broken_file import Broken, BrokenFileError
 from ui.gpu_charts import accuracy, latency, performance, roofline, shapes
 from ui.lessons.lesson import Chart

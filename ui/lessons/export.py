@@ -41,8 +41,8 @@ from ui.lessons.lesson import (
 from ui.lessons.markup import code_lines, inline, scene_html, stops_html
 from ui.lessons.parse import lessons
 from ui.lessons.picture import draw_stops
+from ui.lessons.played_scene import describe, draw_figure, print_picture
 from ui.lessons.quantities import find
-from ui.lessons.scene import describe, draw_figure, print_picture
 from ui.run.click_cost import Work, lesson_file
 from ui.scene.export import within_script
 from ui.view.presets import source

@@ -128,7 +128,7 @@ class Measure(StrEnum):
     KERNEL_REGISTERS = "kernel-registers"  # of a thread there
     KERNEL_OCCUPANCY = "kernel-occupancy"  # resident threads there, in percent of the most
     KERNEL_COUNTER = "kernel-counter"  # of the hardware there: simulator.observers.counters
-    SHAPE = "shape"  # of the recorded run over shapes: of gpu.shapes.result.Shape
+    SHAPE = "shape"  # of the recorded run over shapes: of gpu.shapes.shape.Shape
     USUAL_PLAN = "usual-plan"  # the ladder's last kernel for a shape: of gpu.shapes.plan.Plan
     WAVE_TIME = "wave-time"  # of a kernel's blocks there, in microseconds
 

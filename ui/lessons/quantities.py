@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from gpu.comparison import KernelResult
 from gpu.recorded import RecordedRun, newest
-from gpu.result import KernelResult
 from simulator import LaunchError, Recording, Step, simulate
 from simulator.language.ctype import Array
 from simulator.language.fragments import parse_fragment

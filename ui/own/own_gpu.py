@@ -6,9 +6,9 @@ import streamlit as st
 
 from gpu.candidate import Candidate, choose
 from gpu.compare import check_memory, request
+from gpu.comparison import Comparison, comparison_from
 from gpu.device import Device, status_from
 from gpu.own import NAME
-from gpu.result import Comparison, comparison_from
 from gpu.worker import Job, WorkerError
 from simulator import LaunchError, SourceError
 from simulator.verdict.form import OwnKernel

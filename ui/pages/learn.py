@@ -32,10 +32,10 @@ from ui.lessons.lesson import (
     Stops,
 )
 from ui.lessons.parse import lessons
+from ui.lessons.played_scene import draw_scene
 from ui.lessons.progress import Progress
 from ui.lessons.progress_section import draw_progress_file, remember_progress, restore_book
 from ui.lessons.question_section import draw_claim, draw_question
-from ui.lessons.scene import draw_scene
 from ui.lessons.visit import Visit
 from ui.run.broken_section import draw_broken, drawn_from
 from ui.run.cache import answers
