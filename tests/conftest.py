@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -41,10 +42,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         apart = [name for name in names if not (scheduling.shared(name) or "").startswith(mark)]
         if apart:
             raise pytest.UsageError(f"{apart[0]} is marked {mark}: name its file in scheduling.py.")
+    _mark_deep(items)
     left_out = [item for item in items if not _is_run(item, config)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if _is_run(item, config)]
+
+
+def _mark_deep(items: list[pytest.Item]) -> None:
+    """Mark the cases that a sample leaves out."""
+    cases: Counter[str] = Counter()
+    for item in items:
+        if (sample := item.get_closest_marker("sample")) and not item.get_closest_marker("deep"):
+            test = item.nodeid.partition("[")[0]
+            if cases[test] % sample.args[0]:
+                item.add_marker("deep")
+            cases[test] += 1
 
 
 def _is_run(item: pytest.Item, config: pytest.Config) -> bool:

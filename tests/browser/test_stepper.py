@@ -134,17 +134,24 @@ def test_a_number_jumps_and_nonsense_does_not(visit: Open) -> None:
         assert where(page)[0] == expected
 
 
+# Press keys before a busy machine lets the pause go by that ends a number; what the title says then.
+AT_ONCE = """(keys) => {
+  for (const key of keys) {
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  }
+  return document.querySelector(".st-key-scene .gtitle").textContent;
+}"""
+
+
 def test_digits_typed_anywhere_jump(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     page.keyboard.press("p")  # there is no field to type into
-    page.keyboard.type("17")
-    assert where(page)[0] == 1
+    assert page.evaluate(AT_ONCE, ["1", "7"]).startswith("Step 1 of")
     page.keyboard.press("Enter")
     assert where(page)[0] == 17
     page.keyboard.type("31")
     until(page, "Step 31 of")
-    page.keyboard.type("9")
-    page.keyboard.press("ArrowRight")  # changes one's mind
+    page.evaluate(AT_ONCE, ["9", "ArrowRight"])  # changes one's mind
     page.wait_for_timeout(1000)
     assert where(page)[0] == 32
     page.keyboard.type("0")

@@ -95,6 +95,7 @@ def cases(
         chosen == dict(catalogue()[name].teaching[0]) and whole != BEYOND[2][0]
     ),
 )  # fmt: skip
+@pytest.mark.sample(5)
 def test_a_teaching_launch_is_predicted_exactly(
     name: str, chosen: dict[str, int], whole: tuple[int, ...], rest: tuple[int, ...]
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_teaching_launch_is_predicted_exactly(
 
 
 @cases(SPEED, FAST, lambda name, chosen, whole: name in CHEAP and whole == FAST[0][0])
+@pytest.mark.sample(4)
 def test_a_fast_launch_is_predicted_exactly(
     name: str, chosen: dict[str, int], whole: tuple[int, ...], rest: tuple[int, ...]
 ) -> None:
@@ -259,6 +261,7 @@ def test_every_variant_is_predicted_at_a_size_nobody_simulates(name: str) -> Non
 @pytest.mark.parametrize(
     "extent", [1024, pytest.param(4096, marks=pytest.mark.deep)], ids=lambda extent: str(extent)
 )
+@pytest.mark.sample(3)
 def test_tensor_kernels_move_what_the_hardware_counted(name: str, extent: int) -> None:
     """But for stores to shared memory: the hardware counts none of an asynchronous copy."""
     size = (extent,) * 3

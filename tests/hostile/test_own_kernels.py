@@ -54,6 +54,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("case", TEXTS)
+@pytest.mark.sample(4)
 def test_a_text_becomes_a_scene_or_a_sentence(case: str) -> None:
     text, part = TEXTS[case]
     examined = examine(text, "")
@@ -72,6 +73,7 @@ def test_a_text_becomes_a_scene_or_a_sentence(case: str) -> None:
         assert not part
 
 
+@pytest.mark.deep
 def test_a_recording_takes_no_longer_than_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ui.run.compute.SIMULATE_SECONDS", 0.1)
     text = kernel("while (atomicCAS((int*)x, 0, 0) == 0) ;")

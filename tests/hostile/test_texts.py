@@ -54,6 +54,7 @@ def check(said: str, part: str) -> None:
 
 
 @pytest.mark.parametrize("case", QUICK)
+@pytest.mark.sample(4)
 def test_text(workers: Workers, case: str) -> None:
     text, part = QUICK[case]
     check(sentences(workers, text), part)

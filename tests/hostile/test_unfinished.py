@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from contextlib import suppress
 
+import pytest
+
 from simulator import LaunchError, SourceError, catalogue
 from simulator.frontend.device_code import SourceFile
 from simulator.frontend.host.launch_mistakes import launch_warnings, unmarked_kernel
@@ -35,6 +37,7 @@ def broken(draw: random.Random, text: str) -> str:
             return text[:at] + draw.choice(SIGNS) + text[at : draw.randrange(at, len(text) + 1)]
 
 
+@pytest.mark.deep
 def test_no_unfinished_text_is_more_than_an_error() -> None:
     draw = random.Random(16)  # noqa: S311  # no secret
     texts = [entry.source() + HOST for entry in catalogue().values()]

@@ -236,6 +236,7 @@ def access_kernel(row: dict[str, Any]) -> str:
 }}"""
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("space", ["global", "shared"])
 @pytest.mark.parametrize("fragment", sorted({row["fragment"] for row in RECORDED["accesses"]}))
 def test_accesses_cost_what_the_gpu_counted(fragment: str, space: str) -> None:

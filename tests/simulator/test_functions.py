@@ -72,6 +72,7 @@ WHOLE: dict[str, int] = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("expression", WHOLE)
 def test_whole_numbers(expression: str) -> None:
     assert int(evaluate(expression, "long long")) == WHOLE[expression]
@@ -100,6 +101,7 @@ REAL: dict[str, float] = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("expression", REAL)
 def test_real_numbers(expression: str) -> None:
     assert evaluate(expression) == pytest.approx(REAL[expression], rel=4e-16, abs=2e-17)

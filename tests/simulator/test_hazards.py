@@ -15,6 +15,7 @@ def without_barrier(number: int) -> tuple[tuple[str, str], ...]:
     return (after,)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("number", "kind", "pairs"),
     [

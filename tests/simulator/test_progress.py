@@ -90,6 +90,7 @@ LOCKS = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name", LOCKS)
 def test_a_lock_taken_by_all_threads(name: str, schedule: str) -> None:
@@ -100,6 +101,7 @@ def test_a_lock_taken_by_all_threads(name: str, schedule: str) -> None:
     assert not report.hazards
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", LOCKS)
 def test_a_lock_given_back_without_a_fence(name: str) -> None:
     zero = np.zeros(1, np.int32)
@@ -165,6 +167,7 @@ FLAGS = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name", FLAGS)
 def test_blocks_that_wait_for_a_flag_of_the_last(name: str, schedule: str) -> None:
@@ -294,6 +297,7 @@ __global__ void k(const int* x, volatile int* sums, volatile int* flags, int* ou
 }"""
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_decoupled_look_back(schedule: str) -> None:
     grid = 24

@@ -99,6 +99,7 @@ LARGE_TILES = ("uncoalesced", "naive", "warptiles", "anyshape")
 WHOLE = ("tensor_tf32", "tensor_half", "tensor_fp32")  # they store pointers
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", SMALL)
 def test_kernels_of_the_catalogue(name: str) -> None:
     from simulator import catalogue
@@ -121,6 +122,7 @@ def test_kernels_that_store_pointers_are_not_split(name: str) -> None:
         in_parts(kernel, launch)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("barrier", [0, 1])
 def test_races_within_blocks(barrier: int, schedule: Schedule) -> None:
@@ -173,6 +175,7 @@ def launch_body(body: str, grid: int = 9) -> tuple[Kernel, Launch]:
     return launch_text(f"{HEAD}{body} }}", grid=grid, x=x, y=y, n=32 * grid)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("number", range(len(BODIES)), ids=list(BODIES))
 def test_blocks_on_their_own(number: int) -> None:
     check(*launch_body(list(BODIES.values())[number]), SCHEDULES[number % len(SCHEDULES)])
@@ -199,6 +202,7 @@ def test_structs_rows_and_their_members() -> None:
     assert (report.arrays["p"]["b"] == 2 * np.arange(9 * 32)).all()
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("seed", range(10))
 def test_random_kernels(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.machine.machine.CHUNK_LANES", 1)
@@ -230,6 +234,7 @@ TOGETHER = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", TOGETHER)
 def test_blocks_that_meet_are_not_split(name: str) -> None:
     body, reason = TOGETHER[name]

@@ -114,6 +114,7 @@ TEMPLATES = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("schedule", ["ascending", "descending", "random"])
 @pytest.mark.parametrize("case", CASES)
 def test_kernel(case: str, schedule: str) -> None:

@@ -59,6 +59,7 @@ __global__ void gemm(number* A, number* B, float* C, int M, int N, int K) {{
 
 
 # For those with large tiles, whose blocks take seconds, test_verdict_guess tries a block.
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
@@ -102,6 +103,7 @@ BARRIER = "        __syncthreads();\n\n        for"
 GUARD = "    if (row < M && col < N)\n"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("old", "new", "state", "sentences"),
     [

@@ -57,6 +57,7 @@ def settled(page: AppTest) -> AppTest:
     raise AssertionError("the job did not end")
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("probe", "part", "command"),
     [

@@ -24,6 +24,7 @@ RAGGED = [
 ]
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(("name", "size", "defines"), RAGGED)
 def test_a_single_block_costs_what_the_launch_counts(name, size, defines) -> None:
     kernel, launch = launched(name, *size, defines)

@@ -74,6 +74,7 @@ def others(question: Question, numbers: Mapping[str, float], right: Answer) -> l
             return [right - 1, right + 1, 2 * right + 1]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("index", range(len(VARIANTS)), ids=map(name_of, VARIANTS))
 def test_a_question_has_one_answer_and_a_reason_for_every_other(index: int) -> None:
     question, numbers = VARIANTS[index], numbers_of(index)
@@ -107,6 +108,7 @@ def test_what_students_say_is_wrong(index: int) -> None:
         assert said != right, reason.because
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("part", SEQUENCES, ids=lambda part: part.stops[0].text[:30])
 def test_every_stop_shows_its_place_in_both_rooms(part: Stops) -> None:
     for stop, room in itertools.product(part.stops, (USUAL, PHONE)):
@@ -117,6 +119,7 @@ def test_every_stop_shows_its_place_in_both_rooms(part: Stops) -> None:
         assert stop.text.endswith((".", "?", "!", ":", "…")), stop.text
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("part", SEQUENCES, ids=lambda part: part.stops[0].text[:30])
 def test_stops_of_a_dark_page_are_printed_as_those_of_a_light_one(part: Stops) -> None:
     dark, light = (
@@ -135,6 +138,7 @@ SCENES = [
 ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("part", SCENES, ids=lambda part: part.text[:30])
 def test_every_scene_is_sent_with_all_its_steps_and_a_picture_for_paper(part: ScenePart) -> None:
     steps = count_steps(part)

@@ -85,6 +85,7 @@ CASES = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.sample(5)
 @CASES
 def test_a_limit_is_told_and_the_next_job_runs(
     workers: Workers, function: object, arguments: tuple[object, ...], error: type, sentence: str
@@ -95,6 +96,7 @@ def test_a_limit_is_told_and_the_next_job_runs(
     assert workers.submit(compile_name, TEXT).result(60) == "k"
 
 
+@pytest.mark.sample(5)
 @CASES
 def test_the_limits_hold_where_the_system_has_none(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path,

@@ -107,6 +107,7 @@ def test_nothing_is_said_of_products_that_are_a_warps(name: str) -> None:
     assert naive_loads(model, 0) is None
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("seed", seeds(SEEDS, QUICK_SEEDS))
 @pytest.mark.parametrize("name", BY_THREADS)
 def test_each_k_counts_what_the_naive_kernel_loads_for_it(name: str, seed: int) -> None:
@@ -126,6 +127,7 @@ def test_each_k_counts_what_the_naive_kernel_loads_for_it(name: str, seed: int) 
     assert counted[-1] == expected[-1]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "schedule",
     ["ascending", *(pytest.param(s, marks=pytest.mark.deep) for s in ("lockstep", "descending"))],

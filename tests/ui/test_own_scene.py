@@ -56,6 +56,7 @@ def arrays_panel(drawn: Drawing[Any]) -> ArraysPanel:
     return next(panel for panel in stages if isinstance(panel, ArraysPanel))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("name", OWN)
 def test_every_step_draws_alike(name: str, look: str) -> None:
@@ -73,6 +74,7 @@ def test_every_step_draws_alike(name: str, look: str) -> None:
     assert len(counts) == 1, "a frame has the same traces and shapes at each step"
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("stage", list(Stage))
 @pytest.mark.parametrize("name", ["reduction", "structs", "a tiled product", "printf"])
 def test_every_stage_can_be_pinned(name: str, stage: Stage) -> None:
@@ -93,6 +95,7 @@ def words_of(drawn: Drawing[Any]) -> set[str]:
     return found
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("sheet", list(Sheet))
 @pytest.mark.parametrize("name", OWN)
 def test_no_name_of_another_kernel_is_left_over(name: str, sheet: Sheet) -> None:

@@ -300,6 +300,7 @@ def test_a_text_that_is_too_long_to_compare_has_nothing_beside_it(session: AppTe
     assert sound(session).partner is None
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("look", [Look(), Look(width=374, height=700), Look(sheet=Sheet.OVERVIEW)])
 @pytest.mark.parametrize("name", ["race", "reduction", "structs", "a hasty product", "printf"])
 def test_two_scenes_of_one_kernel_draw_alike(name: str, look: Look) -> None:

@@ -38,6 +38,7 @@ from ui.panels.timeline import TimelinePanel, steps_with_hazards
 # The protocol -------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(5)
 @EACH
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.deep)])
 @pytest.mark.parametrize("panel", PANELS)
@@ -330,6 +331,7 @@ def test_a_correct_kernel_has_no_step_in_disorder(number):
     assert not any(steps_with_hazards(scene_model(number)))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("tile", [4, 8])
 @pytest.mark.parametrize("name", ["tiled", "transposed", "padded", "swizzled"])
 @pytest.mark.parametrize("barrier", [1, 2])
@@ -353,6 +355,7 @@ def test_a_missing_barrier_shows_where_the_referee_sees_its_race(name, tile, bar
     assert sum(steps_with_hazards(model)) == sum(map(bool, found))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("schedule", ["ascending", "descending"])
 @pytest.mark.parametrize(
     ("name", "defines"),

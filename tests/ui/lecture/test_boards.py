@@ -81,6 +81,7 @@ def focus_boxes(lecture: Lecture, step: Step) -> list[Box]:
     ]
 
 
+@pytest.mark.sample(5)
 @EACH
 @pytest.mark.parametrize("count", [8, pytest.param(10**6, marks=pytest.mark.deep)])
 def test_the_focused_cells_hold_the_factors_and_their_sum(number: int, count: int) -> None:
@@ -183,6 +184,7 @@ def sharing_threads(lecture: Lecture, step: Step) -> set[int]:
     return threads - {thread}
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("query", "room"),
     [

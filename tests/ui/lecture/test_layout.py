@@ -173,6 +173,7 @@ CROWDED = [(320, 500, False), (390, 844, False), (700, 500, True), (1024, 500, T
            (1240, 560, False), (1280, 720, True), (3840, 500, False)]  # fmt: skip
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("stage", Stage)
 @pytest.mark.parametrize(
     "number", [n if n in (3, 13) else pytest.param(n, marks=pytest.mark.deep) for n in range(16)]

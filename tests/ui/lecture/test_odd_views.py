@@ -137,6 +137,7 @@ def edited() -> list[Any]:
     return found
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("kernel", "schedule", "edits", "stage"), with_stages(edited()))
 def test_every_edit_under_every_schedule(
     kernel: str, schedule: str, edits: tuple[str, ...], stage: Stage | None

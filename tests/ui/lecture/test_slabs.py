@@ -137,6 +137,7 @@ def added(recording: Recording, step: Step, thread: int) -> float:
     return float(step.registers[variable.name][thread] - before[thread])
 
 
+@pytest.mark.sample(5)
 @each([*IN_STEP, *AHEAD, *DRIFTING])
 def test_a_product_is_of_the_tile_that_its_factors_are_from(run: Case) -> None:
     for thread in (0, recorded(run).launch.threads - 1):
@@ -372,6 +373,7 @@ def test_sums_that_get_more_products_than_all_tiles_have_are_not_followed() -> N
     assert all(multiplied_tile(model, s) == outer_iteration(model, s) for s in recording.steps)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("z", [0, 1, 2])
 def test_a_block_that_has_a_piece_of_k_counts_from_its_first_tile(z: int) -> None:
     lecture = of_query(kernel="anyshape", M=16, N=32, K=20, PIECES=4, bz=z)

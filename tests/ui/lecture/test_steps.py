@@ -53,6 +53,7 @@ def check_steady(panels: list[Panel], steps: list[Step]) -> None:
             assert all(re.fullmatch(r"[MLHVZ\d.,-]+", s["path"]) for s in panel.shapes(step))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("stage", "number"), FOLLOWING)
 def test_a_lectures_panels_draw_the_same_traces_and_shapes_at_every_step(
     stage: Stage | None, number: int
@@ -122,6 +123,7 @@ def value_at(lecture: Lecture, step: Step, hit: Hit) -> float | None:
     return float(np.asarray(arguments[hit.name.removeprefix("global:")]).reshape(-1)[hit.index])
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("query", CLICKED, ids=lambda query: f"{query['kernel']}-{len(query)}")
 @pytest.mark.parametrize("stage", [None, Stage.COPY, Stage.PRODUCT])
 def test_a_click_on_a_number_finds_the_cell_that_holds_it(
