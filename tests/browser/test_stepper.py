@@ -134,7 +134,7 @@ def test_a_number_jumps_and_nonsense_does_not(visit: Open) -> None:
         assert where(page)[0] == expected
 
 
-# Press keys before a busy machine lets the pause go by that ends a number; what the title says then.
+# Press keys before the pause goes by that ends a number; what the title says then.
 AT_ONCE = """(keys) => {
   for (const key of keys) {
     document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));

@@ -17,6 +17,7 @@ from ui.lessons.parse import lessons
 from ui.lessons.picture import draw_stop
 from ui.run.broken_section import draw_broken
 from ui.run.cache import answers
+from ui.step.state import step_state
 from ui.view.view_url import opening_view
 from ui.web_page.browser import browser_theme
 from ui.web_page.style import draw_style
@@ -58,7 +59,7 @@ def draw_page() -> None:
     """Draw the page."""
     draw_style(read_web("page.css", "door.css"))
     state = st.session_state
-    address = state.get("address") or {}  # of the Step page, if it was there
+    address = step_state().address or {}  # of the Step page, if it was there
     state["query"] = address  # of the navigation's links
     # With its query a link is one entry of the browser's history: the page adds none of its own.
     first = next(iter(lessons() or lessons().everything))
