@@ -124,10 +124,12 @@ def test_a_field_that_is_typed_into_has_its_keys(visit: Open) -> None:
     page = ready(visit("/step?step=9"))
     field = setting(page, "K")
     field.click()
-    for key in ("End", "ArrowLeft", "Home", "1", "ArrowRight", "ArrowUp", "b"):
+    for key in ("End", "ArrowLeft", "Home", "1", "ArrowRight", "b"):
         page.keyboard.press(key)
-    assert field.input_value() == "19"
+    assert field.input_value() == "18"
     assert where(page)[0] == 9
+    page.keyboard.press("ArrowUp")  # Streamlit takes this one at once
+    assert field.input_value() == "19"
     page.keyboard.press("Enter")
     settled(page, K="19")
     until(page, "Step 1 of")
