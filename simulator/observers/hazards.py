@@ -28,15 +28,8 @@ from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask, as_array
 from simulator.machine.observer import Access, AccessKind, Fault, Observer, Stop, WarpFault
-from simulator.observers.findings import (
-    RACES,
-    WARP_FAULT_KINDS,
-    Example,
-    Findings,
-    Hazard,
-    HazardKind,
-    loop_iterations,
-)
+from simulator.observers.findings import Example, Findings, Hazard, loop_iterations
+from simulator.observers.hazard_kind import FAULTS, RACES, HazardKind
 from simulator.observers.messages import (
     ended_threads_note,
     fault_message,
@@ -180,7 +173,7 @@ class Hazards(Observer):
         """An access outside its array, or at a wrong multiple."""
         lane = int(fault.lanes.argmax())
         self._add_for_array(
-            HazardKind(fault.reason),
+            FAULTS[fault.reason],
             (fault.lvalue.span.line,),
             fault.buffer,
             fault_message(fault, lane),
@@ -190,7 +183,7 @@ class Hazards(Observer):
 
     def on_warp_fault(self, fault: WarpFault) -> None:
         """A warp function is called with a wrong mask, or reads from a lane that is not there."""
-        kind, line = WARP_FAULT_KINDS[fault.reason], fault.call.span.line
+        kind, line = FAULTS[fault.reason], fault.call.span.line
         lane = int(fault.lanes.argmax())
         example = _example_of_lane(fault.group, lane, None)
         message = warp_fault_message(fault, lane)
@@ -203,7 +196,7 @@ class Hazards(Observer):
         kind = HazardKind.FAILED_ASSERTION if is_assert else HazardKind.TRAP
         lane, line = int(stop.lanes.argmax()), stop.call.span.line
         example = _example_of_lane(stop.group, lane, None)
-        message = stop_message(stop, lane)
+        message = stop_message(kind, stop, lane)
         hazard = Hazard(kind, (line,), None, None, message, int(stop.lanes.sum()), example)
         self.findings.add((kind, line), hazard)
 
