@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, assert_never
+
+import numpy as np
 
 from simulator.language.errors import shorten
 from simulator.language.tree import MemorySpace
 from simulator.launch import Dim3
+from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 from simulator.observers.hazard_kind import HazardKind
 
@@ -110,3 +113,24 @@ class Findings:
 def loop_iterations(group: Group) -> tuple[int, ...]:
     """The iteration, from 0, of each loop that a group is in, outermost first."""
     return tuple(state.iteration for state in group.loops)
+
+
+def example_of_lane(group: Group, lane: int, cell: tuple[int, ...] | None = None) -> Example:
+    """An example with one thread alone."""
+    return Example(*group.thread_of(lane), None, None, cell, loop_iterations(group))
+
+
+def cell_index(buffer: Buffer, cell: int, lanes: int = 1) -> tuple[int, ...]:
+    """A cell's indices in the shape of its array; lanes are those of a local array's group."""
+    match buffer.space:
+        case MemorySpace.SHARED:
+            cell %= buffer.stride // buffer.element.size
+        case MemorySpace.LOCAL if buffer.stride:  # a lane's bytes lie side by side
+            cell %= buffer.stride // buffer.element.size
+        case MemorySpace.LOCAL:
+            cell //= lanes
+        case MemorySpace.GLOBAL | MemorySpace.CONSTANT:
+            pass
+        case _:
+            assert_never(buffer.space)
+    return tuple(int(i) for i in np.unravel_index(cell, buffer.shape or (1,)))
