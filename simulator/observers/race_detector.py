@@ -151,11 +151,11 @@ class RaceDetector(Observer):
         if lvalue in self._strong.retried or lvalue in self._copies or is_volatile(access):
             return False
         thread = int(thread_numbers(group)[lane])
-        if shadow.writer[cell] not in (NOBODY, thread):
+        if shadow.writer.item(cell) not in (NOBODY, thread):
             return False
         if shadow.reader_block is not None:
             block = thread // group.launch.threads
-            if shadow.reader_block[cell] not in (NOBODY, block):
+            if shadow.reader_block.item(cell) not in (NOBODY, block):
                 return False
             if is_load and shadow.reader_line is not None:
                 shadow.reader_block[cell] = block

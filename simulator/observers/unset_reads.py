@@ -37,14 +37,13 @@ class UnsetReads(Observer):
         buffer = access.buffer
         if buffer.space not in UNSET_SPACES:
             return
+        written, only = self._cells(buffer), access.only_cell()
+        if only is not None and (access.kind is AccessKind.STORE or written.item(only[0])):
+            written[only[0]] = True
+            return
         known, key = access.pattern.costs, (UnsetReads, access.base, access.width)
         if known.get(key, UnsetReads) is access.mask:
             return  # what was written stays written
-        written = self._cells(buffer)
-        only = access.only_cell()
-        if only is not None and (access.kind is AccessKind.STORE or written[only[0]]):
-            written[only[0]] = True
-            return
         cells, lanes = access.cells()
         if access.kind is not AccessKind.STORE and not (is_set := written.take(cells)).all():
             self._report_cells(access, cells, lanes, ~is_set)
