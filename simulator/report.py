@@ -20,7 +20,7 @@ from simulator.machine.schedule import Schedule
 from simulator.observers import readers
 from simulator.observers.counters import Counters
 from simulator.observers.findings import Findings, Hazard
-from simulator.observers.hazards import Hazards
+from simulator.observers.hazards import hazard_observers
 from simulator.observers.printed import Printed, PrintedLine
 from simulator.observers.shadow import CELL_BYTES
 from simulator.observers.witness import find_witnesses
@@ -75,11 +75,11 @@ def simulate(
     [('write-after-read', (3, 4))]
     """
     check_memory(kernel, launch)
-    counters, hazards, printed = Counters(), Hazards(), Printed()
-    observers = [counters, hazards, printed]
+    counters, findings, printed = Counters(), Findings(), Printed()
+    observers = [counters, *hazard_observers(findings), printed]
     machine = Machine(kernel, launch, observers, schedule, seed, seconds, on_progress)
     machine.run()
-    report = build_report(kernel, launch, machine, counters, hazards.findings)
+    report = build_report(kernel, launch, machine, counters, findings)
     return replace(report, printed=printed.lines(launch), more_printed=printed.more)
 
 

@@ -2,50 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import Any
+from typing import Any, assert_never
+
+import numpy as np
 
 from simulator.language.errors import shorten
 from simulator.language.tree import MemorySpace
 from simulator.launch import Dim3
+from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
-from simulator.machine.observer import AccessKind, WarpFaultReason
+from simulator.observers.hazard_kind import HazardKind
 
 Number = float | str  # a value; its name ("nan", "inf", "-inf") where it is not finite
-
-
-class HazardKind(StrEnum):
-    """What no correct kernel does."""
-
-    READ_AFTER_WRITE = "read-after-write"
-    WRITE_AFTER_READ = "write-after-read"
-    WRITE_AFTER_WRITE = "write-after-write"
-    UNINITIALIZED_READ = "uninitialized-read"
-    OUT_OF_BOUNDS = "out-of-bounds"
-    MISALIGNED = "misaligned"
-    DIVERGENT_BARRIER = "divergent-barrier"
-    WRONG_MASK = "wrong-mask"
-    ABSENT_LANE = "absent-lane"
-    FAILED_ASSERTION = "failed-assertion"
-    TRAP = "trap"
-
-
-# Of each kind of race the first and the second access, in the order that the author of the kernel
-# meant; an atomic counts as a store.
-RACES: Mapping[HazardKind, tuple[AccessKind, AccessKind]] = {
-    HazardKind.READ_AFTER_WRITE: (AccessKind.STORE, AccessKind.LOAD),
-    HazardKind.WRITE_AFTER_READ: (AccessKind.LOAD, AccessKind.STORE),
-    HazardKind.WRITE_AFTER_WRITE: (AccessKind.STORE, AccessKind.STORE),
-}
-
-
-WARP_FAULT_KINDS: Mapping[WarpFaultReason, HazardKind] = {
-    WarpFaultReason.UNNAMED_LANE: HazardKind.WRONG_MASK,
-    WarpFaultReason.MISSING_LANE: HazardKind.WRONG_MASK,
-    WarpFaultReason.ABSENT_SOURCE: HazardKind.ABSENT_LANE,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +113,24 @@ class Findings:
 def loop_iterations(group: Group) -> tuple[int, ...]:
     """The iteration, from 0, of each loop that a group is in, outermost first."""
     return tuple(state.iteration for state in group.loops)
+
+
+def example_of_lane(group: Group, lane: int, cell: tuple[int, ...] | None = None) -> Example:
+    """An example with one thread alone."""
+    return Example(*group.thread_of(lane), None, None, cell, loop_iterations(group))
+
+
+def cell_index(buffer: Buffer, cell: int, lanes: int = 1) -> tuple[int, ...]:
+    """A cell's indices in the shape of its array; lanes are those of a local array's group."""
+    match buffer.space:
+        case MemorySpace.SHARED:
+            cell %= buffer.stride // buffer.element.size
+        case MemorySpace.LOCAL if buffer.stride:  # a lane's bytes lie side by side
+            cell %= buffer.stride // buffer.element.size
+        case MemorySpace.LOCAL:
+            cell //= lanes
+        case MemorySpace.GLOBAL | MemorySpace.CONSTANT:
+            pass
+        case _:
+            assert_never(buffer.space)
+    return tuple(int(i) for i in np.unravel_index(cell, buffer.shape or (1,)))

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import assert_never
 
 from simulator.language.tree import Barrier, MemorySpace
 from simulator.launch import Dim3, Launch, format_index
 from simulator.machine.buffers import Buffer, is_null
-from simulator.machine.observer import (
-    AccessKind,
-    Fault,
-    FaultReason,
-    Stop,
-    WarpFault,
-    WarpFaultReason,
-)
+from simulator.machine.observer import AccessKind, Fault, FaultReason, Stop, WarpFault
 from simulator.machine.schedule import Schedule
 from simulator.number_format import format_number
-from simulator.observers.findings import RACES, Example, HazardKind, Witness
+from simulator.observers.findings import Example, Witness
+from simulator.observers.hazard_kind import FAULTS, THREAD, HazardKind
 
 VERBS: Mapping[AccessKind, str] = {
     AccessKind.LOAD: "reads",
@@ -62,102 +55,79 @@ def race_message(
         between = "and an atomic with _block in its name is none for the threads of other blocks"
     thread = f"thread {format_index(example.thread, launch.block)}"
     first, second = (thread, other) if example_is_first else (other, thread)
-    first_verb, second_verb = (VERBS[access] for access in RACES[kind])
-    return (
-        f"line {lines[0]}: {first} {first_verb} {cell} and line {lines[-1]}: {second} "
-        f"{second_verb} it in block {format_index(example.block, launch.grid)}, {between}."
-    )
+    return kind.sentence(
+        line=lines[0], first=first, cell=cell, second_line=lines[-1], second=second,
+        block=format_index(example.block, launch.grid), between=between,
+    )  # fmt: skip
 
 
 def fault_message(fault: Fault, lane: int) -> str:
     """An access outside its array, or at a wrong multiple, by one lane of a group."""
-    buffer, group = fault.buffer, fault.group
-    offset, size = int(fault.offsets[lane]), buffer.element.size
-    match fault.reason:
-        case FaultReason.OUT_OF_BOUNDS if is_null(buffer, offset):
-            target = "what a null pointer (nullptr) points to"
-        case FaultReason.OUT_OF_BOUNDS:
-            shape = "".join(f"[{n}]" for n in buffer.shape)
-            target = (
-                f"element {offset // size} of {buffer.name}, an array of "
-                f"{buffer.size // size} ({buffer.element} {buffer.name}{shape})"
-            )
-        case FaultReason.MISALIGNED:
-            target = (
-                f"{fault.width} bytes of {buffer.name} at byte {offset}, which is no "
-                f"multiple of {fault.width}"
-            )
-        case _:
-            assert_never(fault.reason)
-    subject = _line_and_thread(fault.lvalue.span.line, *group.thread_of(lane), group.launch)
-    return f"{subject} {VERBS[fault.kind]} {target}; the access is dropped." + _dynamic(fault)
-
-
-def _dynamic(fault: Fault) -> str:
-    """What the launch gives an extern __shared__ array that was too small; "" for other faults."""
-    if not fault.buffer.dynamic or fault.reason is not FaultReason.OUT_OF_BOUNDS:
-        return ""
-    return (
-        f" The launch gives {fault.buffer.size:,} bytes of dynamic shared memory: give what "
-        f"{fault.buffer.name} needs as the third value of <<<grid, block, bytes>>>, which is "
-        "--shared in a terminal."
+    kind, buffer, offset = FAULTS[fault.reason], fault.buffer, int(fault.offsets[lane])
+    size = buffer.element.size
+    is_outside = fault.reason is FaultReason.OUT_OF_BOUNDS
+    message = kind.sentence(
+        "null" if is_outside and is_null(buffer, offset) else fault.reason,
+        **_place(fault.lvalue.span.line, *fault.group.thread_of(lane), fault.group.launch),
+        verb=VERBS[fault.kind],
+        element=offset // size,
+        array=buffer.name,
+        count=buffer.size // size,
+        ctype=buffer.element,
+        shape="".join(f"[{n}]" for n in buffer.shape),
+        width=fault.width,
+        offset=offset,
     )
+    if is_outside and buffer.dynamic:
+        message += kind.sentence("dynamic", size=buffer.size, array=buffer.name)
+    return message
 
 
 def warp_fault_message(fault: WarpFault, lane: int) -> str:
     """A warp function whose result is undefined for one lane of a group."""
-    name, group = fault.call.function, fault.group
-    subject = _line_and_thread(fault.call.span.line, *group.thread_of(lane), group.launch)
-    own, other = int(group.warp_lanes[lane]), int(fault.others[lane])
-    match fault.reason:
-        case WarpFaultReason.UNNAMED_LANE:
-            return f"{subject} calls {name} with a mask that does not name it, lane {own}."
-        case WarpFaultReason.MISSING_LANE:
-            return (
-                f"{subject} waits in {name} for lane {other}, which its mask names, and which "
-                f"does not call {name} with the same mask: the result is undefined. Call it where "
-                "all lanes of the mask come, or name those alone that do."
-            )
-        case WarpFaultReason.ABSENT_SOURCE:
-            return (
-                f"{subject} takes the value of lane {other} by {name}, and that lane does not "
-                "take part: the value is undefined."
-            )
-        case _:
-            assert_never(fault.reason)
+    group = fault.group
+    return FAULTS[fault.reason].sentence(
+        fault.reason,
+        **_place(fault.call.span.line, *group.thread_of(lane), group.launch),
+        function=fault.call.function,
+        lane=group.warp_lanes[lane],
+        other=fault.others[lane],
+    )
 
 
-def stop_message(stop: Stop, lane: int) -> str:
+def stop_message(kind: HazardKind, stop: Stop, lane: int) -> str:
     """A thread that ends the launch: its assert fails, or it comes to a trap."""
     call, group = stop.call, stop.group
-    subject = _line_and_thread(call.span.line, *group.thread_of(lane), group.launch)
-    if call.function == "assert":
-        return f"{subject} fails assert({call.texts[0]}), which ends the launch."
-    return f"{subject} comes to {call.function}(), which ends the launch."
+    return kind.sentence(
+        **_place(call.span.line, *group.thread_of(lane), group.launch),
+        function=call.function,
+        condition=next(iter(call.texts), ""),
+    )
 
 
 def unset_variable_message(line: int, block: Dim3, thread: Dim3, launch: Launch, name: str) -> str:
     """A variable that is read before it has a value."""
-    subject = _line_and_thread(line, block, thread, launch)
-    return f"{subject} reads {name}, which has no value yet."
+    place = _place(line, block, thread, launch)
+    return HazardKind.UNINITIALIZED_READ.sentence("variable", **place, variable=name)
 
 
 def unset_cell_message(
     line: int, block: Dim3, thread: Dim3, launch: Launch, cell: str, space: MemorySpace
 ) -> str:
     """A cell of an array that is read before it was written."""
-    subject = _line_and_thread(line, block, thread, launch)
-    return f"{subject} reads {cell}, a {space} cell that nothing was written to."
+    place = _place(line, block, thread, launch)
+    return HazardKind.UNINITIALIZED_READ.sentence("cell", **place, cell=cell, space=space)
 
 
 def partial_barrier_message(
     barrier: Barrier, block: Dim3, missing: Dim3, launch: Launch, arrived: int
 ) -> str:
     """A barrier that only `arrived` of a block's threads reach, and not the thread `missing`."""
-    return (
-        f"line {barrier.span.line}: {barrier.function}() is reached by only {arrived} of the "
-        f"{launch.threads} threads of block {format_index(block, launch.grid)}; thread "
-        f"{format_index(missing, launch.block)} does not reach it."
+    return HazardKind.DIVERGENT_BARRIER.sentence(
+        **_place(barrier.span.line, block, missing, launch),
+        function=barrier.function,
+        arrived=arrived,
+        threads=launch.threads,
     )
 
 
@@ -172,7 +142,7 @@ def ended_threads_note(barrier: Barrier, block: Dim3, launch: Launch, ended: int
 
 def unset_copy_note(line: int, block: Dim3, thread: Dim3, launch: Launch, name: str) -> str:
     """A variable that is copied before it has a value."""
-    subject = _line_and_thread(line, block, thread, launch)
+    subject = THREAD.format(**_place(line, block, thread, launch))
     return f"{subject} copies {name}, which has no value yet; nothing depends on it so far."
 
 
@@ -221,11 +191,13 @@ def format_cell(buffer: Buffer, index: tuple[int, ...]) -> str:
     return buffer.name + "".join(f"[{i}]" for i in index)
 
 
-def _line_and_thread(line: int, block: Dim3, thread: Dim3, launch: Launch) -> str:
-    return (
-        f"line {line}: thread {format_index(thread, launch.block)} of block "
-        f"{format_index(block, launch.grid)}"
-    )
+def _place(line: int, block: Dim3, thread: Dim3, launch: Launch) -> dict[str, object]:
+    """Line, thread and block, as THREAD writes them."""
+    return {
+        "line": line,
+        "thread": format_index(thread, launch.block),
+        "block": format_index(block, launch.grid),
+    }
 
 
 def _format(value: float | str | None) -> str:

@@ -41,8 +41,7 @@ class Read(NamedTuple):
 class Shadow:
     """For every cell of a buffer: its last writer, when that wrote and from where; then its reads.
 
-    Arrays have an entry for each cell of the buffer. Only one thread can touch a cell of a local
-    array: its shadow has entries in `interval` alone, which shows what was written.
+    Arrays have an entry for each cell of the buffer.
     """
 
     __slots__ = (
@@ -54,8 +53,6 @@ class Shadow:
         cells = buffer.cells.size
         # The last writer's barrier interval; NOBODY if never written, GIVEN if by the launch.
         self.interval = np.full(cells, NOBODY, np.int32)
-        if buffer.space is MemorySpace.LOCAL:
-            cells = 0
         self.writer = np.full(cells, NOBODY, np.int32)  # a thread, numbered over the grid
         self.line = np.zeros(cells, np.int32)  # of the write, from 1
         self.clock = np.zeros(cells, np.int32)  # accesses that the writer's group had made

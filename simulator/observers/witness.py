@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 
@@ -24,15 +24,8 @@ from simulator.launch import Dim3, Launch, format_index, ravel, unravel
 from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.machine.schedule import Schedule
-from simulator.observers.findings import (
-    RACES,
-    Example,
-    Hazard,
-    HazardKind,
-    Number,
-    Witness,
-    loop_iterations,
-)
+from simulator.observers.findings import Example, Hazard, Number, Witness, loop_iterations
+from simulator.observers.hazard_kind import RACES, HazardKind
 from simulator.observers.messages import witness_sentence
 
 SEEDS = 6  # random orders that are tried
@@ -240,26 +233,10 @@ def _find_read_difference(
     hazard: Hazard, outcome: Outcome, reference: Outcome, launch: Launch
 ) -> ReadDifference | None:
     """The first thread that reads another value from the same cell, by a load of the race."""
-    match hazard.kind:
-        case HazardKind.READ_AFTER_WRITE:
-            line = hazard.lines[-1]
-        case HazardKind.WRITE_AFTER_READ:
-            line = hazard.lines[0]
-        case HazardKind.WRITE_AFTER_WRITE:
-            return None  # no read takes part
-        case (
-            HazardKind.UNINITIALIZED_READ
-            | HazardKind.OUT_OF_BOUNDS
-            | HazardKind.MISALIGNED
-            | HazardKind.DIVERGENT_BARRIER
-            | HazardKind.WRONG_MASK
-            | HazardKind.ABSENT_LANE
-            | HazardKind.FAILED_ASSERTION
-            | HazardKind.TRAP
-        ):
-            return None  # no race, which is all that an order of warps decides
-        case _:
-            assert_never(hazard.kind)
+    accesses = RACES[hazard.kind]
+    if AccessKind.LOAD not in accesses:
+        return None  # no read takes part
+    line = hazard.lines[0 if accesses[0] is AccessKind.LOAD else -1]
     for key, expected in reference.reads.items():
         found = outcome.reads.get(key)
         if found is None or (key.array, key.line) != (hazard.array, line):

@@ -20,7 +20,7 @@ from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.observers.counters import Counters
 from simulator.observers.findings import Findings
-from simulator.observers.hazards import Hazards
+from simulator.observers.hazards import hazard_observers
 from simulator.split.cells import Cells, TouchedCells
 
 
@@ -100,8 +100,9 @@ def _simulate(
     task: PartTask,
     on_progress: Callable[[Progress], None] | None,
 ) -> Part:
-    counters, hazards, cells = Counters(), Hazards(), TouchedCells()
-    machine = Machine(kernel, launch, [counters, hazards, cells], task.schedule)
+    counters, findings, cells = Counters(), Findings(), TouchedCells()
+    observers = [counters, *hazard_observers(findings), cells]
+    machine = Machine(kernel, launch, observers, task.schedule)
     budget = Budget(
         task.seconds, launch.blocks, on_progress, spent=task.spent, blocks_done=task.blocks_done
     )
@@ -112,7 +113,7 @@ def _simulate(
         error = found.with_traceback(None)  # which would keep all that has run
     return Part(
         counters=counters,
-        findings=hazards.findings,
+        findings=findings,
         cells=cells.by_array,
         is_complete=cells.is_complete,
         error=error,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from simulator.observers.findings import RACES, HazardKind
+from simulator.language.tree import MemorySpace
+from simulator.observers.hazard_kind import RACES, HazardKind
 from simulator.verdict.verdict import (
     CheckState,
     CounterRow,
@@ -15,19 +16,7 @@ from simulator.verdict.verdict import (
     State,
 )
 
-# Hazards in the order in which they are mended, with what to do about each.
-ADVICE: Mapping[HazardKind, str] = {
-    HazardKind.TRAP: "Mend what ends the launch",
-    HazardKind.FAILED_ASSERTION: "Mend what ends the launch",
-    HazardKind.OUT_OF_BOUNDS: "Keep every access inside its array",
-    HazardKind.MISALIGNED: "Align the wide access",
-    HazardKind.DIVERGENT_BARRIER: "Let all threads of a block reach the barrier",
-    **dict.fromkeys(RACES, "Let the threads wait for each other between these accesses"),
-    HazardKind.WRONG_MASK: "Name the lanes that call in the mask",
-    HazardKind.ABSENT_LANE: "Read only from lanes that take part",
-    HazardKind.UNINITIALIZED_READ: "Give the value before it is read",
-}
-ORDER = tuple(ADVICE)
+MENDED = tuple(HazardKind)  # in this order
 INTENSITY = 1.5  # times the tiled kernel's bytes of global memory, from which that is told
 FEW_WARPS = 0.25  # of those that a multiprocessor holds
 
@@ -53,7 +42,7 @@ def next_step(
     found_at = [one.sizes for one in hazards]
     first = next((one for one in checks if one in faulty or one.sizes in found_at), None)
     if hazards and first is not None and first.sizes in found_at:
-        return _hazard(min(hazards, key=lambda one: ORDER.index(one.hazard.kind)))
+        return _hazard(min(hazards, key=lambda one: MENDED.index(one.hazard.kind)))
     if faulty:
         return _wrong(checks, faulty)
     if state is State.UNCHECKED:
@@ -70,23 +59,18 @@ def next_step(
 
 def _hazard(found: FoundHazard) -> str:
     """What to do about a hazard, and where it shows."""
-    advice = ADVICE[found.hazard.kind]
-    message = found.hazard.message
-    if found.hazard.kind is HazardKind.OUT_OF_BOUNDS and found.only_ragged:
-        advice = "Guard the edge, where the tile does not divide the size"
-    example = found.hazard.example
-    if found.hazard.kind in RACES and example.other_block != example.block:
-        advice = (
-            "Blocks run in no order: let them write to another array, or do what comes after in a "
-            "second launch"
-        )
-    if found.hazard.kind in RACES and found.hazard.space == "shared":
-        first, second = found.hazard.lines[0], found.hazard.lines[-1]
-        where = (
-            f"lines {first} and {second}" if first != second else f"the accesses of line {first}"
-        )
-        advice = f"Put a __syncthreads() between {where}"
-    return f"{advice}: {message}{_at(found.sizes)}"
+    hazard, example = found.hazard, found.hazard.example
+    case = ""
+    if hazard.kind is HazardKind.OUT_OF_BOUNDS and found.only_ragged:
+        case = "ragged"
+    if hazard.kind in RACES and example.other_block != example.block:
+        case = "blocks"
+    if hazard.kind in RACES and hazard.space is MemorySpace.SHARED:
+        case = "shared"
+    first, second = hazard.lines[0], hazard.lines[-1]
+    where = f"lines {first} and {second}" if first != second else f"the accesses of line {first}"
+    advice = hazard.kind.next_step(case, accesses=where)
+    return f"{advice}: {hazard.message}{_at(found.sizes)}"
 
 
 def _at(sizes: Sequence[tuple[str, int]]) -> str:

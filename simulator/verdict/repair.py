@@ -43,7 +43,8 @@ from simulator.language.visit import (
     walk,
 )
 from simulator.launch import WARP_SIZE, ravel
-from simulator.observers.findings import RACES, Hazard, HazardKind
+from simulator.observers.findings import Hazard
+from simulator.observers.hazard_kind import RACES, HazardKind
 from simulator.observers.written_parameters import root_variable
 from simulator.verdict.form import ArrayArgument, LaunchForm
 from simulator.verdict.launches import build_without_arrays, known_values

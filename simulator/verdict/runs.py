@@ -20,7 +20,8 @@ from simulator.machine.fragments import TileAlignmentError
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.number_format import format_number
-from simulator.observers.findings import Hazard, HazardKind
+from simulator.observers.findings import Hazard
+from simulator.observers.hazard_kind import HazardKind
 from simulator.report import Report, simulate
 from simulator.size_expression import evaluate
 from simulator.verdict.expected import expected_results

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simulator.language.ctype import FLOAT, INT, ArrayOf
-from simulator.machine.buffers import Buffer, global_buffer, local_buffer, shared_buffer
+from simulator.machine.buffers import Buffer, global_buffer, shared_buffer
 from simulator.observers import shadow
 from simulator.observers.shadow import Shadow
 
@@ -14,7 +14,6 @@ FLOATS = np.zeros(96, np.float32)
 BUFFERS = {
     "global": global_buffer("x", FLOATS, FLOAT),
     "shared": shared_buffer("s", ArrayOf(INT, 24), 0, 4, None),
-    "local": local_buffer("v", ArrayOf(FLOAT, 3), 32),
 }
 
 
@@ -26,8 +25,8 @@ def bytes_of(buffer: Buffer) -> int:
 
 @pytest.mark.parametrize("space", BUFFERS)
 def test_what_a_cell_takes_is_what_a_launchs_limit_reckons_with(space: str) -> None:
-    """Who read it, and where, is noted of global cells alone; of local ones only the writing."""
-    cell = {"global": shadow.CELL_BYTES, "shared": shadow.CELL_BYTES - 8, "local": 4}[space]
+    """Who read it, and where, is noted of global cells alone."""
+    cell = {"global": shadow.CELL_BYTES, "shared": shadow.CELL_BYTES - 8}[space]
     buffer = BUFFERS[space]
     assert buffer.cells.size == 96
     assert bytes_of(buffer) == 96 * cell

@@ -9,7 +9,7 @@ import pytest
 
 from simulator import Launch, Report, compile_kernel, simulate
 from simulator.observers import witness
-from simulator.observers.findings import RACES
+from simulator.observers.hazard_kind import RACES
 from tests.simulator.launches import launch_text, matmul
 from tests.simulator.test_hazards import without_barrier
 

@@ -17,7 +17,8 @@ from gpu.predict import predict
 from simulator import simulate
 from simulator.language.tree import MemorySpace
 from simulator.machine.budget import Progress
-from simulator.observers.findings import Example, Hazard, HazardKind
+from simulator.observers.findings import Example, Hazard
+from simulator.observers.hazard_kind import HazardKind
 from tests.ui import jobs
 from tests.until import until
 from ui.gpu.grid_jobs import Checked, Grid, build_grid, check_grid, load_candidate

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simulator import record, simulate
-from simulator.observers.findings import RACES
+from simulator.observers.hazard_kind import RACES
 from tests.simulator.launches import launch_text
 from ui.analysis.scene_model import build_scene_model
 from ui.analysis.unordered_cells import find_racing_cells, find_unordered_cells

@@ -10,7 +10,7 @@ import pytest
 from simulator import Recording, Step, compile_kernel, narrate, record, simulate
 from simulator.language.tree import Barrier
 from simulator.machine.schedule import Schedule
-from simulator.observers.findings import HazardKind
+from simulator.observers.hazard_kind import HazardKind
 from simulator.recording.barriers import absent
 from tests.ui.lecture.lectures import Lecture
 from tests.ui.test_right_values import entries, lecture_of, recorded, view_of, wrong_accesses

@@ -22,7 +22,8 @@ from simulator import Launch, compile_kernel, record, simulate
 from simulator.catalogue import catalogue
 from simulator.machine.machine import Machine
 from simulator.observers.counters import Counters
-from simulator.observers.hazards import Hazards
+from simulator.observers.findings import Findings
+from simulator.observers.hazards import hazard_observers
 from tests.simulator.launches import matmul
 
 NUMBA = """
@@ -114,7 +115,7 @@ def main() -> None:
     kernel, launch = matmul("tiled", size, size, size, TILE=16)
 
     def watched() -> None:
-        Machine(kernel, launch, [Counters(), Hazards()]).run()
+        Machine(kernel, launch, [Counters(), *hazard_observers(Findings())]).run()
         record(kernel, launch)
 
     plain = steps / best(lambda: Machine(kernel, launch).run())

@@ -16,7 +16,8 @@ from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.machine.warp_masks import FULL, pack
 from simulator.machine.warp_syncs import WarpSyncs
-from simulator.observers.findings import RACES, Hazard
+from simulator.observers.findings import Hazard
+from simulator.observers.hazard_kind import RACES
 from simulator.observers.races import Relation, is_race
 from simulator.recording.recording import StepAccess
 

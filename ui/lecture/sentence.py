@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from simulator import Step, narrate
 from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE, format_index, unravel
-from simulator.observers.findings import HazardKind
+from simulator.observers.hazard_kind import HazardKind
 from simulator.recording.parts import PartKind, parts
 from simulator.recording.recording import StepAccess
 from ui.analysis.scene_model import SceneModel, unordered_cells

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator import Step
-from simulator.observers.findings import HazardKind
+from simulator.observers.hazard_kind import Mark
 from ui.analysis.scene_model import Phase, SceneModel, multiplied_tile
 from ui.drawing.canvas import SANS, Shape, Trace, colour_scale, outline, words
 from ui.drawing.hit import Hit
@@ -98,17 +98,15 @@ class TimelinePanel:
 
 def steps_with_hazards(model: SceneModel) -> list[bool]:
     """For each step, whether it does what no correct kernel does."""
-    launch_hazards = {  # those that the recording's own accesses do not show
-        (line, kind)
-        for hazard in model.hazards
-        for line in hazard.lines
-        if (kind := hazard.kind) in (HazardKind.DIVERGENT_BARRIER, HazardKind.MISALIGNED)
+    lines = {
+        mark: {n for one in model.hazards if one.kind.entry.mark is mark for n in one.lines}
+        for mark in Mark
     }
     return [
         bool(shared or racing)
         or any(bool((access.active & ~access.in_bounds).any()) for access in step.accesses)
-        or (step.line, HazardKind.MISALIGNED) in launch_hazards
-        or ((step.line, HazardKind.DIVERGENT_BARRIER) in launch_hazards and not step.active.all())
+        or step.line in lines[Mark.LINES]
+        or (step.line in lines[Mark.MISSING_THREADS] and not step.active.all())
         for step, shared, racing in zip(
             model.recording.steps, model.unordered, model.racing, strict=True
         )

@@ -1,0 +1,41 @@
+"""Accesses that are dropped, undefined results of warp functions, and threads that end a launch."""
+
+from __future__ import annotations
+
+from simulator.machine.observer import Fault, Observer, Stop, WarpFault
+from simulator.observers.findings import Findings, Hazard, example_of_lane
+from simulator.observers.hazard_kind import FAULTS, HazardKind
+from simulator.observers.messages import fault_message, stop_message, warp_fault_message
+
+
+class Faults(Observer):
+    """Reports the faults that the machine notices by itself."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+
+    def on_fault(self, fault: Fault) -> None:
+        """An access outside its array, or at a wrong multiple."""
+        kind, lines, buffer = FAULTS[fault.reason], (fault.lvalue.span.line,), fault.buffer
+        lane, count = int(fault.lanes.argmax()), int(fault.lanes.sum())
+        message, example = fault_message(fault, lane), example_of_lane(fault.group, lane)
+        hazard = Hazard(kind, lines, buffer.name, buffer.space, message, count, example)
+        self._findings.add((kind, lines, buffer.name), hazard)
+
+    def on_warp_fault(self, fault: WarpFault) -> None:
+        """A warp function is called with a wrong mask, or reads from a lane that is not there."""
+        kind, line = FAULTS[fault.reason], fault.call.span.line
+        lane, count = int(fault.lanes.argmax()), int(fault.lanes.sum())
+        message, example = warp_fault_message(fault, lane), example_of_lane(fault.group, lane)
+        hazard = Hazard(kind, (line,), None, None, message, count, example)
+        self._findings.add((kind, fault.reason, line), hazard)
+
+    def on_stop(self, stop: Stop) -> None:
+        """Threads end the launch."""
+        is_assert = stop.call.function == "assert"
+        kind = HazardKind.FAILED_ASSERTION if is_assert else HazardKind.TRAP
+        lane, count = int(stop.lanes.argmax()), int(stop.lanes.sum())
+        message, example = stop_message(kind, stop, lane), example_of_lane(stop.group, lane)
+        line = stop.call.span.line
+        hazard = Hazard(kind, (line,), None, None, message, count, example)
+        self._findings.add((kind, line), hazard)

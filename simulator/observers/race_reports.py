@@ -1,0 +1,141 @@
+"""Races as hazards: of each kind and pair of lines one, with an example and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from simulator.language.ctype import Array
+from simulator.launch import Dim3, Launch, unravel
+from simulator.machine.observer import Access, AccessKind
+from simulator.observers.cell_accesses import CellAccesses
+from simulator.observers.findings import Example, Findings, Hazard, cell_index, loop_iterations
+from simulator.observers.hazard_kind import RACES, HazardKind
+from simulator.observers.messages import format_cell, race_message, same_value_note
+from simulator.observers.shadow import MANY, ProgramPosition, Shadow
+
+
+class RaceReports:
+    """Adds races to the findings."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+
+    def with_write(
+        self,
+        accesses: CellAccesses,
+        races: Array,
+        same_warp: Array,
+        write_line: int,
+        write_positions: Mapping[int, ProgramPosition],
+    ) -> None:
+        """Report `races` (bool [n]) with writes of one line.
+
+        The example is the first of them, or the first whose threads are not of the same warp
+        (same_warp, bool [n]) if there is one. write_positions are those of stores, by their event.
+        """
+        access, launch = accesses.access, accesses.access.group.launch
+        between_warps = races & ~same_warp
+        first = int((between_warps if between_warps.any() else races).argmax())
+        cell = int(accesses.cells[first])
+        kinds = (AccessKind.STORE, _load_or_store(access.kind))
+        lines = (write_line, access.lvalue.span.line)
+        access_is_first = _precedes_write(accesses, cell, write_positions)
+        if access_is_first:
+            kinds, lines = (kinds[1], kinds[0]), (lines[1], lines[0])
+        kind = next(kind for kind, pair in RACES.items() if pair == kinds)
+        if not self._findings.takes((kind, lines, access.buffer.name)):
+            return
+        block, thread = _block_and_thread(int(accesses.threads[first]), launch)
+        other_block, other = _block_and_thread(int(accesses.shadow.writer[cell]), launch)
+        index = cell_index(access.buffer, cell)
+        iterations = loop_iterations(access.group)
+        within_warp = launch.warps > 1 and bool(same_warp[first])
+        example = Example(block, thread, other_block, other, index, iterations, within_warp)
+        name = format_cell(access.buffer, index)
+        both_atomic = access.kind is AccessKind.ATOMIC and bool(accesses.shadow.atomic[cell])
+        message = race_message(
+            kind, lines, name, example, launch, access_is_first,
+            during_copy=not access_is_first and bool(np.any(accesses.copied & races)),
+            of_one_block=both_atomic,
+        )  # fmt: skip
+        self._add(kind, lines, access, message, int(races.sum()), example)
+
+    def note_same_value(self, accesses: CellAccesses, number: int) -> None:
+        """Note that an access (its number) stores what another thread has stored in its cell."""
+        access, cell = accesses.access, int(accesses.cells[number])
+        lines = (int(accesses.shadow.line[cell]), access.lvalue.span.line)
+        key = ("same value", *sorted(lines), access.buffer.name)
+        if key in self._findings.notes:
+            return
+        launch = access.group.launch
+        writers = (int(accesses.shadow.writer[cell]), int(accesses.threads[number]))
+        name = format_cell(access.buffer, cell_index(access.buffer, cell))
+        places = [_block_and_thread(writer, launch) for writer in writers]
+        self._findings.note(key, same_value_note(lines, name, places, launch))
+
+    def with_reader_block(
+        self, access: Access, shadow: Shadow, cells: Array, threads: Array, races: Array
+    ) -> None:
+        """Report `races` (bool [n]) of a write with earlier reads of other blocks.
+
+        cells int [n] are those that threads int [n] write.
+        """
+        assert shadow.reader_block is not None
+        assert shadow.reader_line is not None
+        launch, first = access.group.launch, int(races.argmax())
+        reader = int(shadow.reader_block[cells[first]])
+        other_block: Dim3 | None = None
+        other: Dim3 | None = None
+        if reader != MANY:  # which of the block's threads it was is not known: its first
+            other_block, other = _block_and_thread(reader * launch.threads, launch)
+        block, thread = _block_and_thread(int(threads[first]), launch)
+        index = cell_index(access.buffer, int(cells[first]))
+        iterations = loop_iterations(access.group)
+        example = Example(block, thread, other_block, other, index, iterations)
+        read_line = int(shadow.reader_line[cells[first]])
+        kind, lines = HazardKind.WRITE_AFTER_READ, (access.lvalue.span.line,)
+        name = format_cell(access.buffer, index)
+        message = race_message(kind, (read_line, *lines), name, example, launch, False)
+        self._add(kind, lines, access, message, int(races.sum()), example)
+
+    def _add(
+        self,
+        kind: HazardKind,
+        lines: tuple[int, ...],
+        access: Access,
+        message: str,
+        count: int,
+        example: Example,
+    ) -> None:
+        """Add a hazard of an access's array, one for its kind and lines."""
+        buffer = access.buffer
+        hazard = Hazard(kind, lines, buffer.name, buffer.space, message, count, example)
+        self._findings.add((kind, lines, buffer.name), hazard)
+
+
+def _precedes_write(
+    accesses: CellAccesses, cell: int, write_positions: Mapping[int, ProgramPosition]
+) -> bool:
+    """Whether the author of the kernel meant an access to come before the cell's last write.
+
+    Positions in the text and its loops decide. For accesses of one line, or within functions,
+    the number of accesses that each warp had made decides.
+    """
+    event = int(accesses.shadow.event[cell])
+    write, access = write_positions.get(event, ()), accesses.position
+    if access and write and access != write:
+        return access < write
+    return accesses.clock < int(accesses.shadow.clock[cell])
+
+
+def _load_or_store(kind: AccessKind) -> AccessKind:
+    """A kind of access as RACES has it: an atomic counts as a store."""
+    return AccessKind.LOAD if kind is AccessKind.LOAD else AccessKind.STORE
+
+
+def _block_and_thread(thread: int, launch: Launch) -> tuple[Dim3, Dim3]:
+    """Block and thread, in x, y, z, of a thread numbered over the grid."""
+    block, within = divmod(thread, launch.threads)
+    return unravel(block, launch.grid), unravel(within, launch.block)
