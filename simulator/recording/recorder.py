@@ -32,6 +32,7 @@ from simulator.machine.machine import Machine
 from simulator.machine.masks import ALL, NONE, Mask, as_array
 from simulator.machine.observer import Access, AccessKind, Fault, Observer, StepKind
 from simulator.machine.schedule import Schedule
+from simulator.machine.warp_syncs import WarpSyncs
 from simulator.recording.recording import Evaluation, LoopPosition, Recording, Step, StepAccess
 from simulator.recording.snapshots import Memory
 
@@ -86,7 +87,7 @@ def record(
     machine.run(np.array([ravel(block, launch.grid)]))
     return Recording(
         kernel, launch, arguments, block, tuple(recorder.steps), kernel.shared_memories,
-        recorder.bytes,
+        recorder.warp_syncs, recorder.bytes,
     )  # fmt: skip
 
 
@@ -95,6 +96,7 @@ class Recorder(Observer):
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
+        self.warp_syncs: tuple[WarpSyncs, ...] = ()  # as Recording has them
         # Of the step that is not finished:
         self._evaluations: list[Evaluation] = []
         self._accesses: list[StepAccess] = []
@@ -128,6 +130,7 @@ class Recorder(Observer):
 
     def on_chunk(self, groups: list[Group]) -> None:
         """Record the shared arrays as they are before anything is written."""
+        self.warp_syncs = tuple(group.warp_syncs for group in groups)
         for name, buffer in groups[0].shared.items():
             self._shared.update(name, buffer.contents())
             self._written.update(name, np.zeros(buffer.shape, np.bool_))
@@ -226,6 +229,7 @@ class Recorder(Observer):
             statement=statement,
             loops=loops,
             interval=interval,
+            warp_syncs=group.warp_syncs.count,
             active=self._active(group, mask),
             evaluations=evaluations,
             accesses=accesses,

@@ -14,6 +14,7 @@ from simulator.language.ctype import Array
 from simulator.language.tree import ArraySpace, Expression, If, Kernel, Loop, Statement, Variable
 from simulator.launch import Dim3, Launch
 from simulator.machine.observer import AccessKind, StepKind
+from simulator.machine.warp_syncs import WarpSyncs
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class Step:
     statement: Statement
     loops: tuple[LoopPosition, ...]  # outermost first
     interval: int  # barriers that the block had passed before
+    warp_syncs: int  # calls of __syncwarp() that its warps had made, this step's among them
     active: Array  # bool [T], threads that ran the statement
     evaluations: tuple[Evaluation, ...]  # in the order in which they were made
     accesses: tuple[StepAccess, ...]  # likewise
@@ -123,4 +125,5 @@ class Recording:
     block: Dim3  # x, y, z in the grid
     steps: tuple[Step, ...]
     shared: tuple[Variable, ...]  # Kernel.shared_memories
+    warp_syncs: tuple[WarpSyncs, ...]  # one for the block if it ran in lockstep, else one a warp
     bytes: int = 0  # of memory that the steps take, as they were counted when they were made

@@ -11,10 +11,9 @@ import numpy as np
 from simulator import Recording, Step
 from simulator.language.ctype import Array
 from simulator.language.retries import retried_reads
-from simulator.language.tree import Call, Evaluate, Expression, MemorySpace
+from simulator.language.tree import Expression, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
-from simulator.machine.warp_masks import FULL, pack
 from simulator.machine.warp_syncs import WarpSyncs
 from simulator.observers.findings import Hazard
 from simulator.observers.hazard_kind import RACES
@@ -33,7 +32,9 @@ class _CellAccesses:
     cells: Array  # int [n], counted from the array's start
     threads: Array  # int [n], the thread of the block that touches each
     warps: Array  # int [n], that thread's warp
-    warp_syncs: int  # calls of __syncwarp() that the block had made
+    syncs: WarpSyncs  # of the block, or of the one warp that this is
+    lanes: Array  # int [n], the lane of `syncs` that each thread is
+    warp_syncs: int  # calls of __syncwarp() that the warps had made
     interval: int  # barriers that the block had passed
     iteration: int  # of the outermost loop
 
@@ -45,11 +46,10 @@ class _LastAccesses:
     threads of one warp are ordered by its __syncwarp(), and those of several warps are not.
     """
 
-    def __init__(self, cells: int, syncs: WarpSyncs) -> None:
-        self._syncs = syncs  # of the whole block, a lane for each thread
+    def __init__(self, cells: int) -> None:
         self.interval = np.full(cells, -1)  # barriers that the block had passed
         self.warp = np.full(cells, NOBODY)  # MANY for threads of several warps
-        self.warp_syncs = np.zeros(cells, np.int64)  # calls of __syncwarp() in the block before it
+        self.warp_syncs = np.zeros(cells, np.int64)  # calls of __syncwarp() before it
         self.thread = np.full(cells, NOBODY)  # MANY for several threads that none of these orders
         self.iteration = np.full(cells, -1)  # of the outermost loop
 
@@ -84,18 +84,18 @@ class _LastAccesses:
 
         Where several threads have touched a cell, it must be one that orders all of the warp's.
         """
-        cells, threads = accesses.cells, accesses.threads
+        cells, lanes, syncs = accesses.cells, accesses.lanes, accesses.syncs
         authors = self.thread[cells]
         before, now = self.warp_syncs[cells], np.full(cells.size, accesses.warp_syncs)
         ordered = np.broadcast_to(
-            self._syncs.order(before, now, threads, np.maximum(authors, 0) % WARP_SIZE), cells.shape
+            syncs.order(before, now, lanes, np.maximum(authors, 0) % WARP_SIZE), cells.shape
         ).copy()
-        if self._syncs.are_full:
+        if syncs.are_full:
             return ordered
         several = np.flatnonzero(authors == MANY)
         for lane in range(WARP_SIZE if several.size else 0):
-            ordered[several] &= self._syncs.order(
-                before[several], now[several], threads[several], np.full(several.size, lane)
+            ordered[several] &= syncs.order(
+                before[several], now[several], lanes[several], np.full(several.size, lane)
             )
         return ordered
 
@@ -107,20 +107,24 @@ def _assign_or_many(array: Array, cells: Array, values: Array) -> None:
 
 
 def _cell_accesses(
-    step: Step, access: StepAccess, warp_syncs: int, retried: Set[Expression]
+    recording: Recording, step: Step, access: StepAccess, retried: Set[Expression]
 ) -> _CellAccesses:
-    """An access of a step, cell by cell; warp_syncs is how many calls there were until then.
+    """An access of a step, cell by cell.
 
     One of the retried reads (see simulator.language.retries) is as good as an atomic.
     """
     cells, threads = access.touched_cells()
+    in_lockstep = len(recording.warp_syncs) == 1
+    first = 0 if in_lockstep else int(np.flatnonzero(access.active)[0]) // WARP_SIZE
     return _CellAccesses(
         name=access.name,
         kind=AccessKind.ATOMIC if access.expression in retried else access.kind,
         cells=cells,
         threads=threads,
         warps=threads // WARP_SIZE,
-        warp_syncs=warp_syncs,
+        syncs=recording.warp_syncs[first],
+        lanes=threads - first * WARP_SIZE,
+        warp_syncs=step.warp_syncs,
         interval=step.interval,
         iteration=step.loops[0].iteration if step.loops else 0,
     )
@@ -139,16 +143,16 @@ def find_unordered_cells(recording: Recording) -> tuple[Mapping[str, Array], ...
     reads is stale, and which of the two comes first is up to the hardware. Cells are counted from
     the array's start.
     """
-    syncs, retried = _warp_syncs(recording), retried_reads(recording.kernel.body)
+    retried = retried_reads(recording.kernel.body)
 
     def shared_accesses(step: Step) -> Iterable[_CellAccesses]:
         for access in step.accesses:
             if access.space is MemorySpace.SHARED:
-                yield _cell_accesses(step, access, syncs.counts[step.number], retried)
+                yield _cell_accesses(recording, step, access, retried)
 
     shared = recording.steps[0].shared if recording.steps else {}
     sizes = {name: array.size for name, array in shared.items()}
-    found = _find_races(recording, shared_accesses, sizes, syncs)
+    found = _find_races(recording, shared_accesses, sizes)
     _add_unset_reads(recording, shared_accesses, found)
     return tuple(found)
 
@@ -165,7 +169,7 @@ def find_racing_cells(
     races = [one for one in hazards if one.kind in RACES and one.space is MemorySpace.GLOBAL]
     if not races:
         return tuple({} for _ in recording.steps)
-    syncs, retried = _warp_syncs(recording), retried_reads(recording.kernel.body)
+    retried = retried_reads(recording.kernel.body)
     lines: dict[str | None, set[int]] = defaultdict(set)
     for hazard in races:
         lines[hazard.array] |= set(hazard.lines)
@@ -175,7 +179,7 @@ def find_racing_cells(
         for access in step.accesses:
             is_asked = access.expression.span.line in lines[access.name]
             if access.space is MemorySpace.GLOBAL and is_asked:
-                yield _cell_accesses(step, access, syncs.counts[step.number], retried)
+                yield _cell_accesses(recording, step, access, retried)
 
     def by_number(step: Step) -> Iterable[_CellAccesses]:
         """The same with cells as numbers in `known`, since an array may have millions."""
@@ -193,7 +197,7 @@ def find_racing_cells(
             _add(found[step.number], accesses.name, cells.astype(np.int64))
     known.update({name: np.unique(np.concatenate(cells)) for name, cells in touched.items()})
     sizes = {name: cells.size for name, cells in known.items()}
-    races_by_step = _find_races(recording, by_number, sizes, syncs)
+    races_by_step = _find_races(recording, by_number, sizes)
     for of_step, racing in zip(found, races_by_step, strict=True):
         for name, numbers in racing.items():
             _add(of_step, name, known[name][numbers])
@@ -213,27 +217,24 @@ def _cells_of_other_blocks(recording: Recording, races: Sequence[Hazard]) -> dic
     return found
 
 
-def _find_races(
-    recording: Recording, accesses_of: _Accesses, sizes: Mapping[str, int], syncs: _Syncs
-) -> _Found:
+def _find_races(recording: Recording, accesses_of: _Accesses, sizes: Mapping[str, int]) -> _Found:
     """For each step the cells that race; sizes are those of the arrays."""
     found: _Found = [{} for _ in recording.steps]
-    _add_races_with_earlier(recording, accesses_of, sizes, syncs, found)
-    _add_stale_loads(recording, accesses_of, sizes, syncs, found)
+    _add_races_with_earlier(recording, accesses_of, sizes, found)
+    _add_stale_loads(recording, accesses_of, sizes, found)
     return found
 
 
 def _add_races_with_earlier(
-    recording: Recording, accesses_of: _Accesses, sizes: Mapping[str, int], syncs: _Syncs,
-    found: _Found,
-) -> None:  # fmt: skip
+    recording: Recording, accesses_of: _Accesses, sizes: Mapping[str, int], found: _Found
+) -> None:
     """Add each step's cells that race with an access before it."""
     last: dict[tuple[str, AccessKind], _LastAccesses] = {}
     for step in recording.steps:
         for accesses in accesses_of(step):
             name = accesses.name
             by_kind = {
-                kind: last.setdefault((name, kind), _LastAccesses(sizes[name], syncs.calls))
+                kind: last.setdefault((name, kind), _LastAccesses(sizes[name]))
                 for kind in AccessKind
             }
             by_kind[accesses.kind].add(accesses)  # lanes of one instruction can race too
@@ -256,16 +257,15 @@ def _add_unset_reads(recording: Recording, accesses_of: _Accesses, found: _Found
 
 
 def _add_stale_loads(
-    recording: Recording, accesses_of: _Accesses, sizes: Mapping[str, int], syncs: _Syncs,
-    found: _Found,
-) -> None:  # fmt: skip
+    recording: Recording, accesses_of: _Accesses, sizes: Mapping[str, int], found: _Found
+) -> None:
     """Add each load's cells that race with a store after it, of the same iteration or before."""
     coming: dict[tuple[str, AccessKind], _LastAccesses] = {}
     for step in reversed(recording.steps):
         for accesses in accesses_of(step):
             name = accesses.name
             by_kind = {
-                kind: coming.setdefault((name, kind), _LastAccesses(sizes[name], syncs.calls))
+                kind: coming.setdefault((name, kind), _LastAccesses(sizes[name]))
                 for kind in (AccessKind.STORE, AccessKind.ATOMIC)
             }
             if accesses.kind is not AccessKind.LOAD:
@@ -280,62 +280,3 @@ def _add_stale_loads(
 def _add(found: dict[str, Array], name: str, cells: Array) -> None:
     if cells.size:
         found[name] = np.union1d(found.get(name, cells), cells)
-
-
-@dataclass(frozen=True, slots=True)
-class _Syncs:
-    """The calls of __syncwarp() of the recorded block."""
-
-    calls: WarpSyncs  # a lane for each thread of the block
-    counts: tuple[int, ...]  # for each step, how many calls there were until it
-
-
-def _warp_syncs(recording: Recording) -> _Syncs:
-    """Find which lanes have waited for each other, step by step.
-
-    Lanes that arrive with a mask wait for the others that it names: these may come in a later
-    step, by a __syncwarp() in another branch.
-    """
-    threads = recording.launch.threads
-    lanes, warps = np.arange(threads) % WARP_SIZE, np.arange(threads) // WARP_SIZE
-    calls, counts = WarpSyncs(), []
-    waiting = np.zeros(threads, np.bool_)
-    masks = np.zeros(threads, np.uint32)
-    for step in recording.steps:
-        match step.statement:
-            case Evaluate(expression=Call(function="__syncwarp") as call):
-                if (waiting & step.active).any():  # the others have not come: they go on
-                    waiting[:] = False
-                waiting = waiting | step.active
-                masks = np.where(step.active, _masks(step, call), masks)
-                peers = _peers(waiting, masks, lanes, warps)
-                calls.add(None if (peers == FULL).all() else peers)
-                waiting = waiting & (masks & ~peers != 0)
-            case _:
-                pass
-        counts.append(calls.count)
-    return _Syncs(calls, tuple(counts))
-
-
-def _masks(step: Step, call: Call) -> Array:
-    """The mask of each thread that calls __syncwarp(): uint32 [T]."""
-    for argument in call.arguments:
-        for evaluation in step.evaluations:
-            if evaluation.expression is argument:
-                return evaluation.values.astype(np.uint32)
-    return np.full(step.active.size, FULL)
-
-
-def _peers(waiting: Array, masks: Array, lanes: Array, warps: Array) -> Array:
-    """Of each thread the lanes of its warp that wait with its mask, itself among them: uint32 [T].
-
-    Lanes that a partial warp lacks count as waiting: there is nothing to be ordered with them.
-    """
-    own = np.zeros((int(warps[-1]) + 1, WARP_SIZE), np.uint32)
-    here = np.ones(own.shape, np.bool_)
-    own[warps, lanes], here[warps, lanes] = masks, waiting
-    missing = np.ones(own.shape, np.bool_)
-    missing[warps, lanes] = False
-    same = (own[:, :, None] == own[:, None, :]) & here[:, None, :] | missing[:, None, :]
-    peers: Array = pack(same)[warps, lanes] & (masks | pack(missing)[warps])
-    return np.where(waiting, peers, np.uint32(0))
