@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from simulator import sentences as narrate
 from simulator.catalogue import catalogue
 from simulator.guard import COMPILING, limited
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.launch import Launch
-from simulator.recording import narrate as narrate
 from simulator.recording.recorder import record
 from simulator.recording.recording import Recording, Step
 from simulator.report import Report, simulate

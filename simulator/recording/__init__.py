@@ -1,1 +1,1 @@
-"""The steps of one block, how to move among them, and what they say."""
+"""The steps of one block, and how to move among them."""

@@ -8,7 +8,6 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.tree import Barrier
-from simulator.launch import format_index, unravel
 from simulator.recording.recording import Recording, Step
 
 
@@ -56,23 +55,3 @@ def absent(recording: Recording, step: Step) -> tuple[Absent, ...]:
     if all(line is None for line, _ in places):
         return ()
     return tuple(Absent(tuple(threads), *place) for place, threads in places.items())
-
-
-def describe_absent(recording: Recording, group: Absent) -> str:
-    """Where threads are that do not come to a barrier: "thread (8, 0) and 23 others go on at …"."""
-    block = recording.launch.block
-    name = f"thread {format_index(unravel(group.threads[0], block), block)}"
-    others = len(group.threads) - 1
-    if others:
-        name += f" and {others} other{'s' if others > 1 else ''}"
-    return f"{name} {describe_place(group)}"
-
-
-def describe_place(group: Absent) -> str:
-    """What threads do that do not come to a barrier: "go on at line 7"."""
-    are_several = len(group.threads) > 1
-    if group.line is None:
-        return "have ended" if are_several else "has ended"
-    if group.waits:
-        return f"{'wait' if are_several else 'waits'} at line {group.line}"
-    return f"{'go' if are_several else 'goes'} on at line {group.line}"

@@ -5,16 +5,29 @@ In shapes T is the number of threads of the block, counted in x, then y, then z.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from simulator.language.ctype import Array
-from simulator.language.tree import ArraySpace, Expression, If, Kernel, Loop, Statement, Variable
+from simulator.language.tree import (
+    ArraySpace,
+    Expression,
+    If,
+    Kernel,
+    Loop,
+    MemorySpace,
+    Statement,
+    Variable,
+)
 from simulator.launch import Dim3, Launch
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.machine.warp_syncs import WarpSyncs
+
+FARTHEST_FIRST = (
+    MemorySpace.GLOBAL, MemorySpace.SHARED, MemorySpace.CONSTANT, MemorySpace.LOCAL
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +140,16 @@ class Recording:
     shared: tuple[Variable, ...]  # Kernel.shared_memories
     warp_syncs: tuple[WarpSyncs, ...]  # one for the block if it ran in lockstep, else one a warp
     bytes: int = 0  # of memory that the steps take, as they were counted when they were made
+
+
+def farthest(accesses: Iterable[StepAccess]) -> tuple[StepAccess | None, StepAccess | None]:
+    """The load from the farthest memory, and the store to the farthest; None for neither."""
+    found = sorted(accesses, key=lambda access: FARTHEST_FIRST.index(access.space))
+    loads = (access for access in found if access.kind is AccessKind.LOAD)
+    stores = (access for access in found if access.kind is not AccessKind.LOAD)
+    return next(loads, None), next(stores, None)
+
+
+def farthest_of(step: Step, thread: int) -> tuple[StepAccess | None, StepAccess | None]:
+    """A thread's farthest load and store at a step."""
+    return farthest(access for access in step.accesses if access.active[thread])

@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
 from simulator.language.printable import printable
 from simulator.output_file import opened_output
+from simulator.sentences.verdicts import size_text
 from simulator.terminal.verdict_run import Judged
-from simulator.verdict.judge import size_text
 from simulator.verdict.verdict import CheckState
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

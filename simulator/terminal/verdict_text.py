@@ -8,10 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 from simulator.number_format import format_number
+from simulator.sentences.verdicts import size_text
 from simulator.terminal.report_text import hazard_as_json
 from simulator.terminal.verdict_run import Judged
 from simulator.verdict.form import ArrayArgument, LaunchForm
-from simulator.verdict.judge import size_text
 from simulator.verdict.repair import Repair, apply
 from simulator.verdict.verdict import CounterRow, SizeCheck, Verdict, WrongCell
 

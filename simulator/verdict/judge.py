@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.language.tree import Kernel
+from simulator.sentences import verdicts
 from simulator.verdict.form import ArrayArgument, LaunchForm, OwnKernel
 from simulator.verdict.limited import limit
 from simulator.verdict.mend import mend
 from simulator.verdict.neighbours import neighbours
-from simulator.verdict.next_step import joined, next_step
+from simulator.verdict.next_step import next_step
 from simulator.verdict.overflow import overflow
 from simulator.verdict.parameters import in_layout
 from simulator.verdict.probe import Probe
@@ -105,7 +106,7 @@ def _run_all(runs: Runs, planned: list[Trial], on_progress: Callable[[str], None
             runs.skip(trial)
             continue
         if on_progress is not None:
-            on_progress(f"Running at {size_text(trial.sizes)}.")
+            on_progress(verdicts.running(trial.sizes))
         runs.run(trial, left)
         if runs.checks[0].state is CheckState.STOPPED:
             break  # other sizes would tell the same, later
@@ -117,8 +118,8 @@ def _renamed(form: LaunchForm) -> Iterator[str]:
     """A sentence where a kernel calls one size of a product what others call another."""
     roles = {role: what for role, what in form.roles if role in "MNK"}
     if any(what.upper() in roles and what.upper() != role for role, what in roles.items()):
-        names = list_names([f"{role} is {what}" for role, what in roles.items()])
-        yield f"Here {names} of the kernel: A is M x K, B is K x N."
+        names = list_names([verdicts.role(role, what) for role, what in roles.items()])
+        yield verdicts.renamed(names)
 
 
 def _computed_instead(form: LaunchForm, kernel: Kernel, checks: tuple[SizeCheck, ...]) -> str:
@@ -130,10 +131,7 @@ def _computed_instead(form: LaunchForm, kernel: Kernel, checks: tuple[SizeCheck,
         shape = in_layout(kernel, name, form.roles)
         other = replace(form, task=name, arguments=shape.arguments)
         if Probe(kernel, other).block_is_right(is_patient=False):
-            return (
-                f" It computes {TASKS[name].title}: choose that under Launch, or by --task {name}, "
-                "if it is meant."
-            )
+            return f" {verdicts.computes_instead(TASKS[name].title, name)}"
     return ""
 
 
@@ -142,11 +140,7 @@ def _asked(form: LaunchForm, state: State) -> str:
     seen = [one for one in form.arguments if isinstance(one, ArrayArgument) and one.is_seen]
     if not seen or state is not State.UNCHECKED:
         return ""
-    has = "has" if len(seen) == 1 else "have"
-    return (
-        f" How many cells {has} {joined([one.name for one in seen])}? Nothing says it, so that "
-        "there are as many here as are touched; give the number, and accesses beyond it are told."
-    )
+    return f" {verdicts.asks_for_cells([one.name for one in seen])}"
 
 
 def task_of(form: LaunchForm) -> Task | None:
@@ -164,11 +158,6 @@ def task_of(form: LaunchForm) -> Task | None:
         if role in task.arrays and roles[role] not in arrays:
             raise LaunchError(f"{role} is to be {roles[role]!r}, which is no array of the form.")
     return task
-
-
-def size_text(sizes: Mapping[str, int]) -> str:
-    """Sizes as a sentence has them: "M = 8, N = 8, K = 8"."""
-    return ", ".join(f"{name} = {size}" for name, size in sizes.items()) or "its only size"
 
 
 def _state(checks: tuple[SizeCheck, ...], hazards: tuple[FoundHazard, ...]) -> State:

@@ -8,8 +8,8 @@ from simulator.language.ctype import Vector
 from simulator.language.tree import Binary, Dereference, Index, Kernel, Load, Loop, Name
 from simulator.language.visit import expressions_of, expressions_within, subexpressions, walk
 from simulator.observers.hazard_kind import HazardKind
+from simulator.sentences import verdicts
 from simulator.verdict.form import LaunchForm
-from simulator.verdict.next_step import joined
 from simulator.verdict.parameters import axes_used
 from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck
 
@@ -41,16 +41,16 @@ def limit(
         and not all(one.is_ragged for one in right)
         and (not has_guard(kernel, form) or _only_drops(failed, hazards))
     ):
-        return f"Right where {_dividing(tiles)}; {_guard(failed, hazards)}"
+        return verdicts.whole_tiles(tiles, _lines_to_guard(failed, hazards))
     length = _vector_length(kernel)
     if length > 1 and (
         all(any(size % length for _, size in sizes) for sizes in at)
         and not any(size % length for one in right for _, size in one.sizes)
     ):
-        return f"Right where {length} divides its sizes: it takes {length} elements at a time."
+        return verdicts.whole_vectors(length)
     is_square = any(len({size for _, size in sizes}) == 1 for sizes in at)
     if axes_used(kernel, "gridDim") and "y" in axes_used(kernel, "blockIdx") and not is_square:
-        return "Right where its grid is square: the order in which it takes its blocks needs that."
+        return verdicts.SQUARE
     return ""
 
 
@@ -91,21 +91,8 @@ def _vector_length(kernel: Kernel) -> int:
     return max(lengths, default=1)
 
 
-def _dividing(tiles: Mapping[str, int]) -> str:
-    """The tiles and what they divide: "16 divides M and N, and 8 divides K"."""
-    by_tile: dict[int, list[str]] = {}
-    for role, tile in tiles.items():
-        by_tile.setdefault(tile, []).append(role)
-    return ", and ".join(f"{tile} divides {joined(roles)}" for tile, roles in by_tile.items())
-
-
-def _guard(failed: Sequence[SizeCheck], hazards: Sequence[FoundHazard]) -> str:
-    """What to do so that it takes any sizes."""
+def _lines_to_guard(failed: Sequence[SizeCheck], hazards: Sequence[FoundHazard]) -> list[int]:
+    """Where to compare with the sizes, so that it takes any: [] where no line shows it."""
     lines = sorted({line for one in hazards if one.hazard.kind is HazardKind.OUT_OF_BOUNDS
                     for line in one.hazard.lines})  # fmt: skip
-    if not lines:
-        lines = [one.wrong.line for one in failed if one.wrong and one.wrong.line][:1]
-    if not lines:
-        return "guard its accesses to take any."
-    numbers = joined([str(line) for line in lines])
-    return f"guard line{'s' * (len(lines) > 1)} {numbers} to take any."
+    return lines or [one.wrong.line for one in failed if one.wrong and one.wrong.line][:1]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from simulator.language.tree import MemorySpace
 from simulator.observers.hazard_kind import RACES, HazardKind
+from simulator.sentences import verdicts
 from simulator.verdict.verdict import (
     CheckState,
     CounterRow,
@@ -36,7 +37,7 @@ def next_step(
     task's.
     """
     if state is State.STOPPED:
-        return f"It does not run: {checks[0].sentence}"
+        return verdicts.does_not_run(checks[0].sentence)
     faulty = [one for one in checks if one.state in (CheckState.WRONG, CheckState.STOPPED)]
     # What is wrong at a size without a hazard comes before hazards that only later sizes show.
     found_at = [one.sizes for one in hazards]
@@ -46,15 +47,11 @@ def next_step(
     if faulty:
         return _wrong(checks, faulty)
     if state is State.UNCHECKED:
-        return "It runs without hazards; say what it should compute, and its results are compared."
+        return verdicts.UNCHECKED
     right = sum(one.state is CheckState.RIGHT for one in checks)
-    sizes = f"{right} sizes" if right > 1 else "one size"
     left = sum(one.state is CheckState.SKIPPED for one in checks)
-    sizes += f" ({left} more could not be judged)" if left else ""
-    for advice in (_cost(costliest), _intensity(rows), _occupancy(fits)):
-        if advice:
-            return f"{title}: right at {sizes}. {advice}"
-    return f"{title}: right at {sizes}, no hazards."
+    advice = _cost(costliest) or _intensity(rows) or _occupancy(fits)
+    return verdicts.right_at(title, right, left, advice)
 
 
 def _hazard(found: FoundHazard) -> str:
@@ -74,11 +71,7 @@ def _hazard(found: FoundHazard) -> str:
 
 
 def _at(sizes: Sequence[tuple[str, int]]) -> str:
-    return f" Seen at {_text(sizes)}." if sizes else ""
-
-
-def _text(sizes: Sequence[tuple[str, int]]) -> str:
-    return ", ".join(f"{name} = {size}" for name, size in sizes)
+    return f" {verdicts.seen_at(dict(sizes))}" if sizes else ""
 
 
 def _wrong(checks: Sequence[SizeCheck], faulty: Sequence[SizeCheck]) -> str:
@@ -87,37 +80,27 @@ def _wrong(checks: Sequence[SizeCheck], faulty: Sequence[SizeCheck]) -> str:
     A wrong value tells more than a launch that is stopped.
     """
     first = min(faulty, key=lambda one: one.state is not CheckState.WRONG)
-    does = "wrong" if first.state is CheckState.WRONG else "stopped"
-    where = f"{does} at {_text(first.sizes)}: {first.sentence}" if first.sizes else first.sentence
+    is_stopped = first.state is CheckState.STOPPED
+    where = verdicts.wrong_at(is_stopped, dict(first.sizes), first.sentence)
     right = [
         one for one in checks
         if one.state is CheckState.RIGHT and any(size > 1 for _, size in one.sizes)
     ]  # fmt: skip
     if first.has_fractions:
-        return f"Right where its arrays hold digits. {first.sentence}"
+        return verdicts.right_with_digits(first.sentence)
     if not right:
-        return where[0].upper() + where[1:]
+        return verdicts.wrong_everywhere(where)
     if all(one.is_ragged for one in faulty) and not all(one.is_ragged for one in right):
-        return f"Right where its tile divides {_names(first)}; {where}"
-    return f"Right at {len(right)} of {len(right) + len(faulty)} sizes; {where}"
-
-
-def _names(check: SizeCheck) -> str:
-    return joined([name for name, _ in check.sizes])
-
-
-def joined(words: Sequence[str]) -> str:
-    """Words as a sentence lists them: "M, N and K"."""
-    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else words[0]
+        return verdicts.wrong_where_ragged([name for name, _ in first.sizes], where)
+    return verdicts.wrong_at_some(len(right), len(right) + len(faulty), where)
 
 
 def _cost(costliest: LineCost | None) -> str:
     """What to do about the costliest line."""
     if costliest is None:
         return ""
-    if costliest.space == "shared":
-        return f"{costliest.sentence} Pad the rows of {costliest.array}, or swap its indices."
-    return f"{costliest.sentence} Let neighbouring threads take neighbouring elements."
+    mend = verdicts.pad(costliest.array) if costliest.space == "shared" else verdicts.COALESCE
+    return f"{costliest.sentence} {mend}"
 
 
 def _intensity(rows: Sequence[CounterRow]) -> str:
@@ -128,10 +111,7 @@ def _intensity(rows: Sequence[CounterRow]) -> str:
     own = rows[0].bytes_per_flop
     if own < INTENSITY * tiled.bytes_per_flop:
         return ""
-    return (
-        f"It moves {own:.2g} bytes of global memory for each operation, the tiled kernel "
-        f"{tiled.bytes_per_flop:.2g}: share tiles of A and B in shared memory."
-    )
+    return verdicts.low_intensity(own, tiled.bytes_per_flop)
 
 
 def _occupancy(fits: Occupancy | None) -> str:

@@ -9,6 +9,7 @@ from simulator.language.errors import Span
 from simulator.language.tree import Binary, Expression, Index, Kernel, Literal, Load, Name
 from simulator.language.visit import expressions_within, strip_casts, subexpressions
 from simulator.observers.written_parameters import root_variable
+from simulator.sentences import verdicts
 from simulator.verdict.host_form import host_form
 
 MOST = 2**31  # one more than the largest int
@@ -30,11 +31,8 @@ def overflow(kernel: Kernel) -> str:
             size = _value(by, known)
             if array in large and size > 1:
                 one, other = (text_at(kernel, each.span) for each in (factor, by))
-                return (
-                    f"In the file's own launch {other} is {size:,}: there {one} * {other} in line "
-                    f"{product.span.line} passes 2^31 - 1, the largest int, at {one} = "
-                    f"{first_too_large(size):,}. Use size_t for it."
-                )
+                line, first = product.span.line, first_too_large(size)
+                return verdicts.too_large(one, other, size, line, first)
     return ""
 
 

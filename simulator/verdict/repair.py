@@ -46,6 +46,7 @@ from simulator.launch import WARP_SIZE, ravel
 from simulator.observers.findings import Hazard
 from simulator.observers.hazard_kind import RACES, HazardKind
 from simulator.observers.written_parameters import root_variable
+from simulator.sentences import changes
 from simulator.verdict.form import ArrayArgument, LaunchForm
 from simulator.verdict.launches import build_without_arrays, known_values
 from simulator.verdict.overflow import first_too_large, text_at
@@ -178,8 +179,7 @@ class _Text:
             if amount and place:
                 change = f"atomicAdd(&{place}, {amount})"
                 yield Repair(
-                    f"Use `{change};` in line {statement.span.line}.",
-                    "Threads that add to one cell at once lose each other's sums.",
+                    *changes.use_atomic(change, statement.span.line),
                     (Fix(one.span, change),),
                 )
 
@@ -223,17 +223,12 @@ class _Text:
         first = self._lines[place.span.line - 1]
         indent = first[: len(first) - len(first.lstrip())]
         end = len(whole.encode()) + 1
-        what = f"the loop of line {place.span.line}" if isinstance(place, Loop) else f"line {line}"
-        why = ""
-        if race is not None:
-            why = (
-                f"Else a thread may be at line {race.lines[-1]} before another one is done with "
-                f"line {race.lines[0]}."
-            )
+        is_loop = isinstance(place, Loop)
+        lines = (race.lines[0], race.lines[-1]) if race is not None else None
         yield Repair(
-            f"Add `{call}();` after {what}.", why,
+            *changes.add_barrier(call, place.span.line if is_loop else line, is_loop, lines),
             (Fix(Span(line, end, line, end), f"\n{indent}{call}();"),),
-        )  # fmt: skip
+        )
 
     def _block(self) -> tuple[int, int, int]:
         return build_without_arrays(self._kernel, self._form).block
@@ -255,9 +250,9 @@ class _Text:
                 column = len(line[: at + len(name)].encode()) + 1
                 number = statement.span.line
                 yield Repair(
-                    f"Start {name} with 0 in line {number}.", "It is read before it has a value.",
+                    *changes.start(name, number),
                     (Fix(Span(number, column, number, column), " = 0"),),
-                )  # fmt: skip
+                )
 
     # Sizes ----------------------------------------------------------------------------------------
 
@@ -270,10 +265,7 @@ class _Text:
             if left in self._sizes and right:
                 change = f"({left} + {right} - 1) / {right}"
                 yield Repair(
-                    f"Round up in line {one.span.line}: `{change}`.",
-                    f"`{left} / {right}` leaves out the last part where {right} does not divide "
-                    f"{left}.",
-                    (Fix(one.span, change),),
+                    *changes.round_up(change, left, right, one.span.line), (Fix(one.span, change),)
                 )
 
     def compared(self) -> Iterator[Repair]:
@@ -293,10 +285,8 @@ class _Text:
             yield self._guard(one, was, f"{left} {COMPARISONS[one.operator]} {right}")
 
     def _guard(self, one: Binary, was: str, change: str) -> Repair:
-        return Repair(
-            f"Write `{change}` for `{was}` in line {one.span.line}.",
-            "The guard is of another edge.", (Fix(one.span, change),), is_of_guard=True,
-        )  # fmt: skip
+        words = changes.write_guard(change, was, one.span.line)
+        return Repair(*words, (Fix(one.span, change),), is_of_guard=True)
 
     def sizes(self) -> Iterator[Repair]:
         """Another size in an index."""
@@ -311,8 +301,7 @@ class _Text:
                     if size != was:
                         whole = self._text(one.span)
                         yield Repair(
-                            f"Write {size} for {was} in `{whole}` of line {one.span.line}.",
-                            "The distance between two rows is that of another array.",
+                            *changes.write_size(size, was, whole, one.span.line),
                             (Fix(side.span, size),),
                         )
 
@@ -336,24 +325,15 @@ class _Text:
                 if len({fix.text[-1] for fix in fixes}) < 2:
                     continue
                 found = list(dict.fromkeys(fix.span.line for fix in fixes))
-                place = (
-                    f"line {found[0]}" if len(found) == 1 else f"lines {found[0]} to {found[-1]}"
-                )
                 told = [name for name in names if any(name in fix.text for fix in fixes)]
-                yield Repair(
-                    f"Swap x and y of {' and '.join(told)} in {place}.",
-                    "Rows and columns have each other's index.",
-                    fixes,
-                )
+                yield Repair(*changes.swap_axes(told, found), fixes)
         for one in self._expressions():
             if isinstance(one, Builtin) and one.axis in "xy":
                 text = self._text(one.span)
                 other = f"{one.name}.{'y' if one.axis == 'x' else 'x'}"
                 if text == f"{one.name}.{one.axis}":
-                    yield Repair(
-                        f"Write `{other}` for `{text}` in line {one.span.line}.",
-                        "It is the index along the other axis.", (Fix(one.span, other),),
-                    )  # fmt: skip
+                    words = changes.write_axis(other, text, one.span.line)
+                    yield Repair(*words, (Fix(one.span, other),))
 
     def last_warp(self) -> Iterator[Repair]:
         """A number of warps that is rounded up."""
@@ -364,11 +344,9 @@ class _Text:
             is_warp = isinstance(by, Literal) and by.value == (32 if one.operator == "/" else 5)
             left = self._text(one.left.span)
             if is_warp and isinstance(strip_casts(one.left), Builtin) and left:
-                yield Repair(
-                    f"Round up in line {one.span.line}: `({left} + 31) / 32`.",
-                    "The last warp of a block may have fewer than 32 threads.",
-                    (Fix(one.span, f"(({left} + 31) / 32)"),),
-                )
+                change = f"({left} + 31) / 32"
+                words = changes.round_up_warps(change, one.span.line)
+                yield Repair(*words, (Fix(one.span, f"({change})"),))
 
     def wider(self, outside: Sequence[Hazard]) -> Iterator[Repair]:
         """A product of whole numbers with 64 bits."""
@@ -379,21 +357,17 @@ class _Text:
                 ctype = one.ctype
                 if isinstance(ctype, Scalar) and not ctype.is_float and ctype.size == 4:
                     left, right = self._text(one.left.span), self._text(one.right.span)
-                    yield Repair(
-                        f"Write `(long long){left} * {right}` in line {one.span.line}.",
-                        f"`{left} * {right}` passes 2^31 - 1, the largest int"
-                        f"{self._passes_at(one)}.",
-                        (Fix(one.span, f"(long long){left} * {right}"),),
-                    )
+                    words = changes.widen(left, right, one.span.line, self._passes_at(one))
+                    yield Repair(*words, (Fix(one.span, f"(long long){left} * {right}"),))
 
-    def _passes_at(self, product: Binary) -> str:
-        """At which value of one factor a product is too large for an int; "" if it is not known."""
+    def _passes_at(self, product: Binary) -> tuple[str, int] | None:
+        """A factor, and its first value at which a product is too large for an int, if known."""
         known = known_values(self._kernel, self._form)
         left, right = self._text(product.left.span), self._text(product.right.span)
         for factor, other in ((left, right), (right, left)):
             if known.get(other, 0) > 1:
-                return f", at {factor} = {first_too_large(known[other]):,}"
-        return ""
+                return factor, first_too_large(known[other])
+        return None
 
     def guards(self, outside: Sequence[Hazard]) -> Iterator[Repair]:
         """Conditions around the accesses that leave their arrays."""
@@ -408,11 +382,7 @@ class _Text:
         if fixes:
             fixes.sort(key=lambda fix: (fix.span.line, fix.span.column))
             numbers = list(dict.fromkeys(fix.span.line for fix in fixes))
-            where = " and ".join(map(str, numbers))
-            yield Repair(
-                f"Guard line{'s' * (len(numbers) > 1)} {where}: `{fixes[0].text.strip()}`.",
-                "Beyond the edge there are no cells.", tuple(fixes),
-            )  # fmt: skip
+            yield Repair(*changes.guard(fixes[0].text.strip(), numbers), tuple(fixes))
 
     def _guarded(
         self, statement: Statement, one: Expression, lines: set[tuple[int, str | None]]

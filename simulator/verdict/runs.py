@@ -19,17 +19,17 @@ from simulator.machine.budget import Progress
 from simulator.machine.fragments import TileAlignmentError
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
-from simulator.number_format import format_number
 from simulator.observers.findings import Hazard
 from simulator.observers.hazard_kind import HazardKind
 from simulator.report import Report, simulate
+from simulator.sentences import verdicts
 from simulator.size_expression import evaluate
 from simulator.verdict.expected import expected_results
 from simulator.verdict.form import LaunchForm, with_fractions
 from simulator.verdict.launches import arrays_by_role, build_launch
 from simulator.verdict.reference import TERMS, Reference
 from simulator.verdict.sizes import TILE_SIDE, Trial
-from simulator.verdict.story import Operands, as_number, cell_text, explain
+from simulator.verdict.story import Operands, as_number, explain
 from simulator.verdict.tasks import LARGEST_WORK, PRODUCT_ROLES, Task, wrong_cells
 from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck, WrongCell
 
@@ -61,12 +61,11 @@ class Runs:
         """What is compared, in words; None where nothing says what is right."""
         if self.task is not None:
             return self.task.title
-        return None if self.reference is None else f"What {self.reference.name} computes"
+        return None if self.reference is None else verdicts.of_reference(self.reference.name)
 
     def skip(self, trial: Trial, seconds: float = 0.0) -> None:
         """Note a size for which no time is left; seconds were spent on it."""
-        sentence = f"Not judged: the {ALL_SECONDS:g} seconds for further sizes were over."
-        self._add(trial, CheckState.SKIPPED, seconds, sentence)
+        self._add(trial, CheckState.SKIPPED, seconds, verdicts.not_judged(ALL_SECONDS))
 
     def run(self, trial: Trial, seconds: float) -> None:
         """Launch the kernel at one size; in two orders of its warps where these may matter."""
@@ -85,7 +84,7 @@ class Runs:
         except TileAlignmentError as error:
             is_odd = any(size % TILE_SIDE for size in trial.sizes.values())
             state = CheckState.SKIPPED if is_odd and not is_own else CheckState.STOPPED
-            before = "Not judged, for a GPU takes no such tile: " if is_odd and not is_own else ""
+            before = verdicts.NO_TILE if is_odd and not is_own else ""
             self._add(trial, state, time.thread_time() - begin, f"{before}{error}")
             return
         except SourceError as error:
@@ -105,14 +104,14 @@ class Runs:
             wrong = self._other_order(trial, launch, left)
         spent = time.thread_time() - begin
         if self.title is None:
-            self._add(trial, CheckState.UNCHECKED, spent, "It ran to its end.")
+            self._add(trial, CheckState.UNCHECKED, spent, verdicts.RAN)
         elif wrong is None:
             outside = next((one for one in report.hazards if one.kind in DROPPED), None)
             if outside is None:
-                self._add(trial, CheckState.RIGHT, spent, f"{self.title} is right.")
+                self._add(trial, CheckState.RIGHT, spent, verdicts.right(self.title))
             else:
-                said = f"{self.title} is right only since an access was dropped: "
-                self._add(trial, CheckState.WRONG, spent, said + outside.message)
+                said = verdicts.right_by_luck(self.title, outside.message)
+                self._add(trial, CheckState.WRONG, spent, said)
         else:
             self._add(trial, CheckState.WRONG, spent, wrong.sentence, wrong)
 
@@ -134,7 +133,7 @@ class Runs:
         wrong = self._compare(trial, launch, machine.results(), Schedule.ASCENDING)
         self.form = own
         if wrong is not None:
-            sentence = f"With fractions of both signs {wrong.sentence}"
+            sentence = verdicts.with_fractions(wrong.sentence)
             spent = time.thread_time() - begin
             self._add(trial, CheckState.WRONG, spent, sentence, wrong, has_fractions=True)
 
@@ -221,7 +220,7 @@ class Runs:
                 cell = int(np.ravel_multi_index(first.index, cells.shape))
                 told = explain(self.kernel, launch, first, cell, None)
                 assert self.reference is not None
-                said = f"{told.sentence} That is what {self.reference.name} computes."
+                said = f"{told.sentence} {verdicts.as_computed_by(self.reference.name)}"
                 return replace(told, sentence=said)
         return None
 
@@ -274,7 +273,6 @@ def _wrong_cell(
     """The first wrong cell, without what came before."""
     index = tuple(int(one) for one in np.argwhere(wrong)[0])
     count = int(np.count_nonzero(wrong))
-    of_all = f"{count:,} of {expected.size:,} cells are wrong" if count > 1 else "Only it is wrong"
     return WrongCell(
         array=name,
         index=index,
@@ -283,8 +281,9 @@ def _wrong_cell(
         wrong=count,
         cells=expected.size,
         order=str(order),
-        sentence=f"{cell_text(name, index)} is {format_number(result[index])}, and should be "
-        f"{format_number(expected[index])}. {of_all}, with the warps in {order} order.",
+        sentence=verdicts.wrong_cell(
+            verdicts.cell(name, index), result[index], expected[index], count, expected.size, order
+        ),
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from simulator.language.ctype import Pointer
 from simulator.language.errors import LaunchError, SourceError
 from simulator.observers.written_parameters import written_parameters
+from simulator.sentences import verdicts
 from simulator.verdict.experiment import Run, Touches, is_plain_array
 from simulator.verdict.fit import Fit, fits
 from simulator.verdict.form import LaunchForm, NumberArgument
@@ -20,7 +21,6 @@ from simulator.verdict.tasks import TASKS
 NEAREST = 2  # tasks that are named
 TRIED = 3  # sizes at which a kernel is run as what its name says
 SECONDS = 1.0  # of a processor, for each
-ASKED = "Choose what it should compute, and its results are compared."
 
 
 def seems(runs: Runs, planned: Trial) -> tuple[str, Repair | None]:
@@ -34,21 +34,15 @@ def seems(runs: Runs, planned: Trial) -> tuple[str, Repair | None]:
     if named is not None:
         change = _change(runs, named)
         if change is not None:
-            title = TASKS[named.task].title
-            sentence = change.sentence[0].lower() + change.sentence[1:]
-            return f"If it should compute {title}: {sentence} With that it does.", change
+            return verdicts.would_compute(TASKS[named.task].title, change.sentence), change
     titles = [TASKS[named.task].title] if named is not None else []
     near = _near(runs, planned)
     if near and near[0].agreement == 1.0:
-        return f"It runs without hazards, and here {near[0].task.title} holds. {ASKED}", None
+        return verdicts.holds(near[0].task.title), None
     titles = list(dict.fromkeys((*titles, *(fit.task.title for fit in near))))[:NEAREST]
     if not titles:
         return "", None
-    return f"It looks like {' or '.join(titles)}, but is {_none(titles)}. {ASKED}", None
-
-
-def _none(titles: list[str]) -> str:
-    return "not" if len(titles) == 1 else "neither"
+    return verdicts.looks_like(titles), None
 
 
 def _change(runs: Runs, named: Shape) -> Repair | None:

@@ -16,8 +16,8 @@ from simulator.launch import Dim3, Launch, format_index, ravel
 from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.machine.schedule import Schedule
-from simulator.number_format import format_number
 from simulator.observers.findings import Number, loop_iterations
+from simulator.sentences import verdicts
 from simulator.verdict.verdict import CellRead, WrongCell
 
 SECONDS = 2.0  # for the launch, and for its block once more
@@ -49,31 +49,26 @@ def explain(
     try:
         Machine(kernel, launch, [stores], schedule, seconds=SECONDS).run()
         if stores.last is None:
-            return replace(wrong, sentence=f"{wrong.sentence} No thread stores it.")
+            return replace(wrong, sentence=f"{wrong.sentence} {verdicts.NOT_STORED}")
         block, thread, line = stores.last
         reads = _Reads(ravel(thread, launch.block))
         number = ravel(block, launch.grid)
         Machine(kernel, launch, [reads], schedule, seconds=SECONDS).run(np.array([number]))
     except (LaunchError, SourceError):
         return wrong
-    who = (
-        f"Thread {format_index(thread, launch.block)} of block {format_index(block, launch.grid)} "
-        f"stores it in line {line}"
-    )
-    others = len(stores.threads) - 1
-    if others:
-        who += f", after {others:,} other thread{'s' * (others > 1)}"
+    names = format_index(thread, launch.block), format_index(block, launch.grid)
+    who = verdicts.stored(*names, line, len(stores.threads) - 1)
     found, told = _operand(reads.reads, operands) if operands is not None else (None, "")
     if operands is not None and not reads.reads:
-        told = f"It adds no products; this sum has {operands.left.size:,}."
-    told = told or _last(reads.reads)
+        told = verdicts.few_products(0, operands.left.size)
+    told = told or verdicts.last_reads([_held(one) for one in reads.reads[-LAST_READS:]])
     return replace(
         wrong,
         block=block,
         thread=thread,
         line=line,
         reads=(found,) if found is not None else tuple(reads.reads[-LAST_READS:]),
-        sentence=f"{wrong.sentence} {who}. {told}".rstrip(),
+        sentence=f"{wrong.sentence} {who} {told}",
     )
 
 
@@ -148,23 +143,8 @@ def as_number(value: Any) -> Number:
     return found if np.isfinite(found) else str(found)
 
 
-def cell_text(array: str, index: Sequence[int]) -> str:
-    """A cell as C writes it."""
-    return array + "".join(f"[{one}]" for one in index)
-
-
-def _last(reads: Sequence[CellRead]) -> str:
-    """The sentence about the last values that a thread read."""
-    if not reads:
-        return "It reads nothing before."
-    told = [
-        f"{cell_text(one.array, one.index)} = {_text(one.value)}" for one in reads[-LAST_READS:]
-    ]
-    return f"The last values that it reads: {', '.join(told)}."
-
-
-def _text(value: Number) -> str:
-    return value if isinstance(value, str) else format_number(value)
+def _held(read: CellRead) -> str:
+    return verdicts.holding(read.array, read.index, read.value)
 
 
 # The operands of a product ------------------------------------------------------------------------
@@ -190,29 +170,19 @@ def _operand(reads: Sequence[CellRead], operands: Operands) -> tuple[CellRead | 
         is_left = left.value != needed[k][0]
         read = left if is_left else right
         cell = (operands.row, k) if is_left else (k, operands.column)
-        name = cell_text(operands.A if is_left else operands.B, cell)
-        value = needed[k][0 if is_left else 1]
-        found = replace(read, needed=name, needed_value=as_number(value))
-        return found, (
-            f"At k = {k} it reads {cell_text(read.array, read.index)} = {_text(read.value)} in "
-            f"line {read.line}, but {name} is {_text(as_number(value))}."
-        )
+        name = verdicts.cell(operands.A if is_left else operands.B, cell)
+        value = as_number(needed[k][0 if is_left else 1])
+        found = replace(read, needed=name, needed_value=value)
+        return found, verdicts.wrong_factor(k, _held(read), read.line, name, value)
     if len(pairs) < terms:
-        return None, f"It adds {len(pairs):,} products; this sum has {terms:,}."
+        return None, verdicts.few_products(len(pairs), terms)
     beyond = next(
         ((left, right) for left, right in pairs[terms:] if left.value and right.value), None
     )
     if beyond is not None:
         left, right = beyond
-        return left, (
-            f"It adds more than the {terms:,} products of this sum: past them it reads "
-            f"{cell_text(left.array, left.index)} = {_text(left.value)} and "
-            f"{cell_text(right.array, right.index)} = {_text(right.value)} in line {left.line}."
-        )
-    return None, (
-        f"It reads the right {terms:,} pairs of factors: look at how it adds them, and at what its "
-        "sum starts with."
-    )
+        return left, verdicts.many_products(terms, _held(left), _held(right), left.line)
+    return None, verdicts.right_factors(terms)
 
 
 def _pairs(reads: Sequence[CellRead]) -> list[tuple[CellRead, CellRead]]:

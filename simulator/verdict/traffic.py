@@ -15,6 +15,7 @@ from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.machine.schedule import Schedule
 from simulator.observers.counters import Counters
 from simulator.observers.transactions import SECTOR_BYTES
+from simulator.sentences import verdicts
 from simulator.verdict.verdict import LineCost
 
 WORTH = 2.0  # times the fewest transactions that a line must exceed to be told
@@ -121,15 +122,12 @@ def costliest_line(places: Mapping[Place, Traffic]) -> LineCost | None:
         return None
     place = max(wasteful, key=lambda one: (one.space is MemorySpace.SHARED, wasteful[one]))
     found = places[place]
-    does = "reads" if place.kind is AccessKind.LOAD else "writes"
     taken, enough = (round(n / found.requests, 1) for n in (found.transactions, found.fewest))
-    unit = "sectors" if place.space is MemorySpace.GLOBAL else "wavefronts"
-    words = f"{taken:g} {unit} a request where {enough:g} would do"
+    accesses = place.kind, place.line, place.array
     if place.space is MemorySpace.SHARED:
-        why = f"{does} {place.array} with bank conflicts"
+        sentence = verdicts.bank_conflicts(*accesses, taken, enough)
     else:
-        apart = f", {found.stride:,} bytes apart in neighbouring threads" if found.stride else ""
-        why = f"{does} {place.array}{apart}"
+        sentence = verdicts.scattered(*accesses, found.stride, taken, enough)
     return LineCost(
         line=place.line,
         array=place.array,
@@ -137,5 +135,5 @@ def costliest_line(places: Mapping[Place, Traffic]) -> LineCost | None:
         requests=found.requests,
         transactions=found.transactions,
         fewest=found.fewest,
-        sentence=f"Line {place.line} {why}: {words}.",
+        sentence=sentence,
     )

@@ -10,7 +10,7 @@ import pytest
 
 from simulator import compile_kernel, record, simulate
 from simulator.language.errors import SourceError
-from simulator.recording.narrate_overview import sentence
+from simulator.sentences.overview_steps import sentence
 from tests.simulator.launches import launch_text
 
 DTYPES = {

@@ -10,7 +10,7 @@ import pytest
 from simulator import Report, SourceError, compile_kernel, narrate, record, simulate
 from simulator.language.tree import Barrier
 from simulator.machine.schedule import Schedule
-from simulator.recording import narrate_overview
+from simulator.sentences import overview_steps
 from tests.simulator.launches import launch_text
 
 THREADS, BLOCKS = 96, 3
@@ -165,7 +165,7 @@ def test_a_step_says_how_a_thread_votes() -> None:
     votes = [step for step in recording.steps if isinstance(step.statement, Barrier)]
     assert [step.line for step in votes] == [3, 3, 5]
     assert [step.interval for step in votes] == [0, 1, 2]
-    assert narrate_overview.sentence(recording, votes[0], 0) == (
+    assert overview_steps.sentence(recording, votes[0], 0) == (
         "Thread (0, 0): votes yes, since x[0] < 3 (2 < 3) holds, and waits at the barrier until "
         "all 4 threads of the block are there."
     )
@@ -175,7 +175,7 @@ def test_a_step_says_how_a_thread_votes() -> None:
         "votes yes and reaches the barrier: all are there and go on.",
     )
     tests = [step for step in recording.steps if str(step.kind) == "test"]
-    assert [narrate_overview.sentence(recording, step, 0) for step in tests] == [
+    assert [overview_steps.sentence(recording, step, 0) for step in tests] == [
         "Thread (0, 0): 1 holds, so the loop goes on.",
         "Thread (0, 0): 0 does not hold, so the loop ends.",
     ]

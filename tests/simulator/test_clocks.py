@@ -9,7 +9,7 @@ import pytest
 
 from simulator import Report, narrate, record, simulate
 from simulator.machine.schedule import Schedule
-from simulator.recording.narrate_overview import sentence
+from simulator.sentences.overview_steps import sentence
 from tests.simulator.launches import launch_text
 
 

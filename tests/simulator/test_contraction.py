@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simulator import Kernel, Launch, compile_kernel, record, simulate
-from simulator.recording.parts import parts
+from simulator.sentences.parts import parts
 
 # A kernel's statements over floats a, b, c, d and acc, the float instructions that nvcc makes of
 # them, as its machine code lists them, and which result is stored as acc.

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from simulator import record, simulate
-from simulator.recording import narrate_overview
-from simulator.recording.parts import parts
 from simulator.recording.requests import requests
+from simulator.sentences import overview_steps
+from simulator.sentences.parts import parts
 from tests.simulator.launches import launch_text
 
 TID = "(long long)threadIdx.x"
@@ -91,7 +91,7 @@ def test_far_access_is_recorded_outside(case: str) -> None:
     recording = record(kernel, launch)
     dropped = 0
     for step in recording.steps:
-        assert narrate_overview.sentence(recording, step, thread)
+        assert overview_steps.sentence(recording, step, thread)
         requests(recording, step, 0)
         parts(recording, step, thread)
         for access in step.accesses:

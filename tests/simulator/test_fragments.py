@@ -16,8 +16,8 @@ from simulator.language.fragments import Use, parse_fragment
 from simulator.language.number_types import ENCODINGS, OPERANDS, ROUNDINGS, Operand
 from simulator.machine.tensor_core import multiply_add
 from simulator.number_format import format_number
-from simulator.recording import narrate_overview, narrate_warp
-from simulator.recording.parts import parts
+from simulator.sentences import overview_steps, warps
+from simulator.sentences.parts import parts
 
 RECORDED = json.loads(Path(__file__).with_name("fragments.json").read_text(encoding="utf-8"))
 HALF, BFLOAT16, TF32 = (OPERANDS[name] for name in ("half", "__nv_bfloat16", "tf32"))
@@ -362,7 +362,7 @@ def test_a_step_is_told(product: Recording, line: str, thread: int, said: str) -
     step = step_of(product, line)
     for name in ("b.x", "c.x"):
         said = said.replace(f"{{{name}}}", format_number(step.registers[name][thread, 0]))
-    assert narrate_overview.sentence(product, step, thread) == said
+    assert overview_steps.sentence(product, step, thread) == said
     assert narrate.spoken(product, step, thread)[0] == said.partition(": ")[2]
     assert narrate.values(product, step, thread)
     assert parts(product, step, thread)
@@ -370,7 +370,7 @@ def test_a_step_is_told(product: Recording, line: str, thread: int, said: str) -
 
 def test_the_four_requests_of_a_tile_are_told_once(product: Recording) -> None:
     step = step_of(product, "load_matrix_sync(a")
-    said = narrate_warp.warp_sentence(product, step, 3)
+    said = warps.warp_sentence(product, step, 3)
     assert said.count("reads As") == 1
     assert "reads As 4 times: 1 wavefront, 32 words in 32 banks" in said
 

@@ -14,7 +14,7 @@ import pytest
 
 from simulator import Launch, compile_kernel, record, simulate
 from simulator.machine.rounding import ROUNDED_FUNCTIONS
-from simulator.recording.parts import parts
+from simulator.sentences.parts import parts
 
 NAMES = {"double": np.float64, "long long": np.int64, "unsigned long long": np.uint64}
 

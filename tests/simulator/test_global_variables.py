@@ -11,8 +11,8 @@ import pytest
 from simulator import Launch, Report, compile_kernel, record, simulate
 from simulator.__main__ import main
 from simulator.language.errors import LaunchError, SourceError
-from simulator.recording.narrate_warp import warp_sentence
-from simulator.recording.parts import parts
+from simulator.sentences.parts import parts
+from simulator.sentences.warps import warp_sentence
 
 CONVOLUTION = """
 #define R 2

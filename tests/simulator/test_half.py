@@ -11,7 +11,7 @@ import pytest
 
 from simulator import Launch, Report, SourceError, compile_kernel, record, simulate
 from simulator.__main__ import main
-from simulator.recording.parts import parts
+from simulator.sentences.parts import parts
 
 BITS = np.arange(2**16, dtype=np.uint16)
 ALL = BITS.view(np.float16)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simulator import Launch, SourceError, compile_kernel, record, simulate
-from simulator.recording.narrate_overview import sentence
+from simulator.sentences.overview_steps import sentence
 from tests.simulator.launches import launch_text
 
 I = np.arange(32)  # noqa: E741  # threadIdx.x of the one warp

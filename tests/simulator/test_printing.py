@@ -14,8 +14,8 @@ import pytest
 from simulator import SourceError, compile_kernel, record, simulate
 from simulator.__main__ import main
 from simulator.language.print_format import format_text, parse_format
-from simulator.recording.narrate import spoken
-from simulator.recording.narrate_overview import sentence
+from simulator.sentences.overview_steps import sentence
+from simulator.sentences.steps import spoken
 from tests.simulator.launches import launch_text
 
 

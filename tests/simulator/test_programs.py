@@ -8,8 +8,8 @@ import pytest
 from simulator import Launch, compile_kernel, narrate, record, simulate
 from simulator.launch import dim3
 from simulator.machine.schedule import Schedule
-from simulator.recording.narrate_overview import sentence
-from simulator.recording.parts import parts
+from simulator.sentences.overview_steps import sentence
+from simulator.sentences.parts import parts
 from tests.programs.table import PROGRAMS, Program, differing
 
 # One launch of each file: for what depends on a file's language more than on its values.

@@ -10,7 +10,7 @@ import pytest
 
 from simulator import Kernel, Launch, Recording, SourceError, record, simulate
 from simulator.language.tree import Barrier
-from simulator.recording import narrate_overview
+from simulator.sentences import overview_steps
 from tests.simulator.launches import launch_text, matmul
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -29,7 +29,7 @@ def text_of(recording: Recording, thread: int) -> str:
     lines = []
     for step in recording.steps:
         where = " ".join(f"{p.variable}={p.value}" for p in step.loops)
-        said = narrate_overview.sentence(recording, step, thread)
+        said = overview_steps.sentence(recording, step, thread)
         lines.append(f"{step.number:>3} {step.kind:<7} line {step.line:<2} {where:<8} {said}")
     return "\n".join(lines) + "\n"
 
@@ -87,7 +87,7 @@ def test_ragged_edge_shows_who_is_inactive() -> None:
     assert loaded.active.reshape(4, 4).sum() == 9
     store = recording.steps[-1]
     assert store.active.sum() == 9
-    assert "is not active here" in narrate_overview.sentence(recording, store, 3)
+    assert "is not active here" in overview_steps.sentence(recording, store, 3)
 
 
 def test_warp_by_warp_shows_the_stale_value() -> None:

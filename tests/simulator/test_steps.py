@@ -11,14 +11,14 @@ from simulator import Recording, record, simulate
 from simulator.language.tree import Barrier, Kernel
 from simulator.observers.counters import FIELDS
 from simulator.observers.transactions import IDLE
-from simulator.recording import narrate_warp
 from simulator.recording.navigation import (
     Granularity,
     boundaries,
     positions,
 )
-from simulator.recording.parts import parts
 from simulator.recording.requests import Request, requests
+from simulator.sentences import warps
+from simulator.sentences.parts import parts
 from tests.simulator.launches import Launch, compile_kernel, launch_text, matmul
 from tests.simulator.test_counters import PADDED, TRANSPOSED
 from tests.simulator.test_record import numeric_example
@@ -272,4 +272,4 @@ def test_warp_sentence(case: tuple[str, int, str, int]) -> None:
     name, line, kind, warp = case
     recording = record(*ALL[name])
     step = next(s for s in recording.steps if (s.line, s.kind) == (line, kind))
-    assert narrate_warp.warp_sentence(recording, step, warp) == SENTENCES[case]
+    assert warps.warp_sentence(recording, step, warp) == SENTENCES[case]

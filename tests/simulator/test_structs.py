@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Launch, LaunchError, compile_kernel, record, simulate
+from simulator import Launch, LaunchError, compile_kernel, narrate, record, simulate
 from simulator.__main__ import main
 from simulator.language.ctype import Pointer, Struct, parts
-from simulator.recording import narrate, narrate_overview
+from simulator.sentences import overview_steps
 from tests.simulator.launches import launch_text
 
 I = np.arange(32)  # noqa: E741  # threadIdx.x of the one warp
@@ -336,7 +336,7 @@ def test_steps_name_members() -> None:
     assert [access.expression.name for step in stores for access in step.accesses] == [
         "x…y", "mass", "kind",
     ]  # fmt: skip
-    text = " ".join(narrate_overview.sentence(recording, step, 3) for step in stores)
+    text = " ".join(overview_steps.sentence(recording, step, 3) for step in stores)
     assert "p[3].x…y" in text
     assert "p[3].mass" in text
 
@@ -464,7 +464,7 @@ def test_an_aligned_copy_is_shown_as_a_whole_and_by_its_members() -> None:
         x[threadIdx.x] = b.mass; }"""
     values = np.arange(128, dtype=np.float32)
     recording = record(*launch_text(text, a=values, x=np.zeros(32, np.float32)))
-    sentences = [narrate_overview.sentence(recording, step, 3) for step in recording.steps]
+    sentences = [overview_steps.sentence(recording, step, 3) for step in recording.steps]
     assert "a[3]" in sentences[0]
     assert any("b.mass = " in sentence and "15" in sentence for sentence in sentences)
     assert recording.steps[-1].registers["b.mass"].tolist() == list(range(3, 128, 4))

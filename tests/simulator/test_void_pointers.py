@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simulator import LaunchError, record, simulate
-from simulator.recording import narrate_overview
+from simulator.sentences import overview_steps
 from tests.simulator.launches import launch_text
 
 ADD_ONE = """__global__ void k(void* data, const void* from) {
@@ -30,7 +30,7 @@ def test_values_and_counters() -> None:
 def test_a_step_is_told() -> None:
     given = np.ones((32, 4), np.float32)
     recording = record(*launch_text(ADD_ONE, data=given, **{"from": given}))
-    told = [narrate_overview.sentence(recording, step, 0) for step in recording.steps]
+    told = [overview_steps.sentence(recording, step, 0) for step in recording.steps]
     assert told[-1] == "Thread (0, 0): to[0] = (2, 1, 1, 1)."
 
 

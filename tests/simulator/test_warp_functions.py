@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from simulator import Launch, compile_kernel, record, simulate
-from simulator.recording.narrate_overview import sentence
+from simulator.sentences.overview_steps import sentence
 from tests.simulator.launches import launch_text
 
 LANE = np.arange(32)

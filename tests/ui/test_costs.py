@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from simulator import Launch, catalogue, compile_kernel, record, simulate
-from simulator.recording.narrate_warp import warp_sentence
 from simulator.recording.requests import requests
+from simulator.sentences.warps import warp_sentence
 from tests.ui.scene_models import SIZES, launched, recorded
 from ui.analysis.costs import add_up_costs
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Recording, compile_kernel, record
-from simulator.recording.narrate import spoken
+from simulator.sentences.steps import spoken
 from ui.analysis.scene_model import build_scene_model
 from ui.drawing.look import Look, Sheet
 from ui.scene import scene

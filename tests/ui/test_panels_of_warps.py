@@ -10,8 +10,8 @@ import pytest
 
 from simulator import record
 from simulator.language.tree import Barrier
-from simulator.recording.parts import parts
 from simulator.recording.requests import requests
+from simulator.sentences.parts import parts
 from tests.simulator.launches import matmul
 from tests.ui.scene_models import EACH, SIZES, boxes, run, scene_model
 from ui.analysis.scene_model import build_scene_model

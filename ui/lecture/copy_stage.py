@@ -12,8 +12,7 @@ from simulator.language.tree import Declare, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.observers.transactions import LINE_BYTES, SECTOR_BYTES
-from simulator.recording.narrate import farthest
-from simulator.recording.recording import StepAccess
+from simulator.recording.recording import StepAccess, farthest
 from simulator.recording.requests import Request
 from ui.analysis.product_roles import Product
 from ui.analysis.scene_model import SceneModel

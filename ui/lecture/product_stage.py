@@ -10,8 +10,8 @@ from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.launch import unravel
-from simulator.recording.narrate import is_called_sum
 from simulator.recording.recording import StepAccess
+from simulator.sentences.steps import is_called_sum
 from ui.analysis.scene_model import (
     SceneModel,
     distinct_snapshots,

@@ -8,8 +8,8 @@ from simulator import Step, narrate
 from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.observers.hazard_kind import HazardKind
-from simulator.recording.parts import PartKind, parts
 from simulator.recording.recording import StepAccess
+from simulator.sentences.parts import PartKind, parts
 from ui.analysis.scene_model import SceneModel, unordered_cells
 from ui.analysis.wrong_access import Fault
 from ui.drawing.canvas import CLEAR, SANS, Shape, Trace, words

@@ -8,7 +8,8 @@ from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import Barrier, Return
 from simulator.launch import WARP_SIZE, format_index, unravel
-from simulator.recording.barriers import Absent, absent, describe_absent
+from simulator.recording.barriers import Absent, absent
+from simulator.sentences.barriers import describe_absent
 from ui.analysis.scene_model import Phase, SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit

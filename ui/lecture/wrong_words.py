@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from simulator.launch import format_index, unravel
-from simulator.recording.narrate import cell_name, row_and_column
+from simulator.sentences.cells import cell_name, row_and_column
 from ui.analysis.scene_model import SceneModel
 from ui.analysis.wrong_access import Fault, WrongAccess
 from ui.drawing.canvas import number

@@ -10,8 +10,8 @@ import numpy as np
 
 from simulator import Kernel, Step
 from simulator.launch import WARP_SIZE, format_index, unravel
-from simulator.recording import narrate_overview, narrate_warp
-from simulator.recording.parts import Part, parts
+from simulator.sentences import overview_steps, warps
+from simulator.sentences.parts import Part, parts
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import MONO, SANS, Shape, Trace, number, words
 from ui.drawing.hit import Hit
@@ -52,10 +52,10 @@ class WordsPanel:
     def changing(self, step: Step) -> list[Trace]:
         """The thread's sentence, the warp's, the registers, and the statement's parts."""
         recording, thread, palette = self._model.recording, self._model.thread, self._palette
-        sentence = narrate_overview.sentence(recording, step, thread)
+        sentence = overview_steps.sentence(recording, step, thread)
         sentence = sentence.split(": ", 1)[-1] if step.active[thread] else sentence
         sentence = sentence[0].upper() + sentence[1:] if " = " not in sentence else sentence
-        warp = narrate_warp.warp_sentence(recording, step, thread // WARP_SIZE)
+        warp = warps.warp_sentence(recording, step, thread // WARP_SIZE)
         rows = (
             (LEFT, SENTENCE_TOP, 24, _wrapped(sentence, SENTENCE_WIDTH, SENTENCE_LINES), 17,
              palette.ink, SANS, "sentence"),

@@ -12,7 +12,7 @@ import pytest
 
 from simulator import Launch, Recording, compile_kernel, record
 from simulator.language.number_types import ENCODINGS
-from simulator.recording.narrate import values
+from simulator.sentences.line_values import values
 from simulator.verdict.guess import guess_form
 from tests.ui.lecture.lectures import Lecture, of_query, seen
 from ui.analysis.products import multiplication

@@ -9,7 +9,7 @@ from simulator.language.fragments import Fragment, parse_fragment
 from simulator.language.tree import AddressOf, Call, Expression
 from simulator.launch import WARP_SIZE
 from simulator.number_format import format_number
-from simulator.recording.expression_text import ExpressionFormatter
+from simulator.sentences.expressions import ExpressionFormatter
 
 
 def fragment_values(formatter: ExpressionFormatter, call: Call) -> tuple[str, ...]:

@@ -34,8 +34,8 @@ from simulator.language.visit import expressions_of, in_register, strip_casts, s
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.number_format import MINUS, format_number
 from simulator.observers.transactions import BANK_BYTES, BANKS, LINE_BYTES, SECTOR_BYTES
-from simulator.recording.expression_text import ExpressionFormatter, join_stages, sign_of
 from simulator.recording.recording import Recording, Step, StepAccess
+from simulator.sentences.expressions import ExpressionFormatter, join_stages, sign_of
 
 UNKNOWN_SHAPE = (2**31,)  # one long row
 

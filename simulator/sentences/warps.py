@@ -1,4 +1,7 @@
-"""A step of a whole warp in a sentence: its active lanes, and what its requests cost."""
+"""A step of a whole warp: its active lanes, and what its requests cost.
+
+`warp` has several wordings of it for the lecture, `warp_sentence` one for the overview.
+"""
 
 from __future__ import annotations
 
@@ -120,6 +123,44 @@ def _describe_broadcast(request: Request) -> str:
     if len(request.lanes_by_word) == 1:
         return f", one word for all {most} lanes (broadcast)"
     return f", each word for up to {most} lanes (broadcast)"
+
+
+def warp(recording: Recording, step: Step, number: int) -> tuple[str, ...]:
+    """What warp `number` asks of memory at a step, the dearest request first."""
+    size = min(WARP_SIZE, recording.launch.threads - number * WARP_SIZE)
+    count = int(step.active[number * WARP_SIZE : number * WARP_SIZE + size].sum())
+    if not count:
+        return (f"Warp {number}: none of its {size} lanes is active here.",)
+    lanes = f"all {size} lanes" if count == size else f"{count} of {size} lanes"
+    if isinstance(step.statement, Barrier):
+        return (f"Warp {number}: {lanes} are at the barrier.",)
+    found = sorted(
+        requests(recording, step, number), key=lambda one: (one.degree, one.wavefront_count),
+        reverse=True,
+    )  # fmt: skip
+    if not found:
+        return (f"Warp {number}: {lanes} active.",)
+    costs = counted([_cost(request) for request in found])
+    return tuple(
+        f"Warp {number}, {lanes}: {'; '.join(costs[:shown])}." for shown in range(len(costs), 0, -1)
+    )
+
+
+def _cost(request: Request) -> str:
+    """What a request costs, in a few words."""
+    access = request.access
+    text = f"{VERBS[access.kind]} {access.name}: "
+    if access.space is MemorySpace.GLOBAL:
+        sectors = f"{request.moved_sectors} sector" + ("s" if request.moved_sectors != 1 else "")
+        if request.repeated_sectors:
+            sectors += f", {request.repeated_sectors} of them again"
+        return f"{text}{sectors}, {request.useful_bytes} of {request.fetched_bytes} bytes used"
+    waves = f"{request.wavefront_count} wavefront" + ("s" if request.wavefront_count != 1 else "")
+    if request.degree > 1:
+        return f"{text}{request.degree}-way bank conflict, {waves}"
+    if len(request.lanes_by_word) == 1 < int(request.active.sum()):
+        return f"{text}one word for all (broadcast), {waves}"
+    return f"{text}no conflict, {waves}"
 
 
 def _lanes(warp: int, size: int) -> slice:

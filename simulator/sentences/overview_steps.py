@@ -27,14 +27,14 @@ from simulator.language.visit import strip_casts
 from simulator.launch import format_index, unravel
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.number_format import MINUS, format_number
-from simulator.recording.expression_text import (
+from simulator.recording.recording import Recording, Step
+from simulator.sentences.expressions import (
     PRECEDENCE,
     ExpressionFormatter,
     join_stages,
     sign_of,
 )
-from simulator.recording.narrate_fragments import fragment_spoken
-from simulator.recording.recording import Recording, Step
+from simulator.sentences.fragments import fragment_spoken
 
 
 def sentence(recording: Recording, step: Step, thread: int) -> str:

@@ -1,0 +1,86 @@
+"""The changes of a kernel that a verdict proposes: each in the imperative, and why.
+
+The reason is "" where the sentence says it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Words = tuple[str, str]
+
+
+def use_atomic(change: str, line: int) -> Words:
+    """An atomic where threads add to one cell."""
+    return f"Use `{change};` in line {line}.", (
+        "Threads that add to one cell at once lose each other's sums."
+    )
+
+
+def add_barrier(call: str, line: int, is_loop: bool, race: tuple[int, int] | None) -> Words:
+    """A barrier behind a line, or behind the loop of one; race has the lines of its accesses."""
+    why = ""
+    if race is not None:
+        first, second = race
+        why = f"Else a thread may be at line {second} before another one is done with line {first}."
+    return f"Add `{call}();` after {'the loop of ' * is_loop}line {line}.", why
+
+
+def start(name: str, line: int) -> Words:
+    """A value for a variable that has none."""
+    return f"Start {name} with 0 in line {line}.", "It is read before it has a value."
+
+
+def round_up(change: str, size: str, tile: str, line: int) -> Words:
+    """A quotient of a size that is rounded up."""
+    return f"Round up in line {line}: `{change}`.", (
+        f"`{size} / {tile}` leaves out the last part where {tile} does not divide {size}."
+    )
+
+
+def round_up_warps(change: str, line: int) -> Words:
+    """A number of warps that is rounded up."""
+    return f"Round up in line {line}: `{change}`.", (
+        "The last warp of a block may have fewer than 32 threads."
+    )
+
+
+def write_guard(change: str, was: str, line: int) -> Words:
+    """Another size, or another comparison, in a guard."""
+    return f"Write `{change}` for `{was}` in line {line}.", "The guard is of another edge."
+
+
+def write_size(size: str, was: str, whole: str, line: int) -> Words:
+    """Another size in an index."""
+    return f"Write {size} for {was} in `{whole}` of line {line}.", (
+        "The distance between two rows is that of another array."
+    )
+
+
+def swap_axes(names: Sequence[str], lines: Sequence[int]) -> Words:
+    """x for y and y for x in indices of threads and blocks."""
+    place = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
+    return f"Swap x and y of {' and '.join(names)} in {place}.", (
+        "Rows and columns have each other's index."
+    )
+
+
+def write_axis(change: str, was: str, line: int) -> Words:
+    """An index along the other axis."""
+    return f"Write `{change}` for `{was}` in line {line}.", "It is the index along the other axis."
+
+
+def widen(left: str, right: str, line: int, passes_at: tuple[str, int] | None) -> Words:
+    """A product with 64 bits; passes_at is the value of a factor from which an int is too small."""
+    at = f", at {passes_at[0]} = {passes_at[1]:,}" if passes_at else ""
+    return f"Write `(long long){left} * {right}` in line {line}.", (
+        f"`{left} * {right}` passes 2^31 - 1, the largest int{at}."
+    )
+
+
+def guard(condition: str, lines: Sequence[int]) -> Words:
+    """Conditions around the accesses that leave their arrays."""
+    where = " and ".join(map(str, lines))
+    return f"Guard line{'s' * (len(lines) > 1)} {where}: `{condition}`.", (
+        "Beyond the edge there are no cells."
+    )

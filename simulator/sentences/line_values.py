@@ -1,0 +1,162 @@
+"""The numbers of a step's line for one thread, in several wordings, the longest first."""
+
+from __future__ import annotations
+
+from simulator.language.ctype import Scalar
+from simulator.language.functions import FRAGMENT_FUNCTIONS
+from simulator.language.tree import (
+    Assign,
+    Barrier,
+    Binary,
+    BlockVote,
+    Call,
+    Conditional,
+    Declare,
+    Evaluate,
+    Expression,
+    If,
+    Increment,
+    Literal,
+    Load,
+    Loop,
+    MemorySpace,
+)
+from simulator.language.visit import strip_casts
+from simulator.machine.observer import AccessKind, StepKind
+from simulator.number_format import format_number
+from simulator.recording.recording import Recording, Step, farthest_of
+from simulator.sentences.cells import cell_name
+from simulator.sentences.expressions import ExpressionFormatter, join_stages, sign_of
+from simulator.sentences.fragments import fragment_values
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+
+
+def values(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:
+    """The line of a step with one thread's numbers, such as "119 = 105 + 7 × 2".
+
+    () for a thread that is not active, and where a line has no numbers.
+    """
+    if not step.active[thread]:
+        return ()
+    formatter = ExpressionFormatter(recording, step, thread)
+    wordings = [
+        wording.strip() for wording in _describe_values(formatter, step) if "=" in wording
+        or " " in wording.strip()
+    ]  # fmt: skip
+    return tuple(dict.fromkeys(wordings))
+
+
+def _describe_values(formatter: ExpressionFormatter, step: Step) -> tuple[str, ...]:
+    match step.statement:
+        case Loop() | If() if step.kind is StepKind.TEST:
+            condition = step.statement.condition
+            assert condition is not None
+            verdict = "true" if formatter.value(condition) else "false"
+            return (f"{condition_values(formatter, condition)} is {verdict}", verdict)
+        case Barrier(vote=BlockVote(predicate=predicate)):
+            verdict = "yes" if formatter.value(predicate) else "no"
+            return (f"{condition_values(formatter, predicate)} is a {verdict}", verdict)
+        case Loop(advance=advance) if step.kind is StepKind.ADVANCE and advance is not None:
+            return expression_values(formatter, advance)
+        case Declare(variable=variable, value=value) if value is not None:
+            result = formatter.show(value)
+            load, _ = farthest_of(step, formatter.thread)
+            source = formatter.numeric(value)
+            if load is not None and load.space is not MemorySpace.LOCAL and is_read(value):
+                source = cell_name(formatter.recording, load, formatter.thread)
+            return (join_stages(variable.name, source, result), f"{variable.name} = {result}")
+        case Evaluate(expression=expression):
+            return expression_values(formatter, expression)
+        case _:
+            return ()
+
+
+def expression_values(formatter: ExpressionFormatter, expression: Expression) -> tuple[str, ...]:
+    """The numbers of an expression that is a statement; wordings may be empty."""
+    match strip_casts(expression):
+        case Assign(lvalue=lvalue, operator=operator, value=value) as assignment if operator:
+            result, name, old = (
+                formatter.show(assignment), formatter.lvalue(lvalue), formatter.old(lvalue)
+            )  # fmt: skip
+            short = f"{name} = {result}"
+            if old == name:  # not recorded
+                return (short,)
+            _, store = farthest_of(formatter.step, formatter.thread)
+            is_register = store is None or store.space is MemorySpace.LOCAL
+            if not (is_register and is_float(assignment)):
+                numbers = f"{old} {sign_of(operator)} {formatter.numeric(value)}"
+                return (join_stages(name, numbers, result), short)
+            return (f"{result} = {old} {sign_of(operator)} {formatter.numeric(value)}", short)
+        case Assign(lvalue=lvalue, value=value) as assignment:
+            moved = stored_by(formatter)
+            if moved and (is_read(value) or not _is_whole(formatter)):
+                return (moved, formatter.show(assignment))
+            target, result = formatter.lvalue(lvalue), formatter.show(assignment)
+            return (join_stages(target, formatter.numeric(value), result), f"{target} = {result}")
+        case Increment(lvalue=lvalue) as increment:
+            return (f"{formatter.lvalue(lvalue)} = {formatter.show(increment)}",)
+        case Call(function=function) as call if function in FRAGMENT_FUNCTIONS:
+            return fragment_values(formatter, call)
+        case Call():
+            return (stored_by(formatter),)
+        case other:
+            return (formatter.numeric(other),)
+
+
+def is_read(value: Expression) -> bool:
+    """Whether a value is one that was read, or a constant in its place, with nothing done to it."""
+    match strip_casts(value):
+        case Load() | Literal():
+            return True
+        case Conditional(yes=yes, no=no):
+            return is_read(yes) and is_read(no)
+        case Assign(operator="", value=inner):
+            return is_read(inner)
+        case _:
+            return False
+
+
+def _is_whole(formatter: ExpressionFormatter) -> bool:
+    """Whether none of the thread's accesses was dropped."""
+    return all(
+        access.in_bounds[formatter.thread] for access in formatter.step.accesses
+        if access.active[formatter.thread]
+    )  # fmt: skip
+
+
+def stored_by(formatter: ExpressionFormatter) -> str:
+    """What a step's accesses moved: As[0][1][2] = A[9] = 7; "" if it made none."""
+    load, store = farthest_of(formatter.step, formatter.thread)
+    names = [cell_name(formatter.recording, access, formatter.thread) for access in (store, load)
+             if access is not None]  # fmt: skip
+    if store is not None and store.kind is AccessKind.ATOMIC and store.in_bounds[formatter.thread]:
+        return f"{names[0]} held {format_number(store.values[formatter.thread])}"
+    moved = load or store
+    if moved is None:
+        return ""
+    number = format_number(moved.values[formatter.thread])
+    inside = [bool(access.in_bounds[formatter.thread]) for access in (load, store) if access]
+    if inside == [False, True]:
+        return f"{names[0]} = {number}, for {names[1]} is out of bounds"
+    if not all(inside):
+        return "out of bounds: nothing is moved"
+    if moved.kind is AccessKind.ATOMIC:
+        return f"{names[0]} held {number}"
+    return " = ".join([*names, number])
+
+
+def condition_values(formatter: ExpressionFormatter, condition: Expression) -> str:
+    """A condition with its numbers; a comparison's right side also as one number."""
+    numeric = formatter.numeric(condition)
+    bare = strip_casts(condition)
+    if isinstance(bare, Binary) and bare.operator in COMPARISONS:
+        right, value = formatter.numeric(bare.right), formatter.show(bare.right)
+        if value and right != value and numeric.endswith(right):
+            return f"{numeric} = {value}"
+    return numeric
+
+
+def is_float(expression: Expression) -> bool:
+    """Whether an expression's value is one floating-point number."""
+    return isinstance(expression.ctype, Scalar) and expression.ctype.is_float

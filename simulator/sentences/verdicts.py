@@ -1,0 +1,315 @@
+"""What a verdict says of a kernel: its sizes, its wrong cells, its costs, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from simulator.machine.observer import AccessKind
+from simulator.number_format import format_number
+from simulator.observers.findings import Number
+
+# Sizes --------------------------------------------------------------------------------------------
+
+RAN = "It ran to its end."
+NO_TILE = "Not judged, for a GPU takes no such tile: "
+
+
+def size_text(found: Mapping[str, int]) -> str:
+    """Sizes as a sentence has them: "M = 8, N = 8, K = 8"."""
+    return ", ".join(f"{name} = {size}" for name, size in found.items()) or "its only size"
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words as a sentence lists them: "M, N and K"."""
+    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else words[0]
+
+
+def running(found: Mapping[str, int]) -> str:
+    """Which size is run now."""
+    return f"Running at {size_text(found)}."
+
+
+def not_judged(seconds: float) -> str:
+    """A size for which none of the seconds for all of them is left."""
+    return f"Not judged: the {seconds:g} seconds for further sizes were over."
+
+
+def renamed(roles: str) -> str:
+    """A product one of whose sizes the kernel calls what others call another."""
+    return f"Here {roles} of the kernel: A is M x K, B is K x N."
+
+
+def role(name: str, what: str) -> str:
+    """What a task's array or size is in the kernel."""
+    return f"{name} is {what}"
+
+
+# Results ------------------------------------------------------------------------------------------
+
+
+def of_reference(name: str) -> str:
+    """What is compared, where a function of the file's host code says what is right."""
+    return f"What {name} computes"
+
+
+def right(title: str) -> str:
+    """The results of one size are right."""
+    return f"{title} is right."
+
+
+def right_by_luck(title: str, hazard: str) -> str:
+    """The results of one size are right, since an access outside an array was dropped."""
+    return f"{title} is right only since an access was dropped: {hazard}"
+
+
+def with_fractions(sentence: str) -> str:
+    """A wrong cell of arrays of fractions."""
+    return f"With fractions of both signs {sentence}"
+
+
+def as_computed_by(name: str) -> str:
+    """Where the right value of a cell comes from."""
+    return f"That is what {name} computes."
+
+
+def cell(array: str, index: Sequence[int]) -> str:
+    """A cell as C writes it."""
+    return array + "".join(f"[{one}]" for one in index)
+
+
+def holding(array: str, index: Sequence[int], value: Number) -> str:
+    """A cell with its value: "A[1][2] = 3"."""
+    return f"{cell(array, index)} = {_number(value)}"
+
+
+def wrong_cell(
+    place: str, value: object, expected: object, wrong: int, cells: int, order: str
+) -> str:
+    """The first wrong cell of an array, of which `wrong` of all cells are."""
+    of_all = f"{wrong:,} of {cells:,} cells are wrong" if wrong > 1 else "Only it is wrong"
+    return (
+        f"{place} is {format_number(value)}, and should be {format_number(expected)}. {of_all}, "
+        f"with the warps in {order} order."
+    )
+
+
+# How a wrong cell came about ----------------------------------------------------------------------
+
+NOT_STORED = "No thread stores it."
+
+
+def stored(thread: str, block: str, line: int, others: int) -> str:
+    """Who stored a wrong cell last, and after how many other threads."""
+    after = f", after {others:,} other thread{'s' * (others > 1)}" if others else ""
+    return f"Thread {thread} of block {block} stores it in line {line}{after}."
+
+
+def last_reads(held: Sequence[str]) -> str:
+    """The last values that the thread of a wrong cell read, each with its cell."""
+    if not held:
+        return "It reads nothing before."
+    return f"The last values that it reads: {', '.join(held)}."
+
+
+def wrong_factor(k: int, held: str, line: int, needed: str, value: Number) -> str:
+    """The first factor of a sum that is not the one that is needed."""
+    return f"At k = {k} it reads {held} in line {line}, but {needed} is {_number(value)}."
+
+
+def few_products(count: int, terms: int) -> str:
+    """A sum with fewer products than it should have."""
+    return f"It adds {f'{count:,}' if count else 'no'} products; this sum has {terms:,}."
+
+
+def many_products(terms: int, first: str, second: str, line: int) -> str:
+    """A sum with more products than it should have, and the factors of one of these."""
+    return (
+        f"It adds more than the {terms:,} products of this sum: past them it reads {first} and "
+        f"{second} in line {line}."
+    )
+
+
+def right_factors(terms: int) -> str:
+    """A wrong sum whose factors are all right."""
+    return (
+        f"It reads the right {terms:,} pairs of factors: look at how it adds them, and at what its "
+        "sum starts with."
+    )
+
+
+# What it costs ------------------------------------------------------------------------------------
+
+MENDS = {
+    "threads": "the threads of its blocks fill it",
+    "blocks": "it takes no more blocks, however small: give each more threads",
+    "shared memory": "their shared memory fills it: smaller tiles leave room for more",
+    "registers": "their registers fill it: fewer values a thread leave room for more",
+}
+UNKNOWN = (
+    "from shared memory and threads alone; the compiler's registers are known only with a GPU's "
+    "toolkit"
+)
+COALESCE = "Let neighbouring threads take neighbouring elements."
+
+
+def occupancy(
+    blocks: int, warps: int, warps_at_most: int, limit: str, registers: int | None
+) -> str:
+    """How many blocks a multiprocessor holds at once, and what allows no more."""
+    source = f"with {registers} registers a thread" if registers else UNKNOWN
+    return (
+        f"A multiprocessor holds {blocks} blocks at once, {warps} of {warps_at_most} warps "
+        f"({source}): {MENDS[limit]}."
+    )
+
+
+def bank_conflicts(kind: AccessKind, line: int, array: str, taken: float, enough: float) -> str:
+    """A line that takes more wavefronts a request than would do."""
+    return (
+        f"Line {line} {_verb(kind)} {array} with bank conflicts: {taken:g} wavefronts a request "
+        f"where {enough:g} would do."
+    )
+
+
+def scattered(
+    kind: AccessKind, line: int, array: str, stride: int, taken: float, enough: float
+) -> str:
+    """A line that takes more sectors a request than would do; 0 bytes for no stride."""
+    apart = f", {stride:,} bytes apart in neighbouring threads" if stride else ""
+    return (
+        f"Line {line} {_verb(kind)} {array}{apart}: {taken:g} sectors a request where {enough:g} "
+        "would do."
+    )
+
+
+def pad(array: str) -> str:
+    """What to do about bank conflicts."""
+    return f"Pad the rows of {array}, or swap its indices."
+
+
+def low_intensity(own: float, tiled: float) -> str:
+    """Values come from global memory more often than in the tiled kernel."""
+    return (
+        f"It moves {own:.2g} bytes of global memory for each operation, the tiled kernel "
+        f"{tiled:.2g}: share tiles of A and B in shared memory."
+    )
+
+
+# What to do next ----------------------------------------------------------------------------------
+
+UNCHECKED = "It runs without hazards; say what it should compute, and its results are compared."
+
+
+def does_not_run(why: str) -> str:
+    """No launch came to its end."""
+    return f"It does not run: {why}"
+
+
+def right_at(title: str, count: int, skipped: int, advice: str) -> str:
+    """A kernel that is right at some sizes, and what to do about its costs."""
+    where = f"{count} sizes" if count > 1 else "one size"
+    where += f" ({skipped} more could not be judged)" if skipped else ""
+    return f"{title}: right at {where}{f'. {advice}' if advice else ', no hazards.'}"
+
+
+def wrong_at(is_stopped: bool, found: Mapping[str, int], why: str) -> str:
+    """The size at which a kernel is wrong, as the end of a sentence."""
+    return f"{'stopped' if is_stopped else 'wrong'} at {size_text(found)}: {why}" if found else why
+
+
+def wrong_everywhere(where: str) -> str:
+    """A kernel that is right at no size, which wrong_at says of one."""
+    return where[0].upper() + where[1:]
+
+
+def right_with_digits(why: str) -> str:
+    """A kernel that is wrong only where its arrays hold fractions."""
+    return f"Right where its arrays hold digits. {why}"
+
+
+def wrong_where_ragged(names: Sequence[str], why: str) -> str:
+    """A kernel that is wrong only at sizes that its tile does not divide."""
+    return f"Right where its tile divides {joined(names)}; {why}"
+
+
+def wrong_at_some(right: int, of: int, why: str) -> str:
+    """A kernel that is right at some sizes, and wrong at others."""
+    return f"Right at {right} of {of} sizes; {why}"
+
+
+def too_large(factor: str, other: str, size: int, line: int, first: int) -> str:
+    """A product of an index that passes the largest int, from the value `first` of a factor on."""
+    return (
+        f"In the file's own launch {other} is {size:,}: there {factor} * {other} in line {line} "
+        f"passes 2^31 - 1, the largest int, at {factor} = {first:,}. Use size_t for it."
+    )
+
+
+def seen_at(found: Mapping[str, int]) -> str:
+    """The size that shows a hazard."""
+    return f"Seen at {size_text(found)}."
+
+
+def computes_instead(title: str, task: str) -> str:
+    """A wrong product that is another one."""
+    return f"It computes {title}: choose that under Launch, or by --task {task}, if it is meant."
+
+
+def asks_for_cells(arrays: Sequence[str]) -> str:
+    """A question about the arrays whose size nothing tells."""
+    return (
+        f"How many cells {'has' if len(arrays) == 1 else 'have'} {joined(arrays)}? Nothing says "
+        "it, so that there are as many here as are touched; give the number, and accesses beyond "
+        "it are told."
+    )
+
+
+# The sizes to which it is limited -----------------------------------------------------------------
+
+SQUARE = "Right where its grid is square: the order in which it takes its blocks needs that."
+
+
+def whole_tiles(tiles: Mapping[str, int], lines: Sequence[int]) -> str:
+    """A kernel that is right where its tiles divide its sizes, and the lines to guard."""
+    by_tile: dict[int, list[str]] = {}
+    for name, tile in tiles.items():
+        by_tile.setdefault(tile, []).append(name)
+    divides = ", and ".join(f"{tile} divides {joined(names)}" for tile, names in by_tile.items())
+    guard = "its accesses"
+    if lines:
+        guard = f"line{'s' * (len(lines) > 1)} {joined([str(line) for line in lines])}"
+    return f"Right where {divides}; guard {guard} to take any."
+
+
+def whole_vectors(length: int) -> str:
+    """A kernel that takes several elements at a time, which must divide its sizes."""
+    return f"Right where {length} divides its sizes: it takes {length} elements at a time."
+
+
+# What it seems to be ------------------------------------------------------------------------------
+
+CHOOSE = "Choose what it should compute, and its results are compared."
+
+
+def would_compute(title: str, change: str) -> str:
+    """A change with which a kernel computes what its name says."""
+    return f"If it should compute {title}: {change[0].lower()}{change[1:]} With that it does."
+
+
+def holds(title: str) -> str:
+    """A task that explains the results of the one launch that was made."""
+    return f"It runs without hazards, and here {title} holds. {CHOOSE}"
+
+
+def looks_like(titles: Sequence[str]) -> str:
+    """One or two tasks that a kernel nearly computes."""
+    none = "not" if len(titles) == 1 else "neither"
+    return f"It looks like {' or '.join(titles)}, but is {none}. {CHOOSE}"
+
+
+def _number(value: Number) -> str:
+    return value if isinstance(value, str) else format_number(value)
+
+
+def _verb(kind: AccessKind) -> str:
+    return "reads" if kind is AccessKind.LOAD else "writes"
