@@ -131,7 +131,6 @@ SIMULATOR = {
         "guard",
         "launch",
         "size_expression",
-        "number_format",
         "frontend",
         "machine",
         "observers",
