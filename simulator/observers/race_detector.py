@@ -93,8 +93,11 @@ class RaceDetector(Observer):
         shadow = self._shadows.get(buffer)
         if shadow is None:
             match buffer.space:
-                case MemorySpace.GLOBAL | MemorySpace.CONSTANT | MemorySpace.LOCAL:
-                    return  # no thread writes it, or one alone can touch it
+                case MemorySpace.GLOBAL | MemorySpace.CONSTANT:  # one that no thread writes
+                    return
+                case MemorySpace.LOCAL:  # one thread alone can touch it; the clock counts it
+                    access.group.clock += 1
+                    return
                 case MemorySpace.SHARED:
                     pass
                 case _:

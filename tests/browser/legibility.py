@@ -163,6 +163,20 @@ class Fault:
         return f"{self.kind}: {self.sentence}"
 
 
+def load_fonts(page: Page) -> None:
+    """Let a page, which may be a picture, use the letters of FONTS."""
+    page.evaluate(
+        """async (rules) => {
+          const space = document.documentElement.namespaceURI;
+          const style = document.createElementNS(space, "style");
+          style.textContent = rules;
+          document.documentElement.append(style);
+          await Promise.all([...document.fonts].map((font) => font.load()));
+        }""",
+        "".join(map(_font_face, FONTS)),
+    )
+
+
 def _font_face(family: str) -> str:
     folder = Path(streamlit.__file__).parent / "static" / "static" / "media"
     [file] = folder.glob(f"{FONTS[family]}*.woff2")
@@ -179,8 +193,7 @@ class FigurePage:
     def __init__(self, page: Page) -> None:
         self.page = page
         page.set_content(PAGE)
-        page.add_style_tag(content="".join(map(_font_face, FONTS)))
-        page.evaluate("() => Promise.all([...document.fonts].map((font) => font.load()))")
+        load_fonts(page)
         show_frame = read_script("player/plotly_nodes.js")
         for script in (get_plotlyjs(), show_frame, READ.read_text("utf-8")):
             page.add_script_tag(content=script)

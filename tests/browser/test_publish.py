@@ -221,6 +221,7 @@ def test_a_picture_is_what_plotly_draws(
         drawn.show(step)
         expected = drawn.picture().astype(int)
         drawn.page.goto((folder / SHARED / f"{Path(page.file).stem}-{theme}.svg").as_uri())
+        legibility.load_fonts(drawn.page)
         data = drawn.page.screenshot()
     shown = np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)
     assert shown.shape == expected.shape

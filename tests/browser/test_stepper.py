@@ -148,7 +148,7 @@ def test_digits_typed_anywhere_jump(visit: Open) -> None:
     page.keyboard.press("p")  # there is no field to type into
     assert page.evaluate(AT_ONCE, ["1", "7"]).startswith("Step 1 of")
     page.keyboard.press("Enter")
-    assert where(page)[0] == 17
+    until(page, "Step 17 of")
     page.keyboard.type("31")
     until(page, "Step 31 of")
     page.evaluate(AT_ONCE, ["9", "ArrowRight"])  # changes one's mind
@@ -156,10 +156,10 @@ def test_digits_typed_anywhere_jump(visit: Open) -> None:
     assert where(page)[0] == 32
     page.keyboard.type("0")
     page.keyboard.press("Enter")
-    assert where(page)[0] == 1
+    until(page, "Step 1 of")
     page.keyboard.type("99999999999")
     page.keyboard.press("Enter")
-    assert where(page)[0] == where(page)[1]
+    until(page, "Step 53 of 53")
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")  # without a number it is the page's
     assert where(page)[0] == where(page)[1]
