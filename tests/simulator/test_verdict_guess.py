@@ -117,6 +117,7 @@ def test_a_product_is_known_by_its_signature(text: str, roles: str) -> None:
         " a += mass[j] * d / (d * d + 1); } acc[i] = a; }",
     ],
 )
+@pytest.mark.sample(3)
 def test_other_kernels_are_no_product(text: str) -> None:
     form = guessed(text)
     assert form.task == ""
@@ -567,6 +568,7 @@ def test_a_right_product_is_right_whatever_its_parameters_are(name: str) -> None
 
 
 @pytest.mark.parametrize("name", WRONG_ONES)
+@pytest.mark.sample(5)
 def test_a_wrong_product_is_not_right(name: str) -> None:
     verdict = judged(WRONG_ONES[name])
     is_other = guessed(WRONG_ONES[name]).task not in ("", "product")
@@ -642,6 +644,7 @@ def test_tiles_are_tried_at_sizes_that_a_gpu_takes() -> None:
         ("C + row * N + col, c", "C + col * N + row, c"),
     ],
 )
+@pytest.mark.sample(3)
 def test_wrong_tiles_are_wrong(old: str, new: str) -> None:
     assert old in TILES
     is_right = "C += 0" in new

@@ -100,6 +100,7 @@ def replayed(figure: dict[str, Any]) -> list[list[list[str] | None]]:
 
 @EACH
 @BOTH
+@pytest.mark.sample(4)
 def test_a_title_begins_with_its_step(name: str, sheet: Sheet) -> None:
     figure, steps = plain(name, sheet), recorded(name).steps
     frames = figure["frames"]
@@ -113,6 +114,7 @@ def test_a_title_begins_with_its_step(name: str, sheet: Sheet) -> None:
 
 @EACH
 @BOTH
+@pytest.mark.sample(4)
 def test_the_frames_one_after_another_say_what_the_panels_say(name: str, sheet: Sheet) -> None:
     parts = panels(name, sheet)
     static = sum(len(part.static()) for part in parts)
@@ -123,6 +125,7 @@ def test_the_frames_one_after_another_say_what_the_panels_say(name: str, sheet: 
 
 @EACH
 @BOTH
+@pytest.mark.sample(4)
 def test_a_frames_shapes_are_those_of_the_panels(name: str, sheet: Sheet) -> None:
     parts, figure = panels(name, sheet), plain(name, sheet)
     for step, frame in zip(recorded(name).steps, figure["frames"], strict=True):
@@ -133,6 +136,7 @@ def test_a_frames_shapes_are_those_of_the_panels(name: str, sheet: Sheet) -> Non
 
 @EACH
 @BOTH
+@pytest.mark.sample(4)
 def test_only_the_first_frame_is_whole(name: str, sheet: Sheet) -> None:
     for steps in pages(name):
         figure = plain(name, sheet, steps)
@@ -289,6 +293,7 @@ def test_a_page_shows_what_the_whole_recording_shows(sheet: Sheet) -> None:
 
 @EACH
 @BOTH
+@pytest.mark.sample(4)
 def test_a_figure_can_show_another_pages_frames(
     name: str, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -161,6 +161,7 @@ def test_the_first_view_is_the_usual_one() -> None:
 
 
 @pytest.mark.parametrize("name", catalogue())
+@pytest.mark.sample(5)
 def test_every_kernel_can_be_chosen(name: str) -> None:
     app = opened()
     control(app.selectbox, "Kernel").set_value(name).run()
@@ -586,6 +587,7 @@ def change(app: AppTest, choose: random.Random) -> str:
     "seed",
     [*range(FEW), *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(FEW, SEQUENCES))],
 )
+@pytest.mark.sample(3)
 def test_no_choice_of_the_controls_goes_wrong(session: AppTest, seed: int) -> None:
     choose = random.Random(seed)  # noqa: S311  # for a table, not for secrets
     app, done = visited(session, {"kernel": list(catalogue())[seed % len(catalogue())]}), []

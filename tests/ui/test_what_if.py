@@ -123,6 +123,7 @@ def test_edits_lead_from_one_kernel_of_the_catalogue_to_another(
 
 @pytest.mark.parametrize("most", [3, pytest.param(5, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("name", OFFERED)
+@pytest.mark.sample(4)
 def test_order_does_not_matter_and_lines_keep_their_numbers(name: str, most: int) -> None:
     text = catalogue()[name].source()
     for count in range(min(most, len(OFFERED[name].split())) + 1):
@@ -134,6 +135,7 @@ def test_order_does_not_matter_and_lines_keep_their_numbers(name: str, most: int
 
 
 @pytest.mark.parametrize(("name", "keys"), HARMLESS)
+@pytest.mark.sample(7)
 def test_an_edit_that_keeps_the_kernel_right_gives_numpys_product(
     name: str, keys: tuple[str, ...]
 ) -> None:
@@ -196,6 +198,7 @@ def test_a_second_column_of_padding_brings_conflicts_back() -> None:
 
 
 @pytest.mark.parametrize(("name", "key"), BROKEN)
+@pytest.mark.sample(4)
 def test_a_kernel_without_a_barrier_is_reported_where_it_breaks(name: str, key: str) -> None:
     text = catalogue()[name].source(**catalogue()[name].teaching[0])
     removed = [change.line for change in diff_lines(text, apply_edits(text, [key]))]
@@ -236,6 +239,7 @@ TENSOR_BARRIERS = [
         *(("tensor_fp32", *case) for case in TENSOR_BARRIERS),
     ],
 )
+@pytest.mark.sample(4)
 def test_each_of_many_barriers_is_missed_where_the_launch_comes_to_it(
     name: str, key: str, sizes: tuple[int, int, int], kinds: set[str]
 ) -> None:
