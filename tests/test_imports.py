@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -155,6 +156,7 @@ SIMULATOR = {
 }
 
 
+@functools.cache
 def import_graph(*layers: str) -> dict[str, set[str]]:
     """The modules of some layers by name, each with those that it imports anywhere in its text."""
     paths = {
