@@ -142,6 +142,7 @@ def test_a_process_that_waits_for_a_processor_has_its_time_all_the_same(
 def test_a_run_that_only_waits_ends_too_and_says_that_the_machine_is_busy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(budget, "SLOWEST", 10.0)
     monkeypatch.setattr(budget, "REPORT_SECONDS", 0.0)
     text = "__global__ void k(float* x) { for (int i = 0; i < 99; ++i) x[threadIdx.x] += i; }"
     kernel, launch = launch_text(text, x=np.zeros(32, np.float32))
