@@ -19,8 +19,7 @@ class Faults(Observer):
         kind, lines, buffer = FAULTS[fault.reason], (fault.lvalue.span.line,), fault.buffer
         lane, count = int(fault.lanes.argmax()), int(fault.lanes.sum())
         message, example = fault_message(fault, lane), example_of_lane(fault.group, lane)
-        hazard = Hazard(kind, lines, buffer.name, buffer.space, message, count, example)
-        self._findings.add((kind, lines, buffer.name), hazard)
+        self._findings.add_for_array(kind, lines, buffer, message, count, example)
 
     def on_warp_fault(self, fault: WarpFault) -> None:
         """A warp function is called with a wrong mask, or reads from a lane that is not there."""

@@ -98,6 +98,19 @@ class Findings:
             told = replace(told if more_telling else known, count=count)
         self.hazards[key] = told
 
+    def add_for_array(
+        self,
+        kind: HazardKind,
+        lines: tuple[int, ...],
+        buffer: Buffer,
+        message: str,
+        count: int,
+        example: Example,
+    ) -> None:
+        """Add a hazard of an array, one for its kind and lines."""
+        hazard = Hazard(kind, lines, buffer.name, buffer.space, message, count, example)
+        self.add((kind, lines, buffer.name), hazard)
+
     def note(self, key: Any, sentence: str) -> None:
         """Add a sentence, unless there is one for this key."""
         self.notes.setdefault(key, shorten(sentence))

@@ -34,15 +34,19 @@ class Entry:
     race: tuple[AccessKind, AccessKind] | None = None
 
 
+VERBS: Mapping[AccessKind, str] = {
+    AccessKind.LOAD: "reads",
+    AccessKind.STORE: "writes",
+    AccessKind.ATOMIC: "writes",
+}
 THREAD = "line {line}: thread {thread} of block {block}"
 
 
 def _race(first: AccessKind, second: AccessKind) -> Entry:
-    verbs = {AccessKind.LOAD: "reads", AccessKind.STORE: "writes"}
     return Entry(
         {
-            "": f"line {{line}}: {{first}} {verbs[first]} {{cell}} and line {{second_line}}: "
-            f"{{second}} {verbs[second]} it in block {{block}}, {{between}}."
+            "": f"line {{line}}: {{first}} {VERBS[first]} {{cell}} and line {{second_line}}: "
+            f"{{second}} {VERBS[second]} it in block {{block}}, {{between}}."
         },
         {
             "": "Let the threads wait for each other between these accesses",

@@ -7,17 +7,12 @@ from collections.abc import Mapping, Sequence
 from simulator.language.tree import Barrier, MemorySpace
 from simulator.launch import Dim3, Launch, format_index
 from simulator.machine.buffers import Buffer, is_null
-from simulator.machine.observer import AccessKind, Fault, FaultReason, Stop, WarpFault
+from simulator.machine.observer import Fault, FaultReason, Stop, WarpFault
 from simulator.machine.schedule import Schedule
 from simulator.number_format import format_number
 from simulator.observers.findings import Example, Witness
-from simulator.observers.hazard_kind import FAULTS, THREAD, HazardKind
+from simulator.observers.hazard_kind import FAULTS, THREAD, VERBS, HazardKind
 
-VERBS: Mapping[AccessKind, str] = {
-    AccessKind.LOAD: "reads",
-    AccessKind.STORE: "writes",
-    AccessKind.ATOMIC: "writes",
-}
 SCHEDULE_PHRASES: Mapping[str, str] = {
     Schedule.ASCENDING: "the warps in ascending order",
     Schedule.DESCENDING: "the warps in descending order",

@@ -10,7 +10,7 @@ from simulator.language.ctype import Array
 from simulator.launch import Dim3, Launch, unravel
 from simulator.machine.observer import Access, AccessKind
 from simulator.observers.cell_accesses import CellAccesses
-from simulator.observers.findings import Example, Findings, Hazard, cell_index, loop_iterations
+from simulator.observers.findings import Example, Findings, cell_index, loop_iterations
 from simulator.observers.hazard_kind import RACES, HazardKind
 from simulator.observers.messages import format_cell, race_message, same_value_note
 from simulator.observers.shadow import MANY, ProgramPosition, Shadow
@@ -60,7 +60,8 @@ class RaceReports:
             during_copy=not access_is_first and bool(np.any(accesses.copied & races)),
             of_one_block=both_atomic,
         )  # fmt: skip
-        self._add(kind, lines, access, message, int(races.sum()), example)
+        count = int(races.sum())
+        self._findings.add_for_array(kind, lines, access.buffer, message, count, example)
 
     def note_same_value(self, accesses: CellAccesses, number: int) -> None:
         """Note that an access (its number) stores what another thread has stored in its cell."""
@@ -98,21 +99,8 @@ class RaceReports:
         kind, lines = HazardKind.WRITE_AFTER_READ, (access.lvalue.span.line,)
         name = format_cell(access.buffer, index)
         message = race_message(kind, (read_line, *lines), name, example, launch, False)
-        self._add(kind, lines, access, message, int(races.sum()), example)
-
-    def _add(
-        self,
-        kind: HazardKind,
-        lines: tuple[int, ...],
-        access: Access,
-        message: str,
-        count: int,
-        example: Example,
-    ) -> None:
-        """Add a hazard of an access's array, one for its kind and lines."""
-        buffer = access.buffer
-        hazard = Hazard(kind, lines, buffer.name, buffer.space, message, count, example)
-        self._findings.add((kind, lines, buffer.name), hazard)
+        count = int(races.sum())
+        self._findings.add_for_array(kind, lines, access.buffer, message, count, example)
 
 
 def _precedes_write(

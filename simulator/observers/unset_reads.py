@@ -91,6 +91,4 @@ class UnsetReads(Observer):
         example = example_of_lane(group, int(group.lane_numbers[lanes][first]), index)
         name, place = format_cell(buffer, index), (example.block, example.thread)
         message = unset_cell_message(lines[0], *place, group.launch, name, buffer.space)
-        count = int(unset.sum())
-        hazard = Hazard(KIND, lines, buffer.name, buffer.space, message, count, example)
-        self._findings.add((KIND, lines, buffer.name), hazard)
+        self._findings.add_for_array(KIND, lines, buffer, message, int(unset.sum()), example)

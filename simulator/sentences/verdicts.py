@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from simulator.machine.observer import AccessKind
 from simulator.number_format import format_number
 from simulator.observers.findings import Number
+from simulator.observers.hazard_kind import VERBS
 
 # Sizes --------------------------------------------------------------------------------------------
 
@@ -166,7 +167,7 @@ def occupancy(
 def bank_conflicts(kind: AccessKind, line: int, array: str, taken: float, enough: float) -> str:
     """A line that takes more wavefronts a request than would do."""
     return (
-        f"Line {line} {_verb(kind)} {array} with bank conflicts: {taken:g} wavefronts a request "
+        f"Line {line} {VERBS[kind]} {array} with bank conflicts: {taken:g} wavefronts a request "
         f"where {enough:g} would do."
     )
 
@@ -177,7 +178,7 @@ def scattered(
     """A line that takes more sectors a request than would do; 0 bytes for no stride."""
     apart = f", {stride:,} bytes apart in neighbouring threads" if stride else ""
     return (
-        f"Line {line} {_verb(kind)} {array}{apart}: {taken:g} sectors a request where {enough:g} "
+        f"Line {line} {VERBS[kind]} {array}{apart}: {taken:g} sectors a request where {enough:g} "
         "would do."
     )
 
@@ -309,7 +310,3 @@ def looks_like(titles: Sequence[str]) -> str:
 
 def _number(value: Number) -> str:
     return value if isinstance(value, str) else format_number(value)
-
-
-def _verb(kind: AccessKind) -> str:
-    return "reads" if kind is AccessKind.LOAD else "writes"

@@ -7,9 +7,9 @@ import numpy as np
 from simulator import Step
 from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE
-from simulator.machine.observer import AccessKind
 from simulator.observers.transactions import BANKS
 from simulator.recording.requests import Request
+from simulator.sentences.warps import VERBS
 from ui.analysis.scene_model import Phase, SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
@@ -23,7 +23,6 @@ from ui.lecture.letters import Letters, fit, markup, text_width
 from ui.lecture.stages import Stages
 from ui.lecture.window import Windows
 
-VERBS = {AccessKind.LOAD: "reads", AccessKind.STORE: "writes", AccessKind.ATOMIC: "updates"}
 TALLEST = 2.4  # of a small letter, a wavefront's row
 MIDDLE = 18  # the bank around which it stands how many are idle
 LINES = 5  # of words beside the maps
