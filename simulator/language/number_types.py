@@ -46,7 +46,7 @@ class Operand(NumberType):
 
     scope: str = ""  # its namespace within nvcuda::wmma
     clang_name: str = ""  # how clang spells it, if not by its name
-    fraction_bits: int  # of a number; what a cell has behind them is not looked at
+    fraction_bits: int  # of a number; the bits of a cell after them are not looked at
     least_exponent: int  # of a subnormal number
     depth: int  # the k of one instruction, which is the compiler's choice
     has_copies: bool = False  # whether a lane of any shape has 16 elements, some of them copies

@@ -18,7 +18,7 @@ def use_atomic(change: str, line: int) -> Words:
 
 
 def add_barrier(call: str, line: int, is_loop: bool, race: tuple[int, int] | None) -> Words:
-    """A barrier behind a line, or behind the loop of one; race has the lines of its accesses."""
+    """A barrier after a line, or after the loop of one; race has the lines of its accesses."""
     why = ""
     if race is not None:
         first, second = race

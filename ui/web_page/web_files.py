@@ -13,13 +13,13 @@ EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
 
 @functools.cache
 def read_web(*names: str) -> str:
-    """The text of some files of ui/web, one behind the other."""
+    """The text of some files of ui/web, one after the other."""
     return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in names)
 
 
 @functools.cache
 def read_script(name: str) -> str:
-    """A module of ui/web as one script, behind all that it imports.
+    """A module of ui/web as one script, after all that it imports.
 
     A component of Streamlit has a single script, and a file without a server cannot import another.
     The modules share their scope: what they declare has names of its own, and is imported under

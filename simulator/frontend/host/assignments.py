@@ -104,7 +104,7 @@ def _step(name: str, texts: Sequence[str], sign: int, values: Values) -> None:
 
 
 def _assign(name: str, given: Sequence[Token], declared: Sequence[str], values: Values) -> None:
-    """What a name holds behind its initializer or assignment."""
+    """What a name holds after its initializer or assignment."""
     names = values.names
     words = [token.text for token in given]
     if "dim3" in declared or words[:1] == ["dim3"] or name in names.sizes:

@@ -219,7 +219,7 @@ class _Reader:
     def _call(self, name: str, opening: int) -> None:
         """Read a host function with its parameters bound to a call's arguments.
 
-        opening is the index behind its name, of its template's arguments if there are some.
+        opening is the index after its name, of its template's arguments if there are some.
         """
         function, chosen = self._functions[name], list[list[Token]]()
         if self._tokens[opening].text == "<":

@@ -20,13 +20,13 @@ class Statements:
         self._tokens, self._partner = tokens, partner
 
     def end(self, index: int) -> int:
-        """The index behind the statement that begins at an index.
+        """The index after the statement that begins at an index.
 
-        A while behind a block belongs to it, as in do { … } while (…).
+        A while after a block belongs to it, as in do { … } while (…).
         """
         ifs = 0  # that may have an else yet
         while True:
-            index, more = self._behind_heads(index)
+            index, more = self._after_heads(index)
             ifs += more
             is_block = self._text(index) == "{"
             index = self._partner.get(index, index) + 1 if is_block else self._simple_end(index)
@@ -36,8 +36,8 @@ class Statements:
             elif not (is_block and follows == "while"):
                 return index
 
-    def _behind_heads(self, index: int) -> tuple[int, int]:
-        """The index behind what stands before a statement's body, and how many if are among it."""
+    def _after_heads(self, index: int) -> tuple[int, int]:
+        """The index after what stands before a statement's body, and how many if are among it."""
         ifs = 0
         while True:
             text = self._text(index)
@@ -50,14 +50,14 @@ class Statements:
                 return index, ifs
 
     def _simple_end(self, index: int) -> int:
-        """The index behind a semicolon, or of the brace that closes the block around it."""
+        """The index after a semicolon, or of the brace that closes the block around it."""
         while (text := self._text(index)) not in (";", "}", ""):
             inside = text in ("(", "[", "{")
             index = self._partner.get(index, index) + 1 if inside else index + 1
         return index + 1 if text == ";" else index
 
     def _text(self, index: int) -> str:
-        """A token's text; "" behind the last."""
+        """A token's text; "" after the last."""
         return self._tokens[index].text if index < len(self._tokens) else ""
 
 
@@ -85,7 +85,7 @@ def split(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def _angle(tokens: Sequence[Token], index: int) -> int:
-    """1 or -1 for the < or > of a template like vector<float>: behind a name, before a type."""
+    """1 or -1 for the < or > of a template like vector<float>: after a name, before a type."""
     text = tokens[index].text
     if text == "<" and index + 2 < len(tokens):
         return int(tokens[index + 1].text in SIZES and tokens[index + 2].text in (">", ",", "*"))

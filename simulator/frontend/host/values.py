@@ -178,7 +178,7 @@ def bytes_of(words: Sequence[str]) -> int:
 
 
 def _constructed(expression: Sequence[Token]) -> int:
-    """The index of the bracket with a constructor's arguments, behind the type's name."""
+    """The index of the bracket with a constructor's arguments, after the type's name."""
     depth = 0
     for index in reversed(range(len(expression))):
         text = expression[index].text
