@@ -65,6 +65,18 @@ def test_the_way_back_to_a_scene_keeps_it(visit: Open) -> None:
     until(ready(page), "Step 6 of")
 
 
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("pause", [30, 0, 60, 100])
+def test_back_right_after_a_scene_has_come_draws_the_whole_door(visit: Open, pause: int) -> None:
+    """The scene is about to report the room that it has found, in a window of another size."""
+    page = visit("", 1100 + pause, 640)
+    door(page).locator(".st-key-way_step").click()
+    page.locator(WAYS["step"]).first.wait_for()
+    page.wait_for_timeout(pause)  # milliseconds
+    page.go_back()
+    door(page)
+
+
 def test_a_link_of_before_that_begins_here_opens_its_scene(visit: Open) -> None:
     page = ready(visit("/?kernel=naive&M=6&step=5"))
     assert where(page)[0] == 5

@@ -17,6 +17,7 @@ let latest = null; // the player that was made last
 
 function mount(parent) {
   const root = parent.querySelector(".stepper");
+  const path = location.pathname;
   const app = {
     component: null, header: null, reporting: null, reported: -SPACING_MS, measuring: null,
     flushed: -FOLLOWED_MS,
@@ -27,14 +28,21 @@ function mount(parent) {
   const select = root.querySelector("[data-stage]");
   const sheetButton = root.querySelector("[data-do=sheet]");
 
+  // The browser's Back may have left this page already: a report would then ask for a run of a
+  // fragment that the page on its way does not have, and Streamlit may not finish that page.
+  function tell(method, name, value) {
+    if (location.pathname === path) app.component[method](name, value);
+  }
+
   function report() {
     clearTimeout(app.reporting);
     app.reporting = null;
-    if (!player.scene) return;
+    if (!player.scene || location.pathname !== path) return;
     const { id: scene, order } = player.scene;
     writeStep();
     app.reported = performance.now();
-    app.component.setStateValue("at", { scene, order, step: player.step, requested: player.asked ?? -1 });
+    const requested = player.asked ?? -1;
+    tell("setStateValue", "at", { scene, order, step: player.step, requested });
   }
 
   // Before anything else is clicked or entered Python hears of the step, which is to stay.
@@ -107,7 +115,7 @@ function mount(parent) {
   function tellRoom(room) {
     flush(); // the figure for it comes with the steps around this one
     app.room = room;
-    app.component.setStateValue("room", room);
+    tell("setStateValue", "room", room);
   }
 
   // The room of a presentation, before the window has grown: the screen, in CSS pixels.
@@ -155,7 +163,7 @@ function mount(parent) {
 
   function choose(name, value) {
     flush();
-    app.component.setTriggerValue("chosen", { name, value });
+    tell("setTriggerValue", "chosen", { name, value });
   }
 
   const player = new Player(root, {
@@ -167,7 +175,8 @@ function mount(parent) {
     ask: report,
     clicked: (x, y) => {
       flush();
-      app.component.setTriggerValue("clicked", { x: Math.round(x), y: Math.round(y), step: player.step });
+      const { step } = player;
+      tell("setTriggerValue", "clicked", { x: Math.round(x), y: Math.round(y), step });
     },
     drawn: () => {
       root.dataset.address = JSON.stringify(player.scene.address);
