@@ -95,7 +95,7 @@ def cases(
         chosen == dict(catalogue()[name].teaching[0]) and whole != BEYOND[2][0]
     ),
 )  # fmt: skip
-@pytest.mark.sample(5)
+@pytest.mark.sample(10)
 def test_a_teaching_launch_is_predicted_exactly(
     name: str, chosen: dict[str, int], whole: tuple[int, ...], rest: tuple[int, ...]
 ) -> None:
@@ -174,6 +174,7 @@ def test_every_setting_of_the_catalogue_is_profiled() -> None:
     }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "case",
     [

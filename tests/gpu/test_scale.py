@@ -40,6 +40,7 @@ def matrices(size: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
     return rng.integers(-9, 9, (M, K)).astype("f4"), rng.integers(-9, 9, (K, N)).astype("f4")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("way", MOVING)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("gpus", [1, 2, 3, 4, 6, 8])

@@ -86,6 +86,7 @@ VALUES: dict[str, tuple[str, Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("schedule", list(Schedule))
 @pytest.mark.parametrize("name", VALUES)
 def test_values(name: str, schedule: Schedule) -> None:

@@ -120,6 +120,7 @@ CHAINS = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("body", CHAINS)
 def test_what_is_rounded_once(body: str) -> None:
     chain, result = CHAINS[body]

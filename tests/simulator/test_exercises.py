@@ -229,7 +229,7 @@ NEAR_MISSES = {
 }
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("miss", NEAR_MISSES)
 def test_a_near_miss_does_not_pass(miss: str) -> None:
     name, edits, sentence = NEAR_MISSES[miss]

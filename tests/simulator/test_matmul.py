@@ -26,6 +26,7 @@ def fused_chain(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return C
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("name", "tile"), CASES)
 @pytest.mark.parametrize("size", SIZES)
 def test_product_is_right_and_clean(

@@ -30,7 +30,7 @@ def check(program: Program, schedule: str) -> None:
     assert {name: report.counters[name] for name in program.counters} == program.counters
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_program(program: Program) -> None:
     check(program, "ascending")

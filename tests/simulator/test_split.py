@@ -99,7 +99,7 @@ LARGE_TILES = ("uncoalesced", "naive", "warptiles", "anyshape")
 WHOLE = ("tensor_tf32", "tensor_half", "tensor_fp32")  # they store pointers
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", SMALL)
 def test_kernels_of_the_catalogue(name: str) -> None:
     from simulator import catalogue

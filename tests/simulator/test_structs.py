@@ -220,6 +220,7 @@ def run(body: str) -> np.ndarray[Any, Any]:
     return report.arrays["x"]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("case", TABLE)
 def test_value(case: str) -> None:
     body, expected = TABLE[case]

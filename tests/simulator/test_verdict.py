@@ -103,7 +103,7 @@ BARRIER = "        __syncthreads();\n\n        for"
 GUARD = "    if (row < M && col < N)\n"
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("old", "new", "state", "sentences"),
     [

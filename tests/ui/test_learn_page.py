@@ -44,7 +44,7 @@ def texts(page: AppTest) -> str:
     return "\n".join(str(one.value) for one in [*page.markdown, *page.success, *page.error])
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", lessons())
 def test_a_lesson_opens_by_its_address(name: str) -> None:
     page = opened(lesson=name, numbers=str(SEED))

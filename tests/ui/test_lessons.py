@@ -165,6 +165,7 @@ def test_each_lesson_of_a_class_has_a_scene_and_two_have_two_beside_each_other()
 CLAIMS = [part for lesson in lessons().values() for part in lesson.parts if isinstance(part, Claim)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
 def test_a_claims_verdict_follows_from_runs(claim: Claim) -> None:
     numbers = {name: find(quantity) for name, quantity in claim.quantities.items()}

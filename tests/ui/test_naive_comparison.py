@@ -51,6 +51,7 @@ def naive_loads_of_cells(M: int, N: int, K: int) -> dict[int, int]:
     return loads
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "number",
     [n if n < QUICK else pytest.param(n, marks=pytest.mark.deep) for n in range(SHAPES)],
@@ -75,6 +76,7 @@ def test_naive_loads_are_those_of_the_naive_kernel_on_the_same_cells(number: int
     assert naive_loads(model, thread)[-1] == sum(loads[cell] for cell in own)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("number", range(QUICK))
 def test_how_many_loads_are_saved_is_the_ratio_of_two_runs(number: int) -> None:
     random = np.random.default_rng(number)

@@ -275,6 +275,7 @@ def lanes_of(panel: ThreadsStage, step: Step, which: int) -> set[int]:
     return {hit.index for hit in found if hit is not None}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("query", "warps"),
     [

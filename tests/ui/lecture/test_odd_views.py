@@ -90,6 +90,7 @@ def sizes() -> list[Any]:
     return found
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("kernel", "M", "N", "K", "stage"), with_stages(sizes()))
 def test_every_kernel_on_matrices_of_odd_sizes(
     kernel: str, M: int, N: int, K: int, stage: Stage | None
