@@ -31,6 +31,20 @@ def arrived(recording: Recording, step: Step) -> Array:
     return come
 
 
+def waiting_threads(recording: Recording) -> list[Array]:
+    """For each step, which threads [T] have come to the barrier and wait there for the others."""
+    by_step: list[Array] = []
+    nobody = waits = np.zeros(recording.launch.threads, np.bool_)
+    interval = 0
+    for step in recording.steps:
+        if step.interval != interval:
+            waits, interval = nobody, step.interval
+        if isinstance(step.statement, Barrier):
+            waits = waits | step.active
+        by_step.append(waits)
+    return by_step
+
+
 def absent(recording: Recording, step: Step) -> tuple[Absent, ...]:
     """Those that never come to the barrier of a step, by where they are: () for a right kernel's.
 

@@ -10,9 +10,10 @@ import pytest
 from simulator import Recording, catalogue, record
 from simulator.machine.observer import AccessKind
 from tests.ui.scene_models import launched, run
+from ui.analysis.loads import naive_loads
 from ui.analysis.scene_model import build_scene_model
 from ui.drawing.palette import PALETTES
-from ui.panels.threads import ThreadsPanel, naive_loads
+from ui.panels.threads import ThreadsPanel
 
 SHAPES = 200
 QUICK = 20  # of them, in every run of the tests

@@ -11,9 +11,10 @@ import pytest
 
 from simulator import Launch, Recording, Step, catalogue, compile_kernel, record
 from tests.ui.scene_models import launched, run
+from ui.analysis.loads import global_loads, naive_loads
 from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.drawing.palette import PALETTES
-from ui.panels.threads import ThreadsPanel, global_loads, naive_loads
+from ui.panels.threads import ThreadsPanel
 
 ADDS = "acc"  # the kernels' statements that multiply are those that add to it
 ONE_SUM = ("naive", "uncoalesced", "tiled", "tiled_double", "transposed", "padded", "swizzled")

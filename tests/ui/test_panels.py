@@ -21,19 +21,22 @@ from tests.ui.scene_models import (
     run,
     scene_model,
 )
+from ui.analysis.hazard_steps import steps_with_hazards
 from ui.analysis.scene_model import build_scene_model
 from ui.analysis.unordered_cells import find_unordered_cells
 from ui.drawing.canvas import SPACE, Grid
 from ui.drawing.hit import Hit
 from ui.drawing.palette import PALETTES
 from ui.drawing.paths import HATCH_APART, fill, hatch
+from ui.lecture.cells import columns_of_block
+from ui.lecture.highlight import highlight
 from ui.panels.matrices import MatricesPanel
 from ui.panels.requests import RequestsPanel
 from ui.panels.sentence import WordsPanel
 from ui.panels.shared import SharedPanel
-from ui.panels.source import SourcePanel, _layers, highlight, runs
-from ui.panels.threads import ThreadsPanel, columns_of_block
-from ui.panels.timeline import TimelinePanel, steps_with_hazards
+from ui.panels.source import SourcePanel, _layers, runs
+from ui.panels.threads import ThreadsPanel
+from ui.panels.timeline import TimelinePanel
 
 # The protocol -------------------------------------------------------------------------------
 

@@ -10,31 +10,26 @@ import pytest
 
 from simulator import record
 from simulator.language.tree import Barrier
+from simulator.recording.barriers import waiting_threads
 from simulator.recording.requests import requests
 from simulator.sentences.parts import parts
 from tests.simulator.launches import matmul
 from tests.ui.scene_models import EACH, SIZES, boxes, run, scene_model
+from ui.analysis.loads import global_loads, naive_loads
+from ui.analysis.products import accumulator
 from ui.analysis.scene_model import build_scene_model
+from ui.analysis.variable_values import values_by_step
 from ui.drawing.canvas import SPACE, Grid
 from ui.drawing.palette import PALETTES
 from ui.drawing.paths import SMALLEST_FOOT, foot_bars, hatch
+from ui.lecture.part_words import PART_WIDTH, describe_part, shorten_part
 from ui.panels.requests import RequestsPanel, headline, tallies
 from ui.panels.sentence import (
     LIST_LINES,
-    PART_WIDTH,
     WordsPanel,
-    describe_part,
     select_parts,
-    shorten_part,
 )
-from ui.panels.threads import (
-    ThreadsPanel,
-    accumulator,
-    global_loads,
-    naive_loads,
-    values_by_step,
-    waiting_threads,
-)
+from ui.panels.threads import ThreadsPanel
 
 # Requests -----------------------------------------------------------------------------------
 
@@ -183,9 +178,9 @@ def test_naive_loads_grow_with_each_product():
 @EACH
 def test_the_sums_end_as_the_blocks_part_of_the_product(number):
     model = scene_model(number)
-    variable = accumulator(model)
+    variable = accumulator(model.recording)
     assert variable is not None
-    sums = values_by_step(model, variable.name)[-1]
+    sums = values_by_step(model.recording, variable.name)[-1]
     last = model.recording.steps[-1]
     arguments = model.recording.arguments
     product = arguments["A"].astype(np.int64) @ arguments["B"].astype(np.int64)
@@ -228,7 +223,7 @@ def test_a_foot_is_in_each_cell_that_has_one_and_in_no_other(size):
 
 def test_a_warp_waits_while_the_other_runs():
     recording = run("tiled", 8, 8, 8, defines={"TILE": 8}, schedule="ascending")
-    waits = [int(threads.sum()) for threads in waiting_threads(build_scene_model(recording, 0))]
+    waits = [int(threads.sum()) for threads in waiting_threads(recording)]
     barriers = [step.number for step in recording.steps if isinstance(step.statement, Barrier)]
     assert len(barriers) == 4
     for first, second in (barriers[:2], barriers[2:]):
@@ -303,7 +298,7 @@ def test_nobody_waits_any_more_when_the_next_barrier_follows_at_once():
     twice = "__syncthreads_or(__syncthreads_and(t < K));"
     kernel, launch = matmul("tiled", 8, 8, 8, (("__syncthreads();", twice),), TILE=8)
     recording = record(kernel, launch, schedule="ascending")
-    waits = [int(threads.sum()) for threads in waiting_threads(build_scene_model(recording, 0))]
+    waits = [int(threads.sum()) for threads in waiting_threads(recording)]
     barriers = [step.number for step in recording.steps if isinstance(step.statement, Barrier)]
     assert [waits[number] for number in barriers] == [32, 64] * 4
     assert barriers[1] - barriers[0] > 1

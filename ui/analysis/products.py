@@ -34,6 +34,12 @@ def accumulated_variable(statement: Statement) -> Variable | None:
     return None
 
 
+def accumulator(recording: Recording) -> Variable | None:
+    """The float variable, or array of them, in registers that a loop adds to, if there is one."""
+    sums = (accumulated_variable(step.statement) for step in recording.steps)
+    return next((variable for variable in sums if variable is not None), None)
+
+
 def product_of_sum(statement: Statement) -> Binary | None:
     """The product that a statement adds to a sum in registers; None for other statements."""
     if accumulated_variable(statement) is None:

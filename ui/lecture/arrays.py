@@ -22,10 +22,10 @@ from ui.analysis.scene_model import (
     unordered_cells,
     values_held,
 )
+from ui.analysis.variable_values import values_by_step
 from ui.analysis.wrong_access import WrongAccess, find_wrong_access
 from ui.drawing.canvas import number
 from ui.lecture.members import Members, members_of
-from ui.panels.threads import values_by_step
 
 SPACE_NAMES = {
     MemorySpace.GLOBAL: "global memory",
@@ -287,7 +287,7 @@ class ArrayReader:
             size = math.prod(self._dimensions(ArrayName(name, MemorySpace.LOCAL)))
             latest, own = None, np.zeros(size)
             self._local[name] = []
-            for values in values_by_step(self._model, name):
+            for values in values_by_step(self._model.recording, name):
                 if values is not None and values is not latest:  # steps share what does not change
                     latest, own = values, values[self._model.thread].reshape(-1)
                 self._local[name].append(own)

@@ -25,7 +25,7 @@ from simulator.recording.recording import StepAccess
 from ui.analysis.products import accumulated_variable, product_of_sum
 from ui.analysis.scene_model import SceneModel
 from ui.lecture.arrays import ArrayName, ArrayReader, array_of
-from ui.panels.threads import columns_of_block
+from ui.lecture.cells import columns_of_block
 
 SAMPLES = 64  # products of one thread that tell how its sums are arranged
 

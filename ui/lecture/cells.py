@@ -9,12 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.language.ctype import Array
+from simulator.launch import Dim3
 from ui.drawing.paths import box, px
 from ui.lecture.letters import MONO_WIDTH
 
 GAP = 2  # pixels between neighbours
 LINE_ABOVE = 1.5  # of a number's height, at least, from one row to the next
 LARGEST_NUMBER = 1.8  # times the smallest
+WRAPPED = 8  # columns of a block of one long row
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +152,9 @@ def window_start(index: int, count: int, total: int, origin: int = 0) -> int:
 def longest_text(texts: Iterable[str]) -> int:
     """Letters of the longest text, at least 1."""
     return max((len(text) for text in texts), default=1) or 1
+
+
+def columns_of_block(block: Dim3) -> int:
+    """How many threads of a block stand in a row: threadIdx.x, or less where all are in one."""
+    x, y, z = block
+    return x if y * z > 1 else min(x, WRAPPED)

@@ -15,7 +15,9 @@ from simulator.observers.transactions import LINE_BYTES, SECTOR_BYTES
 from simulator.recording.recording import StepAccess, farthest
 from simulator.recording.requests import Request
 from ui.analysis.product_roles import Product
+from ui.analysis.products import accumulator
 from ui.analysis.scene_model import SceneModel
+from ui.analysis.variable_values import values_by_step
 from ui.analysis.wrong_access import Fault
 from ui.drawing.canvas import SANS, Shape, Trace, number, outline, words
 from ui.drawing.hit import Hit
@@ -30,7 +32,6 @@ from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit
 from ui.lecture.stages import Stages
 from ui.lecture.window import Content, Window, Windows, chosen
-from ui.panels.threads import accumulator, values_by_step
 
 MOST = 8  # rows or columns of a window
 ROW = 1.75  # of a number's height, a row of cells
@@ -49,8 +50,8 @@ class CopyStage:
     ) -> None:  # fmt: skip
         self._model, self._palette, self._letters = model, palette, letters
         self._product, self._reader, self._stages = product, reader, stages
-        sums = accumulator(model)
-        self._sums = values_by_step(model, None if sums is None else sums.name)
+        sums = accumulator(model.recording)
+        self._sums = values_by_step(model.recording, None if sums is None else sums.name)
         self._sum_cells = sums_of_threads(model)
         stage, maps = areas.stage, areas.maps
         label, gap = 1.7 * letters.name, 0.9 * letters.name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ui.analysis.costs import add_up_costs
+from ui.analysis.loads import global_loads
 from ui.analysis.pairs import Pair
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
@@ -13,7 +14,6 @@ from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
 from ui.lecture.letters import Letters
-from ui.panels.threads import global_loads
 
 NAMES = ("multiply-adds", "sectors", "wavefronts", "warp waits", "thread loads")
 NUMBER_ROW, NAME_ROW = 1.45, 1.35  # of the letters in them

@@ -10,13 +10,14 @@ from simulator import Step
 from simulator.language.tree import MemorySpace
 from simulator.launch import format_index, unravel
 from simulator.machine.observer import AccessKind
+from ui.analysis.loads import global_loads, naive_loads
+from ui.analysis.products import accumulator
 from ui.analysis.scene_model import SceneModel, follows_products, multiplied_tile
 from ui.drawing.canvas import SANS, Shape, Trace, number, words
 from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, markup, text_width
-from ui.panels.threads import accumulator, global_loads, naive_loads
 
 LINE = 1.35  # of a letter
 MOST_NAMED = 4  # threads that are named one by one
@@ -32,7 +33,7 @@ class LedgerPanel:
         self._count = max(1, int(self._box.height / (LINE * self._size)))
         self._loads = global_loads(model, model.thread)
         self._naive = naive_loads(model, model.thread)
-        self._sum = accumulator(model)
+        self._sum = accumulator(model.recording)
 
     def static(self) -> list[Trace]:
         """Nothing."""

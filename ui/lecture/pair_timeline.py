@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ui.analysis.hazard_steps import steps_with_hazards
 from ui.analysis.pairs import Pair
 from ui.analysis.scene_model import SceneModel, multiplied_tile
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
@@ -10,8 +11,7 @@ from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
 from ui.lecture.letters import Letters, text_width
 from ui.lecture.pair_layout import PairAreas
-from ui.lecture.timeline import row_of_columns
-from ui.panels.timeline import PHASES, steps_with_hazards
+from ui.lecture.timeline import PHASES, row_of_columns
 
 BAND = 0.3  # of a row's height: the colours of the iterations
 GAP = 0.2  # likewise, under a row

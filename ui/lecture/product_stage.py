@@ -19,6 +19,7 @@ from ui.analysis.scene_model import (
     outer_iteration,
     values_held,
 )
+from ui.analysis.variable_values import values_by_step
 from ui.drawing.canvas import SANS, Shape, Trace, number, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Motion, fly
@@ -30,7 +31,6 @@ from ui.lecture.cells import Cells, longest_text, number_size, number_width, win
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters
 from ui.lecture.window import Content, Window, Windows, chosen
-from ui.panels.threads import values_by_step
 
 MOST = 8  # rows or columns of a window
 DEEPEST = 8  # of the factors
@@ -50,7 +50,7 @@ class ProductStage:
         self._model, self._palette, self._letters = model, palette, letters
         self._reader, self._boards, self._board = reader, boards, board
         self._box = areas.stage
-        self._sum_values = values_by_step(model, board.sums.variable.name)
+        self._sum_values = values_by_step(model.recording, board.sums.variable.name)
         self._longest_sum = self._longest()
         self._steps = [step for step in model.recording.steps if step.statement is board.statement]
         self._nearest = self._nearest_product()

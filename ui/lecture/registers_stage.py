@@ -14,11 +14,10 @@ from ui.drawing.motions import Motion
 from ui.drawing.palette import Palette
 from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import ArrayName
-from ui.lecture.cells import Cells, number_size, number_width, window_start
+from ui.lecture.cells import Cells, columns_of_block, number_size, number_width, window_start
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, mono_width, text_width
 from ui.lecture.window import Content, Window, Windows, chosen
-from ui.panels.threads import columns_of_block
 
 MOST = 8  # rows or columns of the window
 ROW = 1.75  # of a number's height

@@ -18,8 +18,8 @@ from ui.drawing.palette import Palette
 from ui.lecture.arrays import ArrayReader, array_of, cells_of_thread
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, markup
+from ui.lecture.part_words import describe_part, shorten_part
 from ui.lecture.wrong_words import describe_wrong_access
-from ui.panels.sentence import describe_part, shorten_part
 
 PARTS = 12  # of a statement, at most
 REPLACING = (Fault.OUTSIDE, Fault.MISALIGNED, Fault.STRAY)  # their words say the whole access

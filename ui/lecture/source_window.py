@@ -13,9 +13,9 @@ from ui.drawing.canvas import CLEAR, MONO, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
+from ui.lecture.highlight import COLOURS, highlight
 from ui.lecture.layout import LINE, Areas
 from ui.lecture.letters import MONO_WIDTH, Letters
-from ui.panels.source import COLOURS, highlight
 from ui.view.what_if import Change
 
 MARGIN = 1.3  # letters, from the left edge to the code: the loops' bars stand there

@@ -8,7 +8,7 @@ from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import Barrier, Return
 from simulator.launch import WARP_SIZE, format_index, unravel
-from simulator.recording.barriers import Absent, absent
+from simulator.recording.barriers import Absent, absent, waiting_threads
 from simulator.sentences.barriers import describe_absent
 from ui.analysis.scene_model import Phase, SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
@@ -21,7 +21,6 @@ from ui.lecture.cells import Cells
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, text_width
 from ui.lecture.window import Windows
-from ui.panels.threads import waiting_threads
 
 LINES = 4  # of words beside the maps
 TALLEST = 3.0  # of a small letter, a warp's row
@@ -34,7 +33,7 @@ class ThreadsStage:
         self._model, self._palette, self._letters = model, palette, letters
         self._threads = model.recording.launch.threads
         self._warps = -(-self._threads // WARP_SIZE)
-        self._waiting = waiting_threads(model)
+        self._waiting = waiting_threads(model.recording)
         self._last = self._last_steps()
         self._absent: dict[int, tuple[Absent, ...]] = {}
         stage, maps = areas.stage, areas.maps

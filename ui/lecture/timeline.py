@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 from simulator import Step
+from ui.analysis.hazard_steps import steps_with_hazards
 from ui.analysis.scene_model import Phase, SceneModel, iteration_noun, multiplied_tile, warp_alone
 from ui.drawing.canvas import SANS, Shape, Trace, colour_scale, outline, words
 from ui.drawing.hit import Hit
@@ -15,8 +16,8 @@ from ui.drawing.paths import box, px
 from ui.drawing.sheet import Rectangle
 from ui.lecture.layout import LectureAreas
 from ui.lecture.letters import Letters, text_width
-from ui.panels.timeline import PHASES, steps_with_hazards
 
+PHASES = tuple(Phase)
 BUTTON = 52  # pixels in the corner, for the button that ends a presentation
 BAND = 0.28  # of a small letter: the row of the iterations' colours
 

@@ -18,11 +18,11 @@ from simulator.language.fragments import parse_fragment
 from simulator.launch import WARP_SIZE, ravel
 from simulator.observers.counters import FIELDS
 from ui.analysis.costs import Costs, add_up_costs
+from ui.analysis.loads import global_loads
 from ui.analysis.products import multiplication
 from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.gpu_charts.shapes import usual_plan
 from ui.lessons.lesson import Measure, Quantity
-from ui.panels.threads import global_loads
 from ui.run.compute import load_kernel, load_launch, load_recording, load_report, recording_key
 from ui.view import presets
 from ui.view.view_url import View

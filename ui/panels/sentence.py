@@ -17,13 +17,14 @@ from ui.drawing.canvas import MONO, SANS, Shape, Trace, number, words
 from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import hover
+from ui.lecture.part_words import PART_WIDTH, describe_part, shorten_part
 
 LEFT, TOP = 28, 586
 SENTENCE_TOP, SENTENCE_LINES, SENTENCE_WIDTH = 614, 2, 64
 WARP_TOP, WARP_LINES, WARP_WIDTH = 662, 3, 82
 LIST_TOP, LIST_LINES, LIST_STEP = 724, 6, 17.5
 REGISTER_WIDTH = 25
-PARTS_LEFT, PART_WIDTH = 258, 52
+PARTS_LEFT = 258
 MATTERS = (("load", "store", "atomic", "assign", "value"), ("load", "store", "atomic", "assign"))
 HOVER = (
     "The statement as the focused thread ran it, with the numbers it had; then what its warp asked "
@@ -110,13 +111,6 @@ def registers(kernel: Kernel, step: Step, thread: int) -> str:
     return "  ".join(shown)
 
 
-def describe_part(piece: Part) -> str:
-    """What a part did, after its text in the source where it is an access."""
-    if piece.cell is None or piece.summary.startswith(piece.text):
-        return piece.summary
-    return f"{piece.text}: {_summary(piece)}"
-
-
 def _brief(piece: Part) -> str:
     """The same, without the source's text where there is no room for it."""
     line = describe_part(piece)
@@ -140,15 +134,3 @@ def _wrapped(text: str, width: int, count: int) -> list[str]:
         lines = textwrap.wrap(text, width, max_lines=count, placeholder=" …")
     lines += [""] * (count - len(lines))
     return [html.escape(line, quote=False).replace("  ", "\u00a0 ") for line in lines]
-
-
-def shorten_part(line: str) -> str:
-    """A line that fits: without the stages between what is reckoned and what comes of it."""
-    if len(line) <= PART_WIDTH:
-        return line
-    if " = " not in line:
-        return textwrap.shorten(line, PART_WIDTH, placeholder=" …")
-    first, *_, last = line.split(" = ")
-    room = PART_WIDTH - len(f" = {last}")
-    first = first if len(first) <= room else f"{first[: max(0, room - 2)].rstrip()} …"
-    return f"{first} = {last}"

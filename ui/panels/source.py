@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import html
-import re
-from collections.abc import Iterator
-
-from pygments.lexers import get_lexer_by_name
-from pygments.token import Token
 
 from simulator import Recording, Step
 from simulator.language.tree import Loop, Statement
@@ -17,6 +12,7 @@ from ui.drawing.canvas import CLEAR, MONO, SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, hover
+from ui.lecture.highlight import COLOURS, highlight
 
 LEFT, TOP, RIGHT = 28, 74, 614
 BOTTOM = 560
@@ -29,7 +25,6 @@ COUNTED, BEYOND = 586, 612  # as far as a line may reach, and one that has no co
 LETTER = 0.605  # of a letter's height is its width
 LEAST_NUMBER = 10.2  # the size of a line's number, beside the smallest letters
 WIDEST = 84  # letters of a line; more are cut
-LONGEST_LINE = 1000  # letters of a line that is coloured: Pygments may take minutes on a long one
 WIDEST_MOVING = 76  # of one whose text moves: its letters would be too small
 HOVER = (
     "The kernel's own text: what the simulator runs is what you read. Marked is the line of this "
@@ -37,17 +32,6 @@ HOVER = (
     "colour of its iteration. At the right is how often a line has run so far. A long text is "
     "shown in part and follows the steps, with half of its indentation."
 )
-# What Pygments calls a token, and the colour it is drawn in; the first that holds counts.
-COLOURED = (
-    (Token.Comment.Preproc, "keyword"),
-    (Token.Comment, "comment"),
-    (Token.Keyword, "keyword"),
-    (Token.Name.Builtin, "keyword"),
-    (Token.Name.Function, "keyword"),  # the lexer's word for CUDA's own functions
-    (Token.Number, "number"),
-)
-DIRECTIVE = re.compile(r"(?P<name>#?\s*\w*)(?P<rest>.*)", re.DOTALL)
-COLOURS = ("plain", "keyword", "number", "comment")
 
 
 class SourcePanel:
@@ -209,52 +193,6 @@ def runs(recording: Recording) -> list[dict[int, int]]:
             runs_of_lines = runs_of_lines | {step.line: runs_of_parts[part]}
         counts.append(runs_of_lines)
     return counts
-
-
-def highlight(lines: list[str]) -> list[list[tuple[str, str]]]:
-    """Each line as pieces of one colour: its name, one of COLOURS, and the text.
-
-    >>> highlight(["int x = 4;"])
-    [[('keyword', 'int'), ('plain', ' x = '), ('number', '4'), ('plain', ';')]]
-    """
-    highlighted: list[list[tuple[str, str]]] = [[]]
-    short = [line if len(line) <= LONGEST_LINE else "" for line in lines]
-    for token, text in _tokens("\n".join(short)):
-        colour = next((colour for kind, colour in COLOURED if _is_within(token, kind)), "plain")
-        first, *others = text.split("\n")
-        _append(highlighted[-1], colour, first)
-        for line in others:
-            highlighted.append([])
-            _append(highlighted[-1], colour, line)
-    return [
-        [("plain", line)] if len(line) > LONGEST_LINE else pieces
-        for line, pieces in zip(lines, highlighted, strict=False)
-    ]
-
-
-def _tokens(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Pygments' tokens; of a directive, which is one token to it, the text behind its name too."""
-    lexer = get_lexer_by_name("cuda", stripnl=False, ensurenl=False)
-    for token, part in lexer.get_tokens(text):
-        directive = DIRECTIVE.fullmatch(part)
-        if token is Token.Comment.Preproc and directive:
-            yield token, directive["name"]
-            yield from lexer.get_tokens(directive["rest"])
-        else:
-            yield token, part
-
-
-def _is_within(token: tuple[str, ...], kind: tuple[str, ...]) -> bool:
-    """Whether Pygments' token is of a kind or of one below it: Number.Float is a Number."""
-    return token[: len(kind)] == kind
-
-
-def _append(pieces: list[tuple[str, str]], colour: str, text: str) -> None:
-    """Add a text to a line's pieces, to the last one if that has its colour."""
-    if pieces and pieces[-1][0] == colour:
-        text = pieces.pop()[1] + text
-    if text:
-        pieces.append((colour, text))
 
 
 def _layers(pieces: list[tuple[str, str]]) -> list[str]:

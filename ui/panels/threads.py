@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import functools
 import html
-import math
-from typing import Any
 
 import numpy as np
 
-from simulator import Kernel, Launch, Step, record
+from simulator import Step
 from simulator.language.ctype import Array, ArrayOf
 from simulator.language.tree import (
     Barrier,
-    MemorySpace,
     Variable,
 )
-from simulator.launch import WARP_SIZE, Dim3
-from simulator.machine.observer import AccessKind
-from ui.analysis.costs import floating_products, threads_multiplying
-from ui.analysis.product_roles import Product
-from ui.analysis.products import accumulated_variable, has_tensor_core
+from simulator.launch import WARP_SIZE
+from simulator.recording.barriers import waiting_threads
+from ui.analysis.loads import global_loads, naive_loads
+from ui.analysis.products import accumulator
 from ui.analysis.scene_model import (
     Phase,
     SceneModel,
-    build_scene_model,
     distinct_snapshots,
     values_held,
 )
+from ui.analysis.variable_values import values_by_step
 from ui.drawing.canvas import SANS, Grid, Shape, Trace, lines, number, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, fill, foot_bars, hatch, hover
+from ui.lecture.cells import columns_of_block
 
 LEFT, TOP, RIGHT, BOTTOM = 1152, 560, 1580, 812
 LABEL = 26
@@ -74,7 +71,7 @@ class ThreadsPanel:
         x, y, z = block = model.recording.launch.block
         columns = columns_of_block(block)
         rows = -(-x * y * z // columns)
-        self._sums = accumulator(model)
+        self._sums = accumulator(model.recording)
         self._name = self._sums.name if self._sums else None
         each = _dimensions(self._sums)
         down, wide = (each[0], each[-1]) if len(each) > 1 else (*each, 1, 1)[:2]
@@ -91,8 +88,8 @@ class ThreadsPanel:
             not each and self.grid.size >= SMALLEST_TEXT and x * y * z <= TEXT_CELLS
             and self._name is not None
         )  # fmt: skip
-        self._sum_values = values_by_step(model, self._name)
-        self._waiting = waiting_threads(model)
+        self._sum_values = values_by_step(model.recording, self._name)
+        self._waiting = waiting_threads(model.recording)
         self.loads = global_loads(model)
         self.naive = naive_loads(model)
 
@@ -266,185 +263,8 @@ class ThreadsPanel:
         return [f"saved <b>{_times(naive / loads)}</b>", end]
 
 
-def columns_of_block(block: Dim3) -> int:
-    """How many threads of a block stand in a row: threadIdx.x, or less where all are in one."""
-    x, y, z = block
-    return x if y * z > 1 else min(x, WRAPPED)
-
-
 def _times(ratio: float) -> str:
     return f"{ratio:.1f}".removesuffix(".0") + "×"
-
-
-def global_loads(model: SceneModel, thread: int | None = None) -> list[int]:
-    """Elements that the block, or a thread, has loaded from global memory, up to each step."""
-    counted = _counted_threads(model, thread)
-    counts, count = [], 0
-    for step in model.recording.steps:
-        for access in step.accesses:
-            if access.kind is AccessKind.LOAD and access.space is MemorySpace.GLOBAL:
-                count += int((access.active & access.in_bounds & counted).sum()) * access.components
-        counts.append(count)
-    return counts
-
-
-def naive_loads(model: SceneModel, thread: int | None = None) -> list[int] | None:
-    """Elements the naive kernel would have loaded for the products done, up to each step.
-
-    The products are those of the block, or of one thread. None for a kernel that multiplies no
-    matrices, for one of which it is not plain which sums belong to cells of C, and on tensor cores,
-    where the sums are a warp's.
-
-    It loads two for each product that a stored cell of C needs. A sum takes up its products in the
-    order of k, so that its first K are those; what follows multiplies the zeros of a last tile,
-    and the sums of cells beyond C's edges multiply nothing that the naive kernel would.
-    """
-    recording, product = model.recording, model.product
-    if product is None or has_tensor_core(recording):
-        return None
-    sums = accumulator(model)
-    within = _sums_within_c(model, product, sums)
-    if within is None:
-        return None
-    needed = within & _counted_threads(model, thread)[:, None]
-    products_done = np.zeros(needed.shape, np.int64)
-    statements = {step.statement for step in recording.steps}
-    factors = {statement: floating_products(statement) for statement in statements}
-    counts, count = [], 0
-    for step in recording.steps:
-        for active in threads_multiplying(step, factors[step.statement]):
-            sums_added = np.flatnonzero(active), _cells_added(step, sums)[active]
-            products_done[sums_added] += 1
-            count += 2 * int((needed[sums_added] & (products_done[sums_added] <= product.K)).sum())
-        counts.append(count)
-    return counts
-
-
-def _counted_threads(model: SceneModel, thread: int | None) -> Array:
-    """bool [T]: the one thread, or all."""
-    threads: Array = np.arange(model.recording.launch.threads)
-    return np.ones(threads.size, np.bool_) if thread is None else threads == thread
-
-
-def _sums_within_c(model: SceneModel, product: Product, sums: Variable | None) -> Array | None:
-    """Which of each thread's sums [T, sums of a thread] belong to a cell within C.
-
-    None where that is not known.
-    """
-    recording, tile = model.recording, model.tile
-    T, each = recording.launch.threads, math.prod(_dimensions(sums))
-    if each == 1:
-        stores = [
-            access.active & access.in_bounds
-            for step in recording.steps
-            for access in step.accesses
-            if access.kind is not AccessKind.LOAD and access.name == product.C
-        ]
-        stored: Array = np.logical_or.reduce([np.zeros(T, np.bool_), *stores])
-        return stored[:, None]
-    cells = recording.steps[-1].stored.get(product.C, np.zeros(0))
-    if model.is_own:
-        return np.ones((T, each), np.bool_) if np.count_nonzero(cells) == T * each else None
-    if tile is None or np.count_nonzero(cells) == T * each:
-        return np.ones((T, each), np.bool_)
-    element = recording.arguments[product.C].dtype
-    row, column = sums_within_tile(recording.kernel, recording.launch.block, tile, element)
-    (rows, columns, _), (x, y, _) = tile, recording.block
-    needed: Array = (y * rows + row < product.M) & (x * columns + column < product.N)
-    return needed
-
-
-@functools.lru_cache(maxsize=16)
-def sums_within_tile(
-    kernel: Kernel, block: Dim3, tile: tuple[int, int, int], element: np.dtype[Any]
-) -> tuple[Array, Array]:
-    """Row and column, within the block's tile of C, of each thread's sums [T, sums of a thread].
-
-    They are read off a block whose tile lies within C: with the A and B it is given, each cell of C
-    becomes its own number, row by row. element is the type of A, B and C.
-    """
-    rows, columns, depth = tile
-    A, B = np.zeros((rows, depth), element), np.zeros((depth, columns), element)
-    A[:, 0], B[0] = np.arange(rows), columns
-    A[:, 1], B[1] = 1, np.arange(columns)
-    arguments = {"A": A, "B": B, "C": np.zeros((rows, columns), element)}
-    launch = Launch((1, 1, 1), block, {**arguments, "M": rows, "N": columns, "K": depth})
-    model = build_scene_model(record(kernel, launch), 0)
-    sums = accumulator(model)
-    assert sums is not None, "a kernel whose sums are an array"
-    last = values_by_step(model, sums.name)[-1]
-    assert last is not None
-    row, column = np.divmod(last.reshape(launch.threads, -1).astype(np.int64), columns)
-    return row, column
-
-
-def _cells_added(step: Step, sums: Variable | None) -> Array:
-    """Which of its sums each thread [T] adds to at a step: 0 where it has one."""
-    if sums is not None and sums.space is MemorySpace.LOCAL:
-        for access in step.accesses:
-            is_sums = access.space is MemorySpace.LOCAL and access.name == sums.name
-            if is_sums and access.kind is AccessKind.STORE:
-                cells: Array = access.offsets // access.element_bytes
-                return cells
-    return np.zeros(step.active.size, np.int64)
-
-
-def accumulator(model: SceneModel) -> Variable | None:
-    """The float variable, or array of them, in registers that a loop adds to, if there is one."""
-    sums = (accumulated_variable(step.statement) for step in model.recording.steps)
-    return next((variable for variable in sums if variable is not None), None)
-
-
-def waiting_threads(model: SceneModel) -> list[Array]:
-    """For each step, which threads [T] have come to the barrier and wait there for the others."""
-    by_step: list[Array] = []
-    nobody = waits = np.zeros(model.recording.launch.threads, np.bool_)
-    interval = 0
-    for step in model.recording.steps:
-        if step.interval != interval:
-            waits, interval = nobody, step.interval
-        if isinstance(step.statement, Barrier):
-            waits = waits | step.active
-        by_step.append(waits)
-    return by_step
-
-
-def values_by_step(model: SceneModel, name: str | None) -> list[Array | None]:
-    """A variable's values [T, ...] after each step; None before its declaration.
-
-    Where it is not in scope, as in a function that gets the array as a parameter, the stores to it
-    are applied to the values of the step before.
-    """
-    by_step: list[Array | None] = []
-    values: Array | None = None
-    for step in model.recording.steps:
-        if name is not None:
-            snapshot = step.registers.get(name)
-            if snapshot is not None:
-                values = snapshot
-            elif values is not None:
-                values = _with_stores(values, step, name)
-        by_step.append(values)
-    return by_step
-
-
-def _with_stores(values: Array, step: Step, name: str) -> Array:
-    """A local array's values [T, ...] with one step's stores to it."""
-    for access in step.accesses:
-        if (
-            access.space is MemorySpace.LOCAL
-            and access.name == name
-            and access.kind is not AccessKind.LOAD
-        ):
-            threads = np.flatnonzero(access.active & access.in_bounds)
-            components = access.components
-            cells = access.offsets[threads] // access.element_bytes
-            values = values.copy()
-            flat = values.reshape(values.shape[0], -1)
-            for i in range(components):
-                component = access.values[threads] if components == 1 else access.values[threads, i]
-                flat[threads, cells + i] = component
-    return values
 
 
 def _dimensions(variable: Variable | None) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator import Step
-from simulator.observers.hazard_kind import Mark
+from ui.analysis.hazard_steps import steps_with_hazards
 from ui.analysis.scene_model import Phase, SceneModel, multiplied_tile
 from ui.drawing.canvas import SANS, Shape, Trace, colour_scale, outline, words
 from ui.drawing.hit import Hit
@@ -94,23 +94,6 @@ class TimelinePanel:
             **colour_scale(colours),
             "hoverinfo": "skip", "xgap": 0.5 if self._width > 3 else 0,
         }  # fmt: skip
-
-
-def steps_with_hazards(model: SceneModel) -> list[bool]:
-    """For each step, whether it does what no correct kernel does."""
-    lines = {
-        mark: {n for one in model.hazards if one.kind.entry.mark is mark for n in one.lines}
-        for mark in Mark
-    }
-    return [
-        bool(shared or racing)
-        or any(bool((access.active & ~access.in_bounds).any()) for access in step.accesses)
-        or step.line in lines[Mark.LINES]
-        or (step.line in lines[Mark.MISSING_THREADS] and not step.active.all())
-        for step, shared, racing in zip(
-            model.recording.steps, model.unordered, model.racing, strict=True
-        )
-    ]
 
 
 def _key(mark: str, colour: str, name: str) -> str:

@@ -14,13 +14,13 @@ from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from tests.ui.lecture.lectures import Lecture, of_query, of_size, spread
 from tests.ui.scene_models import EACH, SIZES
+from ui.analysis.loads import global_loads, naive_loads
 from ui.analysis.scene_model import build_scene_model
 from ui.drawing.canvas import SPACE
 from ui.drawing.look import Look
 from ui.drawing.palette import PALETTES
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.sheet import LectureSheet
-from ui.panels.threads import global_loads, naive_loads
 
 COUNTS = re.compile(
     r"(?:This thread's loads|Loads): naive (\d+) of (\d+), <b>(\w+) (\d+) of (\d+)</b>"

@@ -11,6 +11,7 @@ import pytest
 from simulator import Step
 from simulator.language.tree import Barrier
 from simulator.machine.observer import AccessKind
+from simulator.recording.barriers import waiting_threads
 from simulator.recording.recording import StepAccess
 from simulator.recording.requests import requests
 from tests.ui.lecture.lectures import Box, Lecture, centre, of_query, of_size, seen, spread
@@ -22,7 +23,6 @@ from ui.lecture.banks_stage import BanksStage
 from ui.lecture.copy_stage import CopyStage
 from ui.lecture.letters import text_width
 from ui.lecture.threads_stage import ThreadsStage
-from ui.panels.threads import waiting_threads
 
 COPY, BANKS, THREADS = (
     Look(stage=stage) for stage in (Stage.COPY, Stage.BANKS, Stage.THREADS)
@@ -303,7 +303,7 @@ def test_who_waits_and_who_runs(query: dict[str, Any], warps: int, schedule: str
         if is_barrier:
             come |= running
             barriers += 1
-        waits = set(np.flatnonzero(waiting_threads(lecture.model)[step.number]).tolist())
+        waits = set(np.flatnonzero(waiting_threads(lecture.recording)[step.number]).tolist())
         assert waits == come, step.number
         assert lanes_of(panel, step, 0) == set(range(total))
         is_open = is_barrier and len(waits) == total

@@ -16,13 +16,13 @@ from simulator.launch import ravel
 from tests.ui.lecture.lectures import record_view
 from tests.ui.scene_models import boxes
 from ui.analysis.costs import add_up_costs
+from ui.analysis.loads import global_loads
 from ui.analysis.pairs import Pair, align
 from ui.analysis.scene_model import SceneModel, build_scene_model, stored_cell
 from ui.drawing.look import Look, Sheet
 from ui.drawing.palette import LIGHT
 from ui.lecture.counts import NAMES
 from ui.lecture.pair_sheet import PairSheet
-from ui.panels.threads import global_loads
 from ui.run.partner import side_names, side_views
 from ui.scene import scene
 from ui.view.presets import changes, presets
