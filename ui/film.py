@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         view = parse_address(options.view)
         look = Look(
-            theme=options.theme, sheet=view.sheet, stage=view.stage, width=options.width,
+            theme=options.theme, stage=view.stage, width=options.width,
             height=options.height, presenting=True,
         )  # fmt: skip
         count = make_film(view, look, options.out, options.pace, options.steps)

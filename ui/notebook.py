@@ -49,7 +49,5 @@ def show(
     """
     query = {name: str(value) for name, value in parameters.items()}
     view = parse_view({"kernel": kernel, **query})
-    drawn = draw_standalone(
-        view, Look(sheet=view.sheet, stage=view.stage, width=width, height=height)
-    )
+    drawn = draw_standalone(view, Look(stage=view.stage, width=width, height=height))
     return Animation(kernel, drawn.steps, "".join(drawn.pieces), height + TOOLBAR)

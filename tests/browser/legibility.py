@@ -33,7 +33,7 @@ from simulator.observers.findings import Hazard
 from tests.browser import app
 from ui.analysis.pairs import Pair, align
 from ui.analysis.scene_model import SceneModel, build_scene_model
-from ui.drawing.look import Look, Sheet, Stage
+from ui.drawing.look import Look, Stage
 from ui.run.compute import load_kernel, load_launch
 from ui.run.partner import side_names, side_views
 from ui.scene import scene
@@ -275,10 +275,12 @@ def find_faults(
     contrast: bool = True,
     shots: Path | None = None,
     is_pair: bool = False,
+    is_whole: bool = True,
 ) -> list[Fault]:
     """Draw a figure's steps, numbers from 0, and find what cannot be read in them.
 
     Contrast takes a screenshot a step. shots is a file's name, to which the step's number is added.
+    A figure that is not whole may lack what every scene has.
     """
     page.draw(figure, look, steps)
     faults: list[Fault] = []
@@ -290,7 +292,7 @@ def find_faults(
             *small(lines, minima(look, is_pair)),
             *clipped(lines, page.room),
             *overlapping(lines),
-            *(missing(lines) if look.sheet is Sheet.LECTURE else ()),
+            *(missing(lines) if is_whole else ()),
             *(low_contrast(lines, page.picture(texts=False)) if contrast else ()),
         ]
         faults += [Fault(kind, str(step), sentence) for kind, sentence in found]
@@ -587,7 +589,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--height", type=int, default=CLASSROOM_HEIGHT, help="likewise")
     parser.add_argument("--presenting", action="store_true")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
-    parser.add_argument("--sheet", choices=[*Sheet], default=Sheet.LECTURE)
     parser.add_argument("--stage", choices=[*Stage])
     parser.add_argument("--steps", help="numbers from 1, such as 1,9,23; else one for each line")
     parser.add_argument("--most", type=int, default=12, help="how many steps, without --steps")
@@ -600,7 +601,7 @@ def main(arguments: Sequence[str]) -> int:
     except ValueError as error:
         parser.error(str(error))
     look = Look(
-        options.theme, Sheet(options.sheet), Stage(options.stage) if options.stage else None,
+        options.theme, Stage(options.stage) if options.stage else None,
         options.width, options.height, options.presenting,
     )  # fmt: skip
     steps = recorded.steps(options.most)

@@ -11,6 +11,10 @@ from PIL import Image, ImageChops
 from playwright.sync_api import Error, Locator, Page
 
 from tests.browser.app import STEPPER
+from ui.drawing.hit import Hit
+from ui.drawing.look import Look
+from ui.run.compute import load_drawing
+from ui.view.view_url import View
 
 SHADE = 32  # of 255, in one colour of a pixel: Chromium repaints a part, whose edges blend anew
 
@@ -91,6 +95,20 @@ def point(page: Page, x: float, y: float) -> tuple[float, float]:
         }"""
     )
     return left + x * scale, top + y * scale
+
+
+def spot(page: Page, view: View, hit: Hit) -> tuple[float, float]:
+    """A pixel of the figure, in the middle of what is hit by a click at the view's step."""
+    width, height = page.evaluate(
+        "(({ width, height }) => [width, height])(document.querySelector('.stepper .plot').layout)"
+    )
+    drawing = load_drawing(view, Look(width=width, height=height, stage=view.stage))
+    found = [
+        (x, y) for x in range(2, width, 4) for y in range(2, height, 4)
+        if drawing.hit(view.step, x, y) == hit
+    ]  # fmt: skip
+    assert found, f"{hit} is not shown at step {view.step + 1}"
+    return found[len(found) // 2]
 
 
 def click(page: Page, x: float, y: float) -> None:

@@ -28,12 +28,6 @@ def lecture(page: Page) -> None:
     ready(page)
 
 
-def overview(page: Page) -> None:
-    page.keyboard.press("o")
-    expect(page.get_by_role("button", name="overview")).to_have_attribute("aria-pressed", "true")
-    ready(page)
-
-
 def presenting(page: Page) -> None:
     page.keyboard.press("p")
     expect(page.locator(".stSidebar").first).to_be_hidden()
@@ -104,7 +98,6 @@ def words_open(page: Page) -> None:
 PAGES = {  # an address, and what is done there, one after another
     "door": ("", (door,)),
     "step": ("/step", (lecture, presenting, presets_open)),
-    "overview": ("/step", (lecture, overview)),
     "edit": ("/step?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", (an_edit,)),
     "two scenes": ("/step?kernel=naive&with=tiled&step=20", (lecture, beside_open)),
     "learn": ("/learn?lesson=barriers", (lesson, answered, words_open)),

@@ -14,7 +14,7 @@ from tests.browser import legibility
 from tests.browser.legibility import FigurePage, Kind, Recorded, figure_page
 from tests.ui.own_kernels import OWN
 from ui.drawing.canvas import MONO
-from ui.drawing.look import Look, Sheet, Stage
+from ui.drawing.look import Look, Stage
 from ui.view.presets import presets
 from ui.view.view_url import View, from_query
 
@@ -26,7 +26,6 @@ LOOKS = {
     "page": Look(width=1240, height=560),
     "wall": Look(width=1920, height=1080, presenting=True),
     "phone": Look(width=374, height=700),
-    "sources": Look(sheet=Sheet.OVERVIEW, width=1240, height=560),  # of two scenes
 }
 WITH_CONTRAST = ("classroom", "classroom, dark")  # the others have the same colours
 
@@ -77,13 +76,13 @@ CUT = ("many arrays",)  # whose names have no room
 QUICK = {  # what the default run looks at; the deep one at every view
     ("tiled", "classroom, dark"), ("tiled", "phone"), ("ragged", "page"), ("tile of 32", "wall"),
     ("Transposed: a bank conflict", "classroom"), ("warptiles, four digits", "classroom"),
-    ("naive, tiled", "page"), ("long names", "sources"), ("own: reduction", "classroom"),
+    ("naive, tiled", "page"), ("long names", "page"), ("own: reduction", "classroom"),
     ("own: histogram", "phone"),
 }  # fmt: skip
 STEPS, QUICK_STEPS = 5, 4
 EVERYWHERE = "classroom"  # the look in which every view is looked at
 IN_TURN = ("page", "phone", "wall", "classroom, dark")  # of these most views have one, in turn
-OF_PAIRS = ("page", "sources")  # in which every pair is looked at
+OF_PAIRS = "page"  # in which every pair is looked at
 
 
 def parsed(query: dict[str, str] | str) -> View:
@@ -129,7 +128,7 @@ def figures(chromium: Browser) -> Iterator[FigurePage]:
         for look in LOOKS
         if look in (EVERYWHERE, IN_TURN[number % len(IN_TURN)] if number % 3 else EVERYWHERE)
         or (view, look) in QUICK
-        or (look in OF_PAIRS and VIEWS[view].partner is not None)
+        or (look == OF_PAIRS and VIEWS[view].partner is not None)
     ],
 )
 def test_a_scene_can_be_read(
@@ -177,7 +176,7 @@ def faults(
 
 # The check itself, on figures with one fault each
 
-ROOM = Look(sheet=Sheet.OVERVIEW, width=600, height=300, presenting=True)
+ROOM = Look(width=600, height=300, presenting=True)
 INK, PAPER = "#1a2433", "#ffffff"
 
 
@@ -254,7 +253,7 @@ def drawn(*traces: dict[str, Any], shapes: tuple[dict[str, Any], ...] = ()) -> d
 def test_the_check_finds_what_cannot_be_read(
     figures: FigurePage, figure: dict[str, Any], expected: list[Kind]
 ) -> None:
-    found = legibility.find_faults(figure, ROOM, figures)
+    found = legibility.find_faults(figure, ROOM, figures, is_whole=False)
     assert [fault.kind for fault in found] == expected, found
 
 
@@ -275,8 +274,8 @@ def test_a_text_is_read_where_and_as_it_is_painted(figures: FigurePage) -> None:
 
 
 def test_a_figure_larger_than_the_room_is_measured_as_it_is_shown(figures: FigurePage) -> None:
-    half = Look(sheet=Sheet.OVERVIEW, width=300, height=300, presenting=True)
-    found = legibility.find_faults(drawn(words("small", 50, 50)), half, figures)
+    half = Look(width=300, height=300, presenting=True)
+    found = legibility.find_faults(drawn(words("small", 50, 50)), half, figures, is_whole=False)
     assert [fault.sentence for fault in found if fault.kind is Kind.SMALL] == [
         "“small” (trace 0): 10 px where 11 are needed"
     ]

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import pytest
 
 from tests.browser.conftest import Open
-from tests.browser.scene import alike, click, picture, ready, settled, until, where
+from tests.browser.scene import alike, click, picture, ready, settled, spot, until, where
 from tests.ui.own_kernels import REDUCTION
-from ui.drawing.look import Look, Sheet
-from ui.panels.threads import ThreadsPanel
-from ui.run.compute import load_drawing
-from ui.scene.overview import OverviewSheet
+from ui.drawing.hit import Hit
+from ui.drawing.look import Stage
 from ui.view.view_url import View, to_query
 
 pytestmark = pytest.mark.browser
 
 
 def test_a_reduction_is_stepped_clicked_and_opened_again(visit: Open) -> None:
-    view = View(own=REDUCTION, sheet=Sheet.OVERVIEW)
+    view = View(own=REDUCTION, stage=Stage.THREADS)
     query = to_query(view)
     page = ready(visit(f"/step?{urlencode(query)}"))
     until(page, "Step 1 of 38")
@@ -29,10 +28,7 @@ def test_a_reduction_is_stepped_clicked_and_opened_again(visit: Open) -> None:
     page.keyboard.press("ArrowLeft")
     until(page, "Step 4 of 38")
     settled(page, step="4")
-    sheet = load_drawing(view, Look(sheet=Sheet.OVERVIEW)).sheet
-    assert isinstance(sheet, OverviewSheet)
-    threads = next(panel for panel in sheet.panels if isinstance(panel, ThreadsPanel))
-    click(page, *threads.grid.centre(2, 5))  # eight threads in a row
+    click(page, *spot(page, replace(view, step=3), Hit("thread", 21)))
     settled(page, tx="21", step="4", own=query["own"])
     before = picture(page)
     assert "reduce" in page.locator(".st-key-scene").inner_text()

@@ -140,18 +140,6 @@ def test_a_part_stands_out_on_both_sides(visit: Open) -> None:
     assert where(page)[0] == 30
 
 
-@pytest.mark.deep
-def test_the_sources_are_shown_when_they_are_asked_for(visit: Open) -> None:
-    page = ready(visit(f"/step{ADDRESS}"))
-    texts = page.locator(".st-key-scene text")
-    expect(texts.filter(has_text="shared memory")).not_to_have_count(0)
-    expect(texts.filter(has_text="As[ty][tx] = row")).to_have_count(0)
-    page.keyboard.press("o")
-    settled(page, view="overview")
-    expect(texts.filter(has_text="shared memory")).to_have_count(0)
-    expect(texts.filter(has_text="As[ty][tx] = row")).not_to_have_count(0)
-
-
 def test_the_pair_is_one_file_with_the_same_keys(
     visit: Open, chromium: Browser, tmp_path: Path
 ) -> None:

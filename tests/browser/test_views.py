@@ -8,7 +8,7 @@ import re
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 from xml.etree import ElementTree
 
 import pytest
@@ -26,19 +26,13 @@ from tests.browser.scene import (
     ready,
     setting,
     settled,
+    spot,
     until,
     where,
 )
-from ui.analysis.product_roles import product_of_catalogue
-from ui.analysis.scene_model import build_scene_model
-from ui.drawing.canvas import Grid
 from ui.drawing.hit import Hit
-from ui.drawing.palette import PALETTES
+from ui.drawing.look import Stage
 from ui.drawing.room import USUAL
-from ui.panels.matrices import MatricesPanel
-from ui.panels.shared import SharedPanel
-from ui.panels.source import SourcePanel
-from ui.panels.threads import ThreadsPanel
 from ui.scene import scene
 from ui.view.presets import Preset, launch, presets, source
 from ui.view.view_url import View, from_query, to_query
@@ -53,55 +47,31 @@ def recorded(view: View) -> Recording:
     return record(compile_kernel(source(view), catalogue()[view.kernel].kernel), launch(view))
 
 
-def grids(view: View) -> dict[str, Grid]:
-    """The grids of the overview whose cells can be clicked, by the name that a click has there."""
-    model = build_scene_model(
-        recorded(view), 0, catalogue()[view.kernel].tile(**dict(view.defines))
-    )
-    palette = PALETTES["light"]
-    shared = SharedPanel(model, palette).grids
-    return {
-        **MatricesPanel(model, product_of_catalogue(model.recording), palette).grids,
-        "thread": ThreadsPanel(model, palette).grid,
-        **{f"shared:{name}": grid for name, grid in shared.items()},
-    }
+CLICKS = [  # what is hit, on which stage, the block and the thread then, and what the address says
+    (Hit("shared:Bs", 2), Stage.PRODUCT, (0, 0, 2, 0), {"tx": "2", "ty": "", "step": "12"}),
+    (Hit("global:B", 56), None, (0, 0, 0, 3), {"tx": "", "ty": "3", "step": "33"}),
+    (Hit("thread", 11), Stage.THREADS, (0, 0, 3, 2), {"tx": "3", "ty": "2", "step": "12"}),
+    (Hit("global:C", 10), None, (0, 0, 2, 1), {"tx": "2", "ty": "1", "step": "12"}),
+    (Hit("global:C", 49), None, (0, 1, 1, 2), {"by": "1", "tx": "1", "ty": "2"}),
+    (Hit("global:C", 63), None, (1, 1, 3, 3), {"bx": "1", "by": "1", "tx": "3", "ty": "3"}),
+    (Hit("shared:As", 13), Stage.PRODUCT, (0, 0, 1, 3), {"tx": "1", "ty": "3", "step": "12"}),
+    # Of the first tile of B, which the 11th step copies; cell 56 is of its second.
+    (Hit("global:B", 17), None, (0, 0, 1, 2), {"tx": "1", "ty": "2", "step": "11"}),
+]
 
 
 @pytest.mark.parametrize(
-    ("name", "row", "column", "place", "asked"),
-    [
-        pytest.param(
-            *("thread", 2, 3, (0, 0, 3, 2), {"tx": "3", "ty": "2", "step": "12"}),
-            marks=pytest.mark.deep,
-        ),
-        pytest.param(
-            *("C", 1, 2, (0, 0, 2, 1), {"tx": "2", "ty": "1", "step": "12"}), marks=pytest.mark.deep
-        ),
-        pytest.param(
-            *("C", 6, 1, (0, 1, 1, 2), {"by": "1", "tx": "1", "ty": "2"}), marks=pytest.mark.deep
-        ),
-        pytest.param(
-            *("C", 7, 7, (1, 1, 3, 3), {"bx": "1", "by": "1", "tx": "3", "ty": "3"}),
-            marks=pytest.mark.deep,
-        ),
-        pytest.param(
-            *("shared:As", 3, 1, (0, 0, 1, 3), {"tx": "1", "ty": "3", "step": "12"}),
-            marks=pytest.mark.deep,
-        ),
-        ("shared:Bs", 0, 2, (0, 0, 2, 0), {"tx": "2", "ty": "", "step": "12"}),
-        # Of the first tile of B, which the 11th step copies; and of its second.
-        pytest.param(
-            *("B", 2, 1, (0, 0, 1, 2), {"tx": "1", "ty": "2", "step": "11"}), marks=pytest.mark.deep
-        ),
-        ("B", 7, 0, (0, 0, 0, 3), {"tx": "", "ty": "3", "step": "33"}),
-    ],
+    ("hit", "stage", "place", "asked"),
+    [*CLICKS[:2], *(pytest.param(*one, marks=pytest.mark.deep) for one in CLICKS[2:])],
 )
 def test_a_click_moves_the_focus_and_keeps_the_step(
-    visit: Open, name: str, row: int, column: int, place: tuple[int, ...], asked: dict[str, str]
+    visit: Open, hit: Hit, stage: Stage | None, place: tuple[int, ...], asked: dict[str, str]
 ) -> None:
-    page = ready(visit("/step?view=overview&step=11"))
+    view = View(step=11, stage=stage)
+    query = {name: text for name, text in to_query(view).items() if name != "step"}
+    page = ready(visit(f"/step?{urlencode(query | {'step': '11'})}"))
     page.keyboard.press("ArrowRight")  # the server is not yet told
-    click(page, *grids(View())[name].centre(row, column))
+    click(page, *spot(page, view, hit))
     settled(page, **asked)
     step = int(asked.get("step", 12))
     until(page, f"Step {step} of")
@@ -113,18 +83,16 @@ def test_a_click_moves_the_focus_and_keeps_the_step(
 
 
 def test_a_click_on_a_line_runs_to_its_next_execution(visit: Open) -> None:
-    page = ready(visit("/step?view=overview"))
     steps = recorded(View()).steps
     line = next(step.line for step in steps if len(step.accesses) == 2 and step.loops[1:])
-    panel = SourcePanel(build_scene_model(recorded(View()), 0), PALETTES["light"])
-    middle = next(y for y in range(900) if panel.hit(steps[0], 100, y) == Hit("line", line)) + 5
     runs = [step.number + 1 for step in steps if step.line == line]
+    page = ready(visit(f"/step?step={runs[0] - 1}"))
     for number in (*runs[:3], runs[0]):
-        if number == runs[0]:
-            page.keyboard.press("End" if number < where(page)[0] else "Home")
-        click(page, 100, middle)
+        if number < where(page)[0]:
+            page.keyboard.press("End")
+        click(page, *spot(page, View(step=where(page)[0] - 1), Hit("line", line)))
         until(page, f"Step {number} of")
-        settled(page, view="overview", step=str(number))
+        settled(page, step=str(number))
 
 
 def test_a_link_reopens_the_same_picture(visit: Open) -> None:

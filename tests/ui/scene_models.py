@@ -1,4 +1,4 @@
-"""The recordings that the panels' tests look at."""
+"""The recordings that the tests of a scene look at."""
 
 from __future__ import annotations
 
@@ -10,16 +10,7 @@ import pytest
 
 from simulator import Recording, catalogue, compile_kernel, record
 from ui.analysis.scene_model import SceneModel, build_scene_model
-from ui.panels.requests import RequestsPanel
-from ui.panels.sentence import WordsPanel
-from ui.panels.shared import SharedPanel
-from ui.panels.source import SourcePanel
-from ui.panels.threads import (
-    ThreadsPanel,
-)
-from ui.panels.timeline import TimelinePanel
 
-PANELS = (SourcePanel, SharedPanel, RequestsPanel, ThreadsPanel, WordsPanel, TimelinePanel)
 WARP_TILE = {"WARPS_DOWN": 1, "WARPS_ACROSS": 1, "ROWS": 4, "COLUMNS": 4, "DEPTH": 4}
 SIZES = [  # kernel, M, N, K, block x and y, macros
     ("naive", 8, 32, 4, (0, 0), {}),

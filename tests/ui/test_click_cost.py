@@ -13,7 +13,7 @@ from simulator import LaunchError
 from tests.ui.own_kernels import OWN
 from tests.ui.test_learn_page import opened as opened_lesson
 from tests.ui.test_step_page import opened, sound
-from ui.drawing.look import Look, Sheet
+from ui.drawing.look import Look
 from ui.jobs import settings
 from ui.jobs.settings import click_seconds
 from ui.lessons.export import build_lesson
@@ -52,17 +52,16 @@ def test_the_estimate_grows_with_all_that_makes_an_animation_larger() -> None:
     pair = from_query({"with": "naive"})[0]
     own = View(own=next(iter(OWN.values())))
     estimate: Callable[..., float] = lambda *given: animation(*given).seconds  # noqa: E731
-    usual = estimate(SMALL, Sheet.LECTURE, 100, 32)
-    assert estimate(SMALL, Sheet.OVERVIEW, 100, 32) < usual
-    assert usual < estimate(SMALL, Sheet.LECTURE, 101, 32)
-    assert usual < estimate(SMALL, Sheet.LECTURE, 100, 64)
-    assert usual < estimate(own, Sheet.LECTURE, 100, 32)
-    assert estimate(pair, Sheet.LECTURE, 100, 32) == pytest.approx(2 * usual)
-    assert estimate(SMALL, Sheet.LECTURE, 100, 32, [3.0]) == pytest.approx(usual + 3)
+    usual = estimate(SMALL, 100, 32)
+    assert usual < estimate(SMALL, 101, 32)
+    assert usual < estimate(SMALL, 100, 64)
+    assert usual < estimate(own, 100, 32)
+    assert estimate(pair, 100, 32) == pytest.approx(2 * usual)
+    assert estimate(SMALL, 100, 32, [3.0]) == pytest.approx(usual + 3)
 
 
 def test_what_a_visitor_could_ask_for_at_worst_is_refused() -> None:
-    work = animation(View(own=next(iter(OWN.values()))), Sheet.LECTURE, 12_003, 32)
+    work = animation(View(own=next(iter(OWN.values()))), 12_003, 32)
     assert re.match(
         r"An animation of 12,003 steps would take about \d minutes of a proc", work.refusal
     )

@@ -41,7 +41,7 @@ def test_all_words_are_sent_with_whether_they_have_a_picture() -> None:
         (route.picture_path("tile", "light"), 200),
         (route.picture_path("tile", "dark"), 200),
         (route.picture_path("latency", "light"), 200),
-        (route.picture_path("overview", "dark"), 200),
+        (route.picture_path("lecture", "dark"), 200),
         (route.picture_path("nothing", "light"), 404),
         (route.picture_path("tile", "pink"), 404),
     ],

@@ -13,7 +13,7 @@ from simulator.recording.requests import requests
 from tests.ui.lecture.lectures import Lecture, of_query, of_size
 from tests.ui.scene_models import EACH
 from ui.drawing.canvas import number
-from ui.drawing.look import Look, Sheet
+from ui.drawing.look import Look
 from ui.drawing.motions import Flight, Light, Motion, Wall
 from ui.scene import scene
 from ui.scene.packed_frames import pack_frames
@@ -116,12 +116,6 @@ def test_a_barrier_closes_and_opens_with_the_last_who_comes() -> None:
         seen += [one.opens for one in walls]
     assert seen == [False, True] * (len(seen) // 2)
     assert seen
-
-
-def test_the_overview_has_no_motions() -> None:
-    lecture = of_query(Look(sheet=Sheet.OVERVIEW), kernel="tiled")
-    figure = scene.arrange(lecture.model, Look(sheet=Sheet.OVERVIEW)).plain()
-    assert all(frame["layout"]["meta"]["motions"] == [] for frame in figure["frames"])
 
 
 def test_frames_carry_the_motions_of_their_steps() -> None:

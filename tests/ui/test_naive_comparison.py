@@ -12,8 +12,6 @@ from simulator.machine.observer import AccessKind
 from tests.ui.scene_models import launched, run
 from ui.analysis.loads import naive_loads
 from ui.analysis.scene_model import build_scene_model
-from ui.drawing.palette import PALETTES
-from ui.panels.threads import ThreadsPanel
 
 SHAPES = 200
 QUICK = 20  # of them, in every run of the tests
@@ -75,26 +73,3 @@ def test_naive_loads_are_those_of_the_naive_kernel_on_the_same_cells(number: int
     thread = int(random.choice(sorted(set(writers.values()))))
     own = [cell for cell, writer in writers.items() if writer == thread]
     assert naive_loads(model, thread)[-1] == sum(loads[cell] for cell in own)
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("number", range(QUICK))
-def test_how_many_loads_are_saved_is_the_ratio_of_two_runs(number: int) -> None:
-    random = np.random.default_rng(number)
-    name, defines = SETTINGS[number % len(SETTINGS)]
-    M, N, K = (int(size) for size in random.integers(1, LARGEST + 1, 3))
-    entry = catalogue()[name]
-    recording = run(name, M, N, K, (0, 0, 0), defines)
-    cells = naive_loads_of_cells(M, N, K)
-    naive = sum(cells[cell] for cell, _ in stores(recording))
-    own = sum(
-        access.touched_cells()[0].size
-        for step in recording.steps for access in step.accesses if access.name in ("A", "B")
-    )  # fmt: skip
-    model = build_scene_model(recording, 0, entry.tile(**defines))
-    texts = ThreadsPanel(model, PALETTES["light"]).changing(recording.steps[-1])[-1]["text"]
-    ratio = f"{naive / own:.1f}".removesuffix(".0") + "×"
-    if naive / own < 1.05:
-        assert [text.strip() for text in texts] == ["no fewer", ""]
-    else:
-        assert texts == [f"saved <b>{ratio}</b>", f"{ratio} at the end"]

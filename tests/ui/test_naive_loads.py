@@ -13,8 +13,6 @@ from simulator import Launch, Recording, Step, catalogue, compile_kernel, record
 from tests.ui.scene_models import launched, run
 from ui.analysis.loads import global_loads, naive_loads
 from ui.analysis.scene_model import SceneModel, build_scene_model
-from ui.drawing.palette import PALETTES
-from ui.panels.threads import ThreadsPanel
 
 ADDS = "acc"  # the kernels' statements that multiply are those that add to it
 ONE_SUM = ("naive", "uncoalesced", "tiled", "tiled_double", "transposed", "padded", "swizzled")
@@ -166,8 +164,6 @@ def test_padding_counts_for_nothing() -> None:
     adding = [step for step in recording.steps if multiplies(recording, step)]
     step = adding[15]
     assert naive_loads(model)[step.number] == 2 * 4 * 16
-    texts = ThreadsPanel(model, PALETTES["light"]).changing(step)
-    assert "naive <b>128</b>" in " ".join(text for trace in texts for text in trace["text"])
 
 
 def test_a_launch_of_the_naive_kernel_is_its_own_measure() -> None:

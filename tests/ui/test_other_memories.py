@@ -10,7 +10,7 @@ import pytest
 from simulator import Launch, Recording, compile_kernel, record
 from simulator.sentences.steps import spoken
 from ui.analysis.scene_model import build_scene_model
-from ui.drawing.look import Look, Sheet
+from ui.drawing.look import Look
 from ui.scene import scene
 
 CONSTANT = """
@@ -59,13 +59,12 @@ def recorded(name: str) -> Recording:
     return record(compile_kernel(text, "k"), Launch((1, 1, 1), (4, 4, 1), arguments))
 
 
-@pytest.mark.parametrize("sheet", Sheet)
 @pytest.mark.parametrize("name", TEXTS)
-def test_every_step_is_drawn(name: str, sheet: Sheet) -> None:
+def test_every_step_is_drawn(name: str) -> None:
     recording = recorded(name)
-    figure = scene.arrange(build_scene_model(recording, 5), Look(sheet=sheet)).plain()
+    figure = scene.arrange(build_scene_model(recording, 5), Look()).plain()
     assert len(figure["frames"]) == len(recording.steps)
-    if name == "constant" and sheet is Sheet.LECTURE:
+    if name == "constant":
         assert "constant memory" in str(figure)
 
 

@@ -15,15 +15,14 @@ from simulator.machine.observer import AccessKind
 from simulator.number_format import format_short
 from tests.ui.own_kernels import OTHERS, OWN, PRODUCTS, SAXPY, STRUCTS, TILED_PRODUCT, array, own
 from ui.drawing.hit import GLOBAL, SHARED
-from ui.drawing.look import Look, Sheet, Stage
+from ui.drawing.look import Look, Stage
 from ui.drawing.palette import PALETTES
 from ui.lecture.arrays import ArrayName, ArrayReader
 from ui.lecture.arrays_panel import ArraysPanel
 from ui.lecture.sheet import LectureSheet, OnStage
-from ui.panels.threads import ThreadsPanel
+from ui.lecture.threads_stage import ThreadsStage
 from ui.run.compute import load_drawing, load_recording, load_report, open_view
 from ui.run.follow_click import follow_click
-from ui.scene.overview import OverviewSheet
 from ui.scene.scene import Drawing
 from ui.view.view_url import View
 
@@ -33,7 +32,6 @@ LOOKS = {
     "lecture": Look(),
     "phone": Look(width=374, height=700),
     "wall": Look(width=1920, height=1080, presenting=True),
-    "overview": Look(sheet=Sheet.OVERVIEW),
 }
 
 
@@ -96,11 +94,10 @@ def words_of(drawn: Drawing[Any]) -> set[str]:
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("sheet", list(Sheet))
 @pytest.mark.parametrize("name", OWN)
-def test_no_name_of_another_kernel_is_left_over(name: str, sheet: Sheet) -> None:
+def test_no_name_of_another_kernel_is_left_over(name: str) -> None:
     kernel = OWN[name]
-    words = words_of(drawing(name, Look(sheet=sheet)))
+    words = words_of(drawing(name))
     mine = set(re.findall(r"\w+", kernel.text))
     foreign = {"A", "B", "C", "As", "Bs", "M", "N", "K", "tiled", "TILE"} - mine
     assert not words & foreign
@@ -244,11 +241,12 @@ def test_an_element_that_is_no_part_of_its_array_stands_beside_its_name() -> Non
 
 
 def test_a_click_focuses_a_thread_of_any_plane() -> None:
-    look = Look(sheet=Sheet.OVERVIEW)
+    look = Look(stage=Stage.THREADS)
     drawn = load_drawing(View(own=OWN["three loops"]), look)
-    assert isinstance(drawn.sheet, OverviewSheet)
-    threads = next(panel for panel in drawn.sheet.panels if isinstance(panel, ThreadsPanel))
-    x, y = threads.grid.centre(4, 3)  # of 4 x 3 x 2 threads, in rows of 4
+    assert isinstance(drawn.sheet, LectureSheet)
+    stages = [panel._panel for panel in drawn.sheet.panels if isinstance(panel, OnStage)]
+    threads = next(panel for panel in stages if isinstance(panel, ThreadsStage))
+    x, y = threads._cells.centres()[19]  # of 4 x 3 x 2 threads, in one row
     assert follow_click(View(own=OWN["three loops"]), look, x, y).thread_index == (3, 1, 1)
 
 
@@ -346,9 +344,7 @@ def test_cells_of_global_memory_that_race_are_marked(
             assert hit is not None
             assert hit.name == GLOBAL + array_
             marked.add(hit.index)
-    assert marked <= set(cells)
-    if look != "overview" or name in OTHERS:  # there the border of a matrix's cells is one
-        assert marked == set(cells)
+    assert marked == set(cells)
 
 
 def test_the_sentence_warns_of_an_access_to_global_memory_that_nothing_orders() -> None:

@@ -23,7 +23,7 @@ from tests.ui.own_kernels import (
     own,
 )
 from tests.ui.test_own_link import HOSTILE
-from ui.drawing.look import Look, Sheet, Stage
+from ui.drawing.look import Look, Stage
 from ui.run.compute import (
     load_drawing,
     load_pairs,
@@ -96,7 +96,7 @@ def test_a_view_of_ones_own_comes_back_from_its_address() -> None:
     for view in (
         View(own=REDUCTION),
         View(own=REDUCTION, block=(1, 0), thread=(5, 0), step=7, schedule=Schedule.DESCENDING,
-             sheet=Sheet.OVERVIEW, stage=Stage.THREADS, edits=("first-barrier",)),
+             stage=Stage.THREADS, edits=("first-barrier",)),
         View(own=REDUCTION, partner=Partner("own", (), ("first-barrier",), Schedule.ASCENDING)),
     ):  # fmt: skip
         query = to_query(view)
@@ -139,11 +139,10 @@ def test_a_link_opens_ones_own_kernel(session: AppTest) -> None:
     assert from_query(app.query_params)[0].own == REDUCTION
 
 
-@pytest.mark.parametrize("sheet", list(Sheet))
-def test_a_kernel_for_tensor_cores_opens_at_its_product(session: AppTest, sheet: Sheet) -> None:
+def test_a_kernel_for_tensor_cores_opens_at_its_product(session: AppTest) -> None:
     recording = load_recording(View(own=TENSOR_PRODUCT))
     product = next(step for step in recording.steps if "mma_sync" in line_of(recording, step))
-    view = View(own=TENSOR_PRODUCT, thread=(5, 0), step=product.number, sheet=sheet)
+    view = View(own=TENSOR_PRODUCT, thread=(5, 0), step=product.number)
     assert sound(visited(session, to_query(view))).step == product.number
 
 
@@ -153,9 +152,9 @@ def line_of(recording: Recording, step: Step) -> str:
 
 
 def test_a_kernel_of_the_catalogue_and_a_preset_leave_it(session: AppTest) -> None:
-    app = visited(session, to_query(View(own=REDUCTION, sheet=Sheet.OVERVIEW)))
+    app = visited(session, to_query(View(own=REDUCTION, stage=Stage.THREADS)))
     control(app.selectbox, "Kernel").set_value("padded").run()
-    assert sound(app) == replace(opening_view("padded"), sheet=Sheet.OVERVIEW)
+    assert sound(app) == replace(opening_view("padded"), stage=Stage.THREADS)
     assert "own" not in app.query_params
     assert "Own kernel: reduce" not in control(app.selectbox, "Kernel").options
     app = visited(session, to_query(View(own=REDUCTION, step=1)))
@@ -301,7 +300,7 @@ def test_a_text_that_is_too_long_to_compare_has_nothing_beside_it(session: AppTe
 
 
 @pytest.mark.sample(4)
-@pytest.mark.parametrize("look", [Look(), Look(width=374, height=700), Look(sheet=Sheet.OVERVIEW)])
+@pytest.mark.parametrize("look", [Look(), Look(width=374, height=700)])
 @pytest.mark.parametrize("name", ["race", "reduction", "structs", "a hasty product", "printf"])
 def test_two_scenes_of_one_kernel_draw_alike(name: str, look: Look) -> None:
     partner = Partner("own", (), ("first-barrier",), Schedule.DESCENDING)

@@ -59,7 +59,7 @@ def test_a_component_leaves_out_what_it_cannot_have_reported(
 
 # Of the stepper.
 CLICKS = (7, [1], {"x": 1}, *({"x": x, "y": -7, "step": 2**53} for x in ("x", math.nan, 2**53)))
-CHOICES = [(7, 7), ("hazard", None), ("stage", {}), ("sheet", "x"), ("x", "y")]
+CHOICES = [(7, 7), ("hazard", None), ("stage", {}), ("stage", "x"), ("x", "y")]
 REPORTS = [
     *({"at": value} for value in (1, "x", {"1": 1}, [1])),
     *({"clicked": value} for value in CLICKS),

@@ -14,11 +14,10 @@ import pytest
 from simulator import Recording, catalogue, compile_kernel, record, simulate
 from simulator.recording.navigation import Granularity, boundaries
 from ui.analysis.scene_model import SceneModel, build_scene_model
-from ui.drawing.look import Look, Sheet
+from ui.drawing.look import Look
 from ui.drawing.sheet import Panel
 from ui.lecture.sheet import LectureSheet
 from ui.scene import scene
-from ui.scene.overview import OverviewSheet
 from ui.view.presets import launch, source
 from ui.view.view_url import View
 
@@ -36,8 +35,6 @@ VIEWS = {
     "long": View(M=64, N=64, K=64, defines=(("TILE", 2),)),
 }  # fmt: skip
 EACH = pytest.mark.parametrize("name", VIEWS)
-BOTH = pytest.mark.parametrize("sheet", Sheet)
-SHEETS = {Sheet.LECTURE: LectureSheet, Sheet.OVERVIEW: OverviewSheet}
 
 
 @functools.cache
@@ -57,12 +54,12 @@ def model(name: str) -> SceneModel:
 
 
 @functools.cache
-def plain(name: str, sheet: Sheet, steps: range | None = None) -> dict[str, Any]:
-    return scene.arrange(model(name), Look(sheet=sheet)).plain(steps)
+def plain(name: str, steps: range | None = None) -> dict[str, Any]:
+    return scene.arrange(model(name), Look()).plain(steps)
 
 
-def panels(name: str, sheet: Sheet) -> list[Panel]:
-    return SHEETS[sheet](model(name), Look(sheet=sheet)).panels
+def panels(name: str) -> list[Panel]:
+    return LectureSheet(model(name), Look()).panels
 
 
 def pages(name: str) -> list[range]:
@@ -99,10 +96,9 @@ def replayed(figure: dict[str, Any]) -> list[list[list[str] | None]]:
 
 
 @EACH
-@BOTH
 @pytest.mark.sample(4)
-def test_a_title_begins_with_its_step(name: str, sheet: Sheet) -> None:
-    figure, steps = plain(name, sheet), recorded(name).steps
+def test_a_title_begins_with_its_step(name: str) -> None:
+    figure, steps = plain(name), recorded(name).steps
     frames = figure["frames"]
     assert [frame["name"] for frame in frames] == [str(n) for n in range(len(steps))]
     for step, frame in zip(steps, frames, strict=True):
@@ -113,21 +109,19 @@ def test_a_title_begins_with_its_step(name: str, sheet: Sheet) -> None:
 
 
 @EACH
-@BOTH
 @pytest.mark.sample(4)
-def test_the_frames_one_after_another_say_what_the_panels_say(name: str, sheet: Sheet) -> None:
-    parts = panels(name, sheet)
+def test_the_frames_one_after_another_say_what_the_panels_say(name: str) -> None:
+    parts = panels(name)
     static = sum(len(part.static()) for part in parts)
-    for step, texts in zip(recorded(name).steps, replayed(plain(name, sheet)), strict=True):
+    for step, texts in zip(recorded(name).steps, replayed(plain(name)), strict=True):
         expected = [trace["text"] for part in parts for trace in part.changing(step)]
         assert texts[static:] == expected, step.number
 
 
 @EACH
-@BOTH
 @pytest.mark.sample(4)
-def test_a_frames_shapes_are_those_of_the_panels(name: str, sheet: Sheet) -> None:
-    parts, figure = panels(name, sheet), plain(name, sheet)
+def test_a_frames_shapes_are_those_of_the_panels(name: str) -> None:
+    parts, figure = panels(name), plain(name)
     for step, frame in zip(recorded(name).steps, figure["frames"], strict=True):
         moved = zip(figure["layout"]["shapes"], frame["layout"]["shapes"], strict=True)
         drawn = [{**base, **change} for base, change in moved]
@@ -135,11 +129,10 @@ def test_a_frames_shapes_are_those_of_the_panels(name: str, sheet: Sheet) -> Non
 
 
 @EACH
-@BOTH
 @pytest.mark.sample(4)
-def test_only_the_first_frame_is_whole(name: str, sheet: Sheet) -> None:
+def test_only_the_first_frame_is_whole(name: str) -> None:
     for steps in pages(name):
-        figure = plain(name, sheet, steps)
+        figure = plain(name, steps)
         first, *others = figure["frames"]
         changing = {trace for frame in figure["frames"] for trace in frame["traces"]}
         assert set(first["traces"]) >= changing
@@ -165,35 +158,16 @@ def test_only_the_first_frame_is_whole(name: str, sheet: Sheet) -> None:
 @pytest.mark.parametrize(
     ("name", "outer", "inner"),
     [
-        ("tiled", {"", "outer tile 1 of 2 (t = 0)", "outer tile 2 of 2 (t = 1)"}, 4),
-        ("registers", {"", "outer tile 1 of 1 (start = 0)"}, 4),
-        ("naive", {"", *(f"loop {k + 1} of 4 (k = {k})" for k in range(4))}, 0),
-        ("steps of 4", {"", *(f"outer tile {t + 1} of 3 (start = {4 * t})" for t in range(3))}, 4),
-    ],
-)
-def test_an_overviews_title_counts_iterations_and_has_the_loops_variable(
-    name: str, outer: set[str], inner: int
-) -> None:
-    frames = plain(name, Sheet.OVERVIEW)["frames"]
-    found = [frame["layout"]["title"]["text"].split(" · ")[1:-1] for frame in frames]
-    assert {parts[0] if parts else "" for parts in found} == outer
-    deeper = {parts[1] for parts in found if len(parts) > 1}
-    assert deeper == {f"inner {k + 1} of {inner} (k = {k})" for k in range(inner)}
-
-
-@pytest.mark.parametrize(
-    ("name", "outer", "inner"),
-    [
         ("tiled", {"", *(f"tile {t + 1} of 2 · t = {t}" for t in range(2))}, 4),
         ("registers", {"", "tile 1 of 1 · start = 0"}, 4),
         ("naive", {"", *(f"iteration {k + 1} of 4 · k = {k}" for k in range(4))}, 0),
         ("steps of 4", {"", *(f"tile {t + 1} of 3 · start = {4 * t}" for t in range(3))}, 4),
     ],
 )
-def test_a_lectures_title_counts_tiles_and_has_the_loops_variables(
+def test_a_title_counts_tiles_and_has_the_loops_variables(
     name: str, outer: set[str], inner: int
 ) -> None:
-    frames = plain(name, Sheet.LECTURE)["frames"]
+    frames = plain(name)["frames"]
     found = [frame["layout"]["title"]["text"].split(" · ")[1:-1] for frame in frames]
     assert {" · ".join(parts[:2]) for parts in found} == outer
     assert {parts[2] for parts in found if len(parts) > 2} == {f"k = {k}" for k in range(inner)}
@@ -268,12 +242,11 @@ def test_a_figure_is_opened_with_some_steps_around_its_own(
     assert scene.first_steps({"steps": count, "outer": [0], "inner": [0]}, step) == expected
 
 
-@BOTH
-def test_a_page_shows_what_the_whole_recording_shows(sheet: Sheet) -> None:
-    whole = plain("long", sheet)
+def test_a_page_shows_what_the_whole_recording_shows() -> None:
+    whole = plain("long")
     states = replayed(whole)
     for page in pages("long"):
-        figure = plain("long", sheet, page)
+        figure = plain("long", page)
         assert figure["layout"]["meta"] == {**whole["layout"]["meta"], "first": page.start}
         assert figure["layout"]["title"] == {
             **whole["layout"]["title"],
@@ -292,17 +265,14 @@ def test_a_page_shows_what_the_whole_recording_shows(sheet: Sheet) -> None:
 
 
 @EACH
-@BOTH
 @pytest.mark.sample(4)
-def test_a_figure_can_show_another_pages_frames(
-    name: str, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_figure_can_show_another_pages_frames(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scene, "PAGE", len(recorded(name).steps) // 2)
     first_page, *others = pages(name)
     assert others
-    here = plain(name, sheet, first_page)
+    here = plain(name, first_page)
     for page in others:
-        there = plain(name, sheet, page)
+        there = plain(name, page)
         assert [still(trace) for trace in here["data"]] == [still(one) for one in there["data"]]
         first = there["frames"][0]
         assert len(first["traces"]) == len(there["data"]) - first["traces"][0]
@@ -314,25 +284,14 @@ def test_a_figure_can_show_another_pages_frames(
                 assert one | whole | moved == other | moved
 
 
-@EACH
-def test_what_an_overview_sends_is_under_a_megabyte(name: str) -> None:
-    look = Look(sheet=Sheet.OVERVIEW)
-    drawing = scene.arrange(model(name), look)
-    for page in pages(name):
-        sent = scene.Scene(drawing.plain(page)).to_json()
-        assert len(sent.encode()) < MEGABYTE, page
-        assert json.loads(sent)["frames"][0]["name"] == str(page.start)
-
-
-@BOTH
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["ragged", "no barrier"])
-def test_plotly_takes_every_frame_as_it_is(name: str, theme: str, sheet: Sheet) -> None:
+def test_plotly_takes_every_frame_as_it_is(name: str, theme: str) -> None:
     view = VIEWS[name]
     kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
     hazards = simulate(kernel, launch(view)).hazards
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
-    asked = build_scene_model(recorded(name), focus(name), tile, hazards), Look(theme, sheet)
+    asked = build_scene_model(recorded(name), focus(name), tile, hazards), Look(theme)
     checked = json.loads(go.Figure(scene.arrange(*asked).plain(), skip_invalid=False).to_json())
     for frame in checked["frames"]:  # Plotly leaves out what is empty
         frame.setdefault("data", [])
@@ -345,9 +304,8 @@ def test_plotly_takes_every_frame_as_it_is(name: str, theme: str, sheet: Sheet) 
 
 
 @EACH
-@BOTH
-def test_the_timeline_of_the_figure_covers_every_step(name: str, sheet: Sheet) -> None:
-    figure, count = plain(name, sheet), len(recorded(name).steps)
+def test_the_timeline_of_the_figure_covers_every_step(name: str) -> None:
+    figure, count = plain(name), len(recorded(name).steps)
     area = figure["layout"]["meta"]["timeline"]
     for step, frame in zip(recorded(name).steps, figure["frames"], strict=True):
         mark = frame["layout"]["shapes"][-1]["path"]

@@ -124,8 +124,8 @@ def controls(app: AppTest, step: int | None = None) -> View:
         (numbers["Block x"], numbers["Block y"]), (numbers["Thread x"], numbers["Thread y"]),
         shown(app).step if step is None else step,
         control(app.selectbox, WARPS).value, control(app.selectbox, HOLD).value,
-        sheet=app.session_state[KEY].view.sheet,  # the stepper's toolbar chooses these two
-        stage=app.session_state[KEY].view.stage, partner=partner_control(app),
+        stage=app.session_state[KEY].view.stage,  # the stepper's toolbar chooses it
+        partner=partner_control(app),
     )  # fmt: skip
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator import record, simulate
+from simulator import catalogue, record, simulate
 from simulator.observers.hazard_kind import RACES
 from tests.simulator.launches import launch_text
+from tests.ui.scene_models import EACH, WARP_TILE, launched, recorded, run, scene_model
+from ui.analysis.hazard_steps import steps_with_hazards
 from ui.analysis.scene_model import build_scene_model
 from ui.analysis.unordered_cells import find_racing_cells, find_unordered_cells
-from ui.drawing.palette import PALETTES
-from ui.panels.shared import SharedPanel
 
 # Statements on `__shared__ int s[64]`, which 64 threads have set to 0 before a barrier, and the
 # cells that race; i is the thread.
@@ -129,14 +129,10 @@ def test_a_global_cell_is_marked_if_its_line_has_a_race(case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "cells", "note"),
-    [
-        ("atomicAdd(&s[0], 1.0f);", [], ""),
-        ("s[0] += 1.0f;", [0], "1 cell shared with no barrier between"),
-    ],
+    ("statement", "cells"), [("atomicAdd(&s[0], 1.0f);", []), ("s[0] += 1.0f;", [0])]
 )
 def test_the_scene_marks_a_cell_that_all_threads_add_to_unless_by_atomics(
-    statement: str, cells: list[int], note: str
+    statement: str, cells: list[int]
 ) -> None:
     kernel, launch = launch_text(
         "__global__ void k(const float* A, const float* B, float* C, int M, int N, int K) {\n"
@@ -153,7 +149,84 @@ def test_the_scene_marks_a_cell_that_all_threads_add_to_unless_by_atomics(
     model = build_scene_model(record(kernel, launch), 0)
     shown = {cell for arrays in model.unordered for cell in arrays.get("s", np.zeros(0)).tolist()}
     assert sorted(shown) == cells
-    panel = SharedPanel(model, PALETTES["light"])
-    notes = {panel.changing(step)[-1]["text"][0] for step in model.recording.steps}
-    assert any(note and note in text for text in notes) == bool(cells)
-    assert len(notes) == 1 + len(cells), "no note elsewhere"
+
+
+# The catalogue's kernels, whole and without a barrier
+
+BARRIER = "__syncthreads();"
+
+
+def without(name: str, which: int, **defines: int) -> str:
+    pieces = catalogue()[name].source(**defines).split(BARRIER)
+    return BARRIER.join(pieces[:which]) + BARRIER.join(["", *pieces[which:]])[len(BARRIER) :]
+
+
+@EACH
+def test_a_correct_kernel_has_no_step_in_disorder(number):
+    assert not any(find_unordered_cells(recorded(number)))
+    assert not any(steps_with_hazards(scene_model(number)))
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("tile", [4, 8])
+@pytest.mark.parametrize("name", ["tiled", "transposed", "padded", "swizzled"])
+@pytest.mark.parametrize("barrier", [1, 2])
+def test_a_missing_barrier_shows_where_the_referee_sees_its_race(name, tile, barrier):
+    text = without(name, barrier, TILE=tile)
+    assert text.count(BARRIER) == 1
+    kernel, launch = launched(name, 16, 16, 16, {"TILE": tile}, text)
+    found = find_unordered_cells(record(kernel, launch))
+    steps = record(kernel, launch).steps
+    lines = {step.line for step, wrong in zip(steps, found, strict=True) if wrong}
+    report = simulate(kernel, launch)
+    later = {line for hazard in report.hazards for line in hazard.lines}
+    assert lines
+    assert lines <= later
+    wrong = next(one for one in found if one)
+    arrays = {hazard.array for hazard in report.hazards}
+    assert set(wrong) <= arrays
+    model = build_scene_model(record(kernel, launch), 0)
+    assert sum(steps_with_hazards(model)) == sum(map(bool, found))
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("schedule", ["ascending", "descending"])
+@pytest.mark.parametrize(
+    ("name", "defines"),
+    [
+        ("tiled", {"TILE": 8}),
+        ("swizzled", {"TILE": 16}),
+        ("pipelined", {"TILE": 16, "DEPTH": 4, "EACH": 4}),
+        ("warptiles", WARP_TILE | {"WARPS_DOWN": 2}),
+    ],
+)
+def test_no_order_of_warps_brings_a_correct_kernel_into_disorder(name, defines, schedule):
+    assert not any(find_unordered_cells(run(name, 32, 32, 8, defines=defines, schedule=schedule)))
+
+
+def test_stale_and_unset_cells_are_found_where_one_warp_runs_ahead():
+    text = without("tiled", 1, TILE=8)
+    recording = run("tiled", 8, 8, 16, defines={"TILE": 8}, text=text, schedule="ascending")
+    found = find_unordered_cells(recording)
+    line = next(i for i, one in enumerate(text.split("\n"), 1) if "acc +=" in one)
+    ahead = [
+        (step, wrong)
+        for step, wrong in zip(recording.steps, found, strict=True)
+        if step.line == line and step.active[0]
+    ]
+    for k, (_, wrong) in enumerate(ahead[:8]):  # rows 4 to 7 are the other warp's to load
+        assert {8 * 4 + 8 * i + k for i in range(4)}.isdisjoint(wrong["As"].tolist())
+        assert ({8 * k + i for i in range(8)} <= set(wrong["Bs"].tolist())) or k < 4
+    unset = [
+        sum(int((~step.written[name].reshape(-1)[cells]).sum()) for name, cells in wrong.items())
+        for step, wrong in ahead
+    ]
+    assert (unset[4], unset[12]) == (8, 0)
+
+
+def test_a_cell_read_before_it_is_written_is_found():
+    text = catalogue()["tiled"].source(TILE=4).replace("As[ty][k]", "As[ty][k + 1 & 3]")
+    text = text.replace("As[ty][tx] =", "if (tx) As[ty][tx] =")
+    recording = run("tiled", 4, 4, 4, defines={"TILE": 4}, text=text)
+    found = [wrong for wrong in find_unordered_cells(recording) if wrong]
+    assert [{n: c.tolist() for n, c in wrong.items()} for wrong in found] == [{"As": [0, 4, 8, 12]}]

@@ -11,7 +11,8 @@ import pytest
 from simulator import catalogue
 from simulator.launch import MAX_THREADS
 from simulator.machine.schedule import Schedule
-from ui.drawing.look import Sheet, Stage
+from tests.ui.own_kernels import SAXPY
+from ui.drawing.look import Stage
 from ui.view.view_url import (
     INPUTS,
     LARGEST,
@@ -22,6 +23,7 @@ from ui.view.view_url import (
     clamp,
     from_query,
     opening_view,
+    parse_view,
     to_query,
     usual_step,
 )
@@ -98,7 +100,7 @@ def random_scene(choose: random.Random, M: int, N: int, K: int) -> View:
         (choose.randrange(grid[0]), choose.randrange(grid[1])),
         (choose.randrange(block[0]), choose.randrange(block[1])),
         choose.randrange(20_000), choose.choice(SCHEDULES), choose.choice(INPUTS),
-        choose.choice(list(Sheet)), choose.choice([None, *Stage]),
+        choose.choice([None, *Stage]),
         z=(choose.randrange(grid[2]), 0),
     )  # fmt: skip
 
@@ -161,6 +163,18 @@ def test_the_scene_beside_it_is_as_the_view_unless_the_address_says_otherwise(
     assert (found.partner, said) == (partner, ())
     assert to_query(found)["with"] == text
     assert dataclasses.replace(found, partner=None) == from_query({**view, "step": "1"})[0]
+
+
+@pytest.mark.parametrize("design", ["overview", "lecture", "anything", ""])
+@pytest.mark.parametrize("query", [{"kernel": "padded", "step": "3"}, to_query(View(own=SAXPY))])
+def test_an_older_link_that_names_a_design_opens_without_a_notice(
+    query: dict[str, str], design: str
+) -> None:
+    view, said = from_query({**query, "view": design})
+    assert (view, said) == from_query(query)
+    assert not said
+    assert "view" not in to_query(view)
+    assert parse_view({**query, "view": design}) == view
 
 
 @pytest.mark.parametrize("name", catalogue())

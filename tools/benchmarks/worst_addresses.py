@@ -20,7 +20,6 @@ from simulator import LaunchError, SourceError
 from simulator.machine.schedule import Schedule
 from simulator.verdict.form import ArrayArgument, OwnKernel
 from tests.ui.own_kernels import ZEROS, array, own
-from ui.drawing.look import Sheet
 from ui.drawing.room import USUAL
 from ui.run import compute
 from ui.run.standalone import parse_address
@@ -34,7 +33,6 @@ except ImportError:  # on Windows
 LARGEST = "M=64&N=64&K=64"
 CATALOGUE = (
     "kernel=warptiles",
-    "kernel=warptiles&view=overview",
     "kernel=warptiles&WARPS_DOWN=1&WARPS_ACROSS=1&schedule=ascending",
     "kernel=warptiles&with=warptiles,schedule:descending",
     "kernel=anyshape",
@@ -44,7 +42,7 @@ CATALOGUE = (
     "kernel=tiled&TILE=32&schedule=ascending&edits=first-barrier",
     "kernel=tiled&TILE=32&schedule=ascending&with=transposed,schedule:descending",
     "kernel=tiled&TILE=32&schedule=ascending&edits=first-barrier&with=tiled,edits:second-barrier",
-    "kernel=tiled_double&TILE=32&schedule=ascending&edits=first-barrier&view=overview",
+    "kernel=tiled_double&TILE=32&schedule=ascending&edits=first-barrier",
     "kernel=tensor_tf32&schedule=ascending&with=tensor_fp32",
     "kernel=naive&schedule=ascending&with=uncoalesced",
 )
@@ -245,7 +243,6 @@ def views() -> Iterator[tuple[str, View]]:
         view = View(own=OWNS[name])
         beside = replace(view, partner=Partner(OWN, (), (), view.schedule))
         yield f"own: {name}, beside itself", beside
-        yield f"own: {name}, overview", replace(view, sheet=Sheet.OVERVIEW)
     ascending = View(own=TILED, schedule=Schedule.ASCENDING)
     yield "own: a tiled product, 12 times, warp by warp", ascending
     yield (
@@ -259,7 +256,7 @@ def views() -> Iterator[tuple[str, View]]:
 
 def measure(view: View) -> Cost:
     """Open a view in this process, which has opened nothing before."""
-    look = replace(USUAL, sheet=view.sheet, stage=view.stage)
+    look = replace(USUAL, stage=view.stage)
     begun = time.process_time()
     sent, steps, animation, problem = 0, 0, 0.0, ""
     try:
@@ -269,7 +266,7 @@ def measure(view: View) -> Cost:
         problem = str(error)
     seconds = time.process_time() - begun
     if not problem:
-        animation = compute.animation_work(view, look).seconds
+        animation = compute.animation_work(view).seconds
     largest = 0 if resource is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return Cost(seconds, largest / 1024, sent, steps, animation, problem)
 

@@ -1,16 +1,9 @@
-"""How a scene is drawn, whatever it shows: colours, the sheet, and the room that it has."""
+"""How a scene is drawn, whatever it shows: colours, the pinned stage, and the room it has."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-
-
-class Sheet(StrEnum):
-    """How much of a step is on the screen."""
-
-    LECTURE = "lecture"  # what the step is about, large
-    OVERVIEW = "overview"  # every panel, for a large screen
 
 
 class Stage(StrEnum):
@@ -31,7 +24,6 @@ class Look:
     """How to draw a scene."""
 
     theme: str = "light"  # a key of palette.PALETTES
-    sheet: Sheet = Sheet.LECTURE
     stage: Stage | None = None  # the stage that is pinned, or None where it follows the step
     width: int = 1280  # CSS pixels of the room
     height: int = 720  # likewise

@@ -18,7 +18,7 @@ class Palette:
 
     paper: str  # the sheet
     ink: str  # text, and the outline of what a step touches
-    faint: str  # text of less weight, hatches; not on tiles
+    faint: str  # text of less weight; not on tiles
     line: str  # borders
     cell: str  # a matrix's cell
     idle: str  # a thread's cell, a sum that has not been stored

@@ -93,5 +93,5 @@ class Sheet(Protocol[Shown]):
     def motions(self, step: Shown) -> list[Motion]:
         """What moves when the step is played."""
 
-    def stage_of(self, step: Shown) -> Stage | None:
-        """The stage that a step is shown on; None for a sheet without stages."""
+    def stage_of(self, step: Shown) -> Stage:
+        """The stage that a step is shown on; of two scenes the left one's."""

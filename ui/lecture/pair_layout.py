@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ui.drawing.look import Look, Sheet
+from ui.drawing.look import Look
 from ui.drawing.sheet import Rectangle
 from ui.lecture.counts import counts_height
 from ui.lecture.layout import LINE, Areas
 from ui.lecture.letters import TALL_WIDTH, Letters, letters_for_pair
 from ui.lecture.timeline import BUTTON
 
-STRIP_ROWS = 3  # of the source where it is not asked for: a line and its values
+STRIP_ROWS = 3  # of the source: a line and its values
 LEDGER_ROWS = 2
 COLUMNS, TALL_COLUMNS = 5, 3  # of the counts
 BAR = 1.7  # of a small letter, a row of the timeline
@@ -52,7 +52,7 @@ def _wide(look: Look, letters: Letters) -> PairAreas:
         is_under_button = look.presenting and right > width / 2
         heading = Rectangle(left, 0, right - (BUTTON if is_under_button else 0), line)
         sides.append(
-            _side(look, letters, heading, Rectangle(left, line, right, timeline.top - 0.7 * edge))
+            _side(letters, heading, Rectangle(left, line, right, timeline.top - 0.7 * edge))
         )
     (left_heading, left_areas, left_counts), (right_heading, right_areas, right_counts) = sides
     return PairAreas(
@@ -62,7 +62,7 @@ def _wide(look: Look, letters: Letters) -> PairAreas:
 
 
 def _side(
-    look: Look, letters: Letters, heading: Rectangle, room: Rectangle
+    letters: Letters, heading: Rectangle, room: Rectangle
 ) -> tuple[Rectangle, Areas, Rectangle]:
     """A scene's heading, areas and counts."""
     gap = 0.4 * letters.sentence
@@ -73,8 +73,6 @@ def _side(
     source_rows = STRIP_ROWS * LINE * letters.source + 1
     source_top = sentence_top - gap - source_rows
     stage = Rectangle(left, room.top, right, source_top - gap)
-    if look.sheet is Sheet.OVERVIEW:  # the whole source in the stage's place
-        source_top = room.top
     side = min(0.36 * stage.width, 0.36 * stage.height)
     areas = Areas(
         Rectangle(left, source_top, right, sentence_top - gap), stage,
@@ -104,8 +102,6 @@ def _tall(look: Look, letters: Letters) -> PairAreas:
         )
         stage = Rectangle(edge, source.bottom + 8, right, source.bottom + 8 + 1.12 * width)
         ledger_top = stage.bottom + 8
-        if look.sheet is Sheet.OVERVIEW:
-            source = Rectangle(edge, source.top, right, stage.bottom)
         ledger = Rectangle(edge, ledger_top, right, ledger_top + 3 * 1.5 * letters.name)
         counts = Rectangle(
             edge, ledger.bottom, right, ledger.bottom + counts_height(letters, TALL_COLUMNS)

@@ -11,7 +11,6 @@ from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.look import Look, Stage
-from ui.drawing.look import Sheet as SheetKind
 from ui.drawing.motions import Motion
 from ui.drawing.palette import PALETTES, Palette
 from ui.drawing.paths import box
@@ -153,10 +152,7 @@ class Differences:
 
 
 class PairSheet:
-    """Where everything of two lectures is, for two recordings, their threads and a room.
-
-    The overview has both sources in the place of the stages.
-    """
+    """Where everything of two lectures is, for two recordings, their threads and a room."""
 
     def __init__(
         self, models: tuple[SceneModel, SceneModel], names: tuple[str, str],
@@ -167,7 +163,6 @@ class PairSheet:
         self.areas = areas = areas_for_pair(look)
         self._count = len(pairs)
         self._headings = Headings(models, names, palette, self.letters, areas)
-        has_stages = look.sheet is SheetKind.LECTURE
         lines = differing_lines(*(model.recording.kernel.text for model in models))
         panels: list[Panel[Pair]] = []
         stages: list[Stages] = []
@@ -182,14 +177,11 @@ class PairSheet:
             beside = replace(model, changes=())
             own: list[Panel[Step]] = [
                 SourceWindow(beside, *parts[1:], lines[side]), SentencePanel(*parts, reader),
-                LedgerPanel(*parts),
+                LedgerPanel(*parts), *maps_panels(*parts, boards), *on_stage[side],
             ]  # fmt: skip
-            if has_stages:
-                own += [*maps_panels(*parts, boards), *on_stage[side]]
             panels += [OfSide(panel, side) for panel in own]
-        if has_stages:
-            panels.append(Differences((on_stage[0], on_stage[1]), palette))
-        self._stages = stages[0] if has_stages else None
+        panels.append(Differences((on_stage[0], on_stage[1]), palette))
+        self._stages = stages[0]
         self._on_stage = on_stage
         self.panels: Sequence[Panel[Pair]] = [
             *panels, self._headings,
@@ -201,14 +193,12 @@ class PairSheet:
         self.timeline = areas.timeline
         self.tall = areas.tall
 
-    def stage_of(self, step: Pair) -> Stage | None:
-        """The stage that the left step is shown on; None where the sources are in its place."""
-        return None if self._stages is None else self._stages.of(step.sides[0])
+    def stage_of(self, step: Pair) -> Stage:
+        """The stage that the left step is shown on."""
+        return self._stages.of(step.sides[0])
 
     def motions(self, step: Pair) -> list[Motion]:
         """What moves on both stages when the pair is played; nothing on the side that waits."""
-        if self._stages is None:
-            return []
         return [
             motion
             for panels, one, moves in zip(self._on_stage, step.sides, step.moves, strict=True)

@@ -20,8 +20,7 @@ FRAME = 4  # pixels
 def draw_stops(first: View, stops: tuple[Stop, ...], look: Look) -> tuple[str, ...]:
     """Draw each of some stops as draw_stop; a job of the worker process that has the first view."""
     return tuple(
-        draw_stop(one.view, replace(look, sheet=one.view.sheet, stage=one.view.stage), one.mark)
-        for one in stops
+        draw_stop(one.view, replace(look, stage=one.view.stage), one.mark) for one in stops
     )
 
 
@@ -39,7 +38,7 @@ def draw_stop(view: View, look: Look, mark: Mark | None = None) -> str:
 
 
 def figure_at_step(view: View, look: Look) -> dict[str, Any]:
-    """The figure of a view at its step alone; the look has the view's sheet and stage."""
+    """The figure of a view at its step alone; the look has the view's stage."""
     step = min(view.step, load_navigation(view)["steps"] - 1)
     return load_drawing(view, look).plain(range(step, step + 1))
 

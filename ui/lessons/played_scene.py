@@ -53,13 +53,13 @@ def describe(view: View) -> dict[str, Any]:
 
 def draw_figure(view: View, look: Look) -> bytes:
     """The figure of a scene with all its frames, as JSON with the frames packed."""
-    look = replace(look, sheet=view.sheet, stage=view.stage)
+    look = replace(look, stage=view.stage)
     return draw_picture(view, look, range(load_navigation(view)["steps"])).figure
 
 
 def print_picture(view: View) -> str:
     """The SVG of a scene at its step, which stands for it on paper."""
-    return draw_svg(figure_at_step(view, replace(USUAL, sheet=view.sheet, stage=view.stage)))
+    return draw_svg(figure_at_step(view, replace(USUAL, stage=view.stage)))
 
 
 def draw_scene(view: View, text: str, look: Look) -> bytes:

@@ -268,7 +268,7 @@ def load_opened(view: View, look: Look, on_stop: Callable[[], None] | None = Non
 def load_picture(view: View, look: Look, steps: range) -> bytes:
     """Draw the scene of a view at some steps, as JSON; it does not depend on view.step.
 
-    The look has the view's sheet and stage.
+    The look has the view's stage.
     """
     return answers().ask(draw_picture, figure_key(view), look, steps).figure
 

@@ -13,14 +13,13 @@ from simulator.language.errors import LaunchError
 from simulator.launch import MAX_THREADS, WARP_SIZE
 from simulator.machine.machine import CHUNK_LANES
 from simulator.verdict.form import ArrayArgument
-from ui.drawing.look import Sheet
 from ui.jobs.settings import CLICK, click_seconds
 from ui.view.view_url import View
 
 NOTABLE_SECONDS = 5.0  # from here on a page says what a click takes before it
 # To draw a step in a file with all steps; a block of MAX_THREADS takes twice as long. A visitor's
 # own kernel takes longer, and so does each of its arrays, of which there is room for some.
-STEP_SECONDS = {Sheet.LECTURE: 0.007, Sheet.OVERVIEW: 0.003}
+STEP_SECONDS = 0.007
 OWN_STEP_SECONDS = 0.005
 ARRAY_SECONDS = 0.002
 SHOWN_ARRAYS = 16
@@ -73,15 +72,13 @@ class Work:
             raise LaunchError(self.refusal)
 
 
-def animation(
-    view: View, sheet: Sheet, steps: int, threads: int, run_seconds: Sequence[float] = ()
-) -> Work:
+def animation(view: View, steps: int, threads: int, run_seconds: Sequence[float] = ()) -> Work:
     """A file with all steps of a view's scene.
 
     steps are the scene's, threads those of a block, run_seconds what each side's launch took.
     """
     sides = 1 if view.partner is None else 2
-    drawn = STEP_SECONDS[sheet]
+    drawn = STEP_SECONDS
     if view.own is not None:
         arrays = sum(isinstance(one, ArrayArgument) for one in view.own.form.arguments)
         drawn += OWN_STEP_SECONDS + ARRAY_SECONDS * min(arrays, SHOWN_ARRAYS)

@@ -48,7 +48,7 @@ from ui.run.partner import side_names, side_views
 from ui.scene import export, scene
 from ui.scene.packed_frames import pack_frames
 from ui.view import presets, shown_kernel
-from ui.view.view_url import DEFAULT, View
+from ui.view.view_url import View
 from ui.view.what_if import without_faults
 
 SIMULATE_SECONDS = 10.0  # of a launch: a visitor waits no longer for its report, or steps
@@ -77,14 +77,12 @@ class Picture:
 
 def recording_key(view: View) -> View:
     """The view with all fields reset that do not change its recording."""
-    return replace(
-        view, thread=(0, 0), z=(view.z[0], 0), step=0, sheet=DEFAULT.sheet, stage=None, partner=None
-    )
+    return replace(view, thread=(0, 0), z=(view.z[0], 0), step=0, stage=None, partner=None)
 
 
 def figure_key(view: View) -> View:
     """The view with all fields reset that do not change its figure, or that the look has."""
-    return replace(view, step=0, sheet=DEFAULT.sheet, stage=None)
+    return replace(view, step=0, stage=None)
 
 
 def launch_key(view: View) -> View:
@@ -130,7 +128,7 @@ def open_view(view: View) -> Opened:
 def draw_picture(view: View, look: Look, steps: range | None = None) -> Picture:
     """Draw the scene of a view at some steps; without them, at those around the view's step.
 
-    Raises what open_view raises. The look has the view's sheet and stage.
+    Raises what open_view raises. The look has the view's stage.
     """
     if steps is None:
         stops = load_navigation(view)
@@ -165,7 +163,7 @@ def find_same_place(before: View, view: View) -> int:
         return 0
 
 
-def find_stage(view: View, look: Look) -> Stage | None:
+def find_stage(view: View, look: Look) -> Stage:
     """The stage that the view's step is shown on."""
     last = load_navigation(view)["steps"] - 1
     return load_drawing(view, look).stage_at(min(view.step, last))
@@ -187,7 +185,7 @@ def build_animation(view: View, look: Look) -> bytes:
     Raises what open_view raises, and LaunchError where it would take more than a click may: a
     button may be older than the limit.
     """
-    animation_work(view, look).check()
+    animation_work(view).check()
     file = io.BytesIO()
     for piece in write_animation(view, look):
         file.write(piece.encode())
@@ -207,12 +205,12 @@ def say_progress(progress: Progress) -> None:
 # What the jobs are made of.
 
 
-def animation_work(view: View, look: Look) -> Work:
+def animation_work(view: View) -> Work:
     """What writing the scene of a view as an HTML file takes, now that it has run."""
     sides = load_sides(view)
     threads = load_recording(recording_key(sides[0])).launch.threads
     run_seconds = [load_report(side).seconds for side in sides]
-    return animation(view, look.sheet, load_navigation(view)["steps"], threads, run_seconds)
+    return animation(view, load_navigation(view)["steps"], threads, run_seconds)
 
 
 def write_animation(view: View, look: Look, start: int = 0) -> Iterator[str]:

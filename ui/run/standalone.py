@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from ui.drawing.look import Look
-from ui.drawing.room import USUAL
 from ui.run.compute import (
     animation_work,
     load_drawing,
@@ -60,13 +59,13 @@ class Run:
 def run_view(view: View) -> Run:
     """Run a view. SourceError or LaunchError, a sentence, where that is not possible."""
     navigation, title = load_navigation(view), scene_title(load_sides(view))
-    seconds = animation_work(view, replace(USUAL, sheet=view.sheet)).seconds
+    seconds = animation_work(view).seconds
     return Run(title, navigation, seconds, functools.partial(load_drawing, view))
 
 
 def draw_standalone(view: View, look: Look) -> Standalone:
     """Run a view and draw it. SourceError or LaunchError, a sentence, where it cannot be run."""
-    work = animation_work(view, look)
+    work = animation_work(view)
     return Standalone(
         load_navigation(view)["steps"], work.seconds, write_animation(view, look, view.step)
     )

@@ -16,12 +16,10 @@ from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace
 from ui.drawing.hit import Hit
 from ui.drawing.look import Look, Stage
-from ui.drawing.look import Sheet as SheetKind
 from ui.drawing.palette import PALETTES, Palette
 from ui.drawing.sheet import Numbered, Sheet
 from ui.lecture.pair_sheet import PairSheet
 from ui.lecture.sheet import LectureSheet
-from ui.scene.overview import OverviewSheet
 
 PAGE = 90  # steps whose frames are drawn together: more are drawn while these are watched
 BEFORE, AFTER = 3, 12  # steps around the opened one, of which a figure has frames at first
@@ -46,8 +44,7 @@ class Scene(go.Figure):  # type: ignore[misc]  # Plotly has no types
 
 def arrange(model: SceneModel, look: Look) -> Drawing[Step]:
     """Arrange the scene of a model."""
-    kind = LectureSheet if look.sheet is SheetKind.LECTURE else OverviewSheet
-    return Drawing(model.recording.steps, PALETTES[look.theme], kind(model, look))
+    return Drawing(model.recording.steps, PALETTES[look.theme], LectureSheet(model, look))
 
 
 def arrange_pair(
@@ -102,8 +99,8 @@ class Drawing(Generic[One]):
         found = (panel.hit(step, x, y) for panel in self.sheet.panels)
         return next((one for one in found if one is not None), None)
 
-    def stage_at(self, step_number: int) -> Stage | None:
-        """The stage that the lecture shows at a step; None in the overview, which has none."""
+    def stage_at(self, step_number: int) -> Stage:
+        """The stage that a step is shown on; of two scenes the left one's."""
         return self.sheet.stage_of(self.steps[step_number])
 
     def _steps(self, steps: range | None) -> tuple[One, ...]:

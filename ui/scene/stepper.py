@@ -73,7 +73,7 @@ class Click:
 class Choice:
     """A choice in the toolbar since the last run."""
 
-    name: str  # "sheet", "stage", or "hazard" for the one that is told above the scene
+    name: str  # "stage", or "hazard" for the one that is told above the scene
     value: str  # of a stage "" or TOGGLED too; "" of a hazard
 
 
@@ -123,7 +123,7 @@ def draw_stepper(shown: Shown, navigation: Mapping[str, Any], figure: bytes) -> 
         "sent": shown.sent, "id": shown.scene, "order": shown.order, "start": shown.start,
         "usual": shown.usual,
         "first": shown.steps.start, "end": shown.steps.stop, "stops": dict(navigation),
-        "name": shown.name, "address": dict(shown.address), "sheet": look.sheet,
+        "name": shown.name, "address": dict(shown.address),
         "stage": look.stage or "",
         "stages": [(stage, STAGES[stage]) for stage in Stage],
         "room": {"width": look.width, "height": look.height, "presenting": look.presenting},

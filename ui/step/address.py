@@ -62,7 +62,7 @@ def show_requested(requested: Requested) -> None:
     view = requested.view
     if requested.told is not None:
         view = answers().ask(hazardous_view, figure_key(view), requested.told)
-        view = replace(view, sheet=requested.view.sheet, stage=requested.view.stage)
+        view = replace(view, stage=requested.view.stage)
     if requested.line is not None:
         view = answers().ask(view_at_line, figure_key(view), requested.line)
     close_popovers()

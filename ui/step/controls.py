@@ -127,7 +127,7 @@ def with_kernel(view: View, name: str) -> View:
     """
     chosen = opening_view(name)
     if view.own is not None:
-        return replace(chosen, schedule=view.schedule, sheet=view.sheet, stage=view.stage)
+        return replace(chosen, schedule=view.schedule, stage=view.stage)
     usual = opening_view(view.kernel)
     if (view.M, view.N, view.K) != (usual.M, usual.N, usual.K):
         chosen = replace(chosen, M=view.M, N=view.N, K=view.K, step=0)
@@ -138,7 +138,7 @@ def with_kernel(view: View, name: str) -> View:
         what_if = replace(what_if, partner=follow(view.partner, view, what_if))
     if what_if != chosen:
         what_if = replace(what_if, step=step_in_other_recording(chosen, what_if))
-    return from_query(to_query(replace(what_if, sheet=view.sheet, stage=view.stage)))[0]
+    return from_query(to_query(replace(what_if, stage=view.stage)))[0]
 
 
 def close_what_ifs() -> None:

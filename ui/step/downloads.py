@@ -41,7 +41,7 @@ def draw_animation_button(view: View, opened: Opened, name: str) -> None:
     """Draw the button that downloads every step, and what that takes where it is notable."""
     look = replace(step_state().look(view), presenting=False)
     work = click_cost.animation(
-        view, look.sheet, opened.navigation["steps"], math.prod(opened.block),
+        view, opened.navigation["steps"], math.prod(opened.block),
         [report.seconds for report in opened.reports],
     )  # fmt: skip
     make = functools.partial(load_animation, view, look)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from simulator import LaunchError, SourceError
 from simulator.broken_file import BrokenFileError, log
-from ui.drawing.look import Sheet, Stage
+from ui.drawing.look import Stage
 from ui.jobs.workers import WorkerLostError
 from ui.run.cache import answers, load_picture
 from ui.run.compute import Opened, draw_frames, figure_id, figure_key, find_stage, scene_title
@@ -108,10 +108,8 @@ def draw_scene_of(opened: Opened) -> None:
 
 
 def choose_look(view: View, choice: Choice) -> View:
-    """The view with another sheet or another stage, as the stepper's toolbar names them."""
+    """The view with another stage pinned, or none, as the stepper's toolbar names it."""
     name, value = choice.name, choice.value
-    if name == "sheet" and value in tuple(Sheet):
-        return replace(view, sheet=Sheet(value))
     if name == "stage" and value == TOGGLED:
         return replace(view, stage=None if view.stage else shown_stage(view))
     if name == "stage" and value in ("", *Stage):
@@ -119,7 +117,7 @@ def choose_look(view: View, choice: Choice) -> View:
     return view
 
 
-def shown_stage(view: View) -> Stage | None:
+def shown_stage(view: View) -> Stage:
     """The stage that the view's step is shown on."""
     return answers().ask(
         find_stage, replace(figure_key(view), step=view.step), step_state().look(view)

@@ -117,7 +117,7 @@ class StepState:
         Until the stepper has measured the room, it is what it was at the last visit.
         """
         room = self.room or known_room()
-        return replace(room, theme=browser_theme(), sheet=view.sheet, stage=view.stage)
+        return replace(room, theme=browser_theme(), stage=view.stage)
 
 
 def step_state() -> StepState:

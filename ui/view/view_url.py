@@ -15,7 +15,7 @@ from simulator.language.errors import list_names
 from simulator.launch import MAX_THREADS, Dim3
 from simulator.machine.schedule import Schedule
 from simulator.verdict.form import OwnKernel
-from ui.drawing.look import Sheet, Stage
+from ui.drawing.look import Stage
 from ui.view import own_link
 from ui.view.what_if import SWITCHES, applicable_edits
 
@@ -24,14 +24,15 @@ SCHEDULES = (Schedule.LOCKSTEP, Schedule.ASCENDING, Schedule.DESCENDING)
 INPUTS = ("random", "counting", "fractions")  # presets.inputs builds them
 # Query parameters of every kernel; each macro of a kernel is a parameter too.
 PARAMETERS = (
-    "kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs", "view",
+    "kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs",
     "stage", "with", own_link.PARAMETER,
 )  # fmt: skip
 # Those of a visitor's own kernel; the Write page adds the exercise that it is for.
 OWN_PARAMETERS = (
     own_link.PARAMETER, "exercise", "edits", "bx", "by", "bz", "tx", "ty", "tz", "step", "schedule",
-    "view", "stage", "with",
+    "stage", "with",
 )  # fmt: skip
+FORMER_PARAMETERS = ("view",)  # of older links; they are ignored, with no notice
 OWN = "own"  # a partner's kernel: the visitor's own once more
 FOLLOWS = "follows"  # the parameter "stage" where none is pinned
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
@@ -72,7 +73,6 @@ class View:
     step: int = 0  # from 0
     schedule: Schedule = Schedule.LOCKSTEP
     inputs: str = "random"  # of INPUTS
-    sheet: Sheet = Sheet.LECTURE  # the parameter "view"
     stage: Stage | None = None  # the lecture's stage that is pinned; None follows the step
     # The parameter "with". Steps are then pairs of steps of both scenes, in lockstep.
     partner: Partner | None = None
@@ -145,7 +145,6 @@ def _encode_without_step(view: View) -> dict[str, str]:
         "bz": (view.z[0], 0), "tz": (view.z[1], 0),
         "schedule": (view.schedule, DEFAULT.schedule),
         "inputs": (view.inputs, DEFAULT.inputs),
-        "view": (view.sheet, DEFAULT.sheet),
         "stage": (view.stage or FOLLOWS, FOLLOWS),
         "with": ("" if view.partner is None else _encode_partner(view, view.partner), ""),
     }  # fmt: skip
@@ -234,7 +233,7 @@ def from_query(
     grid, block = entry.shape(view.M, view.N, **dict(defines))
     if grid[2] > 1:
         view = replace(view, z=(parser.parse_integer("bz", 0), 0))
-    known = {*PARAMETERS, *entry.defines} - {own_link.PARAMETER}
+    known = {*PARAMETERS, *FORMER_PARAMETERS, *entry.defines} - {own_link.PARAMETER}
     parser.note_unknown(known | ({"bz"} if entry.pieces != 1 else set()))
     view, clamp_notices = _clamp_to_launch(view, grid, block)
     partner, partner_notices = _parse_partner(view, parser.text("with"))
@@ -257,7 +256,7 @@ def parse_view(query: Mapping[str, str]) -> View:
 
 
 def _parse_shown(parser: QueryParser, usual_step: int) -> View:
-    """Parse what a view of any kernel has: block, thread, step, order of warps, sheet, stage."""
+    """Parse what a view of any kernel has: block, thread, step, order of warps, stage."""
     stage = parser.parse_word("stage", (*Stage, FOLLOWS), FOLLOWS)
     step = parser.parse_integer("step", usual_step)
     if step < 1:
@@ -267,7 +266,6 @@ def _parse_shown(parser: QueryParser, usual_step: int) -> View:
         thread=(parser.parse_integer("tx", 0), parser.parse_integer("ty", 0)),
         step=max(step, 1) - 1,
         schedule=Schedule(parser.parse_word("schedule", SCHEDULES, DEFAULT.schedule)),
-        sheet=Sheet(parser.parse_word("view", tuple(Sheet), DEFAULT.sheet)),
         stage=None if stage == FOLLOWS else Stage(stage),
     )
 
@@ -287,7 +285,7 @@ def _parse_own(
     edits = _parse_own_edits(parser)
     view = _parse_shown(parser, 1)
     z = max(parser.parse_integer("bz", 0), 0), max(parser.parse_integer("tz", 0), 0)
-    parser.note_unknown(OWN_PARAMETERS)
+    parser.note_unknown((*OWN_PARAMETERS, *FORMER_PARAMETERS))
     block, thread = ((max(index[0], 0), max(index[1], 0)) for index in (view.block, view.thread))
     view = replace(view, own=own, edits=edits, block=block, thread=thread, z=z)
     partner, notices = _parse_partner(view, parser.text("with"))

@@ -26,7 +26,6 @@ function mount(parent) {
     settling: false, // whether the window is on its way to or from the whole screen
   };
   const select = root.querySelector("[data-stage]");
-  const sheetButton = root.querySelector("[data-do=sheet]");
 
   // The browser's Back may have left this page already: a report would then ask for a run of a
   // fragment that the page on its way does not have, and Streamlit may not finish that page.
@@ -185,15 +184,14 @@ function mount(parent) {
     actions: {
       present: () => present(!isPresenting()),
       leave: () => isPresenting() && present(false),
-      sheet: () => choose("sheet", app.header.sheet === "overview" ? "lecture" : "overview"),
-      stage: () => app.header.sheet === "lecture" && choose("stage", "toggled"),
+      stage: () => choose("stage", "toggled"),
       hazard: () => {
         player.replay.forget();
         choose("hazard", "");
       },
     },
-    keys: { p: "present", P: "present", Escape: "leave", o: "sheet", O: "sheet", s: "stage",
-      S: "stage", w: "hazard", W: "hazard" },
+    keys: { p: "present", P: "present", Escape: "leave", s: "stage", S: "stage", w: "hazard",
+      W: "hazard" },
   });
   // Under load Streamlit may put the component there anew.
   if (latest) player.replay.takeOver(latest.handOver());
@@ -257,8 +255,6 @@ function mount(parent) {
     app.header = header;
     app.room ??= header.room;
     player.picture.setAttribute("aria-label", header.name);
-    sheetButton.setAttribute("aria-pressed", header.sheet === "overview");
-    select.hidden = header.sheet === "overview";
     select.replaceChildren(
       ...[["", "follows the step"], ...header.stages].map(([name, text]) => new Option(text, name)),
     );

@@ -13,7 +13,7 @@ from simulator import catalogue, compile_kernel, simulate
 from simulator.machine.schedule import Schedule
 from tests.ui.lecture.lectures import of_query, record_view
 from ui.analysis.scene_model import build_scene_model
-from ui.drawing.look import Look, Sheet, Stage
+from ui.drawing.look import Look, Stage
 from ui.scene import scene
 from ui.view.presets import Preset, launch, presets, source
 from ui.view.view_url import SCHEDULES, View, from_query
@@ -43,7 +43,7 @@ def draw(view: View, look: Look) -> int:
         page = scene.page(stops, drawn)
         figure = drawing.plain(page)
         layout = figure["layout"]
-        if look.width >= 700 and look.sheet is Sheet.LECTURE:
+        if look.width >= 700:
             assert (layout["width"], layout["height"]) == (look.width, look.height)
         assert len(figure["frames"]) == len(page)
         for frame in figure["frames"]:

@@ -19,7 +19,7 @@ from ui.analysis.costs import add_up_costs
 from ui.analysis.loads import global_loads
 from ui.analysis.pairs import Pair, align
 from ui.analysis.scene_model import SceneModel, build_scene_model, stored_cell
-from ui.drawing.look import Look, Sheet
+from ui.drawing.look import Look
 from ui.drawing.palette import LIGHT
 from ui.lecture.counts import NAMES
 from ui.lecture.pair_sheet import PairSheet
@@ -31,7 +31,6 @@ from ui.view.view_url import View, from_query
 PRESETS = {preset.name: preset.view for preset in presets() if preset.view.partner is not None}
 LOOKS = {
     "page": Look(width=1240, height=560),
-    "sources": Look(sheet=Sheet.OVERVIEW, width=1240, height=560),
     "phone": Look(width=374, height=700),
 }
 
@@ -204,8 +203,13 @@ def test_a_click_says_on_which_side_it_is() -> None:
 
 def test_the_sources_mark_the_lines_that_the_other_does_not_have() -> None:
     view = PRESETS["With | without the second barrier"]
-    drawing, models = drawn(view, LOOKS["sources"])
-    pair = drawing.steps[view.step]
+    drawing, models = drawn(view)
+    kernel = models[0].recording.kernel.text.split("\n")
+    pair = next(
+        one for one in drawing.steps
+        if one.sides[0].line - 1 > kernel.index("        __syncthreads();")
+        and "__syncthreads();" in kernel[one.sides[0].line - 1]
+    )  # fmt: skip
     lines = texts(drawing, pair, "source")
     signs = [[text for text in layer if text.startswith("≠")] for layer in lines]
     texts_of = [model.recording.kernel.text for model in models]

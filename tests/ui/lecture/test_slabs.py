@@ -25,8 +25,6 @@ from ui.analysis.scene_model import (
 from ui.drawing.look import Look
 from ui.drawing.palette import PALETTES
 from ui.lecture.maps import MapsPanel
-from ui.panels.matrices import MatricesPanel
-from ui.scene.overview import OverviewSheet
 from ui.view.what_if import apply_edits
 
 WARP_TILE = {"WARPS_DOWN": 1, "WARPS_ACROSS": 1, "ROWS": 4, "COLUMNS": 4, "DEPTH": 4}
@@ -256,14 +254,13 @@ def products(lecture: Lecture) -> list[Step]:
 @COPYING
 def test_title_sum_and_maps_agree_on_the_tile_that_is_multiplied(query: dict[str, Any]) -> None:
     lecture = of_query(PROJECTOR, **query)
-    overview, count = OverviewSheet(lecture.model, Look()), query["K"] // 4
+    count = query["K"] // 4
     steps = products(lecture)
     assert len(steps) == count * OF_ONE_TILE
     palette, map_of_a = PALETTES["light"], lecture.panel(MapsPanel)._maps["A"]
     for i in {*range(0, len(steps), 16), *range(OF_ONE_TILE - 1, len(steps), OF_ONE_TILE)}:
         step, tile = steps[i], i // OF_ONE_TILE
         assert f" · tile {tile + 1} of {count} · " in lecture.sheet.title(step)
-        assert f" · outer tile {tile + 1} of {count} (" in overview.title(step)
         expected = [(f"A0{t}·B{t}0", t == tile) for t in range(count)]
         assert terms(ledger(lecture, step)) == expected
         edge = palette.tile_edge(tile)
@@ -274,18 +271,13 @@ def test_title_sum_and_maps_agree_on_the_tile_that_is_multiplied(query: dict[str
 
 
 @COPYING
-def test_every_tile_has_its_colour_on_the_maps_and_in_the_overview(query: dict[str, Any]) -> None:
+def test_every_tile_has_its_colour_on_the_maps(query: dict[str, Any]) -> None:
     lecture, palette = of_query(PROJECTOR, **query), PALETTES["light"]
     for step in spread(lecture.steps, 4):
         shapes = lecture.panel(MapsPanel).shapes(step)
         for tile in range(query["K"] // 4):
             [fill] = [s for s in shapes if s.get("fillcolor") == palette.tiles[tile]]
             assert len(seen(fill)) == 2  # of A and of B
-    assert lecture.model.product is not None
-    overview = MatricesPanel(lecture.model, lecture.model.product, palette)
-    classes = [t["z"] for t in overview.static() if t["type"] == "heatmap" and "z" in t]
-    k = np.arange(query["K"]) // 4 + 1
-    assert any(np.array_equal(np.asarray(z)[0], k) for z in classes), "A's rows"
 
 
 @COPYING
@@ -304,7 +296,7 @@ def test_before_the_first_product_and_after_the_last_no_term_is_bold(
 
 def test_pipelined_begins_with_an_iteration_that_only_copies() -> None:
     lecture = of_query(PROJECTOR, kernel="pipelined", M=8, N=8, K=8)
-    overview, titles = OverviewSheet(lecture.model, Look()), set()
+    titles = set()
     for step in lecture.steps:
         in_loop = outer_iteration(lecture.model, step) is not None
         if in_loop and any(p.variable == "t" and p.value == -1 for p in step.loops):
@@ -313,7 +305,6 @@ def test_pipelined_begins_with_an_iteration_that_only_copies() -> None:
             assert " · before the first tile · " in title
             assert (" · loads tile 1 · " in title) == copies
             assert "t = -1" in title
-            assert "before the first tile (t = -1)" in overview.title(step)
             assert not any(bold for _, bold in terms(ledger(lecture, step)))
             titles.add(copies)
     assert titles == {True, False}

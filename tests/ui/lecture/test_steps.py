@@ -13,16 +13,15 @@ import pytest
 from simulator import Step
 from simulator.number_format import format_short
 from tests.ui.lecture.lectures import Lecture, numbers, of_query, of_size, spread
-from tests.ui.scene_models import EACH, SIZES, scene_model
+from tests.ui.scene_models import EACH, SIZES
 from ui.drawing.canvas import SPACE
 from ui.drawing.hit import Hit
-from ui.drawing.look import Look, Sheet, Stage
+from ui.drawing.look import Look, Stage
 from ui.drawing.sheet import Panel
 from ui.lecture.maps import MapsPanel
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.threads_stage import ThreadsStage
 from ui.lecture.timeline import LectureTimeline
-from ui.scene.overview import OverviewSheet
 
 FOLLOWING: list[Any] = [
     pytest.param(stage, n, marks=() if stage is None or n in (3, 10) else pytest.mark.deep)
@@ -68,13 +67,6 @@ def test_a_lectures_panels_draw_the_same_traces_and_shapes_at_every_step(
 def test_at_every_single_step_and_in_other_rooms(number: int, room: tuple[int, int]) -> None:
     lecture = of_size(number, Look(width=room[0], height=room[1]))
     check_steady(lecture.sheet.panels, list(lecture.steps))
-
-
-@EACH
-def test_an_overviews_panels_draw_the_same_traces_and_shapes_at_every_step(number: int) -> None:
-    model = scene_model(number)
-    sheet = OverviewSheet(model, Look(sheet=Sheet.OVERVIEW))
-    check_steady(sheet.panels, spread(model.recording.steps, 6))
 
 
 @EACH

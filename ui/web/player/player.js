@@ -12,7 +12,7 @@ import { Stage } from "./stage.js";
 import { MOVES, clampStep, partAfter } from "./steps.js";
 
 const IDLE_MS = 700; // after a step, before the pages beside its own are asked for
-const KEEP_PLAYING = ["play", "svg", "png", "present", "leave", "sheet", "stage", "keys"];
+const KEEP_PLAYING = ["play", "svg", "png", "present", "leave", "stage", "keys"];
 // What is done again in a scene that is on its way.
 const REPLAYED = [...Object.keys(MOVES), "play"];
 

@@ -1,1 +1,0 @@
-"""What the scene is made of: each panel is traces that change and shapes that move."""
