@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import compile_kernel, record, simulate
+from simulator import compile_kernel, narrate, record, simulate
 from simulator.language.errors import SourceError
-from simulator.sentences.overview_steps import sentence
 from tests.simulator.launches import launch_text
 
 DTYPES = {
@@ -136,7 +135,8 @@ def test_a_step_tells_the_old_value() -> None:
     )
     recording = record(kernel, launch)
     assert recording.steps[0].registers["old"].tolist() == ([3, 4, 5, 0, 1, 2] * 6)[:32]
-    assert "atomicInc(" in sentence(recording, recording.steps[0], 1)
+    said = narrate.spoken(recording, recording.steps[0], 1)[0]
+    assert said == "sets old = atomicInc(&x[0], 5) = 4."
 
 
 # Two atomics on cells of x, by 2 blocks of 40 threads; whether they race.

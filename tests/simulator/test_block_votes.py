@@ -10,7 +10,6 @@ import pytest
 from simulator import Report, SourceError, compile_kernel, narrate, record, simulate
 from simulator.language.tree import Barrier
 from simulator.machine.schedule import Schedule
-from simulator.sentences import overview_steps
 from tests.simulator.launches import launch_text
 
 THREADS, BLOCKS = 96, 3
@@ -166,19 +165,16 @@ def test_a_step_says_how_a_thread_votes() -> None:
     votes = [step for step in recording.steps if isinstance(step.statement, Barrier)]
     assert [step.line for step in votes] == [3, 3, 5]
     assert [step.interval for step in votes] == [0, 1, 2]
-    assert overview_steps.sentence(recording, votes[0], 0) == (
-        "Thread (0, 0): votes yes, since x[0] < 3 (2 < 3) holds, and waits at the barrier until "
-        "all 4 threads of the block are there."
-    )
+    assert narrate.values(recording, votes[0], 0) == ("2 < 3 is a yes",)
     assert narrate.values(recording, votes[0], 1) == ("3 < 3 is a no",)
     assert narrate.spoken(recording, votes[2], 1) == (
         "votes yes and reaches the barrier: all 4 threads of the block are there and go on.",
         "votes yes and reaches the barrier: all are there and go on.",
     )
     tests = [step for step in recording.steps if str(step.kind) == "test"]
-    assert [overview_steps.sentence(recording, step, 0) for step in tests] == [
-        "Thread (0, 0): 1 holds, so the loop goes on.",
-        "Thread (0, 0): 0 does not hold, so the loop ends.",
+    assert [narrate.spoken(recording, step, 0)[0] for step in tests] == [
+        "asks whether 1: yes, so the loop goes on.",
+        "asks whether 0: no, so the loop ends.",
     ]
     assert recording.steps[-1].outputs["x"].tolist() == [3] * 4
 

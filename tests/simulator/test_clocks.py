@@ -9,7 +9,6 @@ import pytest
 
 from simulator import Report, narrate, record, simulate
 from simulator.machine.schedule import Schedule
-from simulator.sentences.overview_steps import sentence
 from tests.simulator.launches import launch_text
 
 
@@ -108,4 +107,4 @@ def test_the_count_is_that_of_the_steps_of_a_recording() -> None:
     last = recording.steps[-1]
     assert int(last.outputs["t"][0]) == last.number
     assert narrate.spoken(recording, recording.steps[-2], 0) == ("may sleep a while.",)
-    assert sentence(recording, last, 0).endswith(f"t[0] = clock64() = {last.number}.")
+    assert narrate.values(recording, last, 0)[0] == f"t[0] = clock64() = {last.number}"

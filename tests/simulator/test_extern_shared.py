@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator import Launch, Report, SourceError, compile_kernel, record, simulate
-from simulator.sentences import overview_steps
+from simulator import Launch, Report, SourceError, compile_kernel, narrate, record, simulate
 
 REVERSE = """
 extern __shared__ float values[];
@@ -88,7 +87,7 @@ def test_a_recording_shows_one_memory() -> None:
     last = recording.steps[-1]
     assert list(last.shared) == [array.name]
     assert last.shared[array.name].view(np.float32).tolist() == x.tolist()
-    assert "bits[63]" in overview_steps.sentence(recording, last, 0)
+    assert "bits[63]" in narrate.spoken(recording, last, 0)[0]
 
 
 def test_static_shared_memory_has_nvccs_limit() -> None:

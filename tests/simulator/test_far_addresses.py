@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator import record, simulate
+from simulator import narrate, record, simulate
 from simulator.recording.requests import requests
-from simulator.sentences import overview_steps
 from simulator.sentences.parts import parts
 from tests.simulator.launches import launch_text
 
@@ -91,7 +90,7 @@ def test_far_access_is_recorded_outside(case: str) -> None:
     recording = record(kernel, launch)
     dropped = 0
     for step in recording.steps:
-        assert overview_steps.sentence(recording, step, thread)
+        assert narrate.spoken(recording, step, thread)
         requests(recording, step, 0)
         parts(recording, step, thread)
         for access in step.accesses:

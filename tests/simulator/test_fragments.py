@@ -16,7 +16,6 @@ from simulator.language.fragments import Use, parse_fragment
 from simulator.language.number_types import ENCODINGS, OPERANDS, ROUNDINGS, Operand
 from simulator.machine.tensor_core import multiply_add
 from simulator.number_format import format_number
-from simulator.sentences import overview_steps, warps
 from simulator.sentences.parts import parts
 
 RECORDED = json.loads(Path(__file__).with_name("fragments.json").read_text(encoding="utf-8"))
@@ -339,21 +338,21 @@ def test_a_fragment_is_among_the_registers_of_each_thread(product: Recording) ->
     [
         (
             "fill_fragment(c", 5,
-            "Thread (5, 0): sets its 8 elements of c, a 16 × 16 tile, to 0.",
+            "sets its 8 elements of c, a 16 × 16 tile, to 0.",
         ),
         (
             "load_matrix_sync(b", 37,
-            "Thread (37, 0): loads a 16 × 16 tile of Bs into b with its warp: its b.x[0] is "
+            "loads a 16 × 16 tile of Bs into b with its warp: its b.x[0] is "
             "Bs[97] = {b.x}, row 2 and column 1 of the tile.",
         ),
         (
             "mma_sync(c", 5,
-            "Thread (5, 0): adds a × b to c with its warp, 16 × 16 by 16 × 16 on the tensor core: "
+            "adds a × b to c with its warp, 16 × 16 by 16 × 16 on the tensor core: "
             "its c.x[0], row 1 and column 2 of the tile, is now {c.x}.",
         ),
         (
             "store_matrix_sync(C", 5,
-            "Thread (5, 0): stores c, a 16 × 16 tile, in C with its warp: its c.x[0] = {c.x}, "
+            "stores c, a 16 × 16 tile, in C with its warp: its c.x[0] = {c.x}, "
             "row 1 and column 2 of the tile, goes to C[34].",
         ),
     ],
@@ -362,17 +361,15 @@ def test_a_step_is_told(product: Recording, line: str, thread: int, said: str) -
     step = step_of(product, line)
     for name in ("b.x", "c.x"):
         said = said.replace(f"{{{name}}}", format_number(step.registers[name][thread, 0]))
-    assert overview_steps.sentence(product, step, thread) == said
-    assert narrate.spoken(product, step, thread)[0] == said.partition(": ")[2]
+    assert narrate.spoken(product, step, thread)[0] == said
     assert narrate.values(product, step, thread)
     assert parts(product, step, thread)
 
 
 def test_the_four_requests_of_a_tile_are_told_once(product: Recording) -> None:
     step = step_of(product, "load_matrix_sync(a")
-    said = warps.warp_sentence(product, step, 3)
-    assert said.count("reads As") == 1
-    assert "reads As 4 times: 1 wavefront, 32 words in 32 banks" in said
+    said = narrate.warp(product, step, 3)
+    assert said == ("Warp 3, all 32 lanes: reads As 4 times: no conflict, 1 wavefront.",)
 
 
 # Refused -------------------------------------------------------------------------------------

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Launch, SourceError, compile_kernel, record, simulate
-from simulator.sentences.overview_steps import sentence
+from simulator import Launch, SourceError, compile_kernel, narrate, record, simulate
 from tests.simulator.launches import launch_text
 
 I = np.arange(32)  # noqa: E741  # threadIdx.x of the one warp
@@ -200,6 +199,6 @@ def test_pointers_in_memory_are_shown_as_places() -> None:
         x[threadIdx.x] = *q;
     }"""
     recording = record(*launch_text(text, block=4, x=np.zeros(4, np.int32)))
-    sentences = {step.line: sentence(recording, step, 2) for step in recording.steps}
-    assert "&s[4]" in sentences[5]
-    assert "7" in sentences[4]
+    values = {step.line: narrate.values(recording, step, 2) for step in recording.steps}
+    assert values[5] == ("q = &s[4]",)
+    assert values[6][0] == "x[2] = s[1][0] = 7"

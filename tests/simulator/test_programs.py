@@ -8,7 +8,6 @@ import pytest
 from simulator import Launch, compile_kernel, narrate, record, simulate
 from simulator.launch import dim3
 from simulator.machine.schedule import Schedule
-from simulator.sentences.overview_steps import sentence
 from simulator.sentences.parts import parts
 from tests.programs.table import PROGRAMS, Program, differing
 
@@ -52,11 +51,8 @@ def test_its_steps_are_told(program: Program) -> None:
     recording = record(kernel, launch)
     for step in recording.steps[:: 1 + len(recording.steps) // SENTENCES]:
         thread = int(np.flatnonzero(step.active)[0])
-        told = [
-            sentence(recording, step, thread),
-            *narrate.spoken(recording, step, thread),
-        ]
-        told += [*narrate.values(recording, step, thread), *narrate.warp(recording, step, 0)]
-        assert told[0].startswith("Thread (")
+        told = [*narrate.spoken(recording, step, thread), *narrate.values(recording, step, thread)]
+        told += narrate.warp(recording, step, 0)
+        assert told[0].endswith(".")
         assert not [text for text in told if "None" in text or "object at" in text]
         assert parts(recording, step, thread) is not None

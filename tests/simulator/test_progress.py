@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Report, SourceError, compile_kernel, record, simulate
+from simulator import Report, SourceError, compile_kernel, narrate, record, simulate
 from simulator.language.tree import Loop
 from simulator.language.visit import walk
 from simulator.language.waiting import is_waiting
-from simulator.sentences import overview_steps
 from tests.simulator.launches import launch_text
 
 SCHEDULES = ("ascending", "descending", "random")
@@ -423,4 +422,4 @@ def test_a_recording_of_a_lock() -> None:
     stores = [step for step in recording.steps if step.line == 4]
     assert [np.flatnonzero(step.active).tolist() for step in stores] == [[0], [1], [2], [3]]
     assert [int(step.outputs["total"][0]) for step in stores] == [1, 2, 3, 4]
-    assert "total" in overview_steps.sentence(recording, stores[2], 2)
+    assert narrate.spoken(recording, stores[2], 2)[0] == "computes total[0] = 2 + 1 = 3."

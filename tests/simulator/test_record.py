@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simulator import Kernel, Launch, Recording, SourceError, record, simulate
+from simulator import Kernel, Launch, Recording, SourceError, narrate, record, simulate
 from simulator.language.tree import Barrier
-from simulator.sentences import overview_steps
 from tests.simulator.launches import launch_text, matmul
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -29,7 +28,7 @@ def text_of(recording: Recording, thread: int) -> str:
     lines = []
     for step in recording.steps:
         where = " ".join(f"{p.variable}={p.value}" for p in step.loops)
-        said = overview_steps.sentence(recording, step, thread)
+        said = narrate.spoken(recording, step, thread)[0]
         lines.append(f"{step.number:>3} {step.kind:<7} line {step.line:<2} {where:<8} {said}")
     return "\n".join(lines) + "\n"
 
@@ -87,7 +86,7 @@ def test_ragged_edge_shows_who_is_inactive() -> None:
     assert loaded.active.reshape(4, 4).sum() == 9
     store = recording.steps[-1]
     assert store.active.sum() == 9
-    assert "is not active here" in overview_steps.sentence(recording, store, 3)
+    assert narrate.spoken(recording, store, 3)[0] == "has finished; others run this line."
 
 
 def test_warp_by_warp_shows_the_stale_value() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
 import pytest
 
-from simulator import Recording, record, simulate
+from simulator import Recording, narrate, record, simulate
 from simulator.language.tree import Barrier, Kernel
 from simulator.observers.counters import FIELDS
 from simulator.observers.transactions import IDLE
@@ -17,7 +18,6 @@ from simulator.recording.navigation import (
     positions,
 )
 from simulator.recording.requests import Request, requests
-from simulator.sentences import warps
 from simulator.sentences.parts import parts
 from tests.simulator.launches import Launch, compile_kernel, launch_text, matmul
 from tests.simulator.test_counters import PADDED, TRANSPOSED
@@ -251,18 +251,39 @@ def test_half_and_quarter_warps() -> None:
     assert store.banks[9].tolist() == [4, 5, 6, 7]
 
 
+CONFLICTS = {
+    ("tiled", 8): lambda tx, k: k * 8 + tx,
+    ("tiled", 16): lambda tx, k: k * 16 + tx,
+    ("transposed", 8): lambda tx, k: tx * 8 + k,
+    ("transposed", 16): lambda tx, k: tx * 16 + k,
+    ("transposed", 32): lambda tx, k: tx * 32 + k,
+    ("padded", 16): lambda tx, k: tx * 17 + k,
+    ("padded", 32): lambda tx, k: tx * 33 + k,
+    ("swizzled", 16): lambda tx, k: tx * 16 + (k ^ tx),
+}
+
+
+@pytest.mark.parametrize("case", CONFLICTS)
+def test_a_conflict_is_that_of_the_closed_form(case: tuple[str, int]) -> None:
+    name, tile = case
+    recording = record(*matmul(name, tile, tile, tile, TILE=tile))
+    step = next(s for s in recording.steps if {a.name for a in s.accesses} == {"As", "Bs"})
+    request = next(r for r in requests(recording, step, 0) if r.access.name == "Bs")
+    banks = defaultdict(set)
+    for lane in range(32):
+        word = CONFLICTS[case](lane % tile, 0)
+        banks[word % 32].add(word)
+    ways = max(map(len, banks.values()))
+    assert (request.degree, request.wavefront_count) == (ways, ways)
+
+
 SENTENCES = {
     ("transposed", 14, "run", 1): "Warp 1: all 32 lanes active.",
-    ("transposed", 18, "test", 0): "Warp 0: all 32 lanes active; the condition holds for them all.",
-    ("transposed", 22, "run", 0): "Warp 0: all 32 lanes active; reads B: 4 sectors of 32 bytes in "
-    "1 line, 128 of 128 bytes needed; writes Bs: 8 wavefronts, 32 words in 4 banks, 8-way bank "
-    "conflict.",
-    ("transposed", 23, "barrier", 0): "Warp 0: all 32 lanes wait at the barrier.",
-    ("transposed", 26, "run", 0): "Warp 0: all 32 lanes active; reads As: 1 wavefront, 2 words in "
-    "2 banks, each word for up to 16 lanes (broadcast); reads Bs: 8 wavefronts, 16 words in "
-    "2 banks, 8-way bank conflict, each word for up to 2 lanes (broadcast).",
-    ("ragged and divergent", 1, "test", 0): "Warp 0: all 32 lanes active; the warp diverges: the "
-    "condition holds for 28, not for 4.",
+    ("transposed", 22, "run", 0): "Warp 0, all 32 lanes: writes Bs: 8-way bank conflict, 8 "
+    "wavefronts; reads B: 4 sectors, 128 of 128 bytes used.",
+    ("transposed", 23, "barrier", 0): "Warp 0: all 32 lanes are at the barrier.",
+    ("transposed", 26, "run", 0): "Warp 0, all 32 lanes: reads Bs: 8-way bank conflict, 8 "
+    "wavefronts; reads As: no conflict, 1 wavefront.",
     ("ragged and divergent", 1, "run", 2): "Warp 2: all 13 lanes active.",
 }  # fmt: skip
 
@@ -272,4 +293,4 @@ def test_warp_sentence(case: tuple[str, int, str, int]) -> None:
     name, line, kind, warp = case
     recording = record(*ALL[name])
     step = next(s for s in recording.steps if (s.line, s.kind) == (line, kind))
-    assert warps.warp_sentence(recording, step, warp) == SENTENCES[case]
+    assert narrate.warp(recording, step, warp)[0] == SENTENCES[case]

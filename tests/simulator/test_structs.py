@@ -11,7 +11,6 @@ import pytest
 from simulator import Launch, LaunchError, compile_kernel, narrate, record, simulate
 from simulator.__main__ import main
 from simulator.language.ctype import Pointer, Struct, parts
-from simulator.sentences import overview_steps
 from tests.simulator.launches import launch_text
 
 I = np.arange(32)  # noqa: E741  # threadIdx.x of the one warp
@@ -337,9 +336,10 @@ def test_steps_name_members() -> None:
     assert [access.expression.name for step in stores for access in step.accesses] == [
         "x…y", "mass", "kind",
     ]  # fmt: skip
-    text = " ".join(overview_steps.sentence(recording, step, 3) for step in stores)
-    assert "p[3].x…y" in text
-    assert "p[3].mass" in text
+    told = [narrate.spoken(recording, step, 3)[0] for step in stores]
+    assert told[0].endswith(" in p[3].x, in global memory.")
+    assert told[1] == "stores mine.mass = 1.1564 in p[3].mass, in global memory."
+    assert shown[-4].startswith("p[3].x…y = ")
 
 
 MATRICES = """
@@ -465,9 +465,9 @@ def test_an_aligned_copy_is_shown_as_a_whole_and_by_its_members() -> None:
         x[threadIdx.x] = b.mass; }"""
     values = np.arange(128, dtype=np.float32)
     recording = record(*launch_text(text, a=values, x=np.zeros(32, np.float32)))
-    sentences = [overview_steps.sentence(recording, step, 3) for step in recording.steps]
-    assert "a[3]" in sentences[0]
-    assert any("b.mass = " in sentence and "15" in sentence for sentence in sentences)
+    sentences = [narrate.spoken(recording, step, 3)[0] for step in recording.steps]
+    assert sentences[0] == "reads a[3] = (12, 13, 14, 15) from global memory into b.x…mass."
+    assert "sets b.mass = 15." in sentences
     assert recording.steps[-1].registers["b.mass"].tolist() == list(range(3, 128, 4))
 
 

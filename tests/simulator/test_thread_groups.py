@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Launch, compile_kernel, record, simulate
+from simulator import Launch, compile_kernel, narrate, record, simulate
 from simulator.language.errors import SourceError
-from simulator.sentences.overview_steps import sentence
 from tests.simulator.launches import launch_text
 
 HEAD = """#include <cooperative_groups.h>
@@ -303,7 +302,7 @@ def test_the_grid_numbers_its_threads_and_blocks() -> None:
 def test_a_step_names_the_grid() -> None:
     text = HEAD + "__global__ void k(int* x) { auto g = cg::this_grid(); x[g.thread_rank()] = 1; }"
     recording = record(*launch_text(text, x=np.zeros(32, np.int32)))
-    assert sentence(recording, recording.steps[0], 1).endswith("g = this_grid() = the grid.")
+    assert narrate.values(recording, recording.steps[0], 1)[0] == "g = this_grid() = the grid"
 
 
 def test_a_namespace_may_be_used_in_the_kernel() -> None:
@@ -325,9 +324,10 @@ def test_steps_name_the_group_and_what_a_lane_gets() -> None:
     )
     kernel, launch = launch_text(text, x=np.arange(32, dtype=np.int32))
     recording = record(kernel, launch)
-    texts = [sentence(recording, step, 1) for step in recording.steps]
-    assert texts[0] == "Thread (1, 0): block = this_thread_block() = the block."
-    assert texts[1] == "Thread (1, 0): tile = tiled_partition(16) = 0xffff."
-    assert "__shfl_down_sync(0xffff, x[1], 2, 16)" in texts[2]
-    assert texts[2].endswith("= 3.")
-    assert "waits at the barrier until all 32 threads" in texts[3]
+    texts = [narrate.spoken(recording, step, 1)[0] for step in recording.steps]
+    assert texts[:4] == [
+        "sets block = this_thread_block() = the block.",
+        "sets tile = tiled_partition(16) = 0xffff.",
+        "sets v = __shfl_down_sync(0xffff, 1, 2, 16) = 3.",
+        "reaches the barrier: all 32 threads of the block are there and go on.",
+    ]

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import LaunchError, record, simulate
-from simulator.sentences import overview_steps
+from simulator import LaunchError, narrate, record, simulate
 from tests.simulator.launches import launch_text
 
 ADD_ONE = """__global__ void k(void* data, const void* from) {
@@ -30,8 +29,8 @@ def test_values_and_counters() -> None:
 def test_a_step_is_told() -> None:
     given = np.ones((32, 4), np.float32)
     recording = record(*launch_text(ADD_ONE, data=given, **{"from": given}))
-    told = [overview_steps.sentence(recording, step, 0) for step in recording.steps]
-    assert told[-1] == "Thread (0, 0): to[0] = (2, 1, 1, 1)."
+    told = narrate.spoken(recording, recording.steps[-1], 0)
+    assert "stores v = (2, 1, 1, 1) in data[0], in global memory." in told
 
 
 def test_an_access_outside_is_found() -> None:

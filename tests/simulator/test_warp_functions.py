@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Launch, compile_kernel, record, simulate
-from simulator.sentences.overview_steps import sentence
+from simulator import Launch, compile_kernel, narrate, record, simulate
 from tests.simulator.launches import launch_text
 
 LANE = np.arange(32)
@@ -396,9 +395,7 @@ def test_a_step_tells_what_a_lane_got() -> None:
     recording = record(kernel, launch)
     step = next(s for s in recording.steps if "w" in s.registers)
     assert step.registers["w"].tolist() == [*range(10, 160, 5), 150, 155]
-    text = sentence(recording, step, 1)
-    assert text.startswith("Thread (1, 0): w = __shfl_down_sync(")
-    assert text.endswith("= 15.")
+    assert narrate.values(recording, step, 1)[0] == "w = __shfl_down_sync(4294967295, 5, 2) = 15"
 
 
 def test_only_lanes_that_are_read_from_need_a_value() -> None:

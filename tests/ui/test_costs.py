@@ -7,9 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from simulator import Launch, catalogue, compile_kernel, record, simulate
+from simulator import Launch, catalogue, compile_kernel, narrate, record, simulate
 from simulator.recording.requests import requests
-from simulator.sentences.warps import warp_sentence
 from tests.ui.scene_models import SIZES, launched, recorded
 from ui.analysis.costs import add_up_costs
 
@@ -129,6 +128,6 @@ def test_a_copy_to_padded_rows_moves_sectors_again() -> None:
         if request.access.kind == "load"
     ]
     assert (load.moved_sectors, load.repeated_sectors, len(load.sectors)) == (18, 2, 16)
-    said = " ".join(warp_sentence(recording, step, 0) for step in recording.steps)
-    assert "2 again: lanes that share it write to two lines" in said
+    said = " ".join(narrate.warp(recording, step, 0)[0] for step in recording.steps)
+    assert "18 sectors, 2 of them again" in said
     assert int(add_up_costs(recording).sectors[-1]) == 18
