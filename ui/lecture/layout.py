@@ -11,6 +11,7 @@ from ui.lecture.letters import TALL_WIDTH, Letters, letters_for
 SOURCE_SHARE = 0.5  # of the width
 LINE = 1.42  # of a letter's height, from one line of the source to the next
 TALL_SOURCE_LINES = 13
+BUTTON = 52  # pixels in the corner, for the button that ends a presentation
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from ui.drawing.look import Look
 from ui.drawing.sheet import Rectangle
 from ui.lecture.counts import counts_height
-from ui.lecture.layout import LINE, Areas
+from ui.lecture.layout import BUTTON, LINE, Areas
 from ui.lecture.letters import TALL_WIDTH, Letters, letters_for_pair
-from ui.lecture.timeline import BUTTON
 
 STRIP_ROWS = 3  # of the source: a line and its values
 LEDGER_ROWS = 2

@@ -21,11 +21,11 @@ from ui.lecture.counts import CountsPanel
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import Letters, letters_for_pair, text_width
 from ui.lecture.pair_layout import PairAreas, areas_for_pair
-from ui.lecture.pair_timeline import PairTimeline
 from ui.lecture.sentence import SentencePanel
 from ui.lecture.sheet import OnStage, fit_title, maps_panels, place_words, stage_panels
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages
+from ui.lecture.timeline import PairTimeline
 
 WAITS = "waits"
 LOWER = 0.1  # of a letter: Plotly sets a title so much lower than a text at the same height
