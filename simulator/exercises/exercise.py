@@ -21,7 +21,8 @@ from simulator.broken_file import (
     read_text,
     toml_line,
 )
-from simulator.exercises.requirement import Barriers, Requirement, Right
+from simulator.exercises.requirements.requirement import Requirement
+from simulator.exercises.workload import Workload
 from simulator.language.errors import LaunchError
 from simulator.size_expression import evaluate
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, Sizes3
@@ -44,9 +45,7 @@ class Exercise:
     kernel: str  # the __global__ function's name
     form: LaunchForm
     requirements: tuple[Requirement, ...]
-    counted_at: Mapping[str, int]  # the launch's numbers where counters are read, by parameter
-    work: str  # how many units of work that is, an expression over these numbers
-    unit: str  # of the work: "product", "element"
+    workload: Workload  # of the launch whose counters are read
     hints: tuple[str, ...]  # Markdown; each says more than the one before
     solution: str  # CUDA C
 
@@ -131,9 +130,7 @@ def _build(stem: str, toml: dict[str, Any]) -> Exercise:
         kernel=file.kernel,
         form=form,
         requirements=file.requirement,
-        counted_at=file.counted_at,
-        work=file.work.count,
-        unit=file.work.unit,
+        workload=Workload(file.counted_at, file.work.count, file.work.unit),
         hints=file.hints,
         solution=file.solution.lstrip(),
     )
@@ -142,11 +139,11 @@ def _build(stem: str, toml: dict[str, Any]) -> Exercise:
 def _check_numbers(file: _File, form: LaunchForm) -> None:
     """Raise ValueError where sizes are not the launch's numbers, or expressions over others."""
     numbers = {given.name for given in form.arguments if isinstance(given, NumberArgument)}
-    sizes = [size for one in file.requirement if isinstance(one, Right) for size in one.sizes]
+    sizes = [size for one in file.requirement for size in one.launch_sizes]
     for key, size in (("counted_at", file.counted_at), *(("requirement.sizes", s) for s in sizes)):
         if set(size) != numbers:
             raise ValueError(f"{key} has {', '.join(size)} in place of {', '.join(numbers)}.")
-    limits = [one.at_most for one in file.requirement if isinstance(one, Barriers)]
+    limits = [expression for one in file.requirement for expression in one.expressions]
     for key, expression in (
         ("work.count", file.work.count),
         *(("requirement.at_most", limit) for limit in limits),

@@ -7,7 +7,7 @@ import math
 import re
 from dataclasses import dataclass, replace
 
-from simulator.exercises.check import ExerciseResult, check
+from simulator.exercises.check_solution import ExerciseResult, check
 from simulator.exercises.exercise import Exercise, exercises
 from simulator.language.ctype import Pointer
 from simulator.language.errors import LaunchError, list_names

@@ -10,17 +10,17 @@ import pytest
 from gpu import recorded
 from simulator import catalogue
 from simulator.broken_file import BrokenFileError
-from simulator.exercises import evidence
-from simulator.exercises.check import (
+from simulator.exercises import run_exercise
+from simulator.exercises.check_solution import (
     ExerciseResult,
     check,
     check_requirements,
     compile_solution,
 )
-from simulator.exercises.evidence import UncheckedError
 from simulator.exercises.exercise import FOLDER, exercises, load
 from simulator.exercises.ladder import SIZE, first_rung
-from simulator.exercises.requirement import NoHazards, Right
+from simulator.exercises.requirements.correctness import NoHazards, Right
+from simulator.exercises.run_exercise import UncheckedError
 from simulator.verdict.verdict import State
 
 NAMES = list(exercises())
@@ -261,7 +261,7 @@ def test_a_text_cannot_hold_its_own_results() -> None:
     exercise = exercises()["sum_of_a_row"]
 
     def first_sum(text: str) -> float:
-        runs = evidence.gather(exercise, compile_solution(exercise, text)).runs
+        runs = run_exercise.gather(exercise, compile_solution(exercise, text)).runs
         return float(runs[0].report.arrays["sums"][0])
 
     before = first_sum(exercise.solution)
@@ -289,7 +289,7 @@ UNCHECKED = {
 
 @pytest.mark.parametrize("case", UNCHECKED)
 def test_what_does_not_run_is_a_sentence(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "SECONDS", 0.2)
+    monkeypatch.setattr(run_exercise, "SECONDS", 0.2)
     edits, sentence, line = UNCHECKED[case]
     text = exercises()["sum_of_a_row"].solution
     for old, new in edits:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from simulator.exercises.check import ExerciseResult
+from simulator.exercises.check_solution import ExerciseResult
 from simulator.exercises.exercise import Exercise, exercises
 from simulator.verdict.form import (
     ArrayArgument,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from simulator.broken_file import Broken
-from simulator.exercises.check import ExerciseResult
+from simulator.exercises.check_solution import ExerciseResult
 from simulator.exercises.exercise import Exercise, exercises
 from ui.lessons.progress import Attempt, Progress
 from ui.own import verdict_html

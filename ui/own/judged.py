@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpu.candidate import Candidate
 from gpu.own import own_candidate
-from simulator.exercises.check import ExerciseResult, check
+from simulator.exercises.check_solution import ExerciseResult, check
 from simulator.exercises.exercise import exercises
 from simulator.verdict.form import OwnKernel
 from simulator.verdict.judge import judge

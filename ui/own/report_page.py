@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from string import Template
 
 from simulator import LaunchError, SourceError
-from simulator.exercises.check import ExerciseResult
+from simulator.exercises.check_solution import ExerciseResult
 from simulator.verdict.form import OwnKernel
 from simulator.verdict.verdict import Verdict
 from ui.drawing.palette import DARK, LIGHT

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Sequence
 
-from simulator.exercises.check import ExerciseResult
+from simulator.exercises.check_solution import ExerciseResult
 from simulator.verdict.repair import Repair
 from simulator.verdict.verdict import CheckState, CounterRow, FoundHazard, Named, SizeCheck, Verdict
 

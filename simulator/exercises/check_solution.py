@@ -6,16 +6,25 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from simulator.exercises.evidence import UncheckedError, gather, line_of
 from simulator.exercises.exercise import Exercise
-from simulator.exercises.goal import goal, size_text
-from simulator.exercises.judge_requirement import RequirementResult, judge_requirement
+from simulator.exercises.run_exercise import UncheckedError, gather, line_of
+from simulator.exercises.wording import size_text
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.verdict.form import OwnKernel
 from simulator.verdict.judge import judge
 from simulator.verdict.variants import compile_variant
 from simulator.verdict.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementResult:
+    """Whether a text meets a requirement."""
+
+    goal: str  # the requirement, a sentence
+    met: bool
+    sentence: str  # what the runs showed, with lines and numbers
+    line: int | None = None  # of the text, from 1: where to look; None for no single line
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +52,7 @@ def check(
     except UncheckedError as error:
         return _unchecked(exercise, error)
     if on_progress is not None:
-        on_progress(f"Checking at {size_text(exercise.counted_at)}.")
+        on_progress(f"Checking at {size_text(exercise.workload.counted_at)}.")
     found = check_requirements(exercise, kernel)
     if found.problem:
         return found  # the verdict could only wait for the same launch
@@ -61,13 +70,17 @@ def check_requirements(exercise: Exercise, kernel: Kernel) -> ExerciseResult:
         evidence = gather(exercise, kernel)
     except UncheckedError as error:
         return _unchecked(exercise, error)
-    results = tuple(judge_requirement(one, exercise, evidence) for one in exercise.requirements)
+    workload = exercise.workload
+    results = tuple(
+        RequirementResult(one.goal(workload), *one.judge(workload, evidence))
+        for one in exercise.requirements
+    )
     return ExerciseResult(all(one.met for one in results), results)
 
 
 def _unchecked(exercise: Exercise, error: UncheckedError) -> ExerciseResult:
     results = tuple(
-        RequirementResult(goal(one, exercise), False, f"Not checked. {error}", error.line)
+        RequirementResult(one.goal(exercise.workload), False, f"Not checked. {error}", error.line)
         for one in exercise.requirements
     )
     return ExerciseResult(

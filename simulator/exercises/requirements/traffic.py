@@ -1,0 +1,142 @@
+"""Requirements on the traffic of a whole launch, for each unit of its work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator.exercises.evidence import Evidence
+from simulator.exercises.ladder import first_rung, rung_counters
+from simulator.exercises.requirements.base import (
+    GLOBAL_REQUESTS,
+    GLOBAL_SECTORS,
+    ROUNDING,
+    WAVEFRONTS,
+    Outcome,
+    RequirementBase,
+    total,
+)
+from simulator.exercises.workload import Workload
+from simulator.language.functions import ATOMIC_FUNCTIONS
+from simulator.language.visit import calls_of
+from simulator.observers.transactions import SECTOR_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class _Traffic:
+    """A sum of counters that is set against the work."""
+
+    counters: tuple[str, ...]
+    each: int  # what one of them counts for
+    words: str  # what is counted
+
+
+_BYTES = _Traffic(GLOBAL_SECTORS, SECTOR_BYTES, "bytes of global memory")
+_REQUESTS = _Traffic(GLOBAL_REQUESTS, 1, "loads and stores of global memory by a warp")
+_WAVEFRONTS = _Traffic(WAVEFRONTS, 1, "wavefronts of shared memory")
+
+
+class GlobalBytes(RequirementBase, frozen=True, tag="global-bytes"):
+    """Bytes of global memory, in sectors of 32, for each unit of the work."""
+
+    at_most: float
+
+    def goal(self, workload: Workload) -> str:
+        """The limit on the bytes."""
+        return f"At most {self.at_most:,g} bytes of global memory per {workload.unit}."
+
+    def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
+        """The bytes, and the line that moves most of them."""
+        return _compare(_BYTES, self.at_most, workload, evidence)
+
+
+class GlobalRequests(RequirementBase, frozen=True, tag="global-requests"):
+    """A warp's loads and stores of global memory, for each unit of the work."""
+
+    at_most: float
+
+    def goal(self, workload: Workload) -> str:
+        """The limit on the loads and stores."""
+        return (
+            f"At most {self.at_most:g} loads and stores of global memory by a warp per "
+            f"{workload.unit}."
+        )
+
+    def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
+        """The loads and stores, and the line that makes most of them."""
+        return _compare(_REQUESTS, self.at_most, workload, evidence)
+
+
+class SharedWavefronts(RequirementBase, frozen=True, tag="shared-wavefronts"):
+    """Wavefronts of shared memory for each unit of the work."""
+
+    at_most: float
+
+    def goal(self, workload: Workload) -> str:
+        """The limit on the wavefronts."""
+        return f"At most {self.at_most:g} wavefronts of shared memory per {workload.unit}."
+
+    def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
+        """The wavefronts, and the line that takes most of them."""
+        return _compare(_WAVEFRONTS, self.at_most, workload, evidence)
+
+
+class LikeTheLadder(RequirementBase, frozen=True, tag="like-the-ladder"):
+    """Global bytes and shared wavefronts a product: no more than a rung of the ladder.
+
+    It is the first rung that reached a share of cuBLAS's speed in the recording.
+    """
+
+    share_of_cublas: float
+
+    def goal(self, workload: Workload) -> str:
+        """The share of cuBLAS's speed that the rung reached."""
+        return (
+            "Global and shared memory are read no more often than by the first kernel of the "
+            f"ladder that reached {self.share_of_cublas:.0%} of cuBLAS."
+        )
+
+    def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
+        """Both sums beside the rung's, and the line that makes most of the first that is over."""
+        rung = first_rung(self.share_of_cublas)
+        counted = rung_counters(self.share_of_cublas, **workload.counted_at)
+        outcomes = [
+            _compare(
+                traffic,
+                traffic.each * total(counted, traffic.counters) / workload.units,
+                workload,
+                evidence,
+            )
+            for traffic in (_BYTES, _WAVEFRONTS)
+        ]
+        sentences = " ".join(one.sentence for one in outcomes)
+        comparison = (
+            f"{sentences} The limits are those of {rung.name}, at {rung.share:.0%} of cuBLAS."
+        )
+        over = next((one for one in outcomes if not one.met), None)
+        if over is None:
+            return Outcome(True, f"{comparison} Whether it is as fast, a GPU can confirm.")
+        return Outcome(False, comparison, over.line)
+
+
+def _compare(traffic: _Traffic, most: float, workload: Workload, evidence: Evidence) -> Outcome:
+    """Whether a kernel's traffic is at most so much for each unit of the work."""
+    atomic = next(calls_of(evidence.kernel.body, ATOMIC_FUNCTIONS), None)
+    if atomic is not None:
+        return Outcome(
+            False,
+            f"Line {atomic.span.line} calls {atomic.function}, which the counters leave out. Write "
+            "it with plain loads and stores.",
+            atomic.span.line,
+        )
+    counts = {
+        line: traffic.each * total(found, traffic.counters)
+        for line, found in evidence.counted.report.lines.items()
+    }
+    share = sum(counts.values()) / workload.units
+    found = f"{share:,.4g} {traffic.words} per {workload.unit}; at most {most:,.4g}."
+    if share <= most + ROUNDING:
+        return Outcome(True, found)
+    worst = max(counts, key=lambda line: counts[line])
+    part = counts[worst] / sum(counts.values())
+    where = f"Line {worst} makes {part:.0%} of them" if part < 1 else f"Line {worst} makes all"
+    return Outcome(False, f"{found} {where}.", worst)
