@@ -32,8 +32,8 @@ from ui.run.compute import (
     open_view,
     recording_key,
 )
+from ui.run.displayed_hazard import hazardous_view, select_hazard
 from ui.run.follow_click import follow_click
-from ui.run.told_hazard import hazardous_view, told_hazard
 from ui.step.state import KEY
 from ui.view import own_link
 from ui.view.presets import source
@@ -317,12 +317,12 @@ def test_two_scenes_of_one_kernel_draw_alike(name: str, look: Look) -> None:
 
 def test_the_hazard_of_the_scene_beside_is_shown_in_both() -> None:
     view = View(own=REDUCTION, partner=Partner("own", (), ("first-barrier",), Schedule.LOCKSTEP))
-    told = told_hazard(open_view(view).reports)
-    assert told is not None
-    assert told.side == 1
-    shown = hazardous_view(view, told)
+    displayed = select_hazard(open_view(view).reports)
+    assert displayed is not None
+    assert displayed.side == 1
+    shown = hazardous_view(view, displayed)
     assert shown.own == REDUCTION
     left, right = load_sides(shown)
     assert (left.block, left.thread) == (right.block, right.thread)
     step = load_pairs(shown)[shown.step].sides[1]
-    assert step.line in told.hazard.lines
+    assert step.line in displayed.hazard.lines

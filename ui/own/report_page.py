@@ -19,8 +19,8 @@ from ui.own import verdict_html
 from ui.own.launch_text import summarize_launch
 from ui.own.problems import Problem, mark_hazards
 from ui.own.verdict_views import hazard_view, wrong_view
+from ui.run.displayed_hazard import DisplayedHazard, hazardous_view, view_at_line
 from ui.run.standalone import draw_standalone
-from ui.run.told_hazard import Told, hazardous_view, view_at_line
 from ui.view.view_url import View
 from ui.web_page.web_files import read_web
 from ui.web_page.write_style import write_style
@@ -93,7 +93,7 @@ def _first_view(own: OwnKernel, verdict: Verdict | None) -> View:
         return View(own=own)
     if verdict.hazards:
         found = verdict.hazards[0]
-        return hazardous_view(hazard_view(own, found), Told(found.hazard, 0))
+        return hazardous_view(hazard_view(own, found), DisplayedHazard(found.hazard, 0))
     wrong = next((one for one in verdict.checks if one.wrong is not None), None)
     if wrong is not None and wrong.wrong is not None and wrong.wrong.line is not None:
         return view_at_line(wrong_view(own, wrong), wrong.wrong.line)

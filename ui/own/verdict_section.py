@@ -15,12 +15,12 @@ from simulator.verdict.verdict import (
 )
 from ui.own import verdict_html
 from ui.own.verdict_views import hazard_view, wrong_view
-from ui.run.told_hazard import Told
+from ui.run.displayed_hazard import DisplayedHazard
 from ui.view.view_url import View
 from ui.web_page.press import press
 
 # Opens the scene of a view, at a hazard or at a line that the view's thread is at.
-Open = Callable[[View, Told | None, int | None], None]
+Open = Callable[[View, DisplayedHazard | None, int | None], None]
 
 
 def draw_verdict(own: OwnKernel, verdict: Verdict, open_scene: Open) -> None:
@@ -75,7 +75,7 @@ def _first_wrong(verdict: Verdict) -> SizeCheck | None:
 
 def _draw_hazard_button(own: OwnKernel, found: FoundHazard, key: str, open_scene: Open) -> None:
     if press(st.button, "Show it", key, icon=":material/play_arrow:"):
-        open_scene(hazard_view(own, found), Told(found.hazard, 0), None)
+        open_scene(hazard_view(own, found), DisplayedHazard(found.hazard, 0), None)
 
 
 def _draw_wrong_button(own: OwnKernel, check: SizeCheck, key: str, open_scene: Open) -> None:

@@ -12,7 +12,7 @@ from ui.view.view_url import SCHEDULES, View
 
 
 def hazard_view(own: OwnKernel, found: FoundHazard) -> View:
-    """The view of a launch that shows a hazard; ui.run.told_hazard finds the step in it."""
+    """The view of a launch that shows a hazard; ui.run.displayed_hazard finds the step in it."""
     return View(own=at_numbers(own, found.numbers))
 
 

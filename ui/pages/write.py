@@ -39,8 +39,8 @@ from ui.own.problems import Problem, mark_hazards, mark_line
 from ui.own.verdict_section import draw_first_button, draw_verdict
 from ui.run.broken_section import draw_broken, list_broken
 from ui.run.cache import answers
+from ui.run.displayed_hazard import DisplayedHazard
 from ui.run.mailbox import STEP_PAGE, mailbox, open_view
-from ui.run.told_hazard import Told
 from ui.step.state import step_state
 from ui.view import own_link, presets
 from ui.view.view_url import View, from_query, to_query
@@ -410,11 +410,13 @@ def next_exercise(exercise: Exercise) -> Exercise | None:
     return found[index] if index < len(found) else None
 
 
-def open_scene(draft: Draft, view: View, told: Told | None = None, line: int | None = None) -> None:
+def open_scene(
+    draft: Draft, view: View, displayed: DisplayedHazard | None = None, line: int | None = None
+) -> None:
     """Go to the Step page, at a hazard or at the line that the view's thread is at."""
     assert view.own is not None
     draft.seen.add(view.own.text)
-    mailbox().request(view, told=told, line=line)
+    mailbox().request(view, displayed=displayed, line=line)
     # The address of the Step page, if it was there: another one would count as a link.
     st.switch_page(STEP_PAGE, query_params=step_state().address or to_query(view))
 

@@ -1,4 +1,4 @@
-"""What a visitor has requested to see next, told from what the controls show."""
+"""What a visitor has requested to see next, kept apart from what the controls show."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ui.run.told_hazard import Told
+from ui.run.displayed_hazard import DisplayedHazard
 from ui.view.presets import Preset
 from ui.view.view_url import View, to_query
 
@@ -20,7 +20,7 @@ class Requested:
     view: View
     notices: tuple[str, ...]
     preset: Preset | None  # its sentence stands above the view
-    told: Told | None  # the hazard at which it begins
+    displayed: DisplayedHazard | None  # the hazard at which it begins
     line: int | None  # the line of the text at which its thread begins; else the view's own step
 
 
@@ -36,10 +36,10 @@ class Mailbox:
 
     def request(
         self, view: View, notices: tuple[str, ...] = (), preset: Preset | None = None,
-        told: Told | None = None, line: int | None = None,
+        displayed: DisplayedHazard | None = None, line: int | None = None,
     ) -> None:  # fmt: skip
         """Show a view, as a preset's, from the next script run on."""
-        self.requested = Requested(view, notices, preset, told, line)
+        self.requested = Requested(view, notices, preset, displayed, line)
 
 
 def open_view(view: View) -> None:

@@ -10,8 +10,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.run.cache import answers
 from ui.run.compute import figure_key
+from ui.run.displayed_hazard import hazardous_view, view_at_line
 from ui.run.mailbox import Requested, mailbox
-from ui.run.told_hazard import hazardous_view, view_at_line
 from ui.scene.stepper import Place, read_stepper
 from ui.step.state import KERNEL, control_key, step_state
 from ui.view import own_link
@@ -60,8 +60,8 @@ def is_history_navigation() -> bool:
 def show_requested(requested: Requested) -> None:
     """Set every control to a requested view, and close the popovers."""
     view = requested.view
-    if requested.told is not None:
-        view = answers().ask(hazardous_view, figure_key(view), requested.told)
+    if requested.displayed is not None:
+        view = answers().ask(hazardous_view, figure_key(view), requested.displayed)
         view = replace(view, stage=requested.view.stage)
     if requested.line is not None:
         view = answers().ask(view_at_line, figure_key(view), requested.line)

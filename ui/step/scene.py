@@ -27,7 +27,7 @@ from ui.scene.stepper import (
     send_frames,
 )
 from ui.step.address import is_same_but_step, store_step, store_view, without_step
-from ui.step.hazards import open_told_hazard
+from ui.step.hazards import open_displayed_hazard
 from ui.step.state import Drawn, entered, step_state
 from ui.view.view_url import View, to_query, usual_step
 from ui.web_page.plain_text import plain_text
@@ -76,7 +76,7 @@ def draw_scene_of(opened: Opened) -> None:
     if reported.click is not None:
         handle_click(opened, reported.click)
     if reported.choice is not None and reported.choice.name == "hazard":
-        open_told_hazard()
+        open_displayed_hazard()
     elif reported.choice is not None:
         store_view(choose_look(state.view, reported.choice))
     view = state.view

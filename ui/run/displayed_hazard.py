@@ -1,4 +1,4 @@
-"""The hazard that a page tells of, and the view in which it is seen to happen."""
+"""The hazard shown above the scene, and the view that demonstrates it."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ui.view.view_url import SCHEDULES, View, follow, from_query, to_query
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A hazard, and which scene has it."""
+class DisplayedHazard:
+    """A hazard, and the scene that it occurs in."""
 
     hazard: Hazard
-    side: int  # 0, or 1 for the one on the right
+    side: int  # 0, or 1 for the scene on the right
 
 
-def told_hazard(reports: Sequence[Report]) -> Told | None:
-    """The hazard that is told above the scene: of the first side that has any, what matters most.
+def select_hazard(reports: Sequence[Report]) -> DisplayedHazard | None:
+    """The hazard to show above the scene: the most severe one of the first side that has any.
 
     An access outside its array may end a launch on a GPU; a race with a witness gives wrong values.
     """
@@ -36,24 +36,24 @@ def told_hazard(reports: Sequence[Report]) -> Told | None:
                 report.hazards,
                 key=lambda one: (one.kind is HazardKind.OUT_OF_BOUNDS, one.witness is not None),
             )
-            return Told(most, side)
+            return DisplayedHazard(most, side)
     return None
 
 
-def hazardous_view(view: View, told: Told) -> View:
+def hazardous_view(view: View, displayed: DisplayedHazard) -> View:
     """The view at a hazard: the thread that its witness names, in its order of the warps.
 
     Of a hazard without such a witness it is the example's thread, in the side's own order. On the
     right of two scenes, the left thread of the same cell gets the focus.
     """
-    hazard, side = told.hazard, load_sides(view)[told.side]
+    hazard, side = displayed.hazard, load_sides(view)[displayed.side]
     witness, example = hazard.witness, hazard.example
     block, thread, schedule = example.block, example.thread, side.schedule
     if witness is not None and witness.thread is not None and witness.order in SCHEDULES:
         thread, schedule = witness.thread, Schedule(witness.order)
     z = block[2], thread[2]
     side = replace(side, block=block[:2], thread=thread[:2], z=z, schedule=schedule)
-    if told.side:
+    if displayed.side:
         view = _focus_on_right_thread(view, side)
         side = load_sides(view)[1]
     else:
@@ -61,7 +61,7 @@ def hazardous_view(view: View, told: Told) -> View:
         beside = None if view.partner is None else follow(view.partner, view, shown)
         view = replace(shown, partner=beside)
     step = _find_hazard(side, hazard.lines, example.iterations, witness is not None)
-    return replace(view, step=scene_step(view, step, told.side))
+    return replace(view, step=scene_step(view, step, displayed.side))
 
 
 def view_at_line(view: View, line: int) -> View:
