@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.jobs.kept import kept
+from ui.jobs.result_cache import result_cache
 from ui.run import compute
 
 
@@ -14,4 +14,4 @@ def forget() -> None:
     for value in vars(compute).values():
         if hasattr(value, "cache_clear") and value.__module__ == compute.__name__:
             value.cache_clear()
-    kept().clear()
+    result_cache().clear()

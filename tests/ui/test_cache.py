@@ -20,8 +20,8 @@ from tests.ui import jobs
 from tests.ui.own_kernels import OWN
 from tests.until import until
 from ui.drawing.look import Look
-from ui.jobs.kept import kept
 from ui.jobs.lanes import Lanes
+from ui.jobs.result_cache import result_cache
 from ui.jobs.workers import Running, StoppedError, Workers
 from ui.run import cache
 from ui.run.cache import Answers
@@ -266,7 +266,7 @@ def test_what_the_time_or_a_lost_process_has_ended_is_not_kept() -> None:
 
 def test_a_worker_does_not_keep_what_the_time_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     view = View(M=4, N=4, K=4, defines=(("TILE", 2),))
-    kept().clear()
+    result_cache().clear()
     with monkeypatch.context() as patch:
         patch.setattr("ui.run.compute.SIMULATE_SECONDS", 0.0)
         patch.setattr("simulator.machine.budget.CLOCK_INTERVAL", 1)

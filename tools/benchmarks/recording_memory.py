@@ -20,8 +20,8 @@ from simulator.guard import used_bytes
 from simulator.verdict.form import ArrayArgument, LaunchForm, NumberArgument, OwnKernel
 from tests.simulator.launches import matmul
 from ui.drawing.look import Look
-from ui.jobs.kept import kept
 from ui.jobs.process_memory import rarely_collect_garbage
+from ui.jobs.result_cache import result_cache
 from ui.run import compute
 from ui.run.compute import open_scene
 from ui.view.view_url import View
@@ -79,10 +79,10 @@ def open_kernels(cells: int) -> list[tuple[int, int]]:
     rarely_collect_garbage()
     compute.SIMULATE_SECONDS = 600.0  # however busy the machine is
     open_scene(View(), Look())
-    used = [(used_bytes(), kept().bytes)]
+    used = [(used_bytes(), result_cache().bytes)]
     for factor in range(KERNELS):
         open_scene(own(cells, factor), Look())
-        used.append((used_bytes(), kept().bytes))
+        used.append((used_bytes(), result_cache().bytes))
     return used
 
 

@@ -16,7 +16,7 @@ from simulator.language.ctype import Array
 from simulator.machine.budget import Progress
 from simulator.split.part import Part, PartTask, simulate_part
 from ui.jobs.job_progress import say
-from ui.jobs.kept import kept
+from ui.jobs.result_cache import result_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def build_grid(grid: Grid) -> tuple[Kernel, Launch]:
 
 def load_grid(grid: Grid) -> tuple[Kernel, Launch]:
     """Build a grid as build_grid does, once."""
-    return kept().ask(grid, build_grid, grid)
+    return result_cache().get_or_compute(grid, build_grid, grid)
 
 
 def load_candidate(grid: Grid) -> Candidate:

@@ -9,7 +9,7 @@ from simulator.frontend.kernel_name import kernel_names
 from simulator.guard import COMPILING, limited
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.guess import guess_form
-from ui.jobs.kept import kept
+from ui.jobs.result_cache import result_cache
 from ui.jobs.settings import check_may_write
 from ui.own.problems import Problem, find_problems
 
@@ -64,7 +64,7 @@ def compile_once(text: str, kernel: str) -> Kernel:
     Raises SourceError, or LaunchError where kernels of one's own are switched off.
     """
     check_may_write()
-    return kept().ask((text, kernel), compile_kernel, text, kernel or None)
+    return result_cache().get_or_compute((text, kernel), compile_kernel, text, kernel or None)
 
 
 def _parameters(kernel: Kernel) -> tuple[Parameter, ...]:

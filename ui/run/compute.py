@@ -40,7 +40,7 @@ from ui.analysis.pairs import Pair, align, pair_navigation, pair_of_step
 from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.drawing.look import Look, Stage
 from ui.jobs.job_progress import say
-from ui.jobs.kept import kept
+from ui.jobs.result_cache import result_cache
 from ui.jobs.settings import check_may_write
 from ui.jobs.workers import Marked
 from ui.run.click_cost import Work, animation
@@ -246,7 +246,7 @@ def load_kernel(view: View) -> Kernel:
 
 
 def _keep_kernel(text: str, name: str, file: str) -> Kernel:
-    return kept().ask((text, name, file), _compile, text, name, file)
+    return result_cache().get_or_compute((text, name, file), _compile, text, name, file)
 
 
 def _compile(text: str, name: str, file: str) -> Kernel:
@@ -283,7 +283,7 @@ def load_recording(view: View) -> Recording:
 
     Raises SourceError or LaunchError, whose sentence the page shows.
     """
-    result = kept().ask(view, _record, view)
+    result = result_cache().get_or_compute(view, _record, view)
     if isinstance(result, Recording):
         return result
     raise result.with_traceback(None)  # else each raise would extend the traceback
@@ -350,7 +350,7 @@ def _cached_sides(view: View) -> tuple[View, View]:
 def load_pairs(view: View) -> tuple[Pair, ...]:
     """The pairs of steps of a view with a partner, which are its scene's steps."""
     left, right = map(recording_key, load_sides(view))
-    return kept().ask(left, _align, left, right)
+    return result_cache().get_or_compute(left, _align, left, right)
 
 
 def _align(left: View, right: View) -> tuple[Pair, ...]:
@@ -373,7 +373,7 @@ def scene_step(view: View, step: int, side: int = 0) -> int:
 def load_navigation(view: View) -> Mapping[str, Any]:
     """The navigation of a view's scene, for the toolbar."""
     sides = tuple(map(recording_key, load_sides(view)))
-    return kept().ask(sides[0], _navigate, sides)
+    return result_cache().get_or_compute(sides[0], _navigate, sides)
 
 
 def _navigate(sides: tuple[View, ...]) -> Mapping[str, Any]:
@@ -381,12 +381,14 @@ def _navigate(sides: tuple[View, ...]) -> Mapping[str, Any]:
     if len(sides) == 1:
         return scene.navigation(recordings[0])
     left, right = sides
-    return pair_navigation(recordings[0], recordings[1], kept().ask(left, _align, left, right))
+    return pair_navigation(
+        recordings[0], recordings[1], result_cache().get_or_compute(left, _align, left, right)
+    )
 
 
 def load_drawing(view: View, look: Look) -> scene.Drawing[Any]:
     """Arrange the scene of a view, in the look that its page has."""
-    return kept().ask(recording_key(view), _arrange, figure_key(view), look)
+    return result_cache().get_or_compute(recording_key(view), _arrange, figure_key(view), look)
 
 
 def _arrange(view: View, look: Look) -> scene.Drawing[Any]:

@@ -1,4 +1,4 @@
-"""What a process keeps of what it computed: the latest, up to so many bytes."""
+"""A per-process LRU cache of results, bounded in bytes."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ Arguments = TypeVarTuple("Arguments")
 Results = dict[Hashable, Any]  # of one subject, by function and arguments
 
 
-class Kept:
-    """Results of functions, those of one subject together: a recording with what it is drawn from.
+class ResultCache:
+    """Results of functions, grouped by subject: a recording with what is derived from it.
 
-    Subjects that were asked for longest ago are dropped beyond the limit; the latest stays whatever
-    its size.
+    Beyond the limit the least recently used subjects are evicted, with all of their results. The
+    subject used last stays, whatever its size.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
         self._subjects: LRUCache[Hashable, Results] = LRUCache(limit, self._size)
 
-    def ask(
+    def get_or_compute(
         self,
         subject: Hashable,
         function: Callable[[*Arguments], Result],
         *arguments: *Arguments,
     ) -> Result:
-        """The result of a function, which is computed unless it is there; its error is raised.
+        """The cached result of a function, or the one that it returns now; its errors are raised.
 
-        The arguments are hashable. The function may ask for other results.
+        The arguments are hashable. The function may use the cache itself.
         """
         key = (function, arguments)
         results = self._subjects.get(subject, {})
         if key not in results:
             result = function(*arguments)
-            # The function may have asked for results of this subject, or dropped them.
+            # The function may have added results of this subject, or evicted them.
             self._put(subject, self._subjects.get(subject, {}) | {key: result})
             return result
         return cast(Result, results[key])
 
     def clear(self) -> None:
-        """Drop everything."""
+        """Evict everything."""
         self._subjects.clear()
 
     @property
@@ -76,9 +76,9 @@ class Kept:
 
 
 @functools.cache
-def kept() -> Kept:
-    """What this process keeps."""
-    return Kept()
+def result_cache() -> ResultCache:
+    """The cache of this process."""
+    return ResultCache()
 
 
 def bytes_of(root: object) -> int:
