@@ -18,9 +18,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
 
+from gpu.fair_queue import FairQueue
 from gpu.faults import explain
 from gpu.json_data import decode
-from gpu.line import Line
 from gpu.progress import Progress
 from simulator.guard import ENDED, State, tell
 from simulator.language.printable import without_folders
@@ -158,7 +158,7 @@ class Worker:
     def __init__(self, command: tuple[str, ...] | None = None) -> None:
         self._command = command or COMMAND
         self._turn = threading.Condition()
-        self._line = Line[Job]()
+        self._queue = FairQueue[Job]()
         self._child: Child | None = None
         self._number = 0
         self._found: dict[int, Mapping[str, Any]] = {}  # by a GPU's number: what status found
@@ -170,7 +170,7 @@ class Worker:
         """
         job = Job(request, limit)
         with self._turn:
-            self._line.join(job, owner)
+            self._queue.join(job, owner)
         threading.Thread(target=self._serve, args=(job,), daemon=True).start()
         return job
 
@@ -189,20 +189,20 @@ class Worker:
     def close(self) -> None:
         """End the process and whatever it runs; a later job starts another."""
         with self._turn:
-            for job in self._line:
+            for job in self._queue:
                 job.cancel()
             self._turn.notify_all()
-            self._turn.wait_for(lambda: not list(self._line), timeout=KILL_SECONDS + 1)
+            self._turn.wait_for(lambda: not list(self._queue), timeout=KILL_SECONDS + 1)
         self._replace()
         self._found.clear()
 
     def _serve(self, job: Job) -> None:
         with self._turn:
-            while (before := self._line.before(job)) and not job.cancelled.is_set():
+            while (before := self._queue.before(job)) and not job.cancelled.is_set():
                 job.move(waiting(before))
                 self._turn.wait(POLL_SECONDS)
             if not job.cancelled.is_set():
-                self._line.start(job)
+                self._queue.start(job)
         try:
             job.move(self._run(job))
         except Exception as error:
@@ -211,7 +211,7 @@ class Worker:
             job.move(JobState("failed", f"Tilewise could not run this on the GPU: {why}"))
         finally:
             with self._turn:
-                self._line.leave(job)
+                self._queue.leave(job)
                 self._turn.notify_all()
 
     def _run(self, job: Job) -> JobState:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ui.gpu.gpu_turns import RESOURCE
+from ui.gpu.cluster_queue import RESOURCE
 
 ROOT = Path(__file__).resolve().parent.parent
 PORT = "8501"

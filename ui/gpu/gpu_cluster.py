@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gpu.worker import Job, JobState, WorkerError, waiting
-from ui.gpu import gpu_task, gpu_turns
-from ui.gpu.gpu_turns import RESOURCE, JobName, Look
+from ui.gpu import cluster_queue, gpu_task
+from ui.gpu.cluster_queue import RESOURCE, JobName, QueuePosition
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -42,7 +42,7 @@ class Run:
 
 
 class GpuCluster:
-    """Runs jobs on a cluster's workers with a GPU, each in its turn among those of all apps.
+    """Runs jobs on a cluster's workers with a GPU, in one queue with those of all apps.
 
     A job goes to a worker when that is free for it and not before: Dask would give it to one at
     once, where it would stay behind that worker's jobs while another GPU is free, and would be
@@ -66,7 +66,7 @@ class GpuCluster:
     def workers(self) -> tuple[str, ...]:
         """The addresses of the workers with a GPU; none where the scheduler does not answer."""
         try:
-            found: tuple[str, ...] = self._client.run_on_scheduler(gpu_turns.gpu_workers)
+            found: tuple[str, ...] = self._client.run_on_scheduler(cluster_queue.gpu_workers)
         except (OSError, ValueError):
             return ()
         return found
@@ -94,7 +94,7 @@ class GpuCluster:
 
     def _serve(self, job: Job, name: JobName, owner: str | None) -> None:
         try:
-            self._client.run_on_scheduler(gpu_turns.join, name, owner)
+            self._client.run_on_scheduler(cluster_queue.join, name, owner)
             job.move(self._follow(job, name))
         except OSError as error:
             job.move(JobState("failed", f"The cluster's scheduler does not answer: {error}"))
@@ -102,23 +102,23 @@ class GpuCluster:
             traceback.print_exc()
             job.move(JobState("failed", f"The cluster could not run this: {error}"))
         finally:
-            with contextlib.suppress(Exception):  # the scheduler has gone, and the line with it
-                self._client.run_on_scheduler(gpu_turns.leave, name)
+            with contextlib.suppress(Exception):  # the scheduler has gone, and the queue with it
+                self._client.run_on_scheduler(cluster_queue.leave, name)
 
     def _follow(self, job: Job, name: JobName) -> JobState:
-        """Follow a job through the line and at its workers to its last state."""
+        """Follow a job through the queue and at its workers to its last state."""
         run: Run | None = None
         try:
             while not job.cancelled.is_set():
-                seen: Look = self._client.run_on_scheduler(gpu_turns.look, name)
-                if seen.losses == TRIES:
+                position: QueuePosition = self._client.run_on_scheduler(cluster_queue.poll, name)
+                if position.losses == TRIES:
                     return LOST
-                if run and run.worker != seen.worker:
+                if run and run.worker != position.worker:
                     self._end(run)
                     run = None
-                if seen.worker and not run:
-                    run = self._start(job, name, seen.worker)
-                job.move(self._state(seen, run))
+                if position.worker and not run:
+                    run = self._start(job, name, position.worker)
+                job.move(self._state(position, run))
                 if run is None:
                     job.cancelled.wait(POLL_SECONDS)
                 elif run.ended.wait(POLL_SECONDS):
@@ -147,13 +147,13 @@ class GpuCluster:
         run.task.cancel()
         del self._heard[run.task.key]
 
-    def _state(self, seen: Look, run: Run | None) -> JobState:
+    def _state(self, position: QueuePosition, run: Run | None) -> JobState:
         """The state of a job that has not ended."""
         if run:
             return self._heard[run.task.key]
-        if seen.losses:
+        if position.losses:
             return AGAIN
-        return waiting(seen.before) if seen.gpus else NO_GPU
+        return waiting(position.before) if position.gpus else NO_GPU
 
     def _hear(self, event: tuple[float, Mapping[str, Any]]) -> None:
         _, said = event

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
-from gpu.line import Line
+from gpu.fair_queue import FairQueue
 from ui.jobs.workers import Marked, Running, StoppedError, in_line, settle
 
 P = ParamSpec("P")
@@ -38,7 +38,7 @@ class Lanes:
         self._workers = workers
         self._lock = threading.RLock()
         self._free = set(range(count))
-        self._line: Line[LongJob] = Line()
+        self._queue: FairQueue[LongJob] = FairQueue()
         self._lane_of: dict[LongJob, int] = {}  # of those that run
 
     def submit(
@@ -57,34 +57,34 @@ class Lanes:
         job.future.said = functools.partial(self._said, job)
         job.future.stop = functools.partial(self._take_back, job)
         with self._lock:
-            self._line.join(job, owner or None, work)
+            self._queue.join(job, owner or None, work)
         self._assign()
         return job.future
 
     def _said(self, job: LongJob) -> str:
         with self._lock, suppress(ValueError):
-            return in_line(self._line.before(job))
+            return in_line(self._queue.before(job))
         return ""
 
     def _take_back(self, job: LongJob) -> None:
         job.is_stopped = True
         if job.future.cancel():
             with self._lock:
-                self._line.leave(job)
+                self._queue.leave(job)
 
     def _assign(self) -> None:
         """Give jobs to lanes that have none."""
         while True:
             with self._lock:
-                job = next((one for one in self._line if one not in self._lane_of), None)
+                job = next((one for one in self._queue if one not in self._lane_of), None)
                 if job is None or not self._free:
                     return
                 if not job.future.set_running_or_notify_cancel():
-                    self._line.leave(job)
+                    self._queue.leave(job)
                     continue
                 lane = self._lane_of[job] = min(self._free)
                 self._free.remove(lane)
-                self._line.start(job)
+                self._queue.start(job)
             try:
                 running = self._workers.submit(Marked(job.function, lane=lane), *job.arguments)
             except Exception as error:  # whatever it is, the lane and the job must not be lost
@@ -103,6 +103,6 @@ class Lanes:
 
     def _end(self, job: LongJob, result: object, error: BaseException | None) -> None:
         with self._lock:
-            self._line.leave(job)
+            self._queue.leave(job)
             self._free.add(self._lane_of.pop(job))
         settle(job.future, result, error)

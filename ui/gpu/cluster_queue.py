@@ -1,4 +1,4 @@
-"""Whose turn it is at which of a cluster's GPUs: its scheduler knows, for several apps share it.
+"""The queue of a cluster's GPUs, held by its scheduler, since several apps share it.
 
 The functions run on the scheduler, one at a time, as `Client.run_on_scheduler` does.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gpu.line import Line
+from gpu.fair_queue import FairQueue
 
 if TYPE_CHECKING:
     from distributed import Scheduler
 
 RESOURCE = "GPU"  # what a Dask worker with a GPU is started with: --resources GPU=1
-EXTENSION = "tilewise-gpu-turns"  # where the scheduler has them
+EXTENSION = "tilewise-gpu-queue"  # where the scheduler has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +26,23 @@ class JobName:
 
 
 @dataclass(slots=True)
-class Turns:
-    """The line of all apps' jobs, and the workers of those that have their turn."""
+class GpuQueue:
+    """All apps' jobs in their order, and the workers of those that run."""
 
-    line: Line[JobName] = field(default_factory=Line)
+    jobs: FairQueue[JobName] = field(default_factory=FairQueue)
     workers: dict[JobName, str] = field(default_factory=dict)  # addresses
     losses: dict[JobName, int] = field(default_factory=dict)  # workers that ended with the job
 
     def leave(self, job: JobName) -> None:
         """Remove a job."""
-        self.line.leave(job)
+        self.jobs.leave(job)
         self.workers.pop(job, None)
         self.losses.pop(job, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """How a job stands."""
+class QueuePosition:
+    """A job's position in the queue, and its worker."""
 
     before: int  # jobs
     worker: str | None  # the address of its worker, None where it has none
@@ -62,35 +62,35 @@ def gpu_workers(dask_scheduler: Scheduler) -> tuple[str, ...]:
 
 
 def join(job: JobName, owner: str | None, dask_scheduler: Scheduler) -> None:
-    """Add a job to the line."""
-    _turns(dask_scheduler).line.join(job, owner)
+    """Add a job to the queue."""
+    _queue(dask_scheduler).jobs.join(job, owner)
 
 
-def look(job: JobName, dask_scheduler: Scheduler) -> Look:
-    """How a job stands; it gets a worker if it is its turn and one is free."""
-    turns, workers = _turns(dask_scheduler), gpu_workers(dask_scheduler)
-    for one in list(turns.line):
+def poll(job: JobName, dask_scheduler: Scheduler) -> QueuePosition:
+    """A job's position; a free worker is assigned to it if it is the next to run."""
+    queue, workers = _queue(dask_scheduler), gpu_workers(dask_scheduler)
+    for one in list(queue.jobs):
         if one.client not in dask_scheduler.clients:  # its app has ended
-            turns.leave(one)
-    for one, worker in list(turns.workers.items()):
+            queue.leave(one)
+    for one, worker in list(queue.workers.items()):
         if worker not in workers:
-            del turns.workers[one]
-            turns.losses[one] = turns.losses.get(one, 0) + 1
-    free = [worker for worker in workers if worker not in turns.workers.values()]
-    waiting = [one for one in turns.line if one not in turns.workers]
+            del queue.workers[one]
+            queue.losses[one] = queue.losses.get(one, 0) + 1
+    free = [worker for worker in workers if worker not in queue.workers.values()]
+    waiting = [one for one in queue.jobs if one not in queue.workers]
     if job in waiting[: len(free)]:
-        turns.workers[job] = free[waiting.index(job)]
-        turns.line.start(job)
-    return Look(
-        turns.line.before(job), turns.workers.get(job), turns.losses.get(job, 0), len(workers)
+        queue.workers[job] = free[waiting.index(job)]
+        queue.jobs.start(job)
+    return QueuePosition(
+        queue.jobs.before(job), queue.workers.get(job), queue.losses.get(job, 0), len(workers)
     )
 
 
 def leave(job: JobName, dask_scheduler: Scheduler) -> None:
-    """Remove a job, whether it has had its turn or not."""
-    _turns(dask_scheduler).leave(job)
+    """Remove a job, whether it has run or not."""
+    _queue(dask_scheduler).leave(job)
 
 
-def _turns(scheduler: Scheduler) -> Turns:
-    found: Turns = scheduler.extensions.setdefault(EXTENSION, Turns())
+def _queue(scheduler: Scheduler) -> GpuQueue:
+    found: GpuQueue = scheduler.extensions.setdefault(EXTENSION, GpuQueue())
     return found

@@ -1,4 +1,4 @@
-"""Who is next: a line in which no owner has a second turn before another's first."""
+"""A fair queue: no owner has a second turn before another's first."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ class Place:
 
     owner: Hashable
     round: int
-    first: bool  # whether its owner has had no turn, and has no other job in the line
+    first: bool  # whether its owner has had no turn, and has no other job in the queue
     work: float  # as estimated, in any unit
     arrival: int
     running: bool = False
 
 
-class Line(Generic[Name]):
+class FairQueue(Generic[Name]):
     """Jobs in the order in which they run, by name.
 
     An owner's jobs are of one round after another, and none is of an earlier round than the job at
-    the head of the line: who comes late does not make up for the turns of others. Within a round
+    the head of the queue: who comes late does not make up for the turns of others. Within a round
     first jobs of an owner come before others, then those of less work, then those that came
-    earlier. Once the line is empty, all turns are forgotten.
+    earlier. Once the queue is empty, all turns are forgotten.
 
-    >>> line = Line[str]()
+    >>> queue = FairQueue[str]()
     >>> for name in ("a1", "a2", "a3", "b1", "b2", "c1"):
-    ...     line.join(name, owner=name[0])
-    >>> list(line)
+    ...     queue.join(name, owner=name[0])
+    >>> list(queue)
     ['a1', 'b1', 'c1', 'a2', 'b2', 'a3']
     """
 
@@ -64,7 +64,7 @@ class Line(Generic[Name]):
         self._turns[place.owner] = place.round
 
     def leave(self, name: Name) -> None:
-        """Remove a job, wherever it is; nothing where it is not in the line."""
+        """Remove a job, wherever it is; nothing where it is not in the queue."""
         self._places.pop(name, None)
         if not self._places:
             self._turns.clear()
