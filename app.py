@@ -75,13 +75,13 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
     from ui.own import editor
     from ui.run.executor import executor
     from ui.serving import hosts
+    from ui.serving.log_rate_limit import limit_log_rate
     from ui.serving.preload import preload
-    from ui.serving.seldom import bound_log
     from ui.serving.start import StartError, check_limits, check_worker
     from ui.serving.while_serving import while_serving
     from ui.web_page.index_page import routes
 
-    bound_log()
+    limit_log_rate()
     limit_fragments()
     try:
         middleware = hosts.middleware()

@@ -68,7 +68,7 @@ class JobState:
 
 
 def waiting(before: int) -> JobState:
-    """The state of a job with some before it in the line."""
+    """The state of a job with some before it in the queue."""
     if not before:
         return JobState("waiting", "Next in the line")
     jobs = "one job" if before == 1 else f"{before} jobs"
