@@ -10,6 +10,7 @@ from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.language.tree import Kernel
 from simulator.sentences import verdicts
 from simulator.verdict.form import ArrayArgument, LaunchForm, OwnKernel
+from simulator.verdict.likely_task import find_likely_task
 from simulator.verdict.limited import limit
 from simulator.verdict.mend import mend
 from simulator.verdict.neighbours import neighbours
@@ -20,7 +21,6 @@ from simulator.verdict.probe import Probe
 from simulator.verdict.reference import find_reference
 from simulator.verdict.residency import occupancy
 from simulator.verdict.runs import ALL_SECONDS, Runs
-from simulator.verdict.seeming import seems
 from simulator.verdict.sizes import Trial, trials
 from simulator.verdict.tasks import FACTOR, OTHER_PRODUCTS, PRODUCT, PRODUCT_ROLES, TASKS, Task
 from simulator.verdict.traffic import costliest_line, line_traffic
@@ -64,7 +64,7 @@ def judge(
             limits = limit(kernel, own.form, planned[0].tiles, checks, hazards)
         state = State.LIMITED if limits else state
     elif state is State.UNCHECKED:
-        nearest, mended = seems(runs, planned[0])
+        nearest, mended = find_likely_task(runs, planned[0])
     rows, costliest = _costs(runs, planned[0], task)
     fits = occupancy(kernel, runs.launch, registers) if runs.launch is not None else None
     report = runs.report

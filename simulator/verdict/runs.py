@@ -29,9 +29,9 @@ from simulator.verdict.form import LaunchForm, with_fractions
 from simulator.verdict.launches import arrays_by_role, build_launch
 from simulator.verdict.reference import TERMS, Reference
 from simulator.verdict.sizes import TILE_SIDE, Trial
-from simulator.verdict.story import Operands, as_number, explain
 from simulator.verdict.tasks import LARGEST_WORK, PRODUCT_ROLES, Task, wrong_cells
 from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck, WrongCell
+from simulator.verdict.wrong_cell_trace import Operands, as_number, trace_wrong_cell
 
 ALL_SECONDS = 3.0  # of a processor, for all sizes beside the form's own together
 FIRST_SECONDS = 1.5  # of a processor, until the first blocks are done: an endless loop is told soon
@@ -198,7 +198,7 @@ class Runs:
             self.explained += 1
             cell = int(np.ravel_multi_index(first.index, expected.shape))
             operands = self._operands(before, trial.sizes, first.index)
-            return explain(self.kernel, launch, first, cell, operands)
+            return trace_wrong_cell(self.kernel, launch, first, cell, operands)
         return None
 
     def _compare_with_reference(
@@ -218,10 +218,10 @@ class Runs:
                 result = after[name].reshape(cells.shape)
                 first = _wrong_cell(name, result, cells, wrong, order)
                 cell = int(np.ravel_multi_index(first.index, cells.shape))
-                told = explain(self.kernel, launch, first, cell, None)
+                traced = trace_wrong_cell(self.kernel, launch, first, cell, None)
                 assert self.reference is not None
-                said = f"{told.sentence} {verdicts.as_computed_by(self.reference.name)}"
-                return replace(told, sentence=said)
+                sentence = f"{traced.sentence} {verdicts.as_computed_by(self.reference.name)}"
+                return replace(traced, sentence=sentence)
         return None
 
     def _operands(

@@ -1,4 +1,4 @@
-"""What a kernel seems to be that no task explains: it is asked, and not accused."""
+"""The task that a kernel likely computes, where its results match none: a question, no verdict."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ TRIED = 3  # sizes at which a kernel is run as what its name says
 SECONDS = 1.0  # of a processor, for each
 
 
-def seems(runs: Runs, planned: Trial) -> tuple[str, Repair | None]:
-    """The sentence about what a kernel seems to be, and the change with which it is that.
+def find_likely_task(runs: Runs, planned: Trial) -> tuple[str, Repair | None]:
+    """The sentence that names a kernel's likely task, and the change with which it computes that.
 
-    ("", None) where nothing tells. runs are those of the form's own sizes, without a task.
+    ("", None) where nothing indicates one. runs are those of the form's own sizes, without a task.
     """
     if runs.report is None or runs.launch is None:
         return "", None

@@ -1,4 +1,4 @@
-"""How a wrong cell came about: who stored it, and which operand was not the one that it needs."""
+"""Traces a wrong cell: which thread stored it, and which of its operands was the wrong one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from simulator.verdict.verdict import CellRead, WrongCell
 
 SECONDS = 2.0  # for the launch, and for its block once more
 MAX_READS = 20_000  # of a thread that are kept
-LAST_READS = 4  # that are told where the wrong one is not known
+LAST_READS = 4  # that are listed where the wrong one is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,12 @@ class Operands:
     right: Array
 
 
-def explain(
+def trace_wrong_cell(
     kernel: Kernel, launch: Launch, wrong: WrongCell, cell: int, operands: Operands | None
 ) -> WrongCell:
-    """A wrong cell with what its thread did, in its sentence too, as far as that can be told.
+    """A wrong cell with its thread, line and reads, as far as a run shows them.
 
-    cell is its number in its array.
+    Its sentence says them too. cell is its number in its array.
     """
     schedule = Schedule(wrong.order)
     stores = _Stores(wrong.array, cell)
@@ -58,17 +58,19 @@ def explain(
         return wrong
     names = format_index(thread, launch.block), format_index(block, launch.grid)
     who = verdicts.stored(*names, line, len(stores.threads) - 1)
-    found, told = _operand(reads.reads, operands) if operands is not None else (None, "")
+    found, explanation = _operand(reads.reads, operands) if operands is not None else (None, "")
     if operands is not None and not reads.reads:
-        told = verdicts.few_products(0, operands.left.size)
-    told = told or verdicts.last_reads([_held(one) for one in reads.reads[-LAST_READS:]])
+        explanation = verdicts.few_products(0, operands.left.size)
+    explanation = explanation or verdicts.last_reads(
+        [_held(one) for one in reads.reads[-LAST_READS:]]
+    )
     return replace(
         wrong,
         block=block,
         thread=thread,
         line=line,
         reads=(found,) if found is not None else tuple(reads.reads[-LAST_READS:]),
-        sentence=f"{wrong.sentence} {who} {told}",
+        sentence=f"{wrong.sentence} {who} {explanation}",
     )
 
 
