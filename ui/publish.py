@@ -129,7 +129,7 @@ def list_pages(views: Iterable[View]) -> list[Page]:
     """A page for each preset, and for each further view."""
     pages: dict[str, Page] = {}
     for preset in presets():
-        group = "One kernel" if preset.view.partner is None else "Two kernels beside each other"
+        group = "One kernel" if preset.view.comparison is None else "Two kernels beside each other"
         file = _file_name(preset.name, pages)
         pages[file] = Page(file, preset.name, preset.text, preset.view, group)
     for view in dict.fromkeys(views):

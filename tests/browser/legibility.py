@@ -35,7 +35,7 @@ from ui.analysis.pairs import Pair, align
 from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.drawing.look import Look, Stage
 from ui.run.compute import load_kernel, load_launch
-from ui.run.partner import side_names, side_views
+from ui.run.side_by_side import side_names, side_views
 from ui.scene import scene
 from ui.view.presets import changes, presets
 from ui.view.view_url import PARAMETERS, View, from_query
@@ -507,7 +507,7 @@ class Recorded:
     @classmethod
     def of(cls, view: View) -> Recorded:
         """Run a view's block, and that of the scene beside it."""
-        if view.partner is not None:
+        if view.comparison is not None:
             left, right = side_views(view, lambda side: cls.of(side).recording)
             return replace(cls.of(left), beside=cls.of(right))
         kernel, launch = load_kernel(view), load_launch(view)

@@ -128,7 +128,7 @@ def figures(chromium: Browser) -> Iterator[FigurePage]:
         for look in LOOKS
         if look in (EVERYWHERE, IN_TURN[number % len(IN_TURN)] if number % 3 else EVERYWHERE)
         or (view, look) in QUICK
-        or (look == OF_PAIRS and VIEWS[view].partner is not None)
+        or (look == OF_PAIRS and VIEWS[view].comparison is not None)
     ],
 )
 def test_a_scene_can_be_read(

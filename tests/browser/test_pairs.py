@@ -18,7 +18,7 @@ from tests.ui.lecture.lectures import record_view
 from ui.analysis.pairs import Pair, align, pair_navigation
 from ui.drawing.look import Look
 from ui.lecture.pair_layout import areas_for_pair
-from ui.run.partner import side_views
+from ui.run.side_by_side import side_views
 from ui.view.view_url import from_query
 
 pytestmark = pytest.mark.browser

@@ -276,6 +276,6 @@ def test_a_published_scene_can_be_read(
         last = page.evaluate("navigation.steps") - 1
         steps = sorted({0, PAGES[name].view.step, last // 2, last})
         faults = legibility.find_faults(
-            {}, look, PublishedPage(page), steps, is_pair=PAGES[name].view.partner is not None
+            {}, look, PublishedPage(page), steps, is_pair=PAGES[name].view.comparison is not None
         )
         assert [str(fault) for fault in faults] == []

@@ -181,7 +181,7 @@ def test_at_rest_the_pages_beside_a_steps_own_come(visit: Open) -> None:
 @pytest.mark.parametrize("some", [WALKED, pytest.param("the others", marks=pytest.mark.deep)])
 def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, some: str) -> None:
     page = ready(visit("/step?kernel=naive"))
-    changed = [one for one in presets() if one.view.edits or one.view.partner is not None]
+    changed = [one for one in presets() if one.view.edits or one.view.comparison is not None]
     walked = [one for one in presets() if one.name == WALKED]
     for preset in walked if some == WALKED else [one for one in changed if one.name != WALKED]:
         open_preset(page, preset)
@@ -202,7 +202,7 @@ def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, some: str) -> 
 
 
 def open_preset(page: Page, preset: Preset) -> None:
-    page.get_by_role("button", name="Beside" if preset.view.partner else "Presets").click()
+    page.get_by_role("button", name="Beside" if preset.view.comparison else "Presets").click()
     page.get_by_role("button", name=preset.name, exact=True).click()
 
 

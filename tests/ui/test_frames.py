@@ -25,7 +25,7 @@ def frames(query: str, mark: Mark, room: Look = USUAL) -> list[Rectangle]:
     view = parse_address(query)
     look = replace(room, stage=view.stage)
     figure = load_drawing(view, look).plain(range(view.step, view.step + 1))
-    return find_frames(figure, look, mark, is_pair=view.partner is not None)
+    return find_frames(figure, look, mark, is_pair=view.comparison is not None)
 
 
 @pytest.mark.parametrize("room", [USUAL, PHONE], ids=["wide", "phone"])

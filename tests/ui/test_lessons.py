@@ -159,7 +159,7 @@ def test_every_scene_is_sent_with_all_its_steps_and_a_picture_for_paper(part: Sc
 def test_each_lesson_of_a_class_has_a_scene_and_two_have_two_beside_each_other() -> None:
     shows = [one for one in lessons().values() if any(isinstance(p, Stops) for p in one.parts)]
     assert all(any(isinstance(part, ScenePart) for part in one.parts) for one in shows)
-    assert sum(part.view.partner is not None for part in SCENES) >= 2
+    assert sum(part.view.comparison is not None for part in SCENES) >= 2
 
 
 CLAIMS = [part for lesson in lessons().values() for part in lesson.parts if isinstance(part, Claim)]

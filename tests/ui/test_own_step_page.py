@@ -37,7 +37,7 @@ from ui.run.follow_click import follow_click
 from ui.step.state import KEY
 from ui.view import own_link
 from ui.view.presets import source
-from ui.view.view_url import Partner, View, from_query, opening_view, to_query
+from ui.view.view_url import ComparedScene, View, from_query, opening_view, to_query
 
 OUTSIDE_ABOVE = own(
     "__global__ void f(int* v) { if (blockIdx.z * threadIdx.z) v[99] = 1; }", "1,1,2", "2,2,2",
@@ -97,7 +97,7 @@ def test_a_view_of_ones_own_comes_back_from_its_address() -> None:
         View(own=REDUCTION),
         View(own=REDUCTION, block=(1, 0), thread=(5, 0), step=7, schedule=Schedule.DESCENDING,
              stage=Stage.THREADS, edits=("first-barrier",)),
-        View(own=REDUCTION, partner=Partner("own", (), ("first-barrier",), Schedule.ASCENDING)),
+        View(own=REDUCTION, comparison=ComparedScene("own", (), ("first-barrier",), Schedule.ASCENDING)),
     ):  # fmt: skip
         query = to_query(view)
         assert from_query(query) == (view, ())
@@ -118,8 +118,8 @@ def test_odd_values_beside_a_kernel_are_mended() -> None:
         "with": "naive",
     }  # fmt: skip
     view, notices = from_query(query)
-    beside = Partner("own", (), (), Schedule.LOCKSTEP)
-    assert view == View(own=SAXPY, edits=("double",), partner=beside)
+    beside = ComparedScene("own", (), (), Schedule.LOCKSTEP)
+    assert view == View(own=SAXPY, edits=("double",), comparison=beside)
     assert len(notices) == 4
     assert from_query(to_query(view)) == (view, ())
 
@@ -261,62 +261,68 @@ def test_a_kernel_of_ones_own_has_itself_beside_it() -> None:
     assert second.options == ["None", "Own kernel: reduce"]
     second.set_value("own").run()
     view = sound(session)
-    assert view.partner == Partner("own", (), (), Schedule.LOCKSTEP)
+    assert view.comparison == ComparedScene("own", (), (), Schedule.LOCKSTEP)
     assert len(load_pairs(view)) == len(load_recording(recording_key(view)).steps)
     control(session.checkbox, "Right: Remove the first barrier").check().run()
     control(session.selectbox, "Right: the block's warps run").set_value(Schedule.DESCENDING).run()
     view = sound(session)
-    assert view.partner == Partner("own", (), ("first-barrier",), Schedule.DESCENDING)
+    assert view.comparison == ComparedScene("own", (), ("first-barrier",), Schedule.DESCENDING)
     assert view.edits == ()
     left, right = load_sides(view)
     assert source(left) == REDUCTION.text != source(right)
     control(session.selectbox, "A second scene, in lockstep").set_value("None").run()
-    assert sound(session).partner is None
+    assert sound(session).comparison is None
 
 
 @pytest.mark.parametrize(
-    ("query", "partner", "notice"),
+    ("query", "comparison", "notice"),
     [
-        ("tiled", Partner("own", (), (), Schedule.LOCKSTEP), "tiled"),
-        ("own,TILE:4,edits:nonsense", Partner("own", (), (), Schedule.LOCKSTEP), "TILE"),
-        ("own,schedule:ascending", Partner("own", (), (), Schedule.ASCENDING), ""),
+        ("tiled", ComparedScene("own", (), (), Schedule.LOCKSTEP), "tiled"),
+        ("own,TILE:4,edits:nonsense", ComparedScene("own", (), (), Schedule.LOCKSTEP), "TILE"),
+        ("own,schedule:ascending", ComparedScene("own", (), (), Schedule.ASCENDING), ""),
     ],
 )
-def test_what_an_address_may_set_beside_ones_own(query: str, partner: Partner, notice: str) -> None:
+def test_what_an_address_may_set_beside_ones_own(
+    query: str, comparison: ComparedScene, notice: str
+) -> None:
     view, notices = from_query({**to_query(View(own=SAXPY)), "with": query})
-    assert view.partner == partner
+    assert view.comparison == comparison
     assert notice in " ".join(notices)
     assert bool(notices) == bool(notice)
 
 
 def test_a_text_that_is_too_long_to_compare_has_nothing_beside_it(session: AppTest) -> None:
     text = SAXPY.text + "// again\n" * 2000
-    view = View(own=replace(SAXPY, text=text), partner=Partner("own", (), (), Schedule.ASCENDING))
+    view = View(
+        own=replace(SAXPY, text=text), comparison=ComparedScene("own", (), (), Schedule.ASCENDING)
+    )
     visited(session, to_query(view))
     assert not session.exception
     assert "too long for two scenes" in sentence(session)
     control(session.selectbox, "A second scene, in lockstep").set_value("None").run()
-    assert sound(session).partner is None
+    assert sound(session).comparison is None
 
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("look", [Look(), Look(width=374, height=700)])
 @pytest.mark.parametrize("name", ["race", "reduction", "structs", "a hasty product", "printf"])
 def test_two_scenes_of_one_kernel_draw_alike(name: str, look: Look) -> None:
-    partner = Partner("own", (), ("first-barrier",), Schedule.DESCENDING)
-    view = View(own=OWN[name], partner=partner)
+    comparison = ComparedScene("own", (), ("first-barrier",), Schedule.DESCENDING)
+    view = View(own=OWN[name], comparison=comparison)
     drawn, counts = load_drawing(view, look), set()
     for pair in drawn.steps[:: max(1, len(drawn.steps) // 20)]:
         counts.add((len(drawn.changing(pair)), len(drawn.shapes(pair))))
         for x in range(50, 1250, 150):
             after = follow_click(replace(view, step=pair.number), look, x, x / 2)
-            assert after.partner == partner
+            assert after.comparison == comparison
             assert after.own == view.own
     assert len(counts) == 1, "a frame has the same traces and shapes at each step"
 
 
 def test_the_hazard_of_the_scene_beside_is_shown_in_both() -> None:
-    view = View(own=REDUCTION, partner=Partner("own", (), ("first-barrier",), Schedule.LOCKSTEP))
+    view = View(
+        own=REDUCTION, comparison=ComparedScene("own", (), ("first-barrier",), Schedule.LOCKSTEP)
+    )
     displayed = select_hazard(open_view(view).reports)
     assert displayed is not None
     assert displayed.side == 1

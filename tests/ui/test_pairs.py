@@ -13,7 +13,7 @@ from simulator.recording.navigation import boundaries, positions
 from tests.ui.lecture.lectures import record_view
 from ui.analysis.pairs import Pair, align, differing_lines, pair_navigation, pair_of_step
 from ui.analysis.products import product_of_sum
-from ui.run.partner import side_views
+from ui.run.side_by_side import side_views
 from ui.view.view_url import from_query
 
 PAIRS = {

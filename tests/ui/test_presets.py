@@ -17,7 +17,7 @@ from simulator.recording.requests import requests
 from ui.analysis.costs import add_up_costs
 from ui.analysis.pairs import Pair, align
 from ui.analysis.products import product_of_sum
-from ui.run.partner import side_views
+from ui.run.side_by_side import side_views
 from ui.view.presets import Preset, inputs, launch, presets, source
 from ui.view.view_url import View, clamp, from_query, to_query
 
@@ -313,7 +313,7 @@ def test_a_preset_shows_what_it_says(name: str) -> None:
 
 def test_every_preset_has_its_claim_tested() -> None:
     assert [preset.name for preset in presets()] == [*CLAIMS, *PAIR_CLAIMS]
-    pairs = [preset.name for preset in presets() if preset.view.partner is not None]
+    pairs = [preset.name for preset in presets() if preset.view.comparison is not None]
     assert pairs == list(PAIR_CLAIMS)
 
 
@@ -323,7 +323,7 @@ def test_a_preset_is_a_view_that_an_address_keeps(preset: Preset) -> None:
     assert from_query(to_query(view)) == (view, ())
     recording = recorded(view)
     grid, block = recording.launch.grid, recording.launch.block
-    steps = len(recording.steps) if view.partner is None else len(paired(view)[1])
+    steps = len(recording.steps) if view.comparison is None else len(paired(view)[1])
     assert clamp(view, grid, block, steps) == (view, ())
     assert preset.text.endswith(".")
 

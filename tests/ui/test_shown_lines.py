@@ -54,7 +54,7 @@ def shown(name: str) -> dict[str, str]:
 
 
 def line_of(view: View) -> str:
-    """The line of a view's step; beside a partner that of both."""
+    """The line of a view's step; with a comparison those of both scenes."""
     recordings = [load_recording(recording_key(side)) for side in load_sides(view)]
     if len(recordings) == 1:
         return line_in(recordings[0], view.step)

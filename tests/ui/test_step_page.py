@@ -36,7 +36,7 @@ from ui.view.view_url import (
     INPUTS,
     LARGEST,
     SCHEDULES,
-    Partner,
+    ComparedScene,
     View,
     from_query,
     opening_view,
@@ -125,11 +125,11 @@ def controls(app: AppTest, step: int | None = None) -> View:
         shown(app).step if step is None else step,
         control(app.selectbox, WARPS).value, control(app.selectbox, HOLD).value,
         stage=app.session_state[KEY].view.stage,  # the stepper's toolbar chooses it
-        partner=partner_control(app),
+        comparison=comparison_control(app),
     )  # fmt: skip
 
 
-def partner_control(app: AppTest) -> Partner | None:
+def comparison_control(app: AppTest) -> ComparedScene | None:
     """The second scene that the page's controls are set to."""
     name = control(app.selectbox, SECOND).value
     if name not in catalogue():
@@ -137,7 +137,7 @@ def partner_control(app: AppTest) -> Partner | None:
     entry, boxes = catalogue()[name], {box.label: box.value for box in app.checkbox}
     defines = {m: int(control(app.selectbox, f"Right: {m}").value) for m in entry.defines}
     offered = applicable_edits(entry.source(**defines))
-    return Partner(
+    return ComparedScene(
         name, tuple(defines.items()),
         tuple(edit.key for edit in offered if boxes[f"Right: {edit.label}"]),
         control(app.selectbox, "Right: the block's warps run").value,
@@ -185,7 +185,10 @@ def test_every_preset_opens_by_its_button() -> None:
         app.button(key=f"preset_{preset.name}").click().run()
         assert sound(app) == preset.view, preset.name
         assert not app.warning
-        edits = [*preset.view.edits, *(preset.view.partner.edits if preset.view.partner else ())]
+        edits = [
+            *preset.view.edits,
+            *(preset.view.comparison.edits if preset.view.comparison else ()),
+        ]
         assert bool(hazards(app)) == any("barrier" in edit for edit in edits), preset.name
 
 
@@ -193,7 +196,7 @@ def test_a_second_scene_keeps_the_place_and_goes_again() -> None:
     app = opened({"kernel": "tiled", "step": "18"})
     control(app.selectbox, SECOND).set_value("naive").run()
     view = sound(app)
-    assert view.partner == Partner("naive", (), (), Schedule.LOCKSTEP)
+    assert view.comparison == ComparedScene("naive", (), (), Schedule.LOCKSTEP)
     assert app.query_params["with"] == "naive"
     assert load_pairs(view)[view.step].sides[0].number == 17
     control(app.selectbox, SECOND).set_value("padded").run()
@@ -201,7 +204,9 @@ def test_a_second_scene_keeps_the_place_and_goes_again() -> None:
     control(app.selectbox, "Right: TILE").set_value(8).run()
     control(app.selectbox, "Right: the block's warps run").set_value("ascending").run()
     view = sound(app)
-    assert view.partner == Partner("padded", (("TILE", 8),), ("first-barrier",), Schedule.ASCENDING)
+    assert view.comparison == ComparedScene(
+        "padded", (("TILE", 8),), ("first-barrier",), Schedule.ASCENDING
+    )
     assert load_pairs(view)[view.step].sides[0].number == 17
     assert hazards(app)
     control(app.selectbox, SECOND).set_value("None").run()
@@ -213,7 +218,10 @@ def test_another_kernel_keeps_the_second_scene() -> None:
     app = opened({"with": "naive"})
     control(app.selectbox, "Kernel").set_value("padded").run()
     view = sound(app)
-    assert (view.kernel, view.partner) == ("padded", Partner("naive", (), (), Schedule.LOCKSTEP))
+    assert (view.kernel, view.comparison) == (
+        "padded",
+        ComparedScene("naive", (), (), Schedule.LOCKSTEP),
+    )
     opens = opening_view("padded")
     assert load_pairs(view)[view.step].sides[0].number == opens.step
 
@@ -363,13 +371,13 @@ def test_the_right_scene_follows_the_left_ones_macros_and_order_until_it_has_its
     control(app.selectbox, "TILE").set_value(8).run()
     control(app.selectbox, "The block's warps run").set_value("ascending").run()
     view = sound(app)
-    assert view.partner == Partner("padded", (("TILE", 8),), (), Schedule.ASCENDING)
+    assert view.comparison == ComparedScene("padded", (("TILE", 8),), (), Schedule.ASCENDING)
     control(app.selectbox, "Right: TILE").set_value(2).run()
     control(app.selectbox, "TILE").set_value(16).run()
     view = sound(app)
-    assert (view.defines, view.partner.defines) == ((("TILE", 16),), (("TILE", 2),))  # type: ignore[union-attr]
+    assert (view.defines, view.comparison.defines) == ((("TILE", 16),), (("TILE", 2),))  # type: ignore[union-attr]
     app = opened(to_query(view))
-    assert sound(app).partner == view.partner
+    assert sound(app).comparison == view.comparison
 
 
 def hazards_of(app: AppTest) -> tuple[Hazard, ...]:

@@ -18,7 +18,7 @@ from ui.view.view_url import (
     LARGEST,
     PARAMETERS,
     SCHEDULES,
-    Partner,
+    ComparedScene,
     View,
     clamp,
     from_query,
@@ -40,7 +40,7 @@ VIEWS = 150  # random ones of a seed
 SEEDS = pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.deep) for seed in (2, 3, 4))]
 )
-BESIDE = Partner("tiled", (("TILE", 4),), (), Schedule.LOCKSTEP)
+BESIDE = ComparedScene("tiled", (("TILE", 4),), (), Schedule.LOCKSTEP)
 MARKUP = set("<>[](){}`*_$:/\\|#~&\"'=")
 
 
@@ -63,15 +63,15 @@ def valid(view: View) -> bool:
         and view.step >= 0
         and view.schedule in SCHEDULES
         and view.inputs in INPUTS
-        and (view.partner is None or valid(alone(view, view.partner)))
+        and (view.comparison is None or valid(alone(view, view.comparison)))
     )
 
 
-def alone(view: View, partner: Partner) -> View:
+def alone(view: View, comparison: ComparedScene) -> View:
     """The scene beside a view's, as a view of its own."""
     return dataclasses.replace(
-        view, kernel=partner.kernel, defines=partner.defines, edits=partner.edits,
-        schedule=partner.schedule, block=(0, 0), thread=(0, 0), z=(0, 0), partner=None,
+        view, kernel=comparison.kernel, defines=comparison.defines, edits=comparison.edits,
+        schedule=comparison.schedule, block=(0, 0), thread=(0, 0), z=(0, 0), comparison=None,
     )  # fmt: skip
 
 
@@ -81,8 +81,8 @@ def random_view(choose: random.Random) -> View:
     if choose.random() < 0.5:
         return view
     other = random_scene(choose, view.M, view.N, view.K)
-    partner = Partner(other.kernel, other.defines, other.edits, other.schedule)
-    return dataclasses.replace(view, partner=partner)
+    comparison = ComparedScene(other.kernel, other.defines, other.edits, other.schedule)
+    return dataclasses.replace(view, comparison=comparison)
 
 
 def random_scene(choose: random.Random, M: int, N: int, K: int) -> View:
@@ -144,25 +144,25 @@ def test_an_address_says_only_what_is_unusual() -> None:
 
 
 @pytest.mark.parametrize(
-    ("view", "text", "partner"),
+    ("view", "text", "comparison"),
     [
-        ({}, "naive", Partner("naive", (), (), Schedule.LOCKSTEP)),
-        ({}, "tiled", Partner("tiled", (("TILE", 4),), (), Schedule.LOCKSTEP)),
+        ({}, "naive", ComparedScene("naive", (), (), Schedule.LOCKSTEP)),
+        ({}, "tiled", ComparedScene("tiled", (("TILE", 4),), (), Schedule.LOCKSTEP)),
         ({"TILE": "8", "edits": "pad", "schedule": "ascending"}, "padded",
-         Partner("padded", (("TILE", 8),), (), Schedule.ASCENDING)),
+         ComparedScene("padded", (("TILE", 8),), (), Schedule.ASCENDING)),
         ({"schedule": "ascending"}, "tiled,TILE:2,edits:pad.double,schedule:descending",
-         Partner("tiled", (("TILE", 2),), ("pad", "double"), Schedule.DESCENDING)),
+         ComparedScene("tiled", (("TILE", 2),), ("pad", "double"), Schedule.DESCENDING)),
         ({"schedule": "ascending"}, "naive,schedule:lockstep",
-         Partner("naive", (), (), Schedule.LOCKSTEP)),
+         ComparedScene("naive", (), (), Schedule.LOCKSTEP)),
     ],
 )  # fmt: skip
 def test_the_scene_beside_it_is_as_the_view_unless_the_address_says_otherwise(
-    view: dict[str, str], text: str, partner: Partner
+    view: dict[str, str], text: str, comparison: ComparedScene
 ) -> None:
     found, said = from_query({**view, "with": text})
-    assert (found.partner, said) == (partner, ())
+    assert (found.comparison, said) == (comparison, ())
     assert to_query(found)["with"] == text
-    assert dataclasses.replace(found, partner=None) == from_query({**view, "step": "1"})[0]
+    assert dataclasses.replace(found, comparison=None) == from_query({**view, "step": "1"})[0]
 
 
 @pytest.mark.parametrize("design", ["overview", "lecture", "anything", ""])
@@ -214,13 +214,13 @@ def test_every_kernel_opens_by_its_name_alone(name: str) -> None:
         ({"inputs": "🎲"}, {},
          "inputs = “?” is none of random, counting, fractions; the scene shows random."),
         ({"colour": "red"}, {}, "The address of this kernel has no “colour”; it is left out."),
-        ({"with": "tiled,colour:red"}, {"partner": BESIDE},
+        ({"with": "tiled,colour:red"}, {"comparison": BESIDE},
          "The scene beside it has no “colour”; it is left out."),
-        ({"with": "tild"}, {"partner": BESIDE},
+        ({"with": "tild"}, {"comparison": BESIDE},
          f"with = “tild” is none of {', '.join(catalogue())}; the scene shows tiled."),
-        ({"with": "tiled,TILE:5"}, {"partner": BESIDE},
+        ({"with": "tiled,TILE:5"}, {"comparison": BESIDE},
          "TILE = 5 is not offered (2, 4, 8, 16, 32); the scene shows 4."),
-        ({"with": "tiled,edits:float"}, {"partner": BESIDE},
+        ({"with": "tiled,edits:float"}, {"comparison": BESIDE},
          "This kernel has nothing for float to change; it is left out."),
         ({"DEPTH": "4"}, {}, "The address of this kernel has no “DEPTH”; it is left out."),
     ],

@@ -190,7 +190,7 @@ def drawn(page: Page, sent: list[int], name: str, box: str, option: str) -> None
 def chosen(page: Page, preset: Preset) -> None:
     """Time a preset until its scene is drawn."""
     button = page.get_by_role("button", name=preset.name, exact=True)
-    page.get_by_role("button", name="Beside" if preset.view.partner else "Presets").click()
+    page.get_by_role("button", name="Beside" if preset.view.comparison else "Presets").click()
     button.wait_for()
     page.wait_for_timeout(1000)
     before = page.get_attribute(STEPPER, "data-ready")

@@ -23,7 +23,7 @@ from tests.ui.own_kernels import ZEROS, array, own
 from ui.drawing.room import USUAL
 from ui.run import compute
 from ui.run.standalone import parse_address
-from ui.view.view_url import OWN, Partner, View
+from ui.view.view_url import OWN, ComparedScene, View
 
 try:
     import resource
@@ -241,7 +241,7 @@ def views() -> Iterator[tuple[str, View]]:
         yield f"own: {name}", View(own=kernel)
     for name in ("a step for each read of one warp", "two accesses and a barrier, 2,400 times"):
         view = View(own=OWNS[name])
-        beside = replace(view, partner=Partner(OWN, (), (), view.schedule))
+        beside = replace(view, comparison=ComparedScene(OWN, (), (), view.schedule))
         yield f"own: {name}, beside itself", beside
     ascending = View(own=TILED, schedule=Schedule.ASCENDING)
     yield "own: a tiled product, 12 times, warp by warp", ascending
@@ -249,7 +249,7 @@ def views() -> Iterator[tuple[str, View]]:
         "own: that, each side without another barrier",
         replace(
             ascending, edits=("first-barrier",),
-            partner=Partner(OWN, (), ("second-barrier",), Schedule.DESCENDING),
+            comparison=ComparedScene(OWN, (), ("second-barrier",), Schedule.DESCENDING),
         ),
     )  # fmt: skip
 

@@ -151,7 +151,7 @@ def _parse_scene(comment: str, line: int) -> SmallScene:
     except ValueError as error:
         raise _error(line, f"This is no scene: {error}") from None
     if mark is not None and not is_place(mark, view):
-        scenes = "two scenes" if view.partner else "one scene"
+        scenes = "two scenes" if view.comparison else "one scene"
         raise _error(line, f"{mark} is no place of {scenes}.")
     return SmallScene(view, mark)
 

@@ -33,9 +33,9 @@ def draw_word(view: View, mark: Mark | None, theme: str) -> str:
     svg = draw_svg(figure)
     if mark is None:
         return svg
-    [place] = find_frames(figure, look, mark, is_pair=view.partner is not None)
+    [place] = find_frames(figure, look, mark, is_pair=view.comparison is not None)
     left, top = max(0, place.left - MARGIN), max(0, place.top - MARGIN)
-    if mark is Mark.TIMELINE and view.partner is None:  # with the iterations' names
+    if mark is Mark.TIMELINE and view.comparison is None:  # with the iterations' names
         top -= LABELS
     elif mark is Mark.TIMELINE:  # with the scenes' names
         left = 0

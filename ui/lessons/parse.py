@@ -256,7 +256,7 @@ def split_blocks(text: str, file: str) -> Iterator[Block | Broken]:
 
 def is_place(mark: Mark, view: View) -> bool:
     """Whether a view's scene, or its two scenes beside each other, have a place."""
-    return mark is Mark.TIMELINE or (view.partner is not None) == (mark in WHOLE)
+    return mark is Mark.TIMELINE or (view.comparison is not None) == (mark in WHOLE)
 
 
 def _decode(kind: type[Data], block: Block, file: str) -> Data:
@@ -323,7 +323,7 @@ class _Reader:
         for one in found.stop:
             view = self._view(one.view or found.view, one.step)
             if not is_place(one.mark, view):
-                scenes = "two scenes" if view.partner else "one scene"
+                scenes = "two scenes" if view.comparison else "one scene"
                 raise self._error(f"{one.mark} is no place of {scenes}.")
             stops.append(Stop(view, one.text, one.mark))
         return Stops(tuple(stops))

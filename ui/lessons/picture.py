@@ -31,7 +31,7 @@ def draw_stop(view: View, look: Look, mark: Mark | None = None) -> str:
     """
     figure = figure_at_step(view, look)
     colour = PALETTES[look.theme].focus
-    is_pair = view.partner is not None
+    is_pair = view.comparison is not None
     places = find_frames(figure, look, mark, is_pair=is_pair) if mark else ()
     frames = "".join(_frame(place, colour) for place in places)
     return draw_svg(figure).replace("</svg>", f"{frames}</svg>")

@@ -77,7 +77,7 @@ def animation(view: View, steps: int, threads: int, run_seconds: Sequence[float]
 
     steps are the scene's, threads those of a block, run_seconds what each side's launch took.
     """
-    sides = 1 if view.partner is None else 2
+    sides = 1 if view.comparison is None else 2
     drawn = STEP_SECONDS
     if view.own is not None:
         arrays = sum(isinstance(one, ArrayArgument) for one in view.own.form.arguments)

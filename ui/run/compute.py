@@ -44,7 +44,7 @@ from ui.jobs.result_cache import result_cache
 from ui.jobs.settings import check_may_write
 from ui.jobs.workers import Marked
 from ui.run.click_cost import Work, animation
-from ui.run.partner import side_names, side_views
+from ui.run.side_by_side import side_names, side_views
 from ui.scene import export, scene
 from ui.scene.packed_frames import pack_frames
 from ui.view import presets, shown_kernel
@@ -60,7 +60,7 @@ REPORTS = 16  # a process keeps so many, without their arrays, and as many pairs
 class Opened:
     """What a page says and asks about a view that has run, whatever its step and its look."""
 
-    sides: tuple[View, ...]  # the views that are shown beside each other, none with a partner
+    sides: tuple[View, ...]  # the views that are shown beside each other, none with a comparison
     grid: Dim3  # of the first side's launch
     block: Dim3  # likewise
     navigation: Mapping[str, Any]  # scene.navigation's
@@ -77,7 +77,7 @@ class Picture:
 
 def recording_key(view: View) -> View:
     """The view with all fields reset that do not change its recording."""
-    return replace(view, thread=(0, 0), z=(view.z[0], 0), step=0, stage=None, partner=None)
+    return replace(view, thread=(0, 0), z=(view.z[0], 0), step=0, stage=None, comparison=None)
 
 
 def figure_key(view: View) -> View:
@@ -335,11 +335,11 @@ def _cached_simulate(view: View) -> Report:
 
 
 def load_sides(view: View) -> tuple[View, ...]:
-    """The views that a scene shows beside each other, none with a partner: one or two.
+    """The views that a scene shows beside each other, none with a comparison: one or two.
 
     Raises SourceError or LaunchError, as load_recording.
     """
-    return (view,) if view.partner is None else _cached_sides(figure_key(view))
+    return (view,) if view.comparison is None else _cached_sides(figure_key(view))
 
 
 @functools.lru_cache(REPORTS)
@@ -348,7 +348,7 @@ def _cached_sides(view: View) -> tuple[View, View]:
 
 
 def load_pairs(view: View) -> tuple[Pair, ...]:
-    """The pairs of steps of a view with a partner, which are its scene's steps."""
+    """The pairs of steps of a view with a comparison, which are its scene's steps."""
     left, right = map(recording_key, load_sides(view))
     return result_cache().get_or_compute(left, _align, left, right)
 
@@ -359,7 +359,7 @@ def _align(left: View, right: View) -> tuple[Pair, ...]:
 
 def step_of_side(view: View, side: int) -> int:
     """The step that a side, 0 or 1, is at, at the scene's step of a view, or at the last."""
-    if view.partner is None:
+    if view.comparison is None:
         return min(view.step, len(load_recording(recording_key(view)).steps) - 1)
     pairs = load_pairs(view)
     return pairs[min(view.step, len(pairs) - 1)].sides[side].number
@@ -367,7 +367,7 @@ def step_of_side(view: View, side: int) -> int:
 
 def scene_step(view: View, step: int, side: int = 0) -> int:
     """The scene's step at which a side of a view comes to a step of its own."""
-    return step if view.partner is None else pair_of_step(load_pairs(view), side, step)
+    return step if view.comparison is None else pair_of_step(load_pairs(view), side, step)
 
 
 def load_navigation(view: View) -> Mapping[str, Any]:
@@ -392,7 +392,7 @@ def load_drawing(view: View, look: Look) -> scene.Drawing[Any]:
 
 
 def _arrange(view: View, look: Look) -> scene.Drawing[Any]:
-    if view.partner is None:
+    if view.comparison is None:
         return scene.arrange(_build_model(view), look)
     left, right = load_sides(view)
     models = _build_model(left), _build_model(right)
@@ -402,7 +402,7 @@ def _arrange(view: View, look: Look) -> scene.Drawing[Any]:
 
 
 def _build_model(side: View) -> SceneModel:
-    """The model of a view without a partner."""
+    """The model of a view without a comparison."""
     recording = load_recording(recording_key(side))
     hazards, right = load_report(side).hazards, load_right(side)
     thread = ravel(side.thread_index, recording.launch.block)

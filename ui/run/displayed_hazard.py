@@ -58,8 +58,8 @@ def hazardous_view(view: View, displayed: DisplayedHazard) -> View:
         side = load_sides(view)[1]
     else:
         shown = replace(view, block=block[:2], thread=thread[:2], z=z, schedule=schedule)
-        beside = None if view.partner is None else follow(view.partner, view, shown)
-        view = replace(shown, partner=beside)
+        beside = None if view.comparison is None else follow(view.comparison, view, shown)
+        view = replace(shown, comparison=beside)
     step = _find_hazard(side, hazard.lines, example.iterations, witness is not None)
     return replace(view, step=scene_step(view, step, displayed.side))
 
@@ -78,10 +78,10 @@ def _focus_on_right_thread(view: View, right: View) -> View:
     The left one's schedule goes along where both had the same. Where the thread stores no cell of
     C, as one beyond its edges, that is so if a left one of the same numbers does not either.
     """
-    partner = view.partner
-    assert partner is not None
-    left = right.schedule if view.schedule == partner.schedule else view.schedule
-    view = replace(view, schedule=left, partner=replace(partner, schedule=right.schedule))
+    comparison = view.comparison
+    assert comparison is not None
+    left = right.schedule if view.schedule == comparison.schedule else view.schedule
+    view = replace(view, schedule=left, comparison=replace(comparison, schedule=right.schedule))
     recording = load_recording(recording_key(right))
     thread = ravel(right.thread_index, recording.launch.block)
     same_numbers = replace(view, block=right.block, thread=right.thread, z=right.z)

@@ -29,13 +29,13 @@ from ui.view.view_url import (
     LARGEST,
     OWN,
     SCHEDULES,
-    Partner,
+    ComparedScene,
     View,
+    default_comparison,
     follow,
     from_query,
     opening_view,
     to_query,
-    usual_partner,
 )
 from ui.view.what_if import Edit, applicable_edits
 from ui.web_page.popover import Popover, close_popovers, draw_popover
@@ -134,8 +134,8 @@ def with_kernel(view: View, name: str) -> View:
     offered = applicable_edits(catalogue()[chosen.kernel].source(**dict(chosen.defines)))
     edits = tuple(edit.key for edit in offered if edit.key in view.edits)
     what_if = replace(chosen, edits=edits, inputs=view.inputs, schedule=view.schedule)
-    if view.partner is not None:
-        what_if = replace(what_if, partner=follow(view.partner, view, what_if))
+    if view.comparison is not None:
+        what_if = replace(what_if, comparison=follow(view.comparison, view, what_if))
     if what_if != chosen:
         what_if = replace(what_if, step=step_in_other_recording(chosen, what_if))
     return from_query(to_query(replace(what_if, stage=view.stage)))[0]
@@ -163,11 +163,11 @@ def draw_beside(previous: View, view: View) -> View:
     beside = draw_popover("Beside", ":material/splitscreen_right:", "beside")
     if beside.is_drawn:
         with beside.container:
-            view = replace(view, partner=draw_partner(previous, view))
+            view = replace(view, comparison=draw_comparison(previous, view))
             if view.own is None:
                 draw_presets(are_pairs=True)
-    elif view.partner is not None:
-        view = replace(view, partner=follow(view.partner, previous, view))
+    elif view.comparison is not None:
+        view = replace(view, comparison=follow(view.comparison, previous, view))
     return view
 
 
@@ -208,7 +208,7 @@ def draw_presets(are_pairs: bool) -> None:
     for preset in presets.every_preset().everything.values():
         if isinstance(preset, Broken):
             list_broken([] if are_pairs else [preset])
-        elif (preset.view.partner is not None) == are_pairs:
+        elif (preset.view.comparison is not None) == are_pairs:
             st.button(
                 preset.name, on_click=mailbox().request, args=(preset.view, (), preset),
                 help=preset.text, width="stretch", key=f"preset_{preset.name}",
@@ -229,9 +229,9 @@ def step_in_other_recording(previous: View, view: View) -> int:
     )
 
 
-def draw_partner(previous: View, view: View) -> Partner | None:
+def draw_comparison(previous: View, view: View) -> ComparedScene | None:
     """Draw the choice of a scene beside the view's, and its controls; return what they choose."""
-    before, titles = previous.partner, {OWN: shown_kernel.title(view)}
+    before, titles = previous.comparison, {OWN: shown_kernel.title(view)}
     if view.own is None:
         titles = {name: entry.title for name, entry in catalogue().items()}
     names = [NOTHING, *titles]
@@ -245,7 +245,7 @@ def draw_partner(previous: View, view: View) -> Partner | None:
     )  # fmt: skip
     if name == NOTHING:
         return None
-    chosen = usual_partner(view, name)
+    chosen = default_comparison(view, name)
     if before is not None and before.kernel == name:
         chosen = follow(before, previous, view)
     shown = replace(view, edits=chosen.edits, schedule=chosen.schedule)
@@ -261,7 +261,7 @@ def draw_partner(previous: View, view: View) -> Partner | None:
         format_func=SCHEDULE_NAMES.__getitem__,
         **what_if_options(f"{RIGHT}beside {view.schedule} {name}_schedule", chosen.schedule),
     )  # fmt: skip
-    return Partner(name, () if name == OWN else shown.defines, edits, schedule)
+    return ComparedScene(name, () if name == OWN else shown.defines, edits, schedule)
 
 
 def draw_switches(previous: View, view: View, side: str = "") -> tuple[str, ...]:

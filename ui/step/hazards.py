@@ -33,7 +33,7 @@ def draw_sentence(view: View, reports: tuple[Report, ...]) -> None:
     state = step_state()
     explanation, preset = state.explain(view), state.shown_preset(view)
     displayed = select_hazard(reports)
-    text = explanation or (IN_LOCKSTEP if view.partner else shown_kernel.idea(view))
+    text = explanation or (IN_LOCKSTEP if view.comparison else shown_kernel.idea(view))
     if displayed is not None:
         witness = displayed.hazard.witness
         text = displayed.hazard.message if witness is None else witness.sentence

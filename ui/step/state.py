@@ -19,7 +19,7 @@ from ui.drawing.look import Look
 from ui.run.compute import recording_key
 from ui.run.mailbox import Requested
 from ui.view.presets import Preset
-from ui.view.view_url import DEFAULT, Partner, View, to_query
+from ui.view.view_url import DEFAULT, ComparedScene, View, to_query
 from ui.web_page.browser import browser_theme, known_room
 from ui.web_page.popover import is_popover
 
@@ -141,6 +141,6 @@ def entered() -> dict[str, Any]:
     }
 
 
-def story_key(view: View) -> tuple[View, Partner | None]:
+def story_key(view: View) -> tuple[View, ComparedScene | None]:
     """What the steps of a view's scene depend on, but for the focused thread's cell of C."""
-    return recording_key(view), view.partner
+    return recording_key(view), view.comparison

@@ -57,7 +57,7 @@ def is_plain(text: str) -> bool:
 
 
 def file_stem(view: View) -> str:
-    """What a file's name says of a view without a partner: its kernel, and how large it is."""
+    """What a file's name says of a view without a comparison: its kernel, and how large it is."""
     if view.own is None:
         return f"{view.kernel}-{view.M}x{view.N}x{view.K}"
     name = "".join(letter if letter.isalnum() else "-" for letter in view.own.kernel)

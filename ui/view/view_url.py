@@ -33,7 +33,7 @@ OWN_PARAMETERS = (
     "stage", "with",
 )  # fmt: skip
 FORMER_PARAMETERS = ("view",)  # of older links; they are ignored, with no notice
-OWN = "own"  # a partner's kernel: the visitor's own once more
+OWN = "own"  # a comparison's kernel: the visitor's own once more
 FOLLOWS = "follows"  # the parameter "stage" where none is pinned
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 MAX_VALUE_LENGTH = 400  # characters of a value that are read
@@ -46,10 +46,10 @@ Index2D = tuple[int, int]  # x, y of a block or a thread
 
 
 @dataclass(frozen=True, slots=True)
-class Partner:
-    """The scene beside a view's: another kernel's for the same product, or the same one's.
+class ComparedScene:
+    """The scene shown beside a view's: another kernel for the same product, or the same kernel.
 
-    Beside a visitor's own kernel it is that kernel's, on the same launch.
+    Beside a visitor's own kernel it is that kernel, on the same launch.
     """
 
     kernel: str  # name of an entry of the catalogue, or OWN
@@ -75,7 +75,7 @@ class View:
     inputs: str = "random"  # of INPUTS
     stage: Stage | None = None  # the lecture's stage that is pinned; None follows the step
     # The parameter "with". Steps are then pairs of steps of both scenes, in lockstep.
-    partner: Partner | None = None
+    comparison: ComparedScene | None = None
     # A visitor's own kernel in the place of the catalogue's; then kernel, M, N, K, defines and
     # inputs say nothing. The block and the thread may be beyond the launch, whose sizes only
     # running it tells.
@@ -146,31 +146,32 @@ def _encode_without_step(view: View) -> dict[str, str]:
         "schedule": (view.schedule, DEFAULT.schedule),
         "inputs": (view.inputs, DEFAULT.inputs),
         "stage": (view.stage or FOLLOWS, FOLLOWS),
-        "with": ("" if view.partner is None else _encode_partner(view, view.partner), ""),
+        "with": ("" if view.comparison is None else _encode_comparison(view, view.comparison), ""),
     }  # fmt: skip
     return {name: str(value) for name, (value, default) in values.items() if value != default}
 
 
-def _encode_partner(view: View, partner: Partner) -> str:
+def _encode_comparison(view: View, comparison: ComparedScene) -> str:
     """The kernel, and by name and value what is not as usual beside the view.
 
-    >>> _encode_partner(DEFAULT, Partner("tiled", (("TILE", 4),), ("pad",), Schedule.ASCENDING))
+    >>> padded = ComparedScene("tiled", (("TILE", 4),), ("pad",), Schedule.ASCENDING)
+    >>> _encode_comparison(DEFAULT, padded)
     'tiled,edits:pad,schedule:ascending'
     """
-    usual = usual_partner(view, partner.kernel)
+    usual = default_comparison(view, comparison.kernel)
     values = {
-        **{name: (value, dict(usual.defines)[name]) for name, value in partner.defines},
-        "edits": (".".join(partner.edits), ""),
-        "schedule": (partner.schedule, usual.schedule),
+        **{name: (value, dict(usual.defines)[name]) for name, value in comparison.defines},
+        "edits": (".".join(comparison.edits), ""),
+        "schedule": (comparison.schedule, usual.schedule),
     }
     named = [f"{name}:{value}" for name, (value, default) in values.items() if value != default]
-    return ",".join([partner.kernel, *named])
+    return ",".join([comparison.kernel, *named])
 
 
-def usual_partner(view: View, kernel: str) -> Partner:
+def default_comparison(view: View, kernel: str) -> ComparedScene:
     """A kernel beside a view: with the view's macros, where it has such, and its schedule."""
     if view.own is not None:
-        return Partner(OWN, (), (), view.schedule)
+        return ComparedScene(OWN, (), (), view.schedule)
     entry = catalogue()[kernel]
     own, defaults = dict(view.defines), dict(_default_defines(entry))
     defines = {
@@ -179,26 +180,27 @@ def usual_partner(view: View, kernel: str) -> Partner:
     }
     if not _fits(entry, defines):
         defines = defaults
-    return Partner(kernel, tuple(defines.items()), (), view.schedule)
+    return ComparedScene(kernel, tuple(defines.items()), (), view.schedule)
 
 
-def follow(partner: Partner, before: View, after: View) -> Partner:
+def follow(comparison: ComparedScene, before: View, after: View) -> ComparedScene:
     """The scene beside a view that has changed: what was as usual beside it before, stays so.
 
     >>> wider = View(defines=(("TILE", 8),), schedule=Schedule.ASCENDING)
-    >>> beside = follow(Partner("padded", (("TILE", 4),), (), DEFAULT.schedule), DEFAULT, wider)
+    >>> padded = ComparedScene("padded", (("TILE", 4),), (), DEFAULT.schedule)
+    >>> beside = follow(padded, DEFAULT, wider)
     >>> beside.defines, beside.schedule.value
     ((('TILE', 8),), 'ascending')
     """
-    usual, now = (usual_partner(view, partner.kernel) for view in (before, after))
+    usual, now = (default_comparison(view, comparison.kernel) for view in (before, after))
     defines = tuple(
         new if own == old else own
-        for own, old, new in zip(partner.defines, usual.defines, now.defines, strict=True)
+        for own, old, new in zip(comparison.defines, usual.defines, now.defines, strict=True)
     )
-    if after.own is None and not _fits(catalogue()[partner.kernel], dict(defines)):
-        defines = partner.defines
-    schedule = now.schedule if partner.schedule == usual.schedule else partner.schedule
-    return replace(partner, defines=defines, schedule=schedule)
+    if after.own is None and not _fits(catalogue()[comparison.kernel], dict(defines)):
+        defines = comparison.defines
+    schedule = now.schedule if comparison.schedule == usual.schedule else comparison.schedule
+    return replace(comparison, defines=defines, schedule=schedule)
 
 
 def from_query(
@@ -236,8 +238,12 @@ def from_query(
     known = {*PARAMETERS, *FORMER_PARAMETERS, *entry.defines} - {own_link.PARAMETER}
     parser.note_unknown(known | ({"bz"} if entry.pieces != 1 else set()))
     view, clamp_notices = _clamp_to_launch(view, grid, block)
-    partner, partner_notices = _parse_partner(view, parser.text("with"))
-    return replace(view, partner=partner), (*parser.notices, *clamp_notices, *partner_notices)
+    comparison, comparison_notices = _parse_comparison(view, parser.text("with"))
+    return replace(view, comparison=comparison), (
+        *parser.notices,
+        *clamp_notices,
+        *comparison_notices,
+    )
 
 
 def parse_view(query: Mapping[str, str]) -> View:
@@ -288,8 +294,8 @@ def _parse_own(
     parser.note_unknown((*OWN_PARAMETERS, *FORMER_PARAMETERS))
     block, thread = ((max(index[0], 0), max(index[1], 0)) for index in (view.block, view.thread))
     view = replace(view, own=own, edits=edits, block=block, thread=thread, z=z)
-    partner, notices = _parse_partner(view, parser.text("with"))
-    return replace(view, partner=partner), (*parser.notices, *notices)
+    comparison, notices = _parse_comparison(view, parser.text("with"))
+    return replace(view, comparison=comparison), (*parser.notices, *notices)
 
 
 def _parse_own_edits(parser: QueryParser) -> tuple[str, ...]:
@@ -298,8 +304,8 @@ def _parse_own_edits(parser: QueryParser) -> tuple[str, ...]:
     return tuple(switch.edit.key for switch in SWITCHES if switch.edit.key in requested)
 
 
-def _parse_partner(view: View, text: str) -> tuple[Partner | None, tuple[str, ...]]:
-    """Parse the scene beside a view, as _encode_partner writes it; a notice for each mistake."""
+def _parse_comparison(view: View, text: str) -> tuple[ComparedScene | None, tuple[str, ...]]:
+    """Parse the scene beside a view, as _encode_comparison writes it; a notice for each mistake."""
     if not text:
         return None, ()
     kernel, *others = (part.strip() for part in text.split(","))
@@ -308,7 +314,7 @@ def _parse_partner(view: View, text: str) -> tuple[Partner | None, tuple[str, ..
     parser = QueryParser({**values, "with": kernel})
     kernels = tuple(catalogue()) if view.own is None else (OWN,)
     first = view.kernel if view.own is None else OWN
-    usual = usual_partner(view, parser.parse_word("with", kernels, first))
+    usual = default_comparison(view, parser.parse_word("with", kernels, first))
     defines, macros = usual.defines, {name for name, _ in usual.defines}
     unknown = [_quote(name) for name in values if name not in {*macros, "edits", "schedule"}]
     if unknown:
@@ -320,7 +326,7 @@ def _parse_partner(view: View, text: str) -> tuple[Partner | None, tuple[str, ..
     else:
         edits = _parse_own_edits(parser)
     schedule = Schedule(parser.parse_word("schedule", SCHEDULES, usual.schedule))
-    return Partner(usual.kernel, defines, edits, schedule), tuple(parser.notices)
+    return ComparedScene(usual.kernel, defines, edits, schedule), tuple(parser.notices)
 
 
 def opening_view(kernel: str) -> View:

@@ -23,12 +23,12 @@ from ui.drawing.look import Look
 from ui.drawing.palette import LIGHT
 from ui.lecture.counts import NAMES
 from ui.lecture.pair_sheet import PairSheet
-from ui.run.partner import side_names, side_views
+from ui.run.side_by_side import side_names, side_views
 from ui.scene import scene
 from ui.view.presets import changes, presets
 from ui.view.view_url import View, from_query
 
-PRESETS = {preset.name: preset.view for preset in presets() if preset.view.partner is not None}
+PRESETS = {preset.name: preset.view for preset in presets() if preset.view.comparison is not None}
 LOOKS = {
     "page": Look(width=1240, height=560),
     "phone": Look(width=374, height=700),

@@ -1,4 +1,4 @@
-"""The two views of a scene and the one beside it: which block, which thread, which names."""
+"""The two views of a side-by-side scene: which block, which thread, which names."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ TOO_LONG = "This text is too long for two scenes beside each other: they compare
 
 
 def side_views(view: View, record: Callable[[View], Recording]) -> tuple[View, View]:
-    """The view of each side, without a partner: on the right the block and thread of the same cell.
+    """The views of both sides, neither with a comparison, at the block and thread of the same cell.
 
     It is the first cell of C that the left thread stores. Where it stores none, or nobody does on
     the right, the right block and thread are those with the left one's numbers, or the nearest.
-    view has a partner. record runs a view's block, whatever its thread and step, and may raise
+    view has a comparison. record runs a view's block, whatever its thread and step, and may raise
     SourceError or LaunchError. Beside a visitor's own kernel it is the same block and thread.
     """
-    assert view.partner is not None
-    partner, left = view.partner, replace(view, partner=None)
+    assert view.comparison is not None
+    comparison, left = view.comparison, replace(view, comparison=None)
     if view.own is not None:
         if not shown_kernel.is_plain(view.own.text):
             raise LaunchError(TOO_LONG)
-        return left, replace(left, edits=partner.edits, schedule=partner.schedule)
+        return left, replace(left, edits=comparison.edits, schedule=comparison.schedule)
     right = replace(
-        left, kernel=partner.kernel, defines=partner.defines, edits=partner.edits,
-        schedule=partner.schedule,
+        left, kernel=comparison.kernel, defines=comparison.defines, edits=comparison.edits,
+        schedule=comparison.schedule,
     )  # fmt: skip
     entry = catalogue()[right.kernel]
     grid, block = entry.shape(view.M, view.N, **dict(right.defines))
