@@ -105,11 +105,11 @@ def _directive_end(text: str, position: int, quotes: Quotes) -> int:
 
 
 def match_brackets(tokens: Sequence[Token]) -> dict[int, int]:
-    """The index of each bracket's partner, both ways; one without a partner is left out.
+    """The index of each bracket's matching bracket, both ways; unmatched ones are left out.
 
     A brace weighs more than the others: it closes what is open within its own.
     """
-    partner: dict[int, int] = {}
+    matching: dict[int, int] = {}
     pending: list[int] = []
     open_braces = 0
     for index, token in enumerate(tokens):
@@ -123,10 +123,10 @@ def match_brackets(tokens: Sequence[Token]) -> dict[int, int]:
                 while tokens[pending[-1]].text != "{":
                     pending.pop()
             if pending and tokens[pending[-1]].text == opening:
-                partner[index] = pending.pop()
-                partner[partner[index]] = index
+                matching[index] = pending.pop()
+                matching[matching[index]] = index
                 open_braces -= token.text == "}"
-    return partner
+    return matching
 
 
 def blank(text: str) -> str:

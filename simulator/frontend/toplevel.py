@@ -59,7 +59,7 @@ class TopLevel:
 
     def __init__(self, source: Preprocessed, text: str) -> None:
         self.tokens: Sequence[Token] = source.tokens
-        self.partner: Mapping[int, int] = match_brackets(self.tokens)
+        self.matching_bracket: Mapping[int, int] = match_brackets(self.tokens)
         self._marks = marking_macros(source.macros)
         self._beginnings = [
             index
@@ -80,7 +80,7 @@ class TopLevel:
         """The tokens between the parentheses of a function's parameters."""
         if function.parenthesis is None:
             return ()
-        end = self.partner.get(function.parenthesis, function.last)
+        end = self.matching_bracket.get(function.parenthesis, function.last)
         return self.tokens[function.parenthesis + 1 : end]
 
     def _within(self, index: int, behind: int) -> Iterator[Declaration]:
@@ -99,7 +99,7 @@ class TopLevel:
             if opened is not None:
                 brace, names = opened
                 outer = scopes[-1][1] if scopes else ()
-                scopes.append((self.partner.get(brace, len(self.tokens)), outer + names))
+                scopes.append((self.matching_bracket.get(brace, len(self.tokens)), outer + names))
                 index = brace + 1
             elif text in (";", "}"):
                 index += 1
@@ -133,7 +133,7 @@ class TopLevel:
 
     def _end(self, first: int) -> int:
         """The index behind the declaration that begins at `first`."""
-        tokens, partner = self.tokens, self.partner
+        tokens, matching = self.tokens, self.matching_bracket
         index, is_function, has_value = self.behind_template(first), False, False
         is_type = self._is_type(first)
         while index < len(tokens):
@@ -145,7 +145,7 @@ class TopLevel:
             if text == "=" and tokens[index - 1].text != "operator":
                 has_value = True
             if text in ("(", "[", "{"):
-                end = partner.get(index)
+                end = matching.get(index)
                 if end is None:
                     return self._next_beginning(index)
                 if text == "(" and not has_value and index > first:
@@ -195,8 +195,8 @@ class TopLevel:
             text = self.tokens[index].text
             if text in (";", "{", "}"):
                 break
-            if text in ("(", "[") and index in self.partner:
-                index = self.partner[index] + 1
+            if text in ("(", "[") and index in self.matching_bracket:
+                index = self.matching_bracket[index] + 1
                 continue
             depth += {"<": 1, ">": -1, ">>": -2, "<<": 2, ">>>": -3}.get(text, 0)
             index += 1
@@ -209,10 +209,12 @@ class TopLevel:
         head = self._head(first, last)
         words = {tokens[index].text for index in head}
         marks = words | {mark for word in words for mark in self._marks.get(word, ())}
-        braces = [index for index in head if tokens[index].text == "{" and index in self.partner]
+        braces = [
+            index for index in head if tokens[index].text == "{" and index in self.matching_bracket
+        ]
         if "try" in words:
             del braces[1:]  # int main() try { … } catch (…) { … }
-        body = (braces[-1], self.partner[braces[-1]]) if braces else None
+        body = (braces[-1], self.matching_bracket[braces[-1]]) if braces else None
         is_type = self._is_type(first)
         function = self._function(head)
         if is_type and (function is None or "typedef" in words or "using" in words or
@@ -237,7 +239,7 @@ class TopLevel:
         while index < last:
             found.append(index)
             if self.tokens[index].text in ("(", "[", "{") and index >= template_end:
-                index = self.partner.get(index, last)
+                index = self.matching_bracket.get(index, last)
                 if index < last:
                     found.append(index)
             index += 1
@@ -317,7 +319,7 @@ class TopLevel:
             {tokens[before].text for before in head[:3]}
         ]  # fmt: skip
         for brace in enumerators:
-            for index in range(brace + 1, self.partner.get(brace, brace)):
+            for index in range(brace + 1, self.matching_bracket.get(brace, brace)):
                 if tokens[index].kind is TokenKind.NAME and tokens[index - 1].text in ("{", ","):
                     names.append(tokens[index].text)
         return tuple(names)

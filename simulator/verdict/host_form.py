@@ -72,8 +72,8 @@ class _Expressions:
     ) -> None:
         source = SourceFile(text)
         self._tokens = source.top.tokens
-        self._partner = source.top.partner
-        self._opened = {end: begin for begin, end in self._partner.items() if end > begin}
+        self._matching = source.top.matching_bracket
+        self._opened = {end: begin for begin, end in self._matching.items() if end > begin}
         self._macros = macro_values(text)
         # Macros with parameters, such as CEIL_DIV(N, 16), are expanded; the others keep their name.
         with_parameters = {
@@ -149,7 +149,7 @@ class _Expressions:
                 continue
             follows = tokens[index + 1].text
             if follows in ("(", "{") and self._declares_dim3(index):
-                end = self._partner.get(index + 1)
+                end = self._matching.get(index + 1)
                 return None if end is None else [t.text for t in tokens[index + 2 : end]]
             if follows == "=":
                 end = self._until(index, ";")

@@ -87,8 +87,8 @@ class _Reader:
     def __init__(self, source: SourceFile) -> None:
         self._source = source
         self._tokens = source.top.tokens
-        self._partner = source.top.partner
-        self._end = Statements(self._tokens, self._partner).end
+        self._matching = source.top.matching_bracket
+        self._end = Statements(self._tokens, self._matching).end
         self._found: list[HostLaunch] = []
         self.named: dict[str, list[tuple[str, ...]]] = {}  # kernels' arguments outside launches
         self._statements = 0
@@ -169,11 +169,11 @@ class _Reader:
                 behind = index + 1  # its block is read, and none of what catches
             elif text == "catch":
                 pass
-            elif text == "if" and index + 1 in self._partner:
+            elif text == "if" and index + 1 in self._matching:
                 self._if(index, behind)
             elif text in LOOPS or text == "else":
                 forget(self._tokens, index, behind, self.values)
-                inside = self._partner.get(index + 1, index) if text in LOOPS else index
+                inside = self._matching.get(index + 1, index) if text in LOOPS else index
                 self._block((inside if text != "do" else index) + 1, behind)
                 forget(self._tokens, index, behind, self.values)
             else:
@@ -183,7 +183,7 @@ class _Reader:
 
     def _if(self, index: int, behind: int) -> None:
         """Read the arm that runs; both where it is not known, and forget what they assign."""
-        closing = self._partner[index + 1]
+        closing = self._matching[index + 1]
         value = self.values.evaluate(self._tokens[index + 2 : closing])
         yes_end = min(behind, self._end(closing + 1))
         has_else = yes_end < behind and self._tokens[yes_end].text == "else"
@@ -206,8 +206,8 @@ class _Reader:
                 self._launch(index, last)
             elif text in self._kernels and index + 1 < last:
                 self._mention(index)
-            elif text in ALLOCATIONS and index + 1 in self._partner:
-                arguments = self._tokens[index + 2 : self._partner[index + 1]]
+            elif text in ALLOCATIONS and index + 1 in self._matching:
+                arguments = self._tokens[index + 2 : self._matching[index + 1]]
                 read_allocation(arguments, self.values)
             elif text in self._functions and index + 1 < last:
                 self._call(text, index + 1)
@@ -226,11 +226,11 @@ class _Reader:
             behind = self._source.top.behind_angles(opening)
             chosen = split(self._tokens[opening + 1 : behind - 1])
             opening = behind
-        if opening not in self._partner or self._tokens[opening].text != "(":
+        if opening not in self._matching or self._tokens[opening].text != "(":
             return
         if self._calls.get(name, 0) >= MAX_CALLS or self._depth >= MAX_DEPTH:
             return
-        given = split(self._tokens[opening + 1 : self._partner[opening]])
+        given = split(self._tokens[opening + 1 : self._matching[opening]])
         passed = [self.values.type(argument) for argument in given]
         outer = self.values.names
         self.values.names = self._bound(function, given, chosen)
@@ -277,7 +277,7 @@ class _Reader:
             name -= 1
         if closing is None or tokens[name].kind is not TokenKind.NAME:
             return
-        end = self._partner.get(closing + 1)
+        end = self._matching.get(closing + 1)
         if end is None or len(self._found) >= MAX_LAUNCHES:
             return
         sizes = split(tokens[opening + 1 : closing])

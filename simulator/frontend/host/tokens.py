@@ -16,8 +16,8 @@ BELOW_A_PRODUCT = frozenset(
 class Statements:
     """Where statements end."""
 
-    def __init__(self, tokens: Sequence[Token], partner: Mapping[int, int]) -> None:
-        self._tokens, self._partner = tokens, partner
+    def __init__(self, tokens: Sequence[Token], matching: Mapping[int, int]) -> None:
+        self._tokens, self._matching = tokens, matching
 
     def end(self, index: int) -> int:
         """The index after the statement that begins at an index.
@@ -29,7 +29,7 @@ class Statements:
             index, more = self._after_heads(index)
             ifs += more
             is_block = self._text(index) == "{"
-            index = self._partner.get(index, index) + 1 if is_block else self._simple_end(index)
+            index = self._matching.get(index, index) + 1 if is_block else self._simple_end(index)
             follows = self._text(index)
             if ifs and follows == "else":
                 ifs -= 1
@@ -41,9 +41,9 @@ class Statements:
         ifs = 0
         while True:
             text = self._text(index)
-            if text in WITH_HEADS and index + 1 in self._partner:
+            if text in WITH_HEADS and index + 1 in self._matching:
                 ifs += text == "if"
-                index = self._partner[index + 1] + 1
+                index = self._matching[index + 1] + 1
             elif text in ("do", "else"):
                 index += 1
             else:
@@ -53,7 +53,7 @@ class Statements:
         """The index after a semicolon, or of the brace that closes the block around it."""
         while (text := self._text(index)) not in (";", "}", ""):
             inside = text in ("(", "[", "{")
-            index = self._partner.get(index, index) + 1 if inside else index + 1
+            index = self._matching.get(index, index) + 1 if inside else index + 1
         return index + 1 if text == ";" else index
 
     def _text(self, index: int) -> str:
