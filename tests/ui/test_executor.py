@@ -77,7 +77,7 @@ def test_a_job_goes_elsewhere_where_the_like_of_it_takes_long(workers: Workers) 
     blocked = workers.submit(jobs.say_and_wait, "a", "I am here for long.", 600.0)
     assert workers.submit(jobs.process, "a").result(SECONDS)
     assert not blocked.done()
-    until(lambda: blocked.said() == "I am here for long.")
+    until(lambda: blocked.progress_message() == "I am here for long.")
     blocked.stop()
 
 
@@ -108,7 +108,7 @@ def test_a_job_that_had_to_wait_goes_to_the_first_that_is_free(workers: Workers)
     blocked = workers.submit(jobs.say_and_wait, "a", "I am here for long.", 600.0)
     other = workers.submit(jobs.process_after, "b", 2 * PATIENCE)
     assert workers.submit(jobs.process, "a").result(SECONDS) == other.result(SECONDS)
-    until(lambda: blocked.said() == "I am here for long.")
+    until(lambda: blocked.progress_message() == "I am here for long.")
     blocked.stop()
 
 
@@ -182,12 +182,12 @@ def test_a_cancelled_job_is_not_begun(tmp_path: Path) -> None:
 
 def test_a_job_says_how_far_it_is(workers: Workers) -> None:
     job = workers.submit(jobs.say_and_wait, "a", "3 of 64 blocks are done: äöü", 1.0)
-    assert job.said() in ("", "3 of 64 blocks are done: äöü")
-    until(lambda: job.said() == "3 of 64 blocks are done: äöü")
+    assert job.progress_message() in ("", "3 of 64 blocks are done: äöü")
+    until(lambda: job.progress_message() == "3 of 64 blocks are done: äöü")
     assert job.result(SECONDS)
-    assert job.said() == ""
+    assert job.progress_message() == ""
     long = workers.submit(jobs.say_and_wait, "a", "é" * 1000, 1.0)
-    until(lambda: long.said().startswith("é" * 100))
+    until(lambda: long.progress_message().startswith("é" * 100))
 
 
 def test_a_job_that_is_stopped_ends_at_once_and_the_next_is_computed() -> None:
@@ -195,7 +195,7 @@ def test_a_job_that_is_stopped_ends_at_once_and_the_next_is_computed() -> None:
     running = workers.submit(jobs.say_and_wait, "a", "I have begun.", 600.0)
     waiting = workers.submit(jobs.process_after, "a", 0.1)
     taken_back = workers.submit(jobs.process_after, "a", 600.0)
-    until(lambda: running.said() == "I have begun.")
+    until(lambda: running.progress_message() == "I have begun.")
     taken_back.stop()
     running.stop()
     with pytest.raises(StoppedError, match=r"This was stopped\."):

@@ -22,7 +22,7 @@ class ByHand(Executor):
 
     def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Running[Any] = Running()
-        future.said = lambda: f"said by {args[0]}"
+        future.progress_message = lambda: f"said by {args[0]}"
         future.stop = lambda: future.set_exception(StoppedError())
         self.begun.append((function.lane, args[0], future))
         return future
@@ -57,8 +57,8 @@ def test_each_lane_has_one_job_and_they_come_in_order() -> None:
     workers.begun[0][2].set_exception(ValueError("wrong"))
     assert str(futures[0].exception()) == "wrong"
     assert workers.places[2:] == [(1, 2), (0, 3)]
-    assert futures[2].said() == "said by 2"
-    assert futures[4].said() == "2 others come first."
+    assert futures[2].progress_message() == "said by 2"
+    assert futures[4].progress_message() == "2 others come first."
 
 
 def test_nobody_has_a_second_turn_before_anothers_first() -> None:
@@ -75,7 +75,7 @@ def test_a_short_job_comes_before_twenty_long_ones_of_others() -> None:
     for number in range(20):
         lanes.submit(jobs.process, number, owner=number, work=1e6)
     trivial = lanes.submit(jobs.process, "trivial", owner="trivial", work=32.0)
-    assert trivial.said() == "1 other comes first."
+    assert trivial.progress_message() == "1 other comes first."
     assert workers.end_all()[:3] == [0, "trivial", 1]
 
 
@@ -85,7 +85,7 @@ def test_a_stop_ends_what_runs_and_takes_back_what_waits() -> None:
     first, second, third = (lanes.submit(jobs.process, number) for number in range(3))
     second.stop()
     assert second.cancelled()
-    assert third.said() == "1 other comes first."
+    assert third.progress_message() == "1 other comes first."
     first.stop()
     assert isinstance(first.exception(), StoppedError)
     assert workers.places == [(0, 0), (0, 2)]

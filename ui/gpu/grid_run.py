@@ -56,9 +56,11 @@ class GridRun:
         self._stop.set()
 
     @property
-    def said(self) -> str:
-        """What the oldest job that runs says of itself."""
-        return next((said for one in list(self._running) if (said := one.said())), "")
+    def progress_message(self) -> str:
+        """The progress message of the oldest job that runs."""
+        return next(
+            (message for one in list(self._running) if (message := one.progress_message())), ""
+        )
 
     def compute(self, turns: threading.Semaphore) -> None:
         """Run it to its end, once it has one of some turns."""

@@ -106,8 +106,8 @@ def draw_progress() -> None:
     left, right = st.columns([5, 1], vertical_alignment="center")
     done, text = describe_progress(run)
     left.progress(done, text=f"**{title(run.grid)}**: {plain_text(text)}")
-    if run.said:
-        left.caption(plain_text(run.said))
+    if run.progress_message:
+        left.caption(plain_text(run.progress_message))
     right.button(
         "Stop", icon=":material/stop:", key="grid_stop", width="stretch", on_click=run.cancel
     )

@@ -1,4 +1,4 @@
-"""What a job says of itself while it runs, for those who wait for it."""
+"""Progress messages of the job that a process computes, for those who wait for it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ _listeners: list[Callable[[str], None]] = []  # of this process
 
 
 def listen(listener: Callable[[str], None]) -> None:
-    """Have every sentence that a job of this process says from now on."""
+    """Pass every progress message of this process from now on to a listener."""
     _listeners.append(listener)
 
 
 def say(sentence: str) -> None:
-    """Say how far the job is that this process computes."""
+    """Send a progress message of the job that this process computes."""
     for listener in _listeners:
         listener(sentence)

@@ -54,14 +54,14 @@ class Lanes:
         owner is who waits for it, nothing for somebody else each time; work orders a turn's jobs.
         """
         job = LongJob(function, arguments)
-        job.future.said = functools.partial(self._said, job)
+        job.future.progress_message = functools.partial(self._progress_message, job)
         job.future.stop = functools.partial(self._take_back, job)
         with self._lock:
             self._queue.join(job, owner or None, work)
         self._assign()
         return job.future
 
-    def _said(self, job: LongJob) -> str:
+    def _progress_message(self, job: LongJob) -> str:
         with self._lock, suppress(ValueError):
             return in_line(self._queue.before(job))
         return ""
@@ -91,7 +91,10 @@ class Lanes:
                 self._end(job, None, error)
                 continue
             if isinstance(running, Running):
-                job.future.said, job.future.stop = running.said, running.stop
+                job.future.progress_message, job.future.stop = (
+                    running.progress_message,
+                    running.stop,
+                )
                 if job.is_stopped:  # meanwhile
                     running.stop()
             running.add_done_callback(functools.partial(self._finish, job))

@@ -54,7 +54,7 @@ PAUSE = 0.5  # seconds between two of them
 # Seconds that a job waits for a busy process that remembers the like of it. Where that saves all
 # of a first job, they are as many as that took: to wait in vain makes it twice as long at most.
 PATIENCE, MOST_PATIENCE = 0.3, 10.0
-SAID = 256  # bytes of what a job says of itself
+MESSAGE_BYTES = 256  # of a progress message
 SHARE = 448 * 2**20  # bytes that a process may use between two jobs; one that has grown is replaced
 SLOWEST = 10.0  # times a job's limit of processor seconds that may pass by the clock on the wall
 LOOK_SECONDS = 1.0  # between two looks at that clock
@@ -100,9 +100,9 @@ class WorkerLostError(Exception):
 
 
 class Running(Future[T]):
-    """The result of a job that can be asked how far it is, and stopped."""
+    """The result of a job that reports its progress and can be stopped."""
 
-    said: Callable[[], str] = staticmethod(lambda: "")  # a sentence, or nothing
+    progress_message: Callable[[], str] = staticmethod(lambda: "")  # a sentence, or ""
     stop: Callable[[], object]  # the result is then StoppedError, unless it comes first
 
 
@@ -138,10 +138,12 @@ class Worker:
         if self._pool is not None:
             return
         context = get_context("spawn")
-        self.said = context.RawArray("c", SAID)  # what the job has said last
+        self.progress_message = context.RawArray("c", MESSAGE_BYTES)  # of the job
         self.state = context.RawValue("i", 0)  # what it does, and which limit has ended it
         self.size = context.RawValue("q", 0)  # bytes that it used after its last job
-        self._pool = ProcessPoolExecutor(1, context, _prepare, (self.said, self.state, self.size))
+        self._pool = ProcessPoolExecutor(
+            1, context, _prepare, (self.progress_message, self.state, self.size)
+        )
         self._pool.submit(os.getpid).add_done_callback(self._note_ready)
 
     def _note_ready(self, _: Future[int]) -> None:
@@ -151,7 +153,7 @@ class Worker:
         """Have a job computed. Raises OSError or RuntimeError where no process can be started."""
         self.start()
         assert self._pool is not None
-        self.said.value = b""
+        self.progress_message.value = b""
         return self._pool.submit(_compute, call)
 
     def kill(self) -> None:
@@ -216,7 +218,7 @@ class Workers(Executor):
         task = Task(
             call, self._place(function, *args), marked.lane is not None, marked.is_ahead
         )  # fmt: skip
-        task.future.said = functools.partial(self._said, task)
+        task.future.progress_message = functools.partial(self._progress_message, task)
         task.future.stop = functools.partial(self._stop, task)
         self._events.put(functools.partial(self._waiting.append, task))
         return task.future
@@ -231,10 +233,10 @@ class Workers(Executor):
         if wait:
             self._thread.join()
 
-    def _said(self, task: Task) -> str:
+    def _progress_message(self, task: Task) -> str:
         for worker in self._workers:
             if worker.task is task:
-                return bytes(worker.said.value).decode(errors="ignore")
+                return bytes(worker.progress_message.value).decode(errors="ignore")
         with suppress(ValueError):
             return in_line(_by_turn(self._waiting).index(task))
         return ""
@@ -427,13 +429,13 @@ def job_limit() -> Limit:
 _sizes: list[Any] = []  # of a worker process: where it writes how much memory it uses
 
 
-def _prepare(said: Any, state: Any, size: Any) -> None:
+def _prepare(message: Any, state: Any, size: Any) -> None:
     """Prepare a worker process: it shares what its job says, its state and size with the app."""
     tell(state)
     limit_files()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the app ends its workers
     threading.Thread(target=end_with_parent, daemon=True).start()
-    listen(functools.partial(_write, said))
+    listen(functools.partial(_write_message, message))
     _sizes[:] = [size]
     if hasattr(os, "nice"):
         os.nice(NICENESS)
@@ -461,5 +463,5 @@ def _note_size() -> None:
             size.value = used_bytes()
 
 
-def _write(said: Any, sentence: str) -> None:
-    said.value = sentence.encode(errors="replace")[: SAID - 1]
+def _write_message(message: Any, sentence: str) -> None:
+    message.value = sentence.encode(errors="replace")[: MESSAGE_BYTES - 1]

@@ -83,9 +83,9 @@ def draw_exercise_result(
 
     draw_button draws what opens the scene at a fault; it is called where the text has one.
     """
-    said = headline(result)
+    shown_text = headline(result)
     state = "right" if result.solved else "wrong"
-    st.html(verdict_html.next_step(state, said))
+    st.html(verdict_html.next_step(state, shown_text))
     if result.solved and following is not None:
         st.button(
             f"Next: {following.title}", type="primary", icon=":material/arrow_forward:",
@@ -95,4 +95,4 @@ def draw_exercise_result(
         st.html("<p class='said'>That was the last one.</p>")
     if not result.solved:
         draw_button()
-    st.html(verdict_html.requirements(result, said))
+    st.html(verdict_html.requirements(result, shown_text))

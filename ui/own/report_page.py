@@ -44,9 +44,9 @@ def write_report(
     launched = html.escape(summarize_launch(own.kernel, own.form))
     yield f"<p class='launched'><code>{launched}</code></p>"
     if result is not None:
-        state, said = ("right", "Solved.") if result.solved else ("wrong", result.problem)
-        if said:
-            yield verdict_html.next_step(state, said)
+        state, message = ("right", "Solved.") if result.solved else ("wrong", result.problem)
+        if message:
+            yield verdict_html.next_step(state, message)
         yield verdict_html.requirements(result)
     if verdict is not None:
         yield verdict_html.next_step(verdict.state, verdict.next_step, verdict.repair)

@@ -25,9 +25,9 @@ QUIET = frozenset({CheckState.RIGHT, CheckState.UNCHECKED, CheckState.SKIPPED})
 def next_step(state: str, sentence: str, repair: Repair | None = None) -> str:
     """The one thing to do next; below it why, where it is a change of the text."""
     why = repair.why if repair is not None and sentence.endswith(repair.why) else ""
-    said = sentence.removesuffix(why).rstrip()
+    message = sentence.removesuffix(why).rstrip()
     below = f"<small>{_with_code(why)}</small>" if why else ""
-    return f"<p class='next {state}'>{_with_code(said)}{below}</p>"
+    return f"<p class='next {state}'>{_with_code(message)}{below}</p>"
 
 
 def _with_code(sentence: str) -> str:
@@ -35,20 +35,20 @@ def _with_code(sentence: str) -> str:
     return CODE.sub(r"<code>\1</code>", html.escape(sentence))
 
 
-def hazard(found: FoundHazard, told: str = "") -> str:
-    """A hazard, its witness and the size at which it is there; "" where told says all of that."""
+def hazard(found: FoundHazard, shown_text: str = "") -> str:
+    """A hazard, its witness and its size; "" where shown_text already says all of that."""
     one = found.hazard
-    said = "" if one.message in told else html.escape(one.message)
+    message = "" if one.message in shown_text else html.escape(one.message)
     witness = html.escape(one.witness.sentence) if one.witness is not None else ""
-    if not said and not witness:
+    if not message and not witness:
         return ""
-    where = f"<span class='where'>{_at(found.sizes)}</span>" if said else ""
-    parts = " ".join(filter(None, (said, witness, where)))
+    where = f"<span class='where'>{_at(found.sizes)}</span>" if message else ""
+    parts = " ".join(filter(None, (message, witness, where)))
     return f"<p class='found'><b>{html.escape(one.kind)}</b>: {parts}</p>"
 
 
-def checks(found: Sequence[SizeCheck], told: str = "") -> str:
-    """The kernel at each size in a word, then what is wrong there; what is told is left out."""
+def checks(found: Sequence[SizeCheck], shown_text: str = "") -> str:
+    """The state at each size, then what is wrong there; what shown_text says is left out."""
     if not found:
         return ""
     names = [name for name, _ in found[0].sizes]
@@ -58,51 +58,51 @@ def checks(found: Sequence[SizeCheck], told: str = "") -> str:
         f"{WORDS[one.state]}{' with fractions' * one.has_fractions}</li>"
         for one in found
     ]
-    told_of = [one for one in found if one.state not in QUIET and one.sentence not in told]
-    is_rest = len(told_of) < sum(one.state not in QUIET for one in found)
-    return f"<ul class='checks'>{''.join(items)}</ul>{_sentences(told_of, is_rest)}"
+    unshown = [one for one in found if one.state not in QUIET and one.sentence not in shown_text]
+    is_rest = len(unshown) < sum(one.state not in QUIET for one in found)
+    return f"<ul class='checks'>{''.join(items)}</ul>{_sentences(unshown, is_rest)}"
 
 
 def _sentences(found: Sequence[SizeCheck], is_rest: bool) -> str:
     """What is wrong at some sizes, or at the rest of them; once a reader asks, if it is much."""
-    said = "".join(
+    paragraphs = "".join(
         f"<p class='found'><b>{_sizes(one.sizes)}</b>: {html.escape(one.sentence)}</p>"
         for one in found
     )
     if len(found) < 2:
-        return said
+        return paragraphs
     sizes = f"{len(found)} {'more ' if is_rest else ''}sizes"
-    return f"<details><summary>What is wrong at {sizes}</summary>{said}</details>"
+    return f"<details><summary>What is wrong at {sizes}</summary>{paragraphs}</details>"
 
 
 def costs(verdict: Verdict) -> str:
     """What the kernel costs, beside the catalogue's kernels, its occupancy and the notes.
 
-    What the one thing to do next has told is left out.
+    What the next step above says is left out.
     """
-    said, told = [], verdict.next_step
-    if verdict.costliest is not None and verdict.costliest.sentence not in told:
-        said.append(f"<p class='said'>{html.escape(verdict.costliest.sentence)}</p>")
+    parts, shown_text = [], verdict.next_step
+    if verdict.costliest is not None and verdict.costliest.sentence not in shown_text:
+        parts.append(f"<p class='said'>{html.escape(verdict.costliest.sentence)}</p>")
     if verdict.neighbours:
-        said.append(_neighbours(verdict.neighbours))
-    if verdict.occupancy is not None and verdict.occupancy.sentence not in told:
-        said.append(f"<p class='said'>{html.escape(verdict.occupancy.sentence)}</p>")
-    said += [f"<p class='said note'>{html.escape(note)}</p>" for note in verdict.notes]
-    return f"<div class='measured'>{''.join(said)}</div>" if said else ""
+        parts.append(_neighbours(verdict.neighbours))
+    if verdict.occupancy is not None and verdict.occupancy.sentence not in shown_text:
+        parts.append(f"<p class='said'>{html.escape(verdict.occupancy.sentence)}</p>")
+    parts += [f"<p class='said note'>{html.escape(note)}</p>" for note in verdict.notes]
+    return f"<div class='measured'>{''.join(parts)}</div>" if parts else ""
 
 
-def requirements(result: ExerciseResult, told: str = "") -> str:
-    """Which requirements of an exercise are met, and why; what is told is left out."""
+def requirements(result: ExerciseResult, shown_text: str = "") -> str:
+    """Which requirements of an exercise are met, and why; what shown_text says is left out."""
     items = "".join(
         f"<li class='{'right' if one.met else 'wrong'}'><b>{'✓' if one.met else '✗'}</b> "
-        f"{html.escape(one.goal)}{_why(one.sentence, told)}</li>"
+        f"{html.escape(one.goal)}{_why(one.sentence, shown_text)}</li>"
         for one in result.results
     )
     return f"<ul class='checks whole'>{items}</ul>"
 
 
-def _why(sentence: str, told: str) -> str:
-    return "" if sentence in told else f" <span class='where'>{html.escape(sentence)}</span>"
+def _why(sentence: str, shown_text: str) -> str:
+    return "" if sentence in shown_text else f" <span class='where'>{html.escape(sentence)}</span>"
 
 
 def _neighbours(rows: Sequence[CounterRow]) -> str:

@@ -25,25 +25,25 @@ Open = Callable[[View, DisplayedHazard | None, int | None], None]
 
 def draw_verdict(own: OwnKernel, verdict: Verdict, open_scene: Open) -> None:
     """Draw a verdict: the one thing to do and where it is seen, then all else that was found."""
-    told = verdict.next_step
-    st.html(verdict_html.next_step(verdict.state, told, verdict.repair))
+    shown_text = verdict.next_step
+    st.html(verdict_html.next_step(verdict.state, shown_text, verdict.repair))
     if verdict.state is State.UNCHECKED:
         st.html("<p class='said'>Choose it in <b>Launch</b>, at <b>It computes</b>.</p>")
     wrong = _first_wrong(verdict)
-    if wrong is not None and wrong.sentence in told:
+    if wrong is not None and wrong.sentence in shown_text:
         _draw_wrong_button(own, wrong, "verdict_wrong", open_scene)
     numbered = list(enumerate(verdict.causes))
-    numbered.sort(key=lambda one: one[1].hazard.message not in told)
+    numbered.sort(key=lambda one: one[1].hazard.message not in shown_text)
     # What one change mends has one cause: the first is enough to see it.
     shown = numbered[:1] if verdict.repair is not None else numbered
     for number, found in shown:
-        _draw_hazard(own, number, found, told, open_scene)
+        _draw_hazard(own, number, found, shown_text, open_scene)
     if numbered[len(shown) :]:
         with st.expander(f"{len(numbered) - len(shown)} more, which the same change mends"):
             for number, found in numbered[len(shown) :]:
-                _draw_hazard(own, number, found, told, open_scene)
-    st.html(verdict_html.checks(verdict.checks, told))
-    if wrong is not None and wrong.sentence not in told:
+                _draw_hazard(own, number, found, shown_text, open_scene)
+    st.html(verdict_html.checks(verdict.checks, shown_text))
+    if wrong is not None and wrong.sentence not in shown_text:
         _draw_wrong_button(own, wrong, "verdict_wrong", open_scene)
     costs = verdict_html.costs(verdict)
     if costs:
@@ -51,12 +51,12 @@ def draw_verdict(own: OwnKernel, verdict: Verdict, open_scene: Open) -> None:
 
 
 def _draw_hazard(
-    own: OwnKernel, number: int, found: FoundHazard, told: str, open_scene: Open
+    own: OwnKernel, number: int, found: FoundHazard, shown_text: str, open_scene: Open
 ) -> None:
-    """Draw a hazard, its number the key of its button; what is told is left out."""
-    said = verdict_html.hazard(found, told)
-    if said:
-        st.html(said)
+    """Draw a hazard, its number the key of its button; what shown_text says is left out."""
+    message = verdict_html.hazard(found, shown_text)
+    if message:
+        st.html(message)
     _draw_hazard_button(own, found, f"verdict_hazard_{number}", open_scene)
 
 

@@ -68,7 +68,7 @@ def wait(future: Future[Any], on_stop: Callable[[], None] | None = None) -> None
                     "Stop", icon=":material/stop:", on_click=on_stop, key=f"stop{next(_numbers)}"
                 )
         while True:
-            text.markdown(plain_text(_told(future, time.monotonic() - begin)))
+            text.markdown(plain_text(_progress_text(future, time.monotonic() - begin)))
             if _is_done(future, SPINNER_SECONDS):
                 break
         place.empty()
@@ -80,11 +80,11 @@ def wait_quietly(future: Future[Any]) -> None:
         pass
 
 
-def _told(future: Future[Any], seconds: float) -> str:
-    """How far a job is that a visitor has waited for."""
-    said = future.said() if isinstance(future, Running) else ""
+def _progress_text(future: Future[Any], seconds: float) -> str:
+    """The text for a visitor who waits: the time so far and the job's progress message."""
+    message = future.progress_message() if isinstance(future, Running) else ""
     is_waiting = not future.running() and not future.done()
-    return f"{'Waiting' if is_waiting else 'Running the kernel'}, {seconds:.0f} s. {said}"
+    return f"{'Waiting' if is_waiting else 'Running the kernel'}, {seconds:.0f} s. {message}"
 
 
 def _is_done(future: Future[Any], seconds: float) -> bool:
