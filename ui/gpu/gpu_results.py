@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -22,15 +23,14 @@ from gpu.shapes.shape import Shape
 from simulator.catalogue import catalogue
 from ui.drawing.palette import CHART_INKS
 from ui.gpu_charts import (
-    accuracy,
     counters,
     latency,
     performance,
-    roofline,
     scaling,
     tiles_over_gpus,
 )
 from ui.gpu_charts import shapes as shapes_chart
+from ui.gpu_charts.comparison_charts import CHARTS, ChartData, ComparisonChart
 from ui.gpu_charts.performance import Pair
 from ui.jobs.workers import WorkerLostError
 from ui.run.cache import answers
@@ -45,10 +45,7 @@ USUAL_KERNELS = (
 USUAL_PAIR: Pair = ("tiled", "naive")
 USUAL_SHAPE = (256, 256, 16384)  # its K is split
 CHART_CONFIG = {"displayModeBar": False}  # its buttons would lie over labels
-TABS = (
-    "Speed", "Time", "Share of cuBLAS", "Against size", "Speed and error", "Roofline",
-    "Predicted and measured",
-)  # fmt: skip
+COUNTERS = "Predicted and measured"  # the tab of charts, sentences and a table of counters
 
 
 def text_colour() -> str:
@@ -134,76 +131,50 @@ def show_comparison(
             st.warning(f"{performance.kernel_label(kernel)}: {kernel.verdict}")
     comparison = choose_shown(whole, pair, key)
     st.markdown(performance.summarize(comparison))
-    squares = [
-        performance.choose_kernels(one, {kernel.name for kernel in comparison.kernels})
-        for one in sizes
-    ]
-    has_sizes = len({one.size for one in squares if len(set(one.size)) == 1}) > 1
-    has_errors = bool(accuracy.find_points(comparison))
-    left_out = {"Against size": not has_sizes, "Speed and error": not has_errors}
-    names = [name for name in TABS if not left_out.get(name)]
+    kept = {kernel.name for kernel in comparison.kernels}
+    squares = tuple(
+        performance.choose_kernels(one, kept) for one in sizes if len(set(one.size)) == 1
+    )
+    data = ChartData(comparison, squares, limits, pair, text_colour())
+    charts = [chart for chart in CHARTS if chart.is_offered(data)]
+    names = [*(chart.tab for chart in charts), COUNTERS]
     tabs = dict(zip(names, st.tabs(names), strict=True))
-    for name, draw in (
-        ("Speed", performance.draw_throughput),
-        ("Time", performance.draw_times),
-        ("Share of cuBLAS", performance.draw_cublas_share),
-    ):
-        tabs[name].plotly_chart(
-            draw(comparison, text_colour(), pair),
-            key=f"{key}_{name}",
-            config=CHART_CONFIG,
-            alt=f"{name}. {performance.describe(comparison)}",
-        )
-    if has_sizes:
-        with tabs["Against size"]:
-            show_against_size(squares, pair, key)
-    if has_errors:
-        with tabs["Speed and error"]:
-            show_accuracy(comparison, pair, key)
+    for chart in charts:
+        if not chart.needs_simulated:
+            with tabs[chart.tab]:
+                show_chart(chart, data, key)
     if limits is not None:
         show_limits(limits, key)
     with st.spinner("The simulator counts each launch's transactions …"):
         comparison = with_simulated(comparison, lambda *_: None, predict_elsewhere)
-    with tabs["Roofline"]:
-        show_roofline(comparison, limits, pair, key)
-    with tabs["Predicted and measured"]:
+    data = replace(data, comparison=comparison)
+    for chart in charts:
+        if chart.needs_simulated:
+            with tabs[chart.tab]:
+                show_chart(chart, data, key)
+    with tabs[COUNTERS]:
         show_counters(comparison, pair, key)
     show_tables(comparison)
 
 
-def show_accuracy(comparison: Comparison, pair: Pair, key: str) -> None:
-    """Show the speed of each kernel beside the error of its C."""
+def show_chart(chart: ComparisonChart, data: ChartData, key: str) -> None:
+    """Show a chart with the choice of its unit and its caption, or why it cannot be drawn."""
+    missing = chart.missing(data)
+    if missing:
+        st.markdown(missing)
+        return
+    if chart.units:
+        unit = st.segmented_control(
+            "Unit", chart.units, default=chart.units[0], key=f"{key}_{chart.tab}_unit",
+            required=True,
+        )  # fmt: skip
+        data = replace(data, unit=unit)
     st.plotly_chart(
-        accuracy.draw_accuracy(comparison, text_colour(), pair),
-        key=f"{key}_accuracy",
-        config=CHART_CONFIG,
-        alt=f"Speed and error. {accuracy.describe(comparison)}",
+        chart.draw(data), key=f"{key}_{chart.tab}", config=CHART_CONFIG, alt=chart.alt(data)
     )
-    st.caption(
-        "The error is that of C against a product in double precision of the same A and B. "
-        "TF32 rounds them as they are multiplied, which counts; half operands were rounded "
-        "before, which does not."
-    )
-
-
-def show_against_size(comparisons: Sequence[Comparison], pair: Pair, key: str) -> None:
-    """Show speed and time over the size of square matrices."""
-    unit = st.segmented_control(
-        "Unit", ("TFLOP/s", "Milliseconds"), default="TFLOP/s", key=f"{key}_unit", required=True
-    )
-    st.plotly_chart(
-        performance.draw_against_size(
-            comparisons, text_colour(), of_time=unit == "Milliseconds", pair=pair
-        ),
-        key=f"{key}_sizes",
-        config=CHART_CONFIG,
-        alt=f"{unit} of each kernel. "
-        + " ".join(
-            f"M = N = K = {one.size[0]:,}: {performance.describe(one)}."
-            for one in comparisons
-            if len(set(one.size)) == 1
-        ),
-    )
+    caption = chart.caption(data)
+    if caption:
+        st.caption(caption)
 
 
 def show_tables(comparison: Comparison) -> None:
@@ -229,28 +200,6 @@ def show_tables(comparison: Comparison) -> None:
             "Global sectors of 32 bytes and passes through shared memory are the simulator's, for "
             "this launch: solved exactly from launches of a few tiles."
         )
-
-
-def show_roofline(comparison: Comparison, limits: Limits | None, pair: Pair, key: str) -> None:
-    """Show the roofline chart; limits None draws the ceilings that the device's clocks give."""
-    if not roofline.find_points(comparison):
-        st.markdown("No float32 kernel of this run has a time and simulated bytes.")
-        return
-    st.plotly_chart(
-        roofline.draw_roofline(comparison, limits, text_colour(), pair), key=f"{key}_roofline",
-        config=CHART_CONFIG, alt=roofline.describe(comparison, limits),
-    )  # fmt: skip
-    st.caption(
-        "Across: 2·M·N·K operations over the bytes of all global sectors that the simulator "
-        "counts, or the hardware where the simulator does not run the kernel. These are bytes that "
-        "threads ask for: the caches answer most of them, so that a kernel may lie above DRAM's "
-        "line. "
-        + (
-            "The ceilings were measured on this GPU."
-            if limits
-            else "The ceilings follow from its clocks, cores and bus; no kernel reaches them fully."
-        )
-    )
 
 
 def show_counters(comparison: Comparison, pair: Pair, key: str) -> None:
