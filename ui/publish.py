@@ -26,8 +26,8 @@ from plotly.offline import get_plotlyjs
 
 from simulator import LaunchError, SourceError
 from ui.drawing.palette import PALETTES, css_colours
-from ui.drawing.room import ROOMS, USUAL
 from ui.drawing.svg import draw_svg
+from ui.drawing.viewport import USUAL, VIEWPORTS
 from ui.run.click_cost import format_seconds
 from ui.run.standalone import Run, parse_address, run_view
 from ui.scene import export
@@ -116,7 +116,7 @@ def check_cost(view: View) -> None:
     Raises SourceError or LaunchError for a view that cannot be run.
     """
     run = run_view(view)
-    seconds = run.seconds * len(ROOMS) * len(PALETTES)
+    seconds = run.seconds * len(VIEWPORTS) * len(PALETTES)
     if seconds > MOST_SECONDS:
         raise PublishError(
             f"{_name(view)} has {run.stops['steps']:,} steps, and its page, which has them for "
@@ -250,13 +250,13 @@ def _page_html(page: Page, run: Run, links: Mapping[str, str]) -> Iterator[str]:
         text=html.escape(page.text), markup=read_web("stepper.html"),
     )  # fmt: skip
     yield f"<script>{export.navigation_script(run.stops, page.view.step)}</script>\n"
-    for name, room in ROOMS.items():
+    for name, viewport in VIEWPORTS.items():
         for theme in PALETTES:
             look = replace(room, theme=theme, stage=page.view.stage)
             yield f'<script type="application/json" id="{name}-{theme}">'
             yield from export.figure_json(run.draw(look).streamed())
             yield "</script>\n"
-    # The player first: it leaves the picture its room while the library comes.
+    # The player first: it leaves the picture its space while the library comes.
     for name in ("player.js", "plotly.js"):
         yield f'<script src="{links[name]}"></script>\n'
     yield "</body>\n</html>\n"

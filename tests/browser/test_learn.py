@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from tests.browser.conftest import Open, Screens
 from tests.browser.scene import alike, ready, step_of, swipe, where
 from ui.drawing.palette import DARK
-from ui.drawing.room import PHONE
+from ui.drawing.viewport import PHONE
 from ui.lessons.judge import Answer, fill, right_answer
 from ui.lessons.lesson import Kind, Lesson, Question, ScenePart, Stops
 from ui.lessons.parse import lessons

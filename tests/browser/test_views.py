@@ -32,7 +32,7 @@ from tests.browser.scene import (
 )
 from ui.drawing.hit import Hit
 from ui.drawing.look import Stage
-from ui.drawing.room import USUAL
+from ui.drawing.viewport import USUAL
 from ui.scene import scene
 from ui.view.presets import Preset, launch, presets, source
 from ui.view.view_url import View, from_query, to_query

@@ -8,8 +8,8 @@ import pytest
 
 from ui.drawing.look import Look
 from ui.drawing.palette import LIGHT
-from ui.drawing.room import PHONE, USUAL
 from ui.drawing.sheet import Rectangle
+from ui.drawing.viewport import PHONE, USUAL
 from ui.lecture.layout import areas_for
 from ui.lessons.frame import EDGE, find_frames
 from ui.lessons.lesson import Mark
@@ -21,17 +21,17 @@ TWO = "kernel=naive&M=8&N=8&K=16&with=tiled,TILE:8&step=30"
 OF_TWO = {Mark.LEFT, Mark.RIGHT, Mark.COUNTS}
 
 
-def frames(query: str, mark: Mark, room: Look = USUAL) -> list[Rectangle]:
+def frames(query: str, mark: Mark, viewport: Look = USUAL) -> list[Rectangle]:
     view = parse_address(query)
-    look = replace(room, stage=view.stage)
+    look = replace(viewport, stage=view.stage)
     figure = load_drawing(view, look).plain(range(view.step, view.step + 1))
     return find_frames(figure, look, mark, is_pair=view.comparison is not None)
 
 
-@pytest.mark.parametrize("room", [USUAL, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("viewport", [USUAL, PHONE], ids=["wide", "phone"])
 @pytest.mark.parametrize("mark", Mark)
-def test_a_frame_is_on_the_sheet(mark: Mark, room: Look) -> None:
-    found = frames(TWO if mark in OF_TWO else ONE, mark, room)
+def test_a_frame_is_on_the_sheet(mark: Mark, viewport: Look) -> None:
+    found = frames(TWO if mark in OF_TWO else ONE, mark, viewport)
     assert len(found) == (2 if mark is Mark.COUNTS else 1)
     for frame in found:
         assert frame.left >= EDGE

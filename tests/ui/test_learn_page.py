@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from simulator.broken_file import Entries
 from tests.ui.test_lessons import HEAD, scene, stops
-from ui.drawing.room import USUAL
+from ui.drawing.viewport import USUAL
 from ui.lessons import export
 from ui.lessons.export import build_lesson
 from ui.lessons.judge import right_answer

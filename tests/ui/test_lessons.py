@@ -14,7 +14,7 @@ import pytest
 
 from simulator.broken_file import BrokenFileError
 from ui.drawing.look import Look
-from ui.drawing.room import PHONE, USUAL
+from ui.drawing.viewport import PHONE, USUAL
 from ui.gpu_charts.rows import INK
 from ui.lessons.__main__ import main
 from ui.lessons.charts import describe, draw_chart
@@ -110,9 +110,9 @@ def test_what_students_say_is_wrong(index: int) -> None:
 
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("part", SEQUENCES, ids=lambda part: part.stops[0].text[:30])
-def test_every_stop_shows_its_place_in_both_rooms(part: Stops) -> None:
-    for stop, room in itertools.product(part.stops, (USUAL, PHONE)):
-        look = Look(stage=stop.view.stage, width=room.width, height=room.height)
+def test_every_stop_shows_its_place_in_both_viewports(part: Stops) -> None:
+    for stop, viewport in itertools.product(part.stops, (USUAL, PHONE)):
+        look = Look(stage=stop.view.stage, width=viewport.width, height=viewport.height)
         picture = draw_stop(stop.view, look, stop.mark)
         assert picture.startswith("<svg")
         assert 'class="mark"' in picture
@@ -144,16 +144,16 @@ def test_every_scene_is_sent_with_all_its_steps_and_a_picture_for_paper(part: Sc
     steps = count_steps(part)
     assert part.text.endswith(("?", "."))
     orders = set()
-    for room in (USUAL, PHONE):
-        content = draw_scene(part.view, part.text, room)
+    for viewport in (USUAL, PHONE):
+        content = draw_scene(part.view, part.text, viewport)
         header, figure = (json.loads(one) for one in content.split(b"\n", 1))
         assert header["stops"]["steps"] == header["end"] == steps
         assert header["start"] == part.view.step
         assert "<svg" in header["html"]
         assert len(figure["frames"]["steps"]) == steps
-        assert figure["layout"]["width"] == room.width
+        assert figure["layout"]["width"] == viewport.width
         orders.add(header["order"])
-    assert len(orders) == 1, "in another room it is the same scene"
+    assert len(orders) == 1, "in another viewport it is the same scene"
 
 
 def test_each_lesson_of_a_class_has_a_scene_and_two_have_two_beside_each_other() -> None:

@@ -33,7 +33,7 @@ from ui.view.view_url import INPUTS, View, from_query
 VISITORS = 30
 OPENED_SECONDS = 10.0  # within which all open the page
 TOGETHER_SECONDS = 2.0  # within which all act
-ROOM = "tilewise_room=1240x600"  # the cookie of a window of 1280 x 720
+VIEWPORT_COOKIE = "tilewise_room=1240x600"  # the cookie of a window of 1280 x 720
 RECORDERS = 4  # who record a long kernel while another visitor acts
 SIMPLE_ACTIONS = 20
 STEPPERS = 100  # who step at once
@@ -107,7 +107,7 @@ async def measure_openings(address: str, visitors: int) -> None:
     ):
         async with AsyncExitStack() as stack:
             room = [
-                await stack.enter_async_context(visitor(address, query, cookie=ROOM))
+                await stack.enter_async_context(visitor(address, query, cookie=VIEWPORT_COOKIE))
                 for query in queries
             ]
             await together(name, room, lambda one, _: one.rerun(), OPENED_SECONDS)
@@ -132,7 +132,7 @@ async def measure_links(address: str) -> None:
 
     async with AsyncExitStack() as stack:
         room = [
-            await stack.enter_async_context(visitor(address, query, cookie=ROOM))
+            await stack.enter_async_context(visitor(address, query, cookie=VIEWPORT_COOKIE))
             for query in itertools.islice(LIGHT_LINKS.values(), HUNDRED)
         ]
         await together("a link for each, opened", room, open_link, HUNDRED_SECONDS)
@@ -147,7 +147,8 @@ async def measure_actions(address: str, visitors: int) -> None:
     """Time what visitors do who have the page open."""
     async with AsyncExitStack() as stack:
         room = [
-            await stack.enter_async_context(visitor(address, cookie=ROOM)) for _ in range(visitors)
+            await stack.enter_async_context(visitor(address, cookie=VIEWPORT_COOKIE))
+            for _ in range(visitors)
         ]
         for one in room:
             await one.rerun()
@@ -180,7 +181,7 @@ async def measure_actions(address: str, visitors: int) -> None:
         )
         await act_beside_recorders(room)
         while len(room) < STEPPERS:
-            room.append(await stack.enter_async_context(visitor(address, cookie=ROOM)))
+            room.append(await stack.enter_async_context(visitor(address, cookie=VIEWPORT_COOKIE)))
             await room[-1].rerun()
         await step_together(room)
 

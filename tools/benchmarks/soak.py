@@ -65,7 +65,7 @@ IDLE_SHARE = 0.02  # of a processor, that idle workers may use
 STOP_SECONDS = 30.0  # for the app to end
 LAST_SECONDS = 10.0  # and then for its processes
 OWN_PROCESSES = re.compile(r"multiprocessing|gpu\.worker")  # that an app keeps while it runs
-ROOM = "tilewise_room=1240x600"  # the cookie of a window of 1280 x 720
+VIEWPORT_COOKIE = "tilewise_room=1240x600"  # the cookie of a window of 1280 x 720
 STAY, AWAY = 240.0, (2.0, 20.0)  # seconds of a visit in the mean, and until the next one
 COME_SECONDS = 30.0  # within which the class comes
 SILENT_SECONDS = 90.0  # until a connection that fell silent ends
@@ -192,7 +192,7 @@ class Soak:
         """Connect to the app; None where that fails, which is a fault."""
         begun = time.perf_counter()
         try:
-            connected = visitor(self.app.address, query, page, ROOM, session)
+            connected = visitor(self.app.address, query, page, VIEWPORT_COOKIE, session)
             one = await stack.enter_async_context(connected)
         except (OSError, WebSocketException, TimeoutError) as error:
             self.crowd.waits.note_fault("no connection", f"{type(error).__name__}: {error}")

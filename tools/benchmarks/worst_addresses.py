@@ -20,7 +20,7 @@ from simulator import LaunchError, SourceError
 from simulator.machine.schedule import Schedule
 from simulator.verdict.form import ArrayArgument, OwnKernel
 from tests.ui.own_kernels import ZEROS, array, own
-from ui.drawing.room import USUAL
+from ui.drawing.viewport import USUAL
 from ui.run import compute
 from ui.run.standalone import parse_address
 from ui.view.view_url import OWN, ComparedScene, View

@@ -25,6 +25,6 @@ class Look:
 
     theme: str = "light"  # a key of palette.PALETTES
     stage: Stage | None = None  # the stage that is pinned, or None where it follows the step
-    width: int = 1280  # CSS pixels of the room
+    width: int = 1280  # CSS pixels of the viewport
     height: int = 720  # likewise
     presenting: bool = False  # whether nothing else is on the screen, to be read from far away

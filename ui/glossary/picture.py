@@ -13,10 +13,10 @@ from ui.lessons.lesson import Mark
 from ui.lessons.picture import figure_at_step
 from ui.view.view_url import View
 
-# For which room a scene is drawn, so that a part is about as wide as a card and nothing in it is
+# The viewports that scenes are drawn for, so that a part is about as wide as a card and nothing is
 # made smaller.
 STAGE = Look(width=840, height=520)
-LINES = Look(width=400, height=840)  # one area under another, each as wide as the room
+LINES = Look(width=400, height=840)  # one area under another, each as wide as the viewport
 WHOLE = Look(width=900, height=560)
 MARGIN = 3  # pixels around the part
 LABELS = 18  # pixels above a timeline
@@ -45,7 +45,7 @@ def draw_word(view: View, mark: Mark | None, theme: str) -> str:
     return FRAME.sub(frame, svg, count=1)
 
 
-def _room(scene: SmallScene) -> Look:
+def _viewport(scene: SmallScene) -> Look:
     if scene.mark is None:
         return WHOLE
     return STAGE if scene.mark in (Mark.STAGE, Mark.LEFT, Mark.RIGHT, Mark.COUNTS) else LINES

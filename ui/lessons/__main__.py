@@ -13,7 +13,7 @@ from pathlib import Path
 
 from simulator import LaunchError, SourceError
 from simulator.broken_file import BrokenFileError
-from ui.drawing.room import USUAL
+from ui.drawing.viewport import USUAL
 from ui.lessons.export import write_lesson
 from ui.lessons.judge import QuestionError, check_texts, fill, right_answer, value, words
 from ui.lessons.lesson import Claim, Lesson, QuestionPart, ScenePart, Stops

@@ -20,7 +20,7 @@ from plotly.offline import get_plotlyjs
 from simulator.broken_file import Broken
 from ui.drawing.look import Look
 from ui.drawing.palette import PALETTES, css_colours
-from ui.drawing.room import PHONE, ROOMS, USUAL
+from ui.drawing.viewport import PHONE, USUAL, VIEWPORTS
 from ui.gpu_charts import rows
 from ui.lessons import charts
 from ui.lessons.judge import cells, fill, judge, right_answer, words
@@ -141,8 +141,8 @@ def _part(part: Part, asked: int) -> str:
 def _scene(view: View, text: str) -> str:
     """A scene with its figures for every window."""
     figures = {"scene": json.dumps(describe(view))} | {
-        f"{room}-{theme}": draw_figure(view, replace(look, theme=theme)).decode()
-        for (room, look), theme in itertools.product(ROOMS.items(), PALETTES)
+        f"{viewport}-{theme}": draw_figure(view, replace(look, theme=theme)).decode()
+        for (viewport, look), theme in itertools.product(VIEWPORTS.items(), PALETTES)
     }
     return scene_html(text, print_picture(view), opens=False) + "".join(
         f'<script type="application/json" data-of="{name}">{within_script(content)}</script>'

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from simulator import LaunchError, SourceError
 from simulator.broken_file import Broken, BrokenFileError
 from ui.drawing.look import Look
-from ui.drawing.room import USUAL
 from ui.drawing.svg import draw_svg
+from ui.drawing.viewport import USUAL
 from ui.lessons.lesson import ScenePart
 from ui.lessons.markup import scene_html
 from ui.lessons.picture import figure_at_step

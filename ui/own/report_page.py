@@ -14,7 +14,7 @@ from simulator.exercises.check_solution import ExerciseResult
 from simulator.verdict.form import OwnKernel
 from simulator.verdict.verdict import Verdict
 from ui.drawing.palette import DARK, LIGHT
-from ui.drawing.room import USUAL
+from ui.drawing.viewport import USUAL
 from ui.own import verdict_html
 from ui.own.launch_text import summarize_launch
 from ui.own.problems import Problem, mark_hazards

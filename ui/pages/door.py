@@ -11,7 +11,7 @@ import streamlit as st
 
 from simulator import LaunchError, SourceError
 from simulator.broken_file import BrokenFileError
-from ui.drawing.room import USUAL
+from ui.drawing.viewport import USUAL
 from ui.jobs.workers import WorkerLostError
 from ui.lessons.parse import lessons
 from ui.lessons.picture import draw_stop

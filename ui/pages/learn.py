@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from simulator.broken_file import Broken
 from ui.drawing.look import Look
 from ui.drawing.palette import css_charts_on_paper
-from ui.drawing.room import PHONE, USUAL, is_phone
+from ui.drawing.viewport import PHONE, USUAL, is_phone
 from ui.glossary.component import draw_glossary, explain_words
 from ui.gpu.gpu_results import CHART_CONFIG, text_colour
 from ui.lessons import charts, markup, picture
@@ -45,7 +45,7 @@ from ui.scene.stepper import bring_plotly
 from ui.step.state import step_state
 from ui.view import presets
 from ui.view.view_url import View
-from ui.web_page.browser import browser_theme, known_room
+from ui.web_page.browser import browser_theme, known_viewport
 from ui.web_page.popover import draw_popover
 from ui.web_page.press import press
 from ui.web_page.style import draw_style
@@ -223,7 +223,7 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
 
 def current_look() -> Look:
     """How stops are drawn: for a phone or for a wide window, in the browser's theme."""
-    chosen = PHONE if is_phone(known_room()) else USUAL
+    chosen = PHONE if is_phone(known_viewport()) else USUAL
     return replace(chosen, theme=browser_theme())
 
 

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ui.drawing.look import Look, Stage
-from ui.drawing.room import parse_room
+from ui.drawing.viewport import parse_viewport as parse_room
 from ui.web_page.reported import parse
 from ui.web_page.web_files import read_script, read_web
 

@@ -51,7 +51,7 @@ def draw_error(error: Exception) -> None:
 
 @st.fragment
 def draw_scene(opened: Opened) -> None:
-    """Draw the scene; it reports its step, its room, choices and clicks, which move the focus.
+    """Draw the scene; it reports its step, its viewport, choices and clicks, which move the focus.
 
     Frames of steps that the figure does not have are sent on request.
     """
@@ -72,7 +72,7 @@ def draw_scene_of(opened: Opened) -> None:
     is_changed = any(before.get(key, value) != value for key, value in entered().items())
     if is_changed or mailbox().requested is not state.applied:
         st.rerun()
-    state.room = reported.room or state.room
+    state.viewport = reported.room or state.viewport
     if reported.click is not None:
         handle_click(opened, reported.click)
     if reported.choice is not None and reported.choice.name == "hazard":

@@ -20,7 +20,7 @@ from ui.run.compute import recording_key
 from ui.run.mailbox import Requested
 from ui.view.presets import Preset
 from ui.view.view_url import DEFAULT, ComparedScene, View, to_query
-from ui.web_page.browser import browser_theme, known_room
+from ui.web_page.browser import browser_theme, known_viewport
 from ui.web_page.popover import is_popover
 
 KEY = "step_page"  # of the session state
@@ -64,7 +64,7 @@ class StepState:
     explanation: tuple[View | None, str] = None, ""  # the same, with its recording's key
     stopped: View | None = None  # the figure_key of the run that the visitor has stopped
     entered: dict[str, Any] = field(default_factory=dict)  # entered(), when the page was drawn
-    room: Look | None = None  # that the stepper has measured
+    viewport: Look | None = None  # that the stepper has measured
     drawn: Drawn | None = None
     sent: int = 0  # see stepper.Shown
 
@@ -112,9 +112,9 @@ class StepState:
         return self.preset
 
     def look(self, view: View) -> Look:
-        """How to draw a view: in the browser's theme, for the room that its page leaves the scene.
+        """How to draw a view: in the browser's theme, for the viewport available to the scene.
 
-        Until the stepper has measured the room, it is what it was at the last visit.
+        Until the stepper has measured the viewport, it is that of the last visit, or estimated.
         """
         room = self.room or known_room()
         return replace(room, theme=browser_theme(), stage=view.stage)

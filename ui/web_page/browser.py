@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from ui.drawing.look import Look
-from ui.drawing.room import guess_room, parse_cookie
+from ui.drawing.viewport import estimate_viewport, parse_cookie
 
-ROOM_COOKIE = "tilewise_room"
+VIEWPORT_COOKIE = "tilewise_room"
 
 
 def browser_theme() -> str:
@@ -15,7 +15,7 @@ def browser_theme() -> str:
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
-def known_room() -> Look:
-    """The room that the cookie remembers, else one guessed by the browser's name."""
-    cookie = st.context.cookies.get(ROOM_COOKIE)
-    return parse_cookie(str(cookie)) or guess_room(str(st.context.headers.get("User-Agent")))
+def known_viewport() -> Look:
+    """The viewport stored in the cookie, else one estimated from the browser's name."""
+    cookie = st.context.cookies.get(VIEWPORT_COOKIE)
+    return parse_cookie(str(cookie)) or estimate_viewport(str(st.context.headers.get("User-Agent")))

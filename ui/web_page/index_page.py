@@ -1,6 +1,6 @@
 """Streamlit's page, sent with scripts that run before its own, and what it loads late early.
 
-One script tells Python the room of a first visit, see ui/web/first_room.js; one lets a double click
+One script reports the viewport of a first visit, see ui/web/first_room.js; one lets a double click
 press a popover's button once, see ui/web/double_click.js. The third keeps the requests of a direct
 link, such as /compare, from failing: Streamlit's script looks for its server beneath the page's
 address first, at /compare/_stcore/health, and finds it one folder up only after that answered "404

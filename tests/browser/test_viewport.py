@@ -1,4 +1,4 @@
-"""The room that a page leaves the scene: reported, remembered, and used on a phone."""
+"""The viewport that a page leaves the scene: reported, remembered, and used on a phone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def figure(page: Page) -> tuple[int, int]:
 @pytest.mark.parametrize(
     ("width", "height"), [(1280, 720), pytest.param(1920, 1080, marks=pytest.mark.deep)]
 )
-def test_the_figure_is_laid_out_for_its_room(visit: Open, width: int, height: int) -> None:
+def test_the_figure_is_laid_out_for_its_viewport(visit: Open, width: int, height: int) -> None:
     page = ready(visit("/step?step=18", width, height))
     page.wait_for_function(
         """() => {
@@ -61,11 +61,11 @@ def test_a_first_visit_is_laid_out_for_its_room_at_once(visit: Open) -> None:
     first = figure(page)
     page.wait_for_timeout(1500)
     assert figure(page) == first
-    assert first[0] > 1240, "the room is no guess"
+    assert first[0] > 1240, "the viewport is no estimate"
 
 
 @pytest.mark.deep
-def test_another_window_is_another_room(visit: Open) -> None:
+def test_another_window_is_another_viewport(visit: Open) -> None:
     page = ready(visit("/step?step=18"))
     page.wait_for_timeout(1000)
     before = figure(page)
@@ -97,7 +97,7 @@ def test_a_finger_steps_and_the_page_scrolls(visit: Open) -> None:
     expect(page.get_by_role("button", name="Part forward")).to_be_hidden()
 
 
-def test_a_phones_controls_leave_the_scene_its_room(visit: Open) -> None:
+def test_a_phones_controls_leave_the_scene_its_viewport(visit: Open) -> None:
     page = ready(visit("/step?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", 390, 844))
     rows = set()
     for name in ("Presets", "What if", "Settings", "Beside", "Files", "hazards"):
