@@ -27,10 +27,10 @@ SHARED = {
     "tests/gpu/test_ladder.py": "gpu",
     "tests/gpu/test_limits.py": "gpu",
     "tests/gpu/test_on_device.py": "gpu",
-    "tests/gpu/test_own.py": "gpu",
     "tests/gpu/test_programs.py": "gpu",
     "tests/gpu/test_scale_on_gpus.py": "gpu",
     "tests/gpu/test_tensor_core.py": "gpu",
+    "tests/gpu/test_user_kernel.py": "gpu",
     "tests/tools/test_program.py": "gpu",
 }
 

@@ -25,8 +25,8 @@ LAYERS = {
 # Which folders of ui/, and which of its commands, may import these.
 LIBRARIES = {
     "streamlit": {
-        "web_page", "scene", "run", "gpu", "lessons", "own", "glossary", "serving", "health",
-        "step", "pages",
+        "web_page", "scene", "run", "gpu", "lessons", "user_kernel", "glossary", "serving",
+        "health", "step", "pages",
     },
     "plotly": {"gpu_charts", "scene", "run", "lessons", "serving", "publish"},
 }  # fmt: skip
@@ -52,11 +52,11 @@ UI = {
         "web_page",
     },
     "glossary": {"drawing", "gpu_charts", "jobs", "lessons", "run", "view", "web_page"},
-    "own": {"drawing", "gpu", "jobs", "lessons", "run", "view", "web_page"},
+    "user_kernel": {"drawing", "gpu", "jobs", "lessons", "run", "view", "web_page"},
     "step": {"drawing", "glossary", "jobs", "run", "scene", "view", "web_page"},
     "pages": {
-        "drawing", "glossary", "gpu", "gpu_charts", "jobs", "lessons", "own", "run", "scene",
-        "step", "view", "web_page",
+        "drawing", "glossary", "gpu", "gpu_charts", "jobs", "lessons", "run", "scene", "step",
+        "user_kernel", "view", "web_page",
     },
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from simulator.exercises.run_exercise import UncheckedError, gather, line_of
 from simulator.exercises.wording import size_text
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
-from simulator.verdict.form import OwnKernel
+from simulator.verdict.form import UserKernel
 from simulator.verdict.judge import judge
 from simulator.verdict.variants import compile_variant
 from simulator.verdict.verdict import Verdict
@@ -57,7 +57,7 @@ def check(
     if found.problem:
         return found  # the verdict could only wait for the same launch
     try:
-        own = OwnKernel(kernel.text, exercise.kernel, exercise.form)
+        own = UserKernel(kernel.text, exercise.kernel, exercise.form)
         verdict = judge(own, kernel, on_progress=on_progress)
     except LaunchError:
         return found

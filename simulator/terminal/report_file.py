@@ -7,10 +7,10 @@ import importlib
 from simulator.output_file import opened_output
 from simulator.terminal.options import UsageError
 from simulator.terminal.verdict_run import Judged
-from simulator.verdict.form import OwnKernel
+from simulator.verdict.form import UserKernel
 
 # By its name, for nothing in the simulator may import what rests on it.
-WRITER = "ui.own.report_page"
+WRITER = "ui.user_kernel.report_page"
 
 
 def check_writer() -> None:
@@ -26,7 +26,7 @@ def check_writer() -> None:
 
 def write_report(file: str, judged: Judged) -> None:
     """Write a verdict's page. Raises LaunchError where that cannot be written."""
-    own = OwnKernel(judged.text, judged.kernel, judged.form)
+    own = UserKernel(judged.text, judged.kernel, judged.form)
     title = "" if judged.exercise is None else judged.exercise.title
     pieces = importlib.import_module(WRITER).write_report(own, judged.verdict, title, judged.result)
     with opened_output(file) as out:

@@ -18,8 +18,8 @@ from simulator.terminal.options import ExitCode, UsageError
 from simulator.verdict.form import (
     ArrayArgument,
     LaunchForm,
-    OwnKernel,
     Sizes3,
+    UserKernel,
     with_numbers,
 )
 from simulator.verdict.guess import guess_form
@@ -91,7 +91,7 @@ def judge_kernel(kernel: Kernel, options: argparse.Namespace) -> Judged:
         form = replace(form, shared_bytes=str(options.shared))
     form = _with_sizes(form, options)
     form = _with_arguments(kernel, form, options.arguments)
-    verdict = judge(OwnKernel(kernel.text, kernel.name, form), kernel)
+    verdict = judge(UserKernel(kernel.text, kernel.name, form), kernel)
     return Judged(kernel.text, kernel.name, form, verdict, is_strict=options.strict)
 
 

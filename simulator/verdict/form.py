@@ -1,4 +1,4 @@
-"""How a kernel of one's own is launched: a form, from which launches of several sizes follow."""
+"""How a user kernel is launched: a form, from which launches of several sizes follow."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def with_numbers(
 
 
 @dataclass(frozen=True, slots=True)
-class OwnKernel:
+class UserKernel:
     """A kernel that a visitor wrote, and its launch. Hashable."""
 
     text: str  # the whole file

@@ -9,7 +9,7 @@ from dataclasses import replace
 from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.language.tree import Kernel
 from simulator.sentences import verdicts
-from simulator.verdict.form import ArrayArgument, LaunchForm, OwnKernel
+from simulator.verdict.form import ArrayArgument, LaunchForm, UserKernel
 from simulator.verdict.likely_task import find_likely_task
 from simulator.verdict.limited import limit
 from simulator.verdict.mend import mend
@@ -38,7 +38,7 @@ OWN_SECONDS = 6.0  # of a processor, that the launch by the form's own sizes may
 
 
 def judge(
-    own: OwnKernel,
+    own: UserKernel,
     kernel: Kernel,
     registers: int | None = None,
     on_progress: Callable[[str], None] | None = None,

@@ -56,7 +56,7 @@ def test_the_figure_is_laid_out_for_its_viewport(visit: Open, width: int, height
     assert where(again)[0] == 18
 
 
-def test_a_first_visit_is_laid_out_for_its_room_at_once(visit: Open) -> None:
+def test_a_first_visit_is_laid_out_for_its_viewport_at_once(visit: Open) -> None:
     page = ready(visit("/step?step=18", 1400, 860))  # a window that no other test opens
     first = figure(page)
     page.wait_for_timeout(1500)

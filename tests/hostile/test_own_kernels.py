@@ -6,12 +6,12 @@ import pytest
 
 from simulator import LaunchError, SourceError
 from simulator.language.printable import printable
-from simulator.verdict.form import OwnKernel
+from simulator.verdict.form import UserKernel
 from tests.hostile.test_texts import LONG_NAME, OF_THE_SERVER
 from tests.hostile.texts import kernel
 from ui.drawing.look import Look
-from ui.own.examine import examine, suggest_form
 from ui.run.compute import open_scene
+from ui.user_kernel.examine import examine, suggest_form
 from ui.view.view_url import View
 
 PRODUCT = """
@@ -60,7 +60,7 @@ def test_a_text_becomes_a_scene_or_a_sentence(case: str) -> None:
     examined = examine(text, "")
     assert examined.compiles, examined.problems
     try:
-        own = OwnKernel(text, examined.kernel, suggest_form(text, examined.kernel))
+        own = UserKernel(text, examined.kernel, suggest_form(text, examined.kernel))
         open_scene(View(own=own), Look())
     except (SourceError, LaunchError) as error:
         told = str(error)
@@ -78,4 +78,4 @@ def test_a_recording_takes_no_longer_than_a_report(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("ui.run.compute.SIMULATE_SECONDS", 0.1)
     text = kernel("while (atomicCAS((int*)x, 0, 0) == 0) ;")
     with pytest.raises(SourceError, match=r"0\.1 seconds, is over"):
-        open_scene(View(own=OwnKernel(text, "k", suggest_form(text, "k"))), Look())
+        open_scene(View(own=UserKernel(text, "k", suggest_form(text, "k"))), Look())

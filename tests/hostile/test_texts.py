@@ -18,7 +18,7 @@ from tests.hostile.judge import judge, peak_bytes
 from tests.hostile.texts import BOMBS, QUICK
 from tests.simulator.test_bad_input import TEXTS
 from ui.jobs.workers import Workers
-from ui.own.examine import examine
+from ui.user_kernel.examine import examine
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 30

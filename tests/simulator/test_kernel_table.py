@@ -17,7 +17,7 @@ import pytest
 
 from simulator import Kernel, LaunchError, compile_kernel, simulate
 from simulator.machine.schedule import Schedule
-from simulator.verdict.form import LaunchForm, OwnKernel, with_fractions
+from simulator.verdict.form import LaunchForm, UserKernel, with_fractions
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
@@ -90,7 +90,7 @@ def _judged(entry: Entry) -> Found:
     kernel = compile_kernel(text)
     try:
         form = guess_form(text, kernel, entry.task)
-        verdict = judge(OwnKernel(text, kernel.name, form), kernel)
+        verdict = judge(UserKernel(text, kernel.name, form), kernel)
     except LaunchError as error:
         return Found("refused", entry.task or "", str(error), 0)
     mistaken = (_mistaken(kernel, form, check) for check in verdict.checks)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from simulator import LaunchError, catalogue, compile_kernel
-from simulator.verdict.form import ArrayArgument, NumberArgument, OwnKernel
+from simulator.verdict.form import ArrayArgument, NumberArgument, UserKernel
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
@@ -25,9 +25,9 @@ def _time_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.verdict.runs.FIRST_SECONDS", 60.0)
 
 
-def own_kernel(text: str, task: str | None = None) -> OwnKernel:
+def own_kernel(text: str, task: str | None = None) -> UserKernel:
     kernel = compile_kernel(text)
-    return OwnKernel(text, kernel.name, guess_form(text, kernel, task))
+    return UserKernel(text, kernel.name, guess_form(text, kernel, task))
 
 
 def judged(text: str, task: str | None = None) -> Verdict:

@@ -16,7 +16,7 @@ from simulator.verdict.form import (
     Contents,
     LaunchForm,
     NumberArgument,
-    OwnKernel,
+    UserKernel,
 )
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
@@ -140,7 +140,7 @@ def test_what_a_kernel_computes_is_found_out_whatever_its_name_is(text: str, tas
     form = guessed(text)
     assert form.task == task
     kernel = compile_kernel(text)
-    assert judge(OwnKernel(text, kernel.name, form), kernel).state is State.RIGHT
+    assert judge(UserKernel(text, kernel.name, form), kernel).state is State.RIGHT
 
 
 def test_a_transposition() -> None:
@@ -268,7 +268,7 @@ PITCHED = """__global__ void add(const float* A, const float* B, float* C,
 
 
 def test_rows_that_are_bytes_apart_have_room() -> None:
-    own = OwnKernel(PITCHED, "add", guessed(PITCHED))
+    own = UserKernel(PITCHED, "add", guessed(PITCHED))
     verdict = judge(own, compile_kernel(PITCHED))
     assert verdict.state is State.UNCHECKED, verdict.next_step
     assert "How many cells have A, B and C?" in verdict.next_step
@@ -298,7 +298,7 @@ def test_an_index_that_is_too_large_for_an_int_in_the_files_own_launch(
     size: str, index: str, is_too_large: bool
 ) -> None:
     text = LARGE.replace("65536", size).replace("row * N", index)
-    said = judge(OwnKernel(text, "twice", guessed(text)), compile_kernel(text)).next_step
+    said = judge(UserKernel(text, "twice", guessed(text)), compile_kernel(text)).next_step
     assert ("row * N in line 3 passes 2^31 - 1, the largest int, at row = 32,768" in said) == (
         is_too_large
     )
@@ -398,7 +398,7 @@ def test_warps_that_multiply_tiles_of_any_layout(
         "alpha": "alpha", "beta": "beta", **({"start": "c"} if start else {}),
     }  # fmt: skip
     kernel = compile_kernel(text)
-    verdict = judge(OwnKernel(text, kernel.name, form), kernel)
+    verdict = judge(UserKernel(text, kernel.name, form), kernel)
     assert verdict.checks[0].state is CheckState.RIGHT
     assert not verdict.hazards
 
@@ -579,7 +579,7 @@ def test_a_wrong_product_is_not_right(name: str) -> None:
 
 def judged(text: str, task: str | None = None) -> Verdict:
     kernel = compile_kernel(text)
-    return judge(OwnKernel(text, kernel.name, guess_form(text, kernel, task)), kernel)
+    return judge(UserKernel(text, kernel.name, guess_form(text, kernel, task)), kernel)
 
 
 @pytest.mark.parametrize(

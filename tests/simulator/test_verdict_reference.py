@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simulator import compile_kernel
-from simulator.verdict.form import OwnKernel
+from simulator.verdict.form import UserKernel
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.verdict import State, Verdict
@@ -33,7 +33,7 @@ def verdict(old: str = "", new: str = "") -> Verdict:
     text = FILE.replace(old, new)
     assert (text != FILE) == bool(old)
     kernel = compile_kernel(text)
-    return judge(OwnKernel(text, kernel.name, guess_form(text, kernel)), kernel)
+    return judge(UserKernel(text, kernel.name, guess_form(text, kernel)), kernel)
 
 
 def test_a_kernel_that_computes_what_the_host_does_is_right() -> None:

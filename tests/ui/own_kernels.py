@@ -7,8 +7,8 @@ from simulator.verdict.form import (
     Contents,
     LaunchForm,
     NumberArgument,
-    OwnKernel,
     Sizes3,
+    UserKernel,
 )
 
 ZEROS, ONES, COUNTING = Contents.ZEROS, Contents.ONES, Contents.COUNTING
@@ -28,13 +28,13 @@ def array(name: str, columns: str, contents: Contents = Contents.RANDOM) -> Arra
 def own(
     text: str, grid: str, block: str, *arguments: ArrayArgument | NumberArgument | tuple[str, str],
     shared: str = "0", roles: str = "",
-) -> OwnKernel:  # fmt: skip
+) -> UserKernel:  # fmt: skip
     """A kernel and its launch; roles are those of a product, such as "A=x B=w C=y"."""
     given = tuple(NumberArgument(*one) if isinstance(one, tuple) else one for one in arguments)
     pairs = tuple((role, what) for role, _, what in (one.partition("=") for one in roles.split()))
     name = text.split("void ", 1)[1].split("(")[0].strip()
     task = "product" if roles else ""
-    return OwnKernel(text, name, LaunchForm(sizes(grid), sizes(block), shared, given, task, pairs))
+    return UserKernel(text, name, LaunchForm(sizes(grid), sizes(block), shared, given, task, pairs))
 
 
 SAXPY = own(

@@ -20,11 +20,11 @@ from simulator.verdict.form import (
     Contents,
     LaunchForm,
     NumberArgument,
-    OwnKernel,
+    UserKernel,
 )
 from ui.view.own_link import LARGEST, LONGEST_LINK, LinkError, decode, encode
 
-SCALE = OwnKernel(
+SCALE = UserKernel(
     "__global__ void scale(float* x, float by, int n) {\n    x[threadIdx.x] *= by;  // ×\n}\n",
     "scale",
     LaunchForm(
@@ -49,8 +49,8 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.builds(OwnKernel, texts, words, forms))
-def test_what_goes_into_a_link_comes_back(own: OwnKernel) -> None:
+@given(st.builds(UserKernel, texts, words, forms))
+def test_what_goes_into_a_link_comes_back(own: UserKernel) -> None:
     text = encode(own)
     assert text is not None
     assert decode(text) == own

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from simulator import Recording, Step
 from simulator.machine.schedule import Schedule
-from simulator.verdict.form import OwnKernel
+from simulator.verdict.form import UserKernel
 from tests.ui.own_kernels import (
     OWN,
     RACE,
@@ -79,7 +79,7 @@ def sentence(app: AppTest) -> str:
     return " ".join(one.value for one in (*app.warning, *app.error))
 
 
-def long_kernel() -> OwnKernel:
+def long_kernel() -> UserKernel:
     """A kernel whose text no link holds."""
     chosen = random.Random(3)  # noqa: S311  # no secret
     noise = "".join(chosen.choice("abcdefghijklmnop") for _ in range(20_000))
@@ -244,7 +244,7 @@ def test_a_kernel_that_is_too_long_for_a_link_stays_in_its_session() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_run_is_a_sentence(session: AppTest, kernel: OwnKernel, said: str) -> None:
+def test_what_cannot_run_is_a_sentence(session: AppTest, kernel: UserKernel, said: str) -> None:
     app = visited(session, to_query(View(own=kernel)))
     assert not app.exception
     assert said in sentence(app)

@@ -17,7 +17,7 @@ from ui.lessons.lesson import Kind
 from ui.lessons.parse import lessons
 from ui.lessons.quantities import find
 from ui.lessons.visit import Visit
-from ui.own.draft import BLANK
+from ui.user_kernel.draft import BLANK
 from ui.view.own_link import PARAMETER
 
 SEED = 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from simulator.catalogue import catalogue
-from ui.own.examine import examine
-from ui.own.problems import Problem, mark_line, text_between
+from ui.user_kernel.examine import examine
+from ui.user_kernel.problems import Problem, mark_line, text_between
 
 
 def only(text: str) -> Problem:

@@ -12,8 +12,8 @@ import pytest
 from tests.browser.app import running_app
 from tests.protocol_client import run, visitor
 from ui.lessons import component
-from ui.own import editor
 from ui.scene.stepper import Choice, Click, Place
+from ui.user_kernel import editor
 from ui.web_page.reported import parse, whole_number
 
 ANYTHING = (

@@ -19,9 +19,9 @@ from tests.ui.test_compare_page import opened
 from ui.gpu import gpu_jobs
 from ui.jobs import settings
 from ui.jobs.workers import Workers
-from ui.own.examine import examine, suggest_form
-from ui.own.judged import check_exercise, judge_own, product_candidate
 from ui.run.compute import open_view
+from ui.user_kernel.examine import examine, suggest_form
+from ui.user_kernel.judged import check_exercise, judge_user_kernel, product_candidate
 from ui.view.view_url import View
 
 WRITE_PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "write.py")
@@ -65,7 +65,7 @@ def off() -> Iterator[Workers]:
         (open_view, (View(own=OWN_KERNEL),)),
         (examine, (OWN_KERNEL.text, OWN_KERNEL.kernel)),
         (suggest_form, (OWN_KERNEL.text, OWN_KERNEL.kernel)),
-        (judge_own, (OWN_KERNEL,)),
+        (judge_user_kernel, (OWN_KERNEL,)),
         (check_exercise, (next(iter(exercises())), OWN_KERNEL.text)),
         (product_candidate, (OWN_KERNEL, (64, 64, 64))),
     ],

@@ -13,13 +13,13 @@ from streamlit.testing.v1 import AppTest
 
 from simulator import catalogue, compile_kernel
 from simulator.exercises.exercise import exercises
-from simulator.verdict.form import NumberArgument, OwnKernel
+from simulator.verdict.form import NumberArgument, UserKernel
 from simulator.verdict.guess import guess_form
 from tests.until import until
 from ui.glossary.small_kernels import small_kernels
 from ui.lessons.progress import Progress
-from ui.own.draft import Draft, with_fields
-from ui.own.editor import Edited
+from ui.user_kernel.draft import Draft, with_fields
+from ui.user_kernel.editor import Edited
 from ui.view import own_link
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "write.py")
@@ -49,7 +49,7 @@ def checked(page: AppTest) -> AppTest:
 def linked(text: str, name: str, **fields: str) -> str:
     """The address's part for a kernel, launched as its text lets guess, but for some fields."""
     form = guess_form(text, compile_kernel(text, name))
-    found = own_link.encode(OwnKernel(text, name, with_fields(form, fields)))
+    found = own_link.encode(UserKernel(text, name, with_fields(form, fields)))
     assert found is not None
     return found
 
@@ -91,7 +91,7 @@ def test_a_kernel_that_is_too_long_for_a_link_goes_along_to_other_pages() -> Non
     chosen = random.Random(5)  # noqa: S311  # no secret
     noise = "".join(chosen.choice("abcdefghijklmnop") for _ in range(20_000))
     text = f"// {noise}\n{SCALE}"
-    own = OwnKernel(text, "scale", guess_form(text, compile_kernel(text, "scale")))
+    own = UserKernel(text, "scale", guess_form(text, compile_kernel(text, "scale")))
     page = AppTest.from_file(PAGE, default_timeout=60)
     page.query_params["own"] = own_link.IN_SESSION
     page.session_state[own_link.SESSION_KEY] = own  # as the Step page leaves it

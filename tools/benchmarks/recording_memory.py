@@ -17,7 +17,7 @@ import numpy as np
 
 from simulator import Kernel, Launch, compile_kernel, record
 from simulator.guard import used_bytes
-from simulator.verdict.form import ArrayArgument, LaunchForm, NumberArgument, OwnKernel
+from simulator.verdict.form import ArrayArgument, LaunchForm, NumberArgument, UserKernel
 from tests.simulator.launches import matmul
 from ui.drawing.look import Look
 from ui.jobs.process_memory import rarely_collect_garbage
@@ -59,7 +59,7 @@ def own(cells: int, factor: int) -> View:
             NumberArgument("n", str(ITERATIONS)), NumberArgument("cells", str(cells)),
         ),
     )  # fmt: skip
-    return View(own=OwnKernel(WARP.replace("FACTOR", str(factor)), "running", form))
+    return View(own=UserKernel(WARP.replace("FACTOR", str(factor)), "running", form))
 
 
 def measure(build: Callable[[], tuple[Kernel, Launch]]) -> tuple[int, int, int, float]:

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from simulator import catalogue
 from simulator.exercises.exercise import exercises
-from simulator.verdict.form import OwnKernel
+from simulator.verdict.form import UserKernel
 from tests.protocol_client import Visitor
 from tests.ui.own_kernels import OWN, array, own
 from tools.benchmarks.waits import End, Wait, Waits
@@ -89,12 +89,12 @@ def shared_links() -> list[Link]:
     return [*steps, *(("step", own_query(one)) for one in kernels)]
 
 
-def own_query(kernel: OwnKernel) -> str:
+def own_query(kernel: UserKernel) -> str:
     """The query of a link to a kernel of one's own."""
     return urlencode({own_link.PARAMETER: own_link.encode(kernel) or ""})
 
 
-def with_remark(kernel: OwnKernel, chance: random.Random) -> OwnKernel:
+def with_remark(kernel: UserKernel, chance: random.Random) -> UserKernel:
     """The kernel with a remark that nobody else has."""
     return replace(kernel, text=f"{kernel.text}// {chance.randrange(10**9)}\n")
 

@@ -18,7 +18,7 @@ from multiprocessing import get_context
 
 from simulator import LaunchError, SourceError
 from simulator.machine.schedule import Schedule
-from simulator.verdict.form import ArrayArgument, OwnKernel
+from simulator.verdict.form import ArrayArgument, UserKernel
 from tests.ui.own_kernels import ZEROS, array, own
 from ui.drawing.viewport import USUAL
 from ui.run import compute
@@ -58,7 +58,7 @@ RESULT = ArrayArgument("y", "128", "128", ZEROS)
 
 def repeated(
     body: str, times: int, block: str = "32", grid: str = "1", before: str = ""
-) -> OwnKernel:
+) -> UserKernel:
     """A kernel that does something many times."""
     text = f"""__global__ void k(const float* x, float* y) {{
     int i = threadIdx.x;
@@ -81,7 +81,7 @@ EXCHANGE = """        s[i] = x[i + 32 * (k % 512)];
         y[i + 32 * (k % 512)] = s[31 - i];"""
 
 
-def many_arrays(count: int, times: int, writes: bool) -> OwnKernel:
+def many_arrays(count: int, times: int, writes: bool) -> UserKernel:
     """A kernel of many arrays of the largest size."""
     names = [f"a{n}" for n in range(count)]
     kind = "float*" if writes else "const float*"

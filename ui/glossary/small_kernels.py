@@ -15,7 +15,7 @@ from simulator.broken_file import (
     parse_toml,
     read_text,
 )
-from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, OwnKernel
+from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, UserKernel
 
 FILE = Path(__file__).resolve().parents[2] / "assets" / "glossary.toml"
 
@@ -29,7 +29,7 @@ class _SmallKernel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @functools.cache
-def small_kernels() -> Entries[OwnKernel]:
+def small_kernels() -> Entries[UserKernel]:
     """The small kernels, by name, each with its launch."""
     try:
         text = read_text(FILE)
@@ -38,7 +38,7 @@ def small_kernels() -> Entries[OwnKernel]:
             raise BrokenFileError(Broken(FILE.name, 1, "It holds no kernel."))
     except BrokenFileError as error:
         return Entries({FILE.name: error.broken})
-    found: dict[str, OwnKernel | Broken] = {}
+    found: dict[str, UserKernel | Broken] = {}
     for name, table in tables.items():
         try:
             found[name] = _own_kernel(name, msgspec.convert(table, _SmallKernel))
@@ -47,15 +47,15 @@ def small_kernels() -> Entries[OwnKernel]:
     return Entries(found)
 
 
-def is_small(own: OwnKernel) -> bool:
+def is_small(own: UserKernel) -> bool:
     """Whether a kernel is one of the small kernels, and not a visitor's."""
     return own in small_kernels().values()
 
 
-def _own_kernel(name: str, small: _SmallKernel) -> OwnKernel:
+def _own_kernel(name: str, small: _SmallKernel) -> UserKernel:
     arguments = tuple(
         ArrayArgument(array, rows, columns, contents)
         for array, (rows, columns, contents) in small.arrays.items()
     )
     form = LaunchForm(("1", "1", "1"), (str(small.block), "1", "1"), "0", arguments)
-    return OwnKernel(small.text, name, form)
+    return UserKernel(small.text, name, form)

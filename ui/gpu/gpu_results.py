@@ -15,11 +15,11 @@ from gpu.compare import with_simulated
 from gpu.comparison import Comparison
 from gpu.microbenchmarks.ceilings import Ceilings
 from gpu.microbenchmarks.limits import Limits
-from gpu.own import NAME
 from gpu.predict import NotPredictedError
 from gpu.scale.recorded import RecordedScaling
 from gpu.shapes.plan import Table
 from gpu.shapes.shape import Shape
+from gpu.user_kernel import NAME
 from simulator.catalogue import catalogue
 from ui.drawing.palette import CHART_INKS
 from ui.gpu_charts import (

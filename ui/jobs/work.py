@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from simulator import LaunchError
 from simulator.size_expression import evaluate
-from simulator.verdict.form import ArrayArgument, NumberArgument, OwnKernel
+from simulator.verdict.form import ArrayArgument, NumberArgument, UserKernel
 from ui.view.view_url import View
 
 FEW = 512  # iterations of a loop that soon end: each takes some milliseconds
@@ -25,7 +25,7 @@ def guess_work(arguments: Sequence[object]) -> float:
     """
     for one in arguments:
         own = one.own if isinstance(one, View) else one
-        if isinstance(own, OwnKernel):
+        if isinstance(own, UserKernel):
             return _threads(own) * max([1, *_numbers(own)])
     return USUAL
 
@@ -36,7 +36,7 @@ def is_short(arguments: Sequence[object]) -> bool:
     return all(max(_numbers(own), default=0) <= FEW for own in owns)
 
 
-def _threads(own: OwnKernel) -> float:
+def _threads(own: UserKernel) -> float:
     known = {name: int(value) for name, value in MACRO.findall(own.text) if len(value) < 10}
     for one in own.form.arguments:
         if isinstance(one, NumberArgument):
@@ -55,7 +55,7 @@ def _value(expression: str, known: dict[str, int]) -> float:
         return 1.0
 
 
-def _numbers(own: OwnKernel) -> list[int]:
+def _numbers(own: UserKernel) -> list[int]:
     """The numbers that a text and its launch name."""
     sizes = [f"{one.rows} {one.columns}" if isinstance(one, ArrayArgument) else one.value
              for one in own.form.arguments]  # fmt: skip

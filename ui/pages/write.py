@@ -14,7 +14,7 @@ from simulator import LaunchError, SourceError, catalogue
 from simulator.broken_file import Broken, BrokenFileError
 from simulator.exercises.exercise import Exercise, exercises
 from simulator.frontend.directives import MAX_FILE_BYTES, check_length
-from simulator.verdict.form import LaunchForm, OwnKernel
+from simulator.verdict.form import LaunchForm, UserKernel
 from simulator.verdict.verdict import State
 from ui.drawing.palette import PALETTES
 from ui.glossary.component import explain_words
@@ -22,26 +22,26 @@ from ui.glossary.small_kernels import is_small
 from ui.jobs.settings import WRITE_IS_OFF, may_write
 from ui.jobs.workers import StoppedError, WorkerLostError
 from ui.lessons.progress_section import draw_progress_file, remember_progress, restore_book
-from ui.own.draft import BLANK, Draft
-from ui.own.editor import Document, draw_editor
-from ui.own.examine import Examined, examine, suggest_form
-from ui.own.exercise_section import (
-    draw_exercise,
-    draw_exercise_list,
-    draw_exercise_result,
-    headline,
-)
-from ui.own.judged import check_exercise, judge_own
-from ui.own.launch_section import draw_launch
-from ui.own.launch_text import summarize_launch
-from ui.own.own_gpu import draw_own_gpu
-from ui.own.problems import Problem, mark_hazards, mark_line
-from ui.own.verdict_section import draw_first_button, draw_verdict
 from ui.run.broken_section import draw_broken, list_broken
 from ui.run.cache import answers
 from ui.run.displayed_hazard import DisplayedHazard
 from ui.run.mailbox import STEP_PAGE, mailbox, open_view
 from ui.step.state import step_state
+from ui.user_kernel.draft import BLANK, Draft
+from ui.user_kernel.editor import Document, draw_editor
+from ui.user_kernel.examine import Examined, examine, suggest_form
+from ui.user_kernel.exercise_section import (
+    draw_exercise,
+    draw_exercise_list,
+    draw_exercise_result,
+    headline,
+)
+from ui.user_kernel.gpu_section import draw_user_kernel_gpu
+from ui.user_kernel.judged import check_exercise, judge_user_kernel
+from ui.user_kernel.launch_section import draw_launch
+from ui.user_kernel.launch_text import summarize_launch
+from ui.user_kernel.problems import Problem, mark_hazards, mark_line
+from ui.user_kernel.verdict_section import draw_first_button, draw_verdict
 from ui.view import own_link, presets
 from ui.view.view_url import View, from_query, to_query
 from ui.web_page.announcer import announce
@@ -125,12 +125,12 @@ def asked(query: Mapping[str, str]) -> tuple[str | None, ...]:
     return query.get(own_link.PARAMETER), query.get(EXERCISE)
 
 
-def linked_kernel(text: str) -> OwnKernel | None:
+def linked_kernel(text: str) -> UserKernel | None:
     """The kernel of an address; None without one that can be read."""
     if not text:
         return None
     if text == own_link.IN_SESSION:
-        kept: OwnKernel | None = st.session_state.get(own_link.SESSION_KEY)
+        kept: UserKernel | None = st.session_state.get(own_link.SESSION_KEY)
         return kept
     try:
         return own_link.decode(text)
@@ -139,7 +139,7 @@ def linked_kernel(text: str) -> OwnKernel | None:
         return None
 
 
-def open_own(draft: Draft, own: OwnKernel) -> None:
+def open_own(draft: Draft, own: UserKernel) -> None:
     """Open a kernel with its launch."""
     draft.open(own.text, "The kernel's text", wanted=own.kernel)
     if look_at(draft).kernel == own.kernel:
@@ -201,7 +201,7 @@ def draw_draft(draft: Draft) -> None:
         suggested = suggest(draft, draft.text, examined.kernel)
     if suggested is not None:
         form = draft.form(examined.kernel, suggested)
-        own = OwnKernel(draft.text, examined.kernel, form)
+        own = UserKernel(draft.text, examined.kernel, form)
         code = f"<code>{html.escape(summarize_launch(own.kernel, own.form))}</code>"
         if len(examined.kernels) > 1:
             number = examined.kernels.index(own.kernel) + 1
@@ -218,7 +218,7 @@ def draw_draft(draft: Draft) -> None:
     if may_run_on_gpu(draft):
         st.divider()
         st.subheader("On the GPU", anchor=False)
-        draw_own_gpu(draft, own)
+        draw_user_kernel_gpu(draft, own)
 
 
 def may_run_on_gpu(draft: Draft) -> bool:
@@ -227,7 +227,7 @@ def may_run_on_gpu(draft: Draft) -> bool:
 
 
 def draw_controls(
-    draft: Draft, examined: Examined, suggested: LaunchForm | None, own: OwnKernel | None
+    draft: Draft, examined: Examined, suggested: LaunchForm | None, own: UserKernel | None
 ) -> bool:
     """Draw the row of controls; return whether Check was clicked."""
     starts = draw_popover("Start from", ":material/note_add:", "starts")
@@ -275,7 +275,7 @@ def draw_starts(draft: Draft) -> None:
             )  # fmt: skip
 
 
-def draw_files(draft: Draft, own: OwnKernel | None) -> None:
+def draw_files(draft: Draft, own: UserKernel | None) -> None:
     """Draw how a text is opened and saved, and its link."""
     uploaded = st.file_uploader(
         "Open a .cu file", ["cu", "cuh", "txt", "h", "cpp"], key=f"open {draft.document.number}",
@@ -322,7 +322,7 @@ def draw_text(draft: Draft, examined: Examined) -> None:
         st.rerun()
 
 
-def check(draft: Draft, own: OwnKernel | None) -> None:
+def check(draft: Draft, own: UserKernel | None) -> None:
     """Judge the kernel, and put it into the address."""
     draft.problem = ""
     if own is None:
@@ -341,7 +341,9 @@ def check(draft: Draft, own: OwnKernel | None) -> None:
             )
             draft.keep_result(own, result)
         else:
-            verdict = answers().ask(judge_own, own, None, is_long=True, on_stop=draft.note_stopped)
+            verdict = answers().ask(
+                judge_user_kernel, own, None, is_long=True, on_stop=draft.note_stopped
+            )
             draft.keep_verdict(own, verdict)
     except Exception as error:  # as above
         draft.problem = explain(error)
@@ -350,7 +352,7 @@ def check(draft: Draft, own: OwnKernel | None) -> None:
     st.rerun()
 
 
-def set_address(draft: Draft, own: OwnKernel | None) -> None:
+def set_address(draft: Draft, own: UserKernel | None) -> None:
     """Put a kernel, and the exercise that is open, into the address; without one the view stays."""
     if own is not None:
         query = {own_link.PARAMETER: own_link.encode(own) or own_link.IN_SESSION}
@@ -366,7 +368,7 @@ def set_address(draft: Draft, own: OwnKernel | None) -> None:
     st.session_state["query"] = query  # of the other pages, see app.py
 
 
-def draw_result(draft: Draft, own: OwnKernel | None) -> None:
+def draw_result(draft: Draft, own: UserKernel | None) -> None:
     """Draw the exercise, the verdict, or what to do until there is one."""
     exercise = exercises().get(draft.exercise)
     problem = draft.problem or draft.form_problem

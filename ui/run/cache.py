@@ -19,7 +19,7 @@ import streamlit as st
 
 from gpu.predict import NotPredictedError
 from simulator import LaunchError, SourceError
-from simulator.verdict.form import OwnKernel
+from simulator.verdict.form import UserKernel
 from ui.drawing.look import Look
 from ui.jobs.lanes import Lanes
 from ui.jobs.work import guess_work, is_short
@@ -206,7 +206,7 @@ def _is_lasting(done: Future[Any]) -> bool:
 def _letters(key: Hashable) -> int:
     """The letters of the texts of one's own among a key's arguments, which it keeps."""
     arguments = key[1] if isinstance(key, tuple) else ()
-    texts = (one.text if isinstance(one, OwnKernel) else one for one in arguments)
+    texts = (one.text if isinstance(one, UserKernel) else one for one in arguments)
     return sum(len(text) for text in texts if isinstance(text, str))
 
 

@@ -19,9 +19,10 @@ from ui.jobs.process_memory import rarely_collect_garbage
 MODULES = (
     "pandas", "plotly.graph_objects", "gpu.recorded", "gpu.worker", "ui.gpu.gpu_jobs",
     "ui.gpu.gpu_results", "ui.gpu.grid_section", "ui.lessons.charts", "ui.lessons.export",
-    "ui.lessons.progress_section", "ui.lessons.question_section", "ui.own.editor",
-    "ui.own.exercise_section", "ui.own.launch_section", "ui.own.launch_text", "ui.own.own_gpu",
-    "ui.own.verdict_section", "ui.step.downloads", "ui.step.scene", "ui.web_page.announcer",
+    "ui.lessons.progress_section", "ui.lessons.question_section", "ui.user_kernel.editor",
+    "ui.user_kernel.exercise_section", "ui.user_kernel.gpu_section",
+    "ui.user_kernel.launch_section", "ui.user_kernel.launch_text",
+    "ui.user_kernel.verdict_section", "ui.step.downloads", "ui.step.scene", "ui.web_page.announcer",
     "ui.web_page.index_page", "ui.web_page.leaving", "ui.web_page.style", "ui.web_page.write_style",
 )  # fmt: skip
 # Imported by Streamlit, or to start a worker process, at their first use; another release or system

@@ -16,8 +16,8 @@ from simulator.verdict.form import (
     Contents,
     LaunchForm,
     NumberArgument,
-    OwnKernel,
     Sizes3,
+    UserKernel,
 )
 
 PARAMETER = "own"  # of the address
@@ -37,7 +37,7 @@ class LinkError(ValueError):
 
 
 @functools.lru_cache(64)
-def encode(own: OwnKernel) -> str | None:
+def encode(own: UserKernel) -> str | None:
     """The kernel and its launch as text for an address; None if that would be too long.
 
     The text has only letters, digits, "-" and "_". What it returns, `decode` reads.
@@ -53,7 +53,7 @@ def encode(own: OwnKernel) -> str | None:
 
 
 @functools.lru_cache(64)
-def decode(text: str) -> OwnKernel:
+def decode(text: str) -> UserKernel:
     """The kernel and its launch from an address's text; whether it can run is not asked here.
 
     Raises LinkError, whose sentence a page shows, for any text that `encode` cannot have written.
@@ -97,7 +97,7 @@ def _no(_: str) -> Any:
     raise ValueError
 
 
-def _to_json(own: OwnKernel) -> dict[str, Any]:
+def _to_json(own: UserKernel) -> dict[str, Any]:
     form = own.form
     arguments = [
         [argument.name, argument.rows, argument.columns, argument.contents.value]
@@ -114,10 +114,10 @@ def _to_json(own: OwnKernel) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _own_kernel(value: dict[str, Any]) -> OwnKernel:
+def _own_kernel(value: dict[str, Any]) -> UserKernel:
     form = _fields(value["form"], ("grid", "block", "shared", "arguments", "task", "roles"))
     roles = [tuple(_texts(role, (2,))) for role in _list(form["roles"])]
-    return OwnKernel(
+    return UserKernel(
         _text(value["text"], LARGEST), _text(value["kernel"]),
         LaunchForm(
             _sizes(form["grid"]), _sizes(form["block"]), _text(form["shared"]),

@@ -14,7 +14,7 @@ from simulator.catalogue import Entry, catalogue, whole_catalogue
 from simulator.language.errors import list_names
 from simulator.launch import MAX_THREADS, Dim3
 from simulator.machine.schedule import Schedule
-from simulator.verdict.form import OwnKernel
+from simulator.verdict.form import UserKernel
 from ui.drawing.look import Stage
 from ui.view import own_link
 from ui.view.what_if import SWITCHES, applicable_edits
@@ -79,7 +79,7 @@ class View:
     # A visitor's own kernel in the place of the catalogue's; then kernel, M, N, K, defines and
     # inputs say nothing. The block and the thread may be beyond the launch, whose sizes only
     # running it tells.
-    own: OwnKernel | None = None
+    own: UserKernel | None = None
     z: Index2D = (0, 0)  # of the block and of the thread; the catalogue's kernels have only 0
 
     @property
@@ -204,7 +204,7 @@ def follow(comparison: ComparedScene, before: View, after: View) -> ComparedScen
 
 
 def from_query(
-    query: Mapping[str, str | Sequence[str]], kept: OwnKernel | None = None
+    query: Mapping[str, str | Sequence[str]], kept: UserKernel | None = None
 ) -> tuple[View, tuple[str, ...]]:
     """Parse query parameters: the nearest valid view, and a notice for each invalid parameter.
 
@@ -277,7 +277,7 @@ def _parse_shown(parser: QueryParser, usual_step: int) -> View:
 
 
 def _parse_own(
-    parser: QueryParser, query: Mapping[str, str | Sequence[str]], kept: OwnKernel | None
+    parser: QueryParser, query: Mapping[str, str | Sequence[str]], kept: UserKernel | None
 ) -> tuple[View, tuple[str, ...]]:
     """Parse a view of a visitor's own kernel; the usual view where the kernel cannot be read."""
     value = query[own_link.PARAMETER]

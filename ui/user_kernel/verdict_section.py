@@ -1,4 +1,4 @@
-"""The verdict on a kernel of one's own, as a page shows it."""
+"""The verdict on a user kernel, as a page shows it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from simulator.verdict.form import OwnKernel
+from simulator.verdict.form import UserKernel
 from simulator.verdict.verdict import (
     FoundHazard,
     SizeCheck,
     State,
     Verdict,
 )
-from ui.own import verdict_html
-from ui.own.verdict_views import hazard_view, wrong_view
 from ui.run.displayed_hazard import DisplayedHazard
+from ui.user_kernel import verdict_html
+from ui.user_kernel.verdict_views import hazard_view, wrong_view
 from ui.view.view_url import View
 from ui.web_page.press import press
 
@@ -23,7 +23,7 @@ from ui.web_page.press import press
 Open = Callable[[View, DisplayedHazard | None, int | None], None]
 
 
-def draw_verdict(own: OwnKernel, verdict: Verdict, open_scene: Open) -> None:
+def draw_verdict(own: UserKernel, verdict: Verdict, open_scene: Open) -> None:
     """Draw a verdict: the one thing to do and where it is seen, then all else that was found."""
     shown_text = verdict.next_step
     st.html(verdict_html.next_step(verdict.state, shown_text, verdict.repair))
@@ -51,7 +51,7 @@ def draw_verdict(own: OwnKernel, verdict: Verdict, open_scene: Open) -> None:
 
 
 def _draw_hazard(
-    own: OwnKernel, number: int, found: FoundHazard, shown_text: str, open_scene: Open
+    own: UserKernel, number: int, found: FoundHazard, shown_text: str, open_scene: Open
 ) -> None:
     """Draw a hazard, its number the key of its button; what shown_text says is left out."""
     message = verdict_html.hazard(found, shown_text)
@@ -60,7 +60,7 @@ def _draw_hazard(
     _draw_hazard_button(own, found, f"verdict_hazard_{number}", open_scene)
 
 
-def draw_first_button(own: OwnKernel, verdict: Verdict, open_scene: Open) -> None:
+def draw_first_button(own: UserKernel, verdict: Verdict, open_scene: Open) -> None:
     """Draw the button that opens the scene at the first fault; none where nothing is wrong."""
     wrong = _first_wrong(verdict)
     if verdict.hazards:
@@ -73,12 +73,12 @@ def _first_wrong(verdict: Verdict) -> SizeCheck | None:
     return next((one for one in verdict.checks if one.wrong is not None), None)
 
 
-def _draw_hazard_button(own: OwnKernel, found: FoundHazard, key: str, open_scene: Open) -> None:
+def _draw_hazard_button(own: UserKernel, found: FoundHazard, key: str, open_scene: Open) -> None:
     if press(st.button, "Show it", key, icon=":material/play_arrow:"):
         open_scene(hazard_view(own, found), DisplayedHazard(found.hazard, 0), None)
 
 
-def _draw_wrong_button(own: OwnKernel, check: SizeCheck, key: str, open_scene: Open) -> None:
+def _draw_wrong_button(own: UserKernel, check: SizeCheck, key: str, open_scene: Open) -> None:
     """Draw the button that opens the scene where a wrong cell is stored, if that is known."""
     cell = check.wrong
     if cell is None or cell.block is None:

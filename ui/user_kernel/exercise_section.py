@@ -10,8 +10,8 @@ from simulator.broken_file import Broken
 from simulator.exercises.check_solution import ExerciseResult
 from simulator.exercises.exercise import Exercise, exercises
 from ui.lessons.progress import Attempt, Progress
-from ui.own import verdict_html
 from ui.run.broken_section import list_broken
+from ui.user_kernel import verdict_html
 
 SOLVED, OPEN = ":material/check_circle:", ":material/circle:"
 LEVELS = {1: "first steps", 2: "practice", 3: "harder", 4: "hard"}

@@ -1,4 +1,4 @@
-"""The form by which a kernel of one's own is launched."""
+"""The form by which a user kernel is launched."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import streamlit as st
 
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument
 from simulator.verdict.tasks import TASKS
-from ui.own.draft import Draft, with_task
-from ui.own.examine import Examined
+from ui.user_kernel.draft import Draft, with_task
+from ui.user_kernel.examine import Examined
 from ui.web_page.plain_text import plain_text
 
 NO_TASK = "Something else: nothing is compared"

@@ -13,13 +13,13 @@ from simulator.verdict.form import (
     Contents,
     LaunchForm,
     NumberArgument,
-    OwnKernel,
     Sizes3,
+    UserKernel,
 )
 from simulator.verdict.tasks import TASKS
 from simulator.verdict.verdict import Named, Verdict
 from ui.lessons.progress import Book, Progress
-from ui.own.editor import Document, Edited
+from ui.user_kernel.editor import Document, Edited
 
 BLANK = """\
 // C = A * B: A has M rows and K columns, B has K rows and N columns, row by row.
@@ -39,7 +39,7 @@ extern "C" __global__ void multiply(const float* A, const float* B, float* C,
 class Checked:
     """A kernel that was judged."""
 
-    own: OwnKernel
+    own: UserKernel
     verdict: Verdict
 
 
@@ -118,7 +118,7 @@ class Draft:
             with suppress(ValueError):  # a text that no kernel has
                 self.progress = self.progress.with_text(self.exercise, edited.text)
 
-    def keep_result(self, own: OwnKernel, result: ExerciseResult) -> None:
+    def keep_result(self, own: UserKernel, result: ExerciseResult) -> None:
         """Keep what was found in the text as an exercise."""
         self.result, self.problem, self.checked = result, "", None
         if result.verdict is not None:
@@ -126,7 +126,7 @@ class Draft:
         if result.solved:
             self.progress = self.progress.with_solved(self.exercise)
 
-    def keep_verdict(self, own: OwnKernel, verdict: Verdict) -> None:
+    def keep_verdict(self, own: UserKernel, verdict: Verdict) -> None:
         """Keep the verdict on a kernel."""
         self.checked, self.problem = Checked(own, verdict), ""
 
@@ -138,7 +138,7 @@ class Draft:
         """Say that the visitor has stopped a check."""
         self.problem, self.wants_check = "The check was stopped.", False
 
-    def open_own(self, own: OwnKernel, name: str, suggested: LaunchForm) -> None:
+    def open_own(self, own: UserKernel, name: str, suggested: LaunchForm) -> None:
         """Open a kernel with its launch, which may be another than its text suggests."""
         self.open(own.text, name, wanted=own.kernel)
         before = dict(fields(with_task(suggested, own.form.task)))
@@ -231,7 +231,7 @@ def with_fields(form: LaunchForm, values: dict[str, str]) -> LaunchForm:
     )  # fmt: skip
 
 
-def at_numbers(own: OwnKernel, numbers: Named) -> OwnKernel:
+def at_numbers(own: UserKernel, numbers: Named) -> UserKernel:
     """The kernel launched with other numbers, by parameter."""
     values = {f"{name}.value": str(value) for name, value in numbers}
     return replace(own, form=with_fields(own.form, values))

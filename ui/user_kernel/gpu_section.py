@@ -1,4 +1,4 @@
-"""A kernel of one's own on the GPU, beside the ladder: only one that ran clean in the simulator."""
+"""A user kernel on the GPU, beside the ladder: only one that ran clean in the simulator."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from gpu.candidate import Candidate, choose
 from gpu.compare import check_memory, request
 from gpu.comparison import Comparison, comparison_from
 from gpu.device import Device, status_from
-from gpu.own import NAME
+from gpu.user_kernel import NAME
 from gpu.worker import Job, WorkerError
 from simulator import LaunchError, SourceError
-from simulator.verdict.form import OwnKernel
+from simulator.verdict.form import UserKernel
 from simulator.verdict.verdict import State
 from ui.gpu.gpu_jobs import (
     cluster_workers,
@@ -22,9 +22,9 @@ from ui.gpu.gpu_jobs import (
     start_job,
 )
 from ui.gpu.gpu_results import show_comparison
-from ui.own.draft import Checked, Draft
-from ui.own.judged import judge_own, product_candidate
 from ui.run.cache import answers
+from ui.user_kernel.draft import Checked, Draft
+from ui.user_kernel.judged import judge_user_kernel, product_candidate
 from ui.web_page.plain_text import plain_text
 from ui.web_page.press import press
 
@@ -34,7 +34,7 @@ SIZES = (512, 1024, 2048, 4096)  # rows and columns of the square matrices
 JOB, RUN, PROBLEM = "write_job", "write_gpu_run", "write_gpu_problem"
 
 
-def draw_own_gpu(draft: Draft, own: OwnKernel | None) -> None:
+def draw_user_kernel_gpu(draft: Draft, own: UserKernel | None) -> None:
     """Draw how the kernel is run on a GPU, the run's progress, and its result."""
     job = running_job(JOB)
     if job is not None and job.state.finished:
@@ -70,12 +70,12 @@ def _collect(draft: Draft, job: Job) -> None:
     checked = draft.checked
     if mine.registers is not None and checked is not None and checked.own.text == mine.source:
         draft.checked = Checked(
-            checked.own, answers().ask(judge_own, checked.own, mine.registers, is_long=True)
+            checked.own, answers().ask(judge_user_kernel, checked.own, mine.registers, is_long=True)
         )
 
 
 def _draw_start(
-    device: Device, checked: Checked | None, own: OwnKernel | None, is_busy: bool
+    device: Device, checked: Checked | None, own: UserKernel | None, is_busy: bool
 ) -> None:
     """Draw the size and the button; a kernel that did not run clean has none."""
     if checked is None or checked.own != own:
@@ -104,7 +104,7 @@ def _draw_start(
         st.rerun()
 
 
-def _candidates(own: OwnKernel, size: int, device: Device) -> list[Candidate]:
+def _candidates(own: UserKernel, size: int, device: Device) -> list[Candidate]:
     """The kernel and those of the ladder beside it, for square matrices."""
     sizes = (size, size, size)
     mine = answers().ask(product_candidate, own, sizes)

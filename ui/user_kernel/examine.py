@@ -11,7 +11,7 @@ from simulator.verdict.form import LaunchForm
 from simulator.verdict.guess import guess_form
 from ui.jobs.result_cache import result_cache
 from ui.jobs.settings import check_may_write
-from ui.own.problems import Problem, find_problems
+from ui.user_kernel.problems import Problem, find_problems
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The verdict on a kernel of one's own as pieces of HTML, for a page and for a file."""
+"""The verdict on a user kernel as pieces of HTML, for a page and for a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A matrix product of one's own as a candidate of a comparison."""
+"""A user kernel that computes a matrix product, as a candidate of a comparison."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.language.ctype import Pointer, Scalar
 from simulator.language.functions import FRAGMENT_FUNCTIONS
 from simulator.language.visit import calls_of
 from simulator.size_expression import evaluate
-from simulator.verdict.form import ArrayArgument, Contents, OwnKernel
+from simulator.verdict.form import ArrayArgument, Contents, UserKernel
 from simulator.verdict.launches import build_without_arrays, known_values
 from simulator.verdict.tasks import ALPHA, BETA, PRODUCT_ROLES, START
 
@@ -22,8 +22,8 @@ PLAIN = {ALPHA: 1.0, BETA: 0.0}  # the factors with which alpha A B + beta C is 
 TF32 = "tf32"  # of gpu.precision, and in the names of such fragments
 
 
-def own_candidate(own: OwnKernel, size: tuple[int, int, int]) -> Candidate:
-    """The candidate for a kernel of one's own whose task is the product, for M, N, K.
+def user_candidate(own: UserKernel, size: tuple[int, int, int]) -> Candidate:
+    """The candidate for a user kernel whose task is the product, for M, N, K.
 
     The factors alpha and beta are 1 and 0 there: cuBLAS computes A B.
     Raises SourceError, or LaunchError where it cannot be launched so.
@@ -67,7 +67,7 @@ def own_candidate(own: OwnKernel, size: tuple[int, int, int]) -> Candidate:
 
 
 def _numbers(
-    own: OwnKernel, kernel: Kernel, roles: Mapping[str, str], size: Mapping[str, int]
+    own: UserKernel, kernel: Kernel, roles: Mapping[str, str], size: Mapping[str, int]
 ) -> dict[str, int]:
     """The numbers that give a product its size, by parameter. LaunchError where none do."""
     names = {parameter.name for parameter in kernel.parameters}

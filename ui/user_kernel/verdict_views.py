@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from simulator.machine.schedule import Schedule
-from simulator.verdict.form import OwnKernel, with_fractions
+from simulator.verdict.form import UserKernel, with_fractions
 from simulator.verdict.verdict import FoundHazard, SizeCheck
-from ui.own.draft import at_numbers
+from ui.user_kernel.draft import at_numbers
 from ui.view.view_url import SCHEDULES, View
 
 
-def hazard_view(own: OwnKernel, found: FoundHazard) -> View:
+def hazard_view(own: UserKernel, found: FoundHazard) -> View:
     """The view of a launch that shows a hazard; ui.run.displayed_hazard finds the step in it."""
     return View(own=at_numbers(own, found.numbers))
 
 
-def wrong_view(own: OwnKernel, check: SizeCheck) -> View:
+def wrong_view(own: UserKernel, check: SizeCheck) -> View:
     """The view of the thread that stored the wrong cell of a check."""
     cell = check.wrong
     assert cell is not None

@@ -11,23 +11,23 @@ from string import Template
 
 from simulator import LaunchError, SourceError
 from simulator.exercises.check_solution import ExerciseResult
-from simulator.verdict.form import OwnKernel
+from simulator.verdict.form import UserKernel
 from simulator.verdict.verdict import Verdict
 from ui.drawing.palette import DARK, LIGHT
 from ui.drawing.viewport import USUAL
-from ui.own import verdict_html
-from ui.own.launch_text import summarize_launch
-from ui.own.problems import Problem, mark_hazards
-from ui.own.verdict_views import hazard_view, wrong_view
 from ui.run.displayed_hazard import DisplayedHazard, hazardous_view, view_at_line
 from ui.run.standalone import draw_standalone
+from ui.user_kernel import verdict_html
+from ui.user_kernel.launch_text import summarize_launch
+from ui.user_kernel.problems import Problem, mark_hazards
+from ui.user_kernel.verdict_views import hazard_view, wrong_view
 from ui.view.view_url import View
 from ui.web_page.web_files import read_web
 from ui.web_page.write_style import write_style
 
 
 def write_report(
-    own: OwnKernel, verdict: Verdict | None, title: str = "", result: ExerciseResult | None = None
+    own: UserKernel, verdict: Verdict | None, title: str = "", result: ExerciseResult | None = None
 ) -> Iterator[str]:
     """Write a report, in pieces.
 
@@ -73,7 +73,7 @@ def _mark(message: str | None) -> str:
     return "" if message is None else f' class="marked" title="{html.escape(message)}"'
 
 
-def _scene(own: OwnKernel, verdict: Verdict | None) -> Iterator[str]:
+def _scene(own: UserKernel, verdict: Verdict | None) -> Iterator[str]:
     """The scene, in a frame of its own: its keys and its style are not the report's."""
     try:
         pieces = iter(draw_standalone(_first_view(own, verdict), USUAL).pieces)
@@ -87,7 +87,7 @@ def _scene(own: OwnKernel, verdict: Verdict | None) -> Iterator[str]:
     yield '"></iframe>'
 
 
-def _first_view(own: OwnKernel, verdict: Verdict | None) -> View:
+def _first_view(own: UserKernel, verdict: Verdict | None) -> View:
     """The view at which the scene begins."""
     if verdict is None:
         return View(own=own)

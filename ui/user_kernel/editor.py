@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse
 from starlette.routing import Route
 
-from ui.own.problems import Problem
+from ui.user_kernel.problems import Problem
 from ui.web_page.index_page import prefix
 from ui.web_page.reported import parse
 from ui.web_page.web_files import FOLDER, read_web

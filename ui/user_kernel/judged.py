@@ -1,20 +1,20 @@
-"""What a worker computes of a kernel of one's own that compiles: its verdict, its GPU's launch."""
+"""What a worker computes of a user kernel that compiles: its verdict, its GPU's launch."""
 
 from __future__ import annotations
 
 from gpu.candidate import Candidate
-from gpu.own import own_candidate
+from gpu.user_kernel import user_candidate
 from simulator.exercises.check_solution import ExerciseResult, check
 from simulator.exercises.exercise import exercises
-from simulator.verdict.form import OwnKernel
+from simulator.verdict.form import UserKernel
 from simulator.verdict.judge import judge
 from simulator.verdict.verdict import Verdict
 from ui.jobs.job_progress import say
 from ui.jobs.settings import check_may_write
-from ui.own.examine import compile_once
+from ui.user_kernel.examine import compile_once
 
 
-def judge_own(own: OwnKernel, registers: int | None = None) -> Verdict:
+def judge_user_kernel(own: UserKernel, registers: int | None = None) -> Verdict:
     """Compile a kernel and judge it. Raises SourceError or LaunchError."""
     return judge(own, compile_once(own.text, own.kernel), registers, say)
 
@@ -25,7 +25,7 @@ def check_exercise(name: str, text: str) -> ExerciseResult:
     return check(exercises()[name], text, say)
 
 
-def product_candidate(own: OwnKernel, size: tuple[int, int, int]) -> Candidate:
-    """A product for a GPU, as own_candidate; LaunchError where such texts are switched off, too."""
+def product_candidate(own: UserKernel, size: tuple[int, int, int]) -> Candidate:
+    """A product for a GPU, as user_candidate; LaunchError also where user kernels are off."""
     check_may_write()
-    return own_candidate(own, size)
+    return user_candidate(own, size)

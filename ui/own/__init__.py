@@ -1,1 +1,0 @@
-"""A kernel of one's own: its text, launch, exercise and verdict."""

@@ -1,0 +1,1 @@
+"""A user kernel: its text, launch, exercise and verdict."""
