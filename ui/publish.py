@@ -252,7 +252,7 @@ def _page_html(page: Page, run: Run, links: Mapping[str, str]) -> Iterator[str]:
     yield f"<script>{export.navigation_script(run.stops, page.view.step)}</script>\n"
     for name, viewport in VIEWPORTS.items():
         for theme in PALETTES:
-            look = replace(room, theme=theme, stage=page.view.stage)
+            look = replace(viewport, theme=theme, stage=page.view.stage)
             yield f'<script type="application/json" id="{name}-{theme}">'
             yield from export.figure_json(run.draw(look).streamed())
             yield "</script>\n"

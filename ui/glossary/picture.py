@@ -28,7 +28,7 @@ def draw_word(view: View, mark: Mark | None, theme: str) -> str:
 
     Raises SourceError or LaunchError.
     """
-    look = replace(_room(SmallScene(view, mark)), theme=theme, stage=view.stage)
+    look = replace(_viewport(SmallScene(view, mark)), theme=theme, stage=view.stage)
     figure = figure_at_step(view, look)
     svg = draw_svg(figure)
     if mark is None:

@@ -116,8 +116,8 @@ class StepState:
 
         Until the stepper has measured the viewport, it is that of the last visit, or estimated.
         """
-        room = self.room or known_room()
-        return replace(room, theme=browser_theme(), stage=view.stage)
+        viewport = self.viewport or known_viewport()
+        return replace(viewport, theme=browser_theme(), stage=view.stage)
 
 
 def step_state() -> StepState:
