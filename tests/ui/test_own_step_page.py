@@ -97,7 +97,10 @@ def test_a_view_of_ones_own_comes_back_from_its_address() -> None:
         View(own=REDUCTION),
         View(own=REDUCTION, block=(1, 0), thread=(5, 0), step=7, schedule=Schedule.DESCENDING,
              stage=Stage.THREADS, edits=("first-barrier",)),
-        View(own=REDUCTION, comparison=ComparedScene("own", (), ("first-barrier",), Schedule.ASCENDING)),
+        View(
+            own=REDUCTION,
+            comparison=ComparedScene("own", (), ("first-barrier",), Schedule.ASCENDING),
+        ),
     ):  # fmt: skip
         query = to_query(view)
         assert from_query(query) == (view, ())

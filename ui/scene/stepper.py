@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ui.drawing.look import Look, Stage
-from ui.drawing.viewport import parse_viewport as parse_room
+from ui.drawing.viewport import parse_viewport
 from ui.web_page.reported import parse
 from ui.web_page.web_files import read_script, read_web
 
@@ -144,7 +144,7 @@ def read_stepper() -> Reported:
     """What the stepper that the page drew last reports."""
     found = st.session_state.get(KEY) or {}
     return Reported(
-        parse(Place, found.get("at")) or NOWHERE, parse_room(found.get("room")),
+        parse(Place, found.get("at")) or NOWHERE, parse_viewport(found.get("room")),
         parse(Click, found.get("clicked")), parse(Choice, found.get("chosen")),
     )  # fmt: skip
 
