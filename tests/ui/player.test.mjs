@@ -6,7 +6,7 @@ import { fitFigure, gestureOf, stepAt } from "../../ui/web/player/geometry.js";
 import { STEP_KEYS, actionOf, numbers } from "../../ui/web/player/keys.js";
 import { Pages } from "../../ui/web/player/pages.js";
 import { Replay } from "../../ui/web/player/replay.js";
-import { MOVES, clampStep, partAfter } from "../../ui/web/player/steps.js";
+import { MOVES, beatOf, clampStep, partAfter } from "../../ui/web/player/steps.js";
 
 const packed = (count) => ({
   steps: Array.from({ length: count }, (_, n) => [String(n), `Step ${n}`, n ? [] : [3, 0], [], []]),
@@ -25,12 +25,25 @@ test("a frame shares with those before it what it does not change", () => {
 });
 
 test("each action leads to its step", () => {
-  const stops = { steps: 20, outer: [2, 10], inner: [4, 6, 12], barrier: [8] };
+  const stops = {
+    steps: 20, beat: [3, 7, 8, 11, 12, 17], outer: [0, 2, 10, 15, 18], inner: [4, 6, 12], barrier: [8],
+  };
   for (const [action, from, to] of [
-    ["first", 7, 0], ["last", 7, 19], ["back", 7, 6], ["back", 0, 0], ["forward", 19, 19],
-    ["outer-forward", 2, 10], ["outer-forward", 10, 19], ["outer-back", 10, 2], ["outer-back", 2, 0],
+    ["first", 7, 0], ["last", 7, 19], ["statement-back", 7, 6], ["statement-back", 0, 0],
+    ["statement-forward", 7, 8], ["statement-forward", 19, 19],
+    ["forward", 0, 3], ["forward", 3, 7], ["forward", 9, 11], ["forward", 17, 19], ["forward", 19, 19],
+    ["back", 19, 17], ["back", 9, 8], ["back", 7, 3], ["back", 3, 0], ["back", 0, 0],
+    ["outer-forward", 0, 3], ["outer-forward", 3, 11], ["outer-forward", 11, 17],
+    ["outer-forward", 17, 19], ["outer-back", 17, 11], ["outer-back", 10, 3], ["outer-back", 3, 0],
     ["inner-forward", 5, 6], ["inner-back", 6, 4], ["barrier", 0, 8], ["barrier", 8, 19],
   ]) assert.equal(clampStep(MOVES[action](from, stops), stops), to, `${action} from ${from}`);
+});
+
+test("bookkeeping belongs to the beat after it, and after the last to that", () => {
+  const beat = [3, 7, 8];
+  const found = [0, 3, 4, 7, 8, 9].map((step) => beatOf(step, { beat }));
+  assert.deepEqual(found, [1, 1, 2, 2, 3, 3]);
+  assert.equal(beatOf(0, { beat: [] }), 0);
 });
 
 test("a statement's parts come one after another, from either end", () => {
@@ -43,7 +56,8 @@ test("a statement's parts come one after another, from either end", () => {
 test("a key has the action of its name, with Shift the inner loop's", () => {
   for (const [key, shiftKey, action] of [
     ["ArrowRight", false, "forward"], ["ArrowRight", true, "inner-forward"],
-    ["ArrowLeft", true, "inner-back"], ["Home", true, "first"], [" ", false, "play"],
+    ["ArrowLeft", true, "inner-back"], ["ArrowDown", false, "statement-forward"],
+    ["ArrowUp", true, "statement-back"], ["Home", true, "first"], [" ", false, "play"],
     ["B", true, "barrier"], [".", false, "part-forward"], ["x", false, undefined],
   ]) assert.equal(actionOf({ key, shiftKey }, STEP_KEYS), action);
 });

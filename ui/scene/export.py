@@ -19,6 +19,7 @@ from simulator.observers.counters import FIELDS, IDEAL_FIELDS
 from ui.scene.packed_frames import FramePacker
 from ui.web_page.web_files import read_script, read_web
 
+WAYS = ("beat", "inner", "outer", "barrier")  # of a navigation
 FORMULA = ("=", "+", "-", "@")  # what a spreadsheet takes for a formula begins with one of these
 
 
@@ -28,7 +29,8 @@ def html(
     """Write the scene as an HTML file that needs no network: frames, a toolbar and a keyboard.
 
     figure and navigation are those of ui.scene.scene: frames with the changes since the frame
-    before, and the first steps of "inner" and "outer" iterations and the steps of a "barrier".
+    before, the steps of each "beat" and "barrier", and the first ones of "inner" and "outer"
+    iterations.
     The file is an iterator of strings. Each frame is read when its string is requested: all frames
     of a long recording would occupy too much memory. The player begins at step `start`, from 0.
     """
@@ -51,7 +53,7 @@ def html(
 
 def navigation_script(navigation: Mapping[str, Any], start: int) -> str:
     """Write what animation.js needs to know about a scene: its navigation and its first step."""
-    stops = {way: [int(n) for n in navigation[way]] for way in ("inner", "outer", "barrier")}
+    stops = {way: [int(n) for n in navigation[way]] for way in WAYS}
     stops_json = json.dumps({"steps": int(navigation["steps"]), **stops})
     return f"const navigation = {stops_json}, start = {start};"
 

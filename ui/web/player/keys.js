@@ -1,6 +1,7 @@
 // What the keys of a scene do.
 export const STEP_KEYS = {
-  ArrowLeft: "back", ArrowRight: "forward", PageUp: "outer-back", PageDown: "outer-forward",
+  ArrowLeft: "back", ArrowRight: "forward", ArrowUp: "statement-back",
+  ArrowDown: "statement-forward", PageUp: "outer-back", PageDown: "outer-forward",
   Home: "first", End: "last", " ": "play", b: "barrier", B: "barrier", ",": "part-back",
   ".": "part-forward",
 };

@@ -9,7 +9,7 @@ import { drawPlot, plotly, removePlot, savePlot } from "./plot.js";
 import { showFrame } from "./plotly_nodes.js";
 import { Replay } from "./replay.js";
 import { Stage } from "./stage.js";
-import { MOVES, clampStep, partAfter } from "./steps.js";
+import { MOVES, beatOf, clampStep, partAfter } from "./steps.js";
 
 const IDLE_MS = 700; // after a step, before the pages beside its own are asked for
 const KEEP_PLAYING = ["play", "svg", "png", "present", "leave", "stage", "keys"];
@@ -40,8 +40,8 @@ export class Player {
     this.#hooks = hooks;
     const find = (selector) => root.querySelector(selector);
     const list = find("dialog");
-    [this.picture, this.timeline, this.live, this.field, this.pace, this.playButton] = [
-      ".picture", ".timeline", ".live", "input", "[data-pace]", "[data-do=play]",
+    [this.picture, this.timeline, this.live, this.field, this.pace, this.playButton, this.beat] = [
+      ".picture", ".timeline", ".live", "input", "[data-pace]", "[data-do=play]", "[data-beat]",
     ].map(find);
     this.replay = new Replay();
     this.stage = new Stage(root, this, hooks.room);
@@ -198,10 +198,11 @@ export class Player {
 
   // Show the step wherever it stands, or ask for its page.
   #draw() {
-    const { step, scene: { plot, pages } } = this;
+    const { step, scene: { plot, pages, stops } } = this;
     stopMotions(plot);
     // Not while another number is being typed.
     if (document.activeElement !== this.field) this.field.value = step + 1;
+    this.beat.textContent = `beat ${beatOf(step, stops)} of ${stops.beat.length}`;
     const page = pages.at(step);
     this.stage.element.classList.toggle("waiting", !page);
     if (!page) return pages.request(step);
@@ -266,7 +267,7 @@ export class Player {
     this.#timer = setInterval(() => {
       if (isLast()) return this.pause();
       if (!this.#frame) return; // its page is on the way
-      this.show(this.step + 1);
+      this.show(MOVES.forward(this.step, this.scene.stops));
       this.move();
     }, 1000 / Number(this.pace.value));
     this.playButton.textContent = "Pause";
