@@ -6,6 +6,7 @@ import io
 import re
 from contextlib import suppress
 from functools import partial
+from urllib.parse import parse_qsl, urlsplit
 
 from PIL import Image, ImageChops
 from playwright.sync_api import Error, Locator, Page
@@ -13,8 +14,8 @@ from playwright.sync_api import Error, Locator, Page
 from tests.browser.app import STEPPER
 from ui.drawing.hit import Hit
 from ui.drawing.look import Look
-from ui.run.compute import load_drawing
-from ui.view.view_url import View
+from ui.run.compute import load_drawing, load_navigation
+from ui.view.view_url import View, parse_view
 
 SHADE = 32  # of 255, in one colour of a pixel: Chromium repaints a part, whose edges blend anew
 
@@ -52,6 +53,13 @@ def where(page: Page) -> tuple[int, int]:
     found = re.match(r"Step (\d+) of (\d+)", title)
     assert found, title
     return int(found[1]), int(found[2])
+
+
+def next_beat(page: Page) -> int:
+    """The step that Right goes to from where the scene is."""
+    stops = load_navigation(parse_view(dict(parse_qsl(urlsplit(page.url).query))))
+    here, last = where(page)
+    return next((number for number in stops["beat"] if number >= here), last - 1) + 1
 
 
 def until(page: Page, begins: str) -> None:

@@ -52,7 +52,7 @@ def test_one_click_leads_to_the_first_stop_of_the_first_lesson(
 
 def test_the_way_back_to_a_scene_keeps_it(visit: Open) -> None:
     page = ready(visit("/step?kernel=naive&step=5"))
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     settled(page, step="6")
     page.get_by_role("link", name="Tilewise").click()
     door(page)

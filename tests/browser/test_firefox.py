@@ -60,16 +60,16 @@ def test_each_page_is_drawn_without_an_error(address: str, page: Page, path: str
 def test_keys_step_the_scene_before_and_after_a_pace_is_chosen(address: str, page: Page) -> None:
     page.goto(f"{address}/step?step=9")
     ready(page)
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     until(page, "Step 10 of")
-    pace = page.get_by_label("Steps a second")
+    pace = page.get_by_label("Beats a second")
     pace.dispatch_event("pointerdown")
     pace.focus()
     pace.select_option("4")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     until(page, "Step 11 of")
     page.keyboard.press("End")
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowUp")
     until(page, "Step 52 of")
 
 

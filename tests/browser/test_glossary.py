@@ -166,7 +166,7 @@ def test_a_word_of_a_lesson_shows_a_small_scene_that_opens(visit: Open) -> None:
 def test_a_word_of_the_scene_is_explained_and_keys_are_the_scenes(visit: Open) -> None:
     page = linked(ready(visit(f"/{SCENE}")))
     explained(page, IN_SCENE, ["Thread", "Thread"], "thread")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     until(page, "Step 11 of")
     expect(card(page)).to_be_hidden()
     goes_away(page)

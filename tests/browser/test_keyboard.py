@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from simulator import catalogue
 from tests.browser.conftest import Open
-from tests.browser.scene import opened, ready, setting, settled, until, where
+from tests.browser.scene import next_beat, opened, ready, setting, settled, until, where
 from ui.view.presets import presets
 from ui.view.view_url import to_query
 
@@ -107,13 +107,17 @@ def test_after_a_click_on_a_control_keys_are_the_scenes(
     ready(page)
     here, last = where(page)
     before = shown(page)
-    for key, step in (("ArrowRight", here + 1), ("ArrowLeft", here), ("End", last), ("Home", 1)):
+    beat = next_beat(page)
+    for key, step in (
+        ("ArrowDown", here + 1), ("ArrowUp", here), ("ArrowRight", beat), ("End", last),
+        ("Home", 1),
+    ):  # fmt: skip
         page.keyboard.press(key)
         until(page, f"Step {step} of")
     play = page.get_by_role("button", name="Play or pause")
     page.keyboard.press("Space")
     expect(play).to_have_text("Pause")
-    until(page, "Step 2 of")
+    until(page, f"Step {next_beat(page)} of")
     page.keyboard.press("Space")
     expect(play).to_have_text("Play")
     page.wait_for_timeout(700)  # until the address tells the step
@@ -133,7 +137,7 @@ def test_a_field_that_is_typed_into_has_its_keys(visit: Open) -> None:
     page.keyboard.press("Enter")
     settled(page, K="19")
     until(page, "Step 1 of")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     until(page, "Step 2 of")
 
 
@@ -162,14 +166,14 @@ def test_after_a_pace_is_chosen_by_mouse_keys_are_the_scenes_where_open_is_unkno
     )
     page.reload()
     ready(page)
-    pace = page.get_by_label("Steps a second")
+    pace = page.get_by_label("Beats a second")
     for choose in (True, False):  # or the list is closed without a choice
         pace.dispatch_event("pointerdown")
         pace.focus()
         if choose:
             pace.select_option("4")
             expect(pace).not_to_be_focused()
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
         until(page, f"Step {10 if choose else 11} of")
     expect(pace).to_have_value("4")
 
@@ -186,14 +190,14 @@ def test_a_control_that_was_tabbed_to_has_space_and_the_scene_the_arrows(visit: 
     expect(switch).to_be_hidden()
     assert where(page)[0] == 1
     expect(page.locator("#scene")).to_be_focused()
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     until(page, "Step 2 of")
     button = page.get_by_role("button", name="What if")
     button.focus()
     page.keyboard.press("Space")
     expect(switch).to_be_checked()
     page.keyboard.press("Tab")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     until(page, "Step 3 of")
     expect(switch).to_be_focused()
     page.keyboard.press("Space")
@@ -206,7 +210,7 @@ def test_all_keys_are_listed_where_asked_for(visit: Open) -> None:
     for close in ("Escape", "?"):
         page.keyboard.press("?")
         expect(keys).to_contain_text("next barrier")
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
         assert where(page)[0] == 9, "a list that is open has its keys"
         page.keyboard.press(close)
         expect(keys).to_be_hidden()
@@ -214,29 +218,29 @@ def test_all_keys_are_listed_where_asked_for(visit: Open) -> None:
     page.keyboard.press("?")
     expect(keys).to_be_visible()
     page.keyboard.press("?")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     until(page, "Step 10 of")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Keys", exact=True).click()
     keys.get_by_role("button", name="Close").click()
     expect(keys).to_be_hidden()
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowUp")
     until(page, "Step 9 of")
 
 
 def test_keys_during_a_load_are_for_the_scene_that_comes(visit: Open) -> None:
     page = ready(visit("/step?kernel=naive&step=5"))
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     page.get_by_role("button", name="Presets").click()
     page.get_by_role("button", name=PRESET.name, exact=True).click()
-    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
         page.keyboard.press(key)
     settled(page, **to_query(PRESET.view) | {"step": str(PRESET.view.step + 3)})
     until(page, f"Step {PRESET.view.step + 3} of")
     page.get_by_role("combobox", name="Kernel").click()
     page.get_by_role("option").filter(has_text="Padded").click()
     page.keyboard.press("End")
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowUp")
     settled(page, kernel="padded")
     number, last = where(page)
     assert number == last - 1
@@ -248,7 +252,7 @@ def test_keys_during_a_load_are_for_the_scene_that_comes(visit: Open) -> None:
 def test_a_scene_that_is_put_there_anew_goes_on_at_its_step(visit: Open) -> None:
     page = ready(visit("/step?kernel=padded&M=16&N=12&K=16&bx=1&tx=3&ty=2"))
     settled(page)
-    for key in ("PageDown", "ArrowRight", "ArrowRight"):
+    for key in ("PageDown", "ArrowDown", "ArrowDown"):
         page.keyboard.press(key)
     number, last = where(page)
     assert number > 3
@@ -266,5 +270,5 @@ def test_a_scene_that_is_put_there_anew_goes_on_at_its_step(visit: Open) -> None
     field.blur()  # at Enter a player would let go of it, which may not be there again
     settled(page, ty="5", step=str(number))
     assert where(page) == (number, last)
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     until(page, f"Step {number + 1} of")

@@ -38,18 +38,18 @@ new Promise((resolve) => {
 
 
 def play(page: Page, pace: str) -> None:
-    page.get_by_label("Steps a second").select_option(pace)
+    page.get_by_label("Beats a second").select_option(pace)
     page.keyboard.press("Space")
 
 
 def test_a_value_flies_where_it_is_copied_to_and_the_picture_is_then_the_steps(visit: Open) -> None:
     page = ready(visit("/step?step=10"))
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     until(page, "Step 11 of")
     still = picture(page)
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowUp")
     until(page, "Step 10 of")
-    page.get_by_label("Steps a second").select_option("1")
+    page.get_by_label("Beats a second").select_option("1")
     places = page.evaluate(WATCH)
     assert len({tuple(place) for place in places}) > 3
     assert where(page)[0] == 11
@@ -60,7 +60,7 @@ def test_a_key_takes_away_what_moves(visit: Open) -> None:
     page = ready(visit("/step?step=10"))
     play(page, "1")
     page.wait_for_selector(MOVING)
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     assert page.locator(MOVING).count() == 0
     until(page, "Step 12 of")
 
@@ -82,7 +82,7 @@ def test_values_move_at_four_steps_a_second_and_not_at_ten(visit: Open) -> None:
     page = ready(visit("/step?step=10"))
     play(page, "4")
     page.wait_for_selector(MOVING)
-    page.get_by_label("Steps a second").select_option("10")
+    page.get_by_label("Beats a second").select_option("10")
     page.wait_for_selector(MOVING, state="detached")
     assert page.evaluate(COUNT) == 0
 
@@ -91,7 +91,7 @@ def test_values_move_at_four_steps_a_second_and_not_at_ten(visit: Open) -> None:
 def test_nothing_moves_step_by_step(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     for _ in range(12):
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
     assert page.locator(".motions").count() == 0
 
 

@@ -23,9 +23,9 @@ def test_a_reduction_is_stepped_clicked_and_opened_again(visit: Open) -> None:
     page = ready(visit(f"/step?{urlencode(query)}"))
     until(page, "Step 1 of 38")
     for step in range(2, 6):
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
         until(page, f"Step {step} of 38")
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowUp")
     until(page, "Step 4 of 38")
     settled(page, step="4")
     click(page, *spot(page, replace(view, step=3), Hit("thread", 21)))

@@ -62,11 +62,16 @@ def test_one_set_of_keys_steps_both(visit: Open) -> None:
         "adds As[0][5] × Bs[5][0] = 7 × 4 to its sum acc, now 117.",
     ]
     at = 29
-    for key, ways in (("b", "barrier"), ("PageDown", "outer"), ("Shift+ArrowRight", "inner")):
+    stops["tile"] = [next(n for n in (*stops["beat"], len(pairs())) if n >= begin)
+                     for begin in stops["outer"]]  # fmt: skip
+    for key, ways in (
+        ("b", "barrier"), ("PageDown", "tile"), ("Shift+ArrowRight", "inner"),
+        ("ArrowRight", "beat"),
+    ):  # fmt: skip
         page.keyboard.press(key)
         at = next((n for n in stops[ways] if n > at), len(pairs()) - 1)
         until(page, f"Step {at + 1} of")  # it may be of a page that is on its way
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowUp")
     until(page, f"Step {at} of")
     page.keyboard.press("End")
     until(page, f"Step {len(pairs())} of")
@@ -91,7 +96,7 @@ def test_the_control_switches_a_second_scene_on_and_off(visit: Open) -> None:
 
 def test_a_link_reopens_both(visit: Open) -> None:
     page = ready(visit(f"/step{ADDRESS}"))
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     settled(page, step="31")
     again = ready(visit(f"/step?{urlsplit(page.url).query}"))
     until(again, "Step 31 of")
@@ -159,7 +164,7 @@ def test_the_pair_is_one_file_with_the_same_keys(
     alone.keyboard.press("Enter")
     expect(title).to_contain_text("Step 30 of")
     assert sentences(alone) == sentences(page)
-    alone.keyboard.press("ArrowRight")
+    alone.keyboard.press("ArrowDown")
     expect(title).to_contain_text("Step 31 of")
     alone.close()
 

@@ -124,7 +124,7 @@ def test_a_folder_is_read_from_its_files(
         assert picture.startswith(paper)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert step(page) == PAGES[SINGLE].view.step + 1
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
         assert step(page) == PAGES[SINGLE].view.step + 2
         page.keyboard.press("Home")
         if size == PHONE:

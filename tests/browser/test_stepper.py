@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 from playwright.sync_api import expect
 
 from simulator import catalogue, compile_kernel, record
+from simulator.recording.navigation import boundaries
 from tests.browser.app import STEPPER
 from tests.browser.conftest import Open
 from tests.browser.scene import alike, picture, ready, setting, settled, until, where
@@ -20,19 +22,19 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("last", [18, pytest.param(39, marks=pytest.mark.deep)])
-def test_arrow_keys_step_forward_and_back(visit: Open, last: int) -> None:
+def test_up_and_down_step_by_statements(visit: Open, last: int) -> None:
     page = ready(visit("/step?step=1"))
     settled(page, step="1")
     pictures = [picture(page)]
     for number in range(2, last + 1):
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
         assert where(page)[0] == number
         if number % 6 == 0:
             pictures.append(picture(page))
     for one, other in itertools.combinations(pictures, 2):
         assert not alike(one, other), "every sixth step looks different"
     for number in range(last - 1, 0, -1):
-        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowUp")
         assert where(page)[0] == number
         if number % 6 == 0:
             assert alike(picture(page), pictures[number // 6]), f"step {number}, come back to"
@@ -52,7 +54,7 @@ def test_the_scene_goes_on_when_its_data_is_overtaken_by_newer_data(visit: Open)
         }""",
         read_script("stepper.js"),
     )
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     until(page, "Step 2 of")
     assert page.locator(".stepper .plot").count() == 1
 
@@ -81,12 +83,18 @@ def test_every_key_goes_where_its_name_says(visit: Open) -> None:
     stops = scene.navigation(record(compile_kernel(source(view), entry.kernel), launch(view)))
     for keys, expected in (
         (["End"], last),
-        (["ArrowRight"], last),
+        (["ArrowDown"], last),
         (["Home"], 1),
-        (["ArrowLeft"], 1),
-        (["PageDown"], stops["outer"][1] + 1),
-        (["PageDown"], stops["outer"][2] + 1),
-        (["PageUp"], stops["outer"][1] + 1),
+        (["ArrowUp"], 1),
+        (["PageDown"], 10),
+        (["PageDown"], 32),
+        (["PageUp"], 10),
+        (["ArrowRight", "ArrowRight", "ArrowRight"], stops["beat"][3] + 1),
+        (["ArrowLeft"], stops["beat"][2] + 1),
+        (["ArrowDown"], stops["beat"][2] + 2),
+        (["ArrowRight"], stops["beat"][3] + 1),
+        (["End", "ArrowLeft"], stops["beat"][-2] + 1),
+        (["ArrowRight"], last),
         (["Home", "b"], stops["barrier"][1] + 1),
         (["B"], stops["barrier"][2] + 1),
         (["Home", "Shift+ArrowRight"], stops["inner"][1] + 1),
@@ -101,9 +109,12 @@ def test_every_key_goes_where_its_name_says(visit: Open) -> None:
 def test_buttons_say_their_key_and_do_the_same(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     for name, key, step in (
-        ("Statement forward", "Right", 2),
+        ("Statement forward", "Down", 2),
+        ("Beat forward", "Right", 10),
+        ("Beat forward", "Right", 11),
+        ("Beat back", "Left", 10),
         ("Last step", "End", where(page)[1]),
-        ("Statement back", "Left", where(page)[1] - 1),
+        ("Statement back", "Up", where(page)[1] - 1),
         ("First step", "Home", 1),
     ):
         button = page.get_by_role("button", name=name, exact=True)
@@ -112,9 +123,27 @@ def test_buttons_say_their_key_and_do_the_same(visit: Open) -> None:
         assert where(page)[0] == step
 
 
+def test_every_control_names_its_key(visit: Open) -> None:
+    page = ready(visit("/step?step=1"))
+    for button in page.locator(".stepper .bar button:not([data-do=svg], [data-do=png])").all():
+        title = button.get_attribute("title") or ""
+        assert re.search(r"\([A-Z?,.][^()]*\)", title), title
+
+
+def test_the_toolbar_says_which_beat_it_is(visit: Open) -> None:
+    page = ready(visit("/step?step=1"))
+    told = page.locator("[data-beat]")
+    for key, text in (
+        ("Home", "beat 1 of 17"), ("ArrowRight", "beat 1 of 17"), ("ArrowRight", "beat 2 of 17"),
+        ("PageDown", "beat 9 of 17"), ("ArrowUp", "beat 9 of 17"), ("End", "beat 17 of 17"),
+    ):  # fmt: skip
+        page.keyboard.press(key)
+        expect(told).to_have_text(text)
+
+
 def test_space_plays_and_pauses(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
-    page.get_by_label("Steps a second").select_option("10")
+    page.get_by_label("Beats a second").select_option("10")
     page.keyboard.press("Space")
     page.wait_for_function(
         "parseInt(document.querySelector('.st-key-scene .gtitle')?.textContent.slice(5)) > 4"
@@ -123,6 +152,8 @@ def test_space_plays_and_pauses(visit: Open) -> None:
     stopped = where(page)[0]
     page.wait_for_timeout(500)
     assert where(page)[0] == stopped < where(page)[1]
+    beats = boundaries(record(compile_kernel(source(View()), "tiled"), launch(View())), "beat")
+    assert stopped - 1 in beats, "it plays beat by beat"
 
 
 def test_a_number_jumps_and_nonsense_does_not(visit: Open) -> None:
@@ -151,7 +182,7 @@ def test_digits_typed_anywhere_jump(visit: Open) -> None:
     until(page, "Step 17 of")
     page.keyboard.type("31")
     until(page, "Step 31 of")
-    page.evaluate(AT_ONCE, ["9", "ArrowRight"])  # changes one's mind
+    page.evaluate(AT_ONCE, ["9", "ArrowDown"])  # changes one's mind
     page.wait_for_timeout(1000)
     assert where(page)[0] == 32
     page.keyboard.type("0")
@@ -185,13 +216,13 @@ def test_the_timeline_is_clicked_and_dragged(visit: Open) -> None:
     assert where(page)[0] == 53, "the button is up"
     expect(slider).to_have_attribute("aria-valuenow", "53")
     expect(slider).to_have_attribute("aria-valuemax", "53")
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowUp")
     expect(slider).to_have_attribute("aria-valuenow", "52")
 
 
 def test_title_number_timeline_address_and_live_region_agree(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
-    for key in ("End", "ArrowLeft", "b", "PageUp", "Shift+ArrowRight", "Home", "ArrowRight"):
+    for key in ("End", "ArrowUp", "b", "PageUp", "Shift+ArrowRight", "Home", "ArrowDown"):
         page.keyboard.press(key)
         step = where(page)[0]
         assert page.get_by_label("Go to step").input_value() == str(step)
@@ -269,20 +300,20 @@ def test_a_statement_is_stepped_through_its_parts(visit: Open) -> None:
     page.keyboard.press(",")
     until(page, "Step 43 of")
     assert page.evaluate(marked)[0].startswith(parts[-1])
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     assert page.evaluate(marked) == []
 
 
 def test_a_step_is_announced(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     expect(page.locator("[aria-live]").filter(has_text="Step 2 of")).to_contain_text("ty = 0")
 
 
 def test_another_size_begins_anew_and_a_focus_keeps_the_step(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     for _ in range(9):
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
     settled(page, step="10")
     before = page.get_attribute(STEPPER, "data-ready") or ""
     field = setting(page, "Thread x")

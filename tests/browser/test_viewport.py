@@ -69,7 +69,7 @@ def test_another_window_is_another_viewport(visit: Open) -> None:
     page = ready(visit("/step?step=18"))
     page.wait_for_timeout(1000)
     before = figure(page)
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     page.set_viewport_size({"width": 1600, "height": 900})
     page.wait_for_function(
         "(before) => document.querySelector('.stepper .plot[data-ready]').layout.width > before",
@@ -82,7 +82,7 @@ def test_another_window_is_another_viewport(visit: Open) -> None:
 def test_a_finger_steps_and_the_page_scrolls(visit: Open) -> None:
     page = ready(visit("/step?step=18", 390, 844))
     page.wait_for_timeout(1000)
-    for dx, dy, step in ((-90, 5, 19), (-90, -20, 20), (90, 0, 19), (10, 200, 19), (-60, 50, 19)):
+    for dx, dy, step in ((-90, 5, 21), (-90, -20, 24), (90, 0, 21), (10, 200, 21), (-60, 50, 21)):
         page.evaluate(SWIPE, [dx, dy])
         assert where(page)[0] == step, (dx, dy)
     style = "getComputedStyle(document.querySelector('.stepper .stage')).touchAction"
@@ -90,7 +90,7 @@ def test_a_finger_steps_and_the_page_scrolls(visit: Open) -> None:
     scrolled = "(() => { const one = document.querySelector('.stMain');"
     assert page.evaluate(f"{scrolled} return one.scrollHeight > one.clientHeight; }})()")
     assert page.evaluate(f"{scrolled} return one.scrollWidth <= one.clientWidth; }})()")
-    for name in ("Statement back", "Statement forward", "Next barrier", "Play or pause"):
+    for name in ("Beat back", "Beat forward", "Next barrier", "Play or pause"):
         box = page.get_by_role("button", name=name).bounding_box()
         assert box is not None
         assert min(box["width"], box["height"]) >= 40, name
@@ -156,5 +156,5 @@ def test_the_pinned_stage_is_in_the_address(visit: Open) -> None:
     settled(page, stage="", step="20")
     page.keyboard.press("s")
     settled(page, stage="product", step="20")  # which step 20 is shown on
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     until(page, "Step 21 of")

@@ -70,7 +70,7 @@ def test_a_click_moves_the_focus_and_keeps_the_step(
     view = View(step=11, stage=stage)
     query = {name: text for name, text in to_query(view).items() if name != "step"}
     page = ready(visit(f"/step?{urlencode(query | {'step': '11'})}"))
-    page.keyboard.press("ArrowRight")  # the server is not yet told
+    page.keyboard.press("ArrowDown")  # the server is not yet told
     click(page, *spot(page, view, hit))
     settled(page, **asked)
     step = int(asked.get("step", 12))
@@ -78,7 +78,7 @@ def test_a_click_moves_the_focus_and_keeps_the_step(
     assert focus(page) == place
     thread = f"Thread ({place[2]}, {place[3]})"
     expect(page.locator(".st-key-scene")).to_contain_text(thread)
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     until(page, f"Step {step + 1} of")
 
 
@@ -99,7 +99,7 @@ def test_a_link_reopens_the_same_picture(visit: Open) -> None:
     page = ready(visit("/step?kernel=padded&M=16&N=12&K=16&TILE=8&bx=1&tx=3&ty=2"))
     page.get_by_test_id("stStatusWidget").wait_for(state="detached")  # its first run has ended
     settled(page)
-    for key in ("PageDown", "ArrowRight", "Shift+ArrowRight", "ArrowRight"):
+    for key in ("PageDown", "ArrowDown", "Shift+ArrowRight", "ArrowDown"):
         page.keyboard.press(key)
     number = where(page)[0]
     setting(page, "Thread y").fill("5")
@@ -128,7 +128,7 @@ def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
     assert turn < 521
     for keys, expected in (
         (["End"], 521),
-        (["ArrowLeft"], 520),
+        (["ArrowUp"], 520),
         (["Home"], 1),
         (["End"], 521),
         (["Home", "End", "Home"], 1),
@@ -144,12 +144,12 @@ def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
     page.keyboard.press("Enter")
     until(page, f"Step {turn - 1} of 521")
     for number in (turn, turn + 1, turn + 2):
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
         until(page, f"Step {number} of 521")
     for number in (turn + 1, turn, turn - 1, turn - 2):
-        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowUp")
         until(page, f"Step {number} of 521")
-    page.get_by_label("Steps a second").select_option("10")
+    page.get_by_label("Beats a second").select_option("10")
     page.get_by_role("button", name="Play or pause").click()
     until(page, f"Step {turn + 3} of 521")
     page.get_by_role("button", name="Play or pause").click()
@@ -195,7 +195,7 @@ def test_a_preset_opens_and_goes_to_its_end_and_back(visit: Open, some: str) -> 
         page.keyboard.press("Home")
         until(page, f"Step 1 of {last}")
         for _ in range(5):
-            page.keyboard.press("ArrowRight")
+            page.keyboard.press("ArrowDown")
         until(page, f"Step 6 of {last}")
         open_preset(page, preset)
         until(page, f"Step {preset.view.step + 1} of {last}")
@@ -263,8 +263,8 @@ def files(page: Page) -> None:
 
 def test_each_button_gives_a_file(visit: Open, tmp_path: Path) -> None:
     page = ready(visit("/step?step=1"))
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
     settled(page, step="3")
     for button, name, holds in FILES:
         if "file" in button or "CSV" in button:
@@ -308,7 +308,7 @@ def test_the_view_is_there_again_after_the_gpu_page(visit: Open) -> None:
     settled(page, tx="1")
     page.locator(".st-key-scene").click(position={"x": 5, "y": 5})
     for step in ("2", "3"):
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
         settled(page, tx="1", step=step)
     other_page(page, "GPU", "/compare")
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
@@ -327,12 +327,12 @@ def test_the_view_is_there_again_after_the_gpu_page(visit: Open) -> None:
 def test_back_undoes_one_choice_at_a_time(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     for _ in range(3):
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
     settled(page, step="4")
     page.get_by_role("button", name="What if").click()
     page.get_by_text("Pad the tile of B").click()
     settled(page, edits="pad", step="4")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     settled(page, edits="pad", step="5")
     page.get_by_role("combobox", name="Kernel").click()
     page.get_by_role("option").filter(has_text="Padded").click()
@@ -410,7 +410,7 @@ def test_a_click_is_kept_that_follows_a_step_at_once(visit: Open) -> None:
     """Nothing is between the press and the release, as where a pad is tapped."""
     page = ready(visit("/step?M=16&N=16&K=16&TILE=8&edits=second-barrier&step=20"))
     settled(page, step="20")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     page.get_by_role("button", name="Show it").click()
     settled(page, step="60", ty="4", schedule="ascending")
 
@@ -419,7 +419,7 @@ def test_a_step_is_kept_that_was_made_just_before_the_gpu_page(visit: Open) -> N
     page = ready(visit(f"/step{LINK}"))
     at_the_view(page, 20)
     for _ in range(3):
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
     page.wait_for_timeout(600)  # from the keys to the mouse
     page.wait_for_selector("[data-test-script-state='notRunning']")
     other_page(page, "GPU", "/compare")
@@ -473,8 +473,8 @@ def test_presenting_leaves_only_the_scene(visit: Open) -> None:
         for hidden in (".stAppHeader", ".st-key-controls", ".stepper .bar"):
             expect(page.locator(hidden).first).to_be_hidden()
         assert at_rest() == (1280, 720)
-        page.keyboard.press("ArrowRight")
-        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowUp")
         if leave == "button":
             page.get_by_role("button", name="Leave the presentation").click()
         else:
@@ -519,7 +519,7 @@ def test_a_key_is_one_step_after_any_number_of_changes(visit: Open) -> None:
         page.keyboard.press("Enter")
         settled(page, tx=thread)
         page.locator(".st-key-scene").click(position={"x": 5, "y": 5})
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     until(page, "Step 2 of")
 
 

@@ -28,7 +28,9 @@ from ui.view.presets import launch, source
 from ui.view.view_url import View
 
 FIGURE = "const figure = "
-STOPS = {"inner": [0, 1, 2, 4], "outer": [0, 2, 4], "barrier": [0, 3, 4], "steps": 5}
+STOPS = {
+    "beat": [1, 3], "inner": [0, 1, 2, 4], "outer": [0, 2], "barrier": [0, 3, 4], "steps": 5
+}  # fmt: skip
 
 
 def table(view: View) -> tuple[list[dict[str, str]], str]:
@@ -234,9 +236,11 @@ def test_each_step_is_right_from_any_other(page: Page, tmp_path: Path) -> None:
     assert page.title() == "Five </title> steps"
     texts = [["a0", "b0"], ["a1", "b0"], ["a1", "b2"], ["a3", "</script>b3"], ["a4", "</script>b3"]]
     for key, step in (
-        ("", 1), ("ArrowRight", 2), ("ArrowRight", 3), ("ArrowRight", 4), ("ArrowRight", 5),
-        ("ArrowRight", 5), ("ArrowLeft", 4), ("Home", 1), ("ArrowLeft", 1), ("End", 5),
-        ("PageUp", 3), ("PageUp", 1), ("PageDown", 3), ("b", 4), ("B", 5), ("Home", 1),
+        ("", 1), ("ArrowDown", 2), ("ArrowDown", 3), ("ArrowDown", 4), ("ArrowDown", 5),
+        ("ArrowDown", 5), ("ArrowUp", 4), ("Home", 1), ("ArrowUp", 1), ("End", 5),
+        ("PageUp", 4), ("PageUp", 2), ("PageUp", 1), ("PageDown", 2), ("PageDown", 4), ("B", 5),
+        ("ArrowLeft", 4), ("ArrowLeft", 2), ("ArrowUp", 1), ("ArrowRight", 2), ("ArrowDown", 3),
+        ("ArrowRight", 4), ("ArrowRight", 5), ("Home", 1), ("b", 4), ("Home", 1),
         ("Shift+ArrowRight", 2), ("Shift+ArrowRight", 3), ("Shift+ArrowRight", 5),
         ("Shift+ArrowLeft", 3), ("Control+ArrowRight", 3), ("x", 3),
         ("4", 3), ("Enter", 4), ("Enter", 4), ("2", 4), ("x", 4), ("Enter", 4),
@@ -254,7 +258,8 @@ def test_each_step_is_right_from_any_other(page: Page, tmp_path: Path) -> None:
 def test_buttons_slider_and_space_do_the_same(page: Page, tmp_path: Path) -> None:
     opened(page, tmp_path, "".join(export.html(five_steps(), STOPS, "Five steps")))
     for name, step in (
-        ("Last step", 5), ("Statement back", 4), ("First step", 1), ("Statement forward", 2),
+        ("Last step", 5), ("Beat back", 4), ("Statement back", 3), ("First step", 1),
+        ("Statement forward", 2), ("Beat forward", 4),
     ):  # fmt: skip
         page.get_by_role("button", name=name).click()
         assert state(page)[0].startswith(f"Step {step} of 5")
@@ -268,7 +273,7 @@ def test_buttons_slider_and_space_do_the_same(page: Page, tmp_path: Path) -> Non
     page.mouse.up()
     assert state(page)[1] == ["a3", "</script>b3"]
     page.keyboard.press("Home")
-    page.get_by_label("Steps a second").select_option("10")
+    page.get_by_label("Beats a second").select_option("10")
     page.keyboard.press(" ")
     page.wait_for_function("/^Step [345]/.test(document.querySelector('.live').textContent)")
     page.keyboard.press(" ")
@@ -287,18 +292,18 @@ def test_the_scene_itself_steps_forward_and_back(page: Page, tmp_path: Path, the
     first = state(page)
     assert first[0].startswith("Step 1 of")
     picture = page.locator(".stage").screenshot()
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     assert state(page)[0].startswith("Step 2 of")
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowUp")
     assert state(page) == first
     for _ in range(9):
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
     there = state(page)
     assert not alike(page.locator(".stage").screenshot(), picture)
     page.keyboard.press("PageDown")
     page.keyboard.press("End")
     for _ in range(len(recording.steps) - 10):
-        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowUp")
     assert state(page) == there
     page.keyboard.press("Home")
     assert state(page) == first

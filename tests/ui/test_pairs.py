@@ -133,7 +133,7 @@ def test_keys_stop_where_a_unit_begins_on_a_side(name: str) -> None:
     left, right, pairs = paired(name)
     stops = pair_navigation(left, right, pairs)
     assert stops["steps"] == len(pairs)
-    for way in ("inner", "barrier"):
+    for way in ("beat", "inner", "barrier"):
         begun = {
             pair_of_step(pairs, side, step)
             for side, recording in enumerate((left, right))
