@@ -45,9 +45,13 @@ def show(
 
     width and height are pixels of the figure. The other parameters are named as in an address of
     the Step page: M, N, K, the kernel's macros, edits, step, bx, by, tx, ty, and "with" for a
-    second scene beside it. Raises ValueError, a sentence, for one that the scene cannot show.
+    second scene beside it. Without a step it begins at the kernel's first beat. Raises ValueError,
+    a sentence, for one that the scene cannot show.
     """
     query = {name: str(value) for name, value in parameters.items()}
     view = parse_view({"kernel": kernel, **query})
-    drawn = draw_standalone(view, Look(stage=view.stage, width=width, height=height))
+    drawn = draw_standalone(
+        view, Look(stage=view.stage, width=width, height=height),
+        begins="step" not in query,
+    )  # fmt: skip
     return Animation(kernel, drawn.steps, "".join(drawn.pieces), height + TOOLBAR)

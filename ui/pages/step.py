@@ -41,7 +41,8 @@ def draw_view() -> None:
     view, places = draw_controls(previous)
     nearest, notices = read_address(to_query(view))
     if notices:  # for example a block with too many threads
-        mailbox().request(nearest, notices, step_state().preset)
+        state = step_state()
+        mailbox().request(nearest, notices, state.preset, begins=state.begins)
         st.rerun()
     store_view(view)
     state, key = step_state(), figure_key(view)
@@ -55,6 +56,7 @@ def draw_view() -> None:
         draw_notices()
         draw_error(error)
         return
+    view = state.begin(view, opened.navigation)
     view, notices = clamp(view, opened.grid, opened.block, opened.navigation["steps"])
     step_state().notices += notices
     store_view(view)

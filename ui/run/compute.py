@@ -213,12 +213,22 @@ def animation_work(view: View) -> Work:
     return animation(view, load_navigation(view)["steps"], threads, run_seconds)
 
 
-def write_animation(view: View, look: Look, start: int = 0) -> Iterator[str]:
-    """Write the scene of a view as an HTML file that begins at a step, frame by frame."""
+def write_animation(view: View, look: Look, start: int | None = None) -> Iterator[str]:
+    """Write the scene of a view as an HTML file, frame by frame.
+
+    It begins at a step, from 0; without one at the first beat.
+    """
+    if start is None:
+        start = first_beat(load_navigation(view))
     title = scene_title(load_sides(view))
     figure = load_drawing(view, look).streamed()
     figure.layout.meta |= {"scene": figure_id(view, look)}
     return export.html(figure, load_navigation(view), title, start)
+
+
+def first_beat(navigation: Mapping[str, Any]) -> int:
+    """The step at which a scene begins that is to begin at no other: its first beat."""
+    return next(iter(navigation["beat"]), 0)
 
 
 def scene_title(sides: Sequence[View]) -> str:

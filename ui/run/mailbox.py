@@ -22,6 +22,7 @@ class Requested:
     preset: Preset | None  # its sentence stands above the view
     displayed: DisplayedHazard | None  # the hazard at which it begins
     line: int | None  # the line of the text at which its thread begins; else the view's own step
+    begins: bool  # at its first beat, which only its run tells, in place of the view's own step
 
 
 @dataclass(slots=True)
@@ -36,10 +37,10 @@ class Mailbox:
 
     def request(
         self, view: View, notices: tuple[str, ...] = (), preset: Preset | None = None,
-        displayed: DisplayedHazard | None = None, line: int | None = None,
+        displayed: DisplayedHazard | None = None, line: int | None = None, begins: bool = False,
     ) -> None:  # fmt: skip
         """Show a view, as a preset's, from the next script run on."""
-        self.requested = Requested(view, notices, preset, displayed, line)
+        self.requested = Requested(view, notices, preset, displayed, line, begins)
 
 
 def open_view(view: View) -> None:

@@ -63,9 +63,12 @@ def run_view(view: View) -> Run:
     return Run(title, navigation, seconds, functools.partial(load_drawing, view))
 
 
-def draw_standalone(view: View, look: Look) -> Standalone:
-    """Run a view and draw it. SourceError or LaunchError, a sentence, where it cannot be run."""
-    work = animation_work(view)
+def draw_standalone(view: View, look: Look, begins: bool = False) -> Standalone:
+    """Run a view and draw it: at its step, or with begins at its first beat.
+
+    SourceError or LaunchError, a sentence, where it cannot be run.
+    """
+    work, start = animation_work(view), None if begins else view.step
     return Standalone(
-        load_navigation(view)["steps"], work.seconds, write_animation(view, look, view.step)
+        load_navigation(view)["steps"], work.seconds, write_animation(view, look, start)
     )

@@ -102,8 +102,10 @@ def draw_controls(previous: View) -> tuple[View, Places]:
         hazards = st.container(key="hazards")
         draw_edit_link(previous)
     if story_key(view) != story_key(previous):
+        state = step_state()
+        state.begins |= not is_what_if(previous, view)
         view = replace(view, step=step_in_other_recording(previous, view))
-        step_state().order += 1
+        state.order += 1
     if view != previous:
         step_state().notices = ()
     return view, Places(changes, downloads, hazards)
@@ -116,7 +118,8 @@ def choose_kernel(view: View, name: str) -> None:
         notices = (f"This kernel cannot be shown: {broken}",)
         mailbox().request(view, notices, step_state().preset)
     else:
-        mailbox().request(with_kernel(view, name))
+        chosen = with_kernel(view, name)
+        mailbox().request(chosen, begins=sizes(chosen) != sizes(opening_view(name)))
 
 
 def with_kernel(view: View, name: str) -> View:
@@ -128,8 +131,7 @@ def with_kernel(view: View, name: str) -> View:
     chosen = opening_view(name)
     if view.own is not None:
         return replace(chosen, schedule=view.schedule, stage=view.stage)
-    usual = opening_view(view.kernel)
-    if (view.M, view.N, view.K) != (usual.M, usual.N, usual.K):
+    if sizes(view) != sizes(opening_view(view.kernel)):
         chosen = replace(chosen, M=view.M, N=view.N, K=view.K, step=0)
     offered = applicable_edits(catalogue()[chosen.kernel].source(**dict(chosen.defines)))
     edits = tuple(edit.key for edit in offered if edit.key in view.edits)
@@ -139,6 +141,11 @@ def with_kernel(view: View, name: str) -> View:
     if what_if != chosen:
         what_if = replace(what_if, step=step_in_other_recording(chosen, what_if))
     return from_query(to_query(replace(what_if, stage=view.stage)))[0]
+
+
+def sizes(view: View) -> tuple[int, int, int]:
+    """The sizes of a view's matrices."""
+    return view.M, view.N, view.K
 
 
 def close_what_ifs() -> None:
@@ -216,17 +223,21 @@ def draw_presets(are_pairs: bool) -> None:
 
 
 def step_in_other_recording(previous: View, view: View) -> int:
-    """The step to begin at: after a what-if the same place, else the first step.
-
-    A what-if changes the text, the order of the warps, or the numbers. A scene beside it changes
-    nothing of its own.
-    """
-    what_if = replace(previous, edits=view.edits, schedule=view.schedule, inputs=view.inputs)
-    if recording_key(what_if) != recording_key(view):
+    """The step to begin at: after a what-if the same place, else the first step."""
+    if not is_what_if(previous, view):
         return 0
     return answers().ask(
         find_same_place, replace(figure_key(previous), step=previous.step), figure_key(view)
     )
+
+
+def is_what_if(previous: View, view: View) -> bool:
+    """Whether a view is another one with another text, order of the warps, or numbers at most.
+
+    A scene beside it changes nothing of its own.
+    """
+    what_if = replace(previous, edits=view.edits, schedule=view.schedule, inputs=view.inputs)
+    return recording_key(what_if) == recording_key(view)
 
 
 def draw_comparison(previous: View, view: View) -> ComparedScene | None:

@@ -10,13 +10,14 @@ object or of the mailbox, which use neither elements nor the session state.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
 
 from ui.drawing.look import Look
-from ui.run.compute import recording_key
+from ui.run.compute import first_beat, recording_key
 from ui.run.mailbox import Requested
 from ui.view.presets import Preset
 from ui.view.view_url import DEFAULT, ComparedScene, View, to_query
@@ -53,6 +54,7 @@ class StepState:
     notices: tuple[str, ...] = ()  # what the address requested and the page could not show
     preset: Preset | None = None  # whose sentence stands above the scene
     controls: int = 0  # grows with each view that the controls did not choose: a part of their keys
+    begins: bool = False  # whether the view is to begin at its first beat, once it has run
     order: int = 0  # grows where the stepper is to begin at the view's step
     address: dict[str, str] | None = None  # the view's; None before the first
     recent_addresses: list[tuple[dict[str, str], float]] = field(default_factory=list)
@@ -73,7 +75,15 @@ class StepState:
         self.view, self.notices, self.preset = view, requested.notices, requested.preset
         self.controls += 1
         self.order += 1
+        self.begins = requested.begins
         self.applied = requested
+
+    def begin(self, view: View, navigation: Mapping[str, Any]) -> View:
+        """The view that has run: at its first beat, if it is to begin there."""
+        if self.begins:
+            self.view = view = replace(view, step=first_beat(navigation))
+            self.begins = False
+        return view
 
     def store(self, view: View) -> dict[str, str]:
         """Store the view; return its address."""

@@ -76,7 +76,8 @@ def _mark(message: str | None) -> str:
 def _scene(own: UserKernel, verdict: Verdict | None) -> Iterator[str]:
     """The scene, in a frame of its own: its keys and its style are not the report's."""
     try:
-        pieces = iter(draw_standalone(_first_view(own, verdict), USUAL).pieces)
+        view = _first_view(own, verdict)
+        pieces = iter(draw_standalone(view, USUAL, begins=view == View(own=own)).pieces)
         first = next(pieces)
     except (SourceError, LaunchError) as error:
         yield f"<p class='said'>There is no scene: {html.escape(str(error))}</p>"
@@ -88,7 +89,7 @@ def _scene(own: UserKernel, verdict: Verdict | None) -> Iterator[str]:
 
 
 def _first_view(own: UserKernel, verdict: Verdict | None) -> View:
-    """The view at which the scene begins."""
+    """The view at which the scene begins; where nothing is wrong its step is not yet known."""
     if verdict is None:
         return View(own=own)
     if verdict.hazards:
