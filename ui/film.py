@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,13 @@ from ui.run.standalone import Standalone, draw_standalone, parse_address
 from ui.view.view_url import View
 
 RATE = 25  # pictures a second
+BEAT, STATEMENT = "beat", "statement"  # what a picture is of
 LARGEST = 3840  # pixels
 # What a film may take: an hour of a processor, and, as Pillow holds all of a GIF, so many bytes.
 MOST_SECONDS = 3600.0
 MOST_GIF_BYTES = 2 * 2**30
 MOVING_SHARE = 0.25  # of the time of a film, while which values are on their way
-FASTEST_MOVING = 4.0  # steps a second, beyond which nothing moves (ui/web/player/motions.js)
+FASTEST_MOVING = 4.0  # beats a second, beyond which nothing moves (ui/web/player/motions.js)
 PICTURE_SECONDS = 0.2  # of a processor to take a picture of 1280 x 720 and to write it
 MARGINS = (16, 200)  # pixels that the window is wider and higher than the picture, for the toolbar
 PATIENCE = 120_000  # milliseconds until a scene has failed to be drawn
@@ -73,7 +74,9 @@ def main(arguments: list[str] | None = None) -> int:
             theme=options.theme, stage=view.stage, width=options.width,
             height=options.height, presenting=True,
         )  # fmt: skip
-        count = make_film(view, look, options.out, options.pace, options.steps)
+        count = make_film(
+            view, look, options.out, options.pace, options.steps, options.by == STATEMENT
+        )
     except (FilmError, ValueError, SourceError, LaunchError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -87,8 +90,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("view", help="an address of the Step page, or kernel=tiled&M=8&…")
     parser.add_argument("out", type=Path, help="the file: .mp4 (needs FFmpeg) or .gif")
-    parser.add_argument("--pace", type=_pace, default=1.0, help="steps a second; default 1")
+    parser.add_argument("--pace", type=_pace, default=1.0, help="beats a second; default 1")
     parser.add_argument("--steps", type=_steps, help="FIRST-LAST, from 1; default all")
+    parser.add_argument(
+        "--by", choices=(BEAT, STATEMENT), default=BEAT,
+        help="what of these steps is shown: each beat (a copy, a wait, a product, a store), the "
+        "default, or each statement, so many a second",
+    )  # fmt: skip
     parser.add_argument("--width", type=_pixels(720), default=1280, help="pixels; default 1280")
     parser.add_argument("--height", type=_pixels(400), default=720, help="pixels; default 720")
     parser.add_argument("--theme", choices=tuple(PALETTES), default="light")
@@ -121,12 +129,14 @@ def _pixels(least: int) -> Callable[[str], int]:
 
 
 def make_film(
-    view: View, look: Look, out: Path, pace: float = 1.0, steps: range | None = None
-) -> int:
-    """Write a view's steps as a film; how many steps it has.
+    view: View, look: Look, out: Path, pace: float = 1.0, steps: range | None = None,
+    by_statements: bool = False,
+) -> int:  # fmt: skip
+    """Write those of a view's steps that are beats as a film, or all; how many it shows.
 
-    pace is steps a second; steps are counted from 0. Raises FilmError, a sentence, where a program
-    that it needs is missing or the steps are not there.
+    pace is how many it shows a second; steps, counted from 0, are those among which it chooses: all
+    of them where none is a beat. Raises FilmError, a sentence, where a program that it needs is
+    missing or the steps are not there.
     """
     write = {".mp4": _write_mp4, ".gif": _write_gif}.get(out.suffix.lower())
     if write is None:
@@ -141,7 +151,9 @@ def make_film(
     steps = range(drawn.steps) if steps is None else steps
     if steps.stop > drawn.steps:
         raise FilmError(f"The view has {drawn.steps} steps, not {steps.stop}.")
-    check_cost(drawn, look, out, pace, len(steps))
+    shown = () if by_statements else tuple(beat for beat in drawn.beats if beat in steps)
+    shown = shown or tuple(steps)
+    check_cost(drawn, look, out, pace, len(shown))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "scene.html"
         with file.open("w", encoding="utf-8") as html:
@@ -149,8 +161,8 @@ def make_film(
         with _page(look) as page:
             page.goto(file.as_uri())
             page.wait_for_selector(".js-plotly-plot[data-ready]", timeout=PATIENCE)
-            write(_pictures(page, steps, pace), out)
-    return len(steps)
+            write(_pictures(page, shown, pace), out)
+    return len(shown)
 
 
 def check_cost(drawn: Standalone, look: Look, out: Path, pace: float, steps: int) -> None:
@@ -197,7 +209,7 @@ def _page(look: Look) -> Iterator[Any]:
         browser.close()
 
 
-def _pictures(page: Any, steps: range, pace: float) -> Iterator[tuple[bytes, float]]:
+def _pictures(page: Any, steps: Sequence[int], pace: float) -> Iterator[tuple[bytes, float]]:
     """The film's pictures as PNG, each with the seconds that it is shown."""
     stage = page.locator(".stage")
     for count, step in enumerate(steps):

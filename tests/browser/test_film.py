@@ -32,13 +32,13 @@ def make(arguments: list[str]) -> int:
         return thread.submit(film.main, arguments).result()
 
 
-def test_a_gif_has_each_step_and_values_on_their_way(
+def test_a_gif_has_each_beat_and_values_on_their_way(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "copy.gif"
     code = make([f"http://host:1/?{VIEW}", str(out), "--steps", "9-12", "--pace", "2", *SMALL])
     assert code == 0
-    assert "4 steps at 2 a second" in capsys.readouterr().out
+    assert "3 steps at 2 a second" in capsys.readouterr().out
     with Image.open(out) as image:
         assert image.size == (720, 400)
         durations, pictures = [], []
@@ -46,7 +46,7 @@ def test_a_gif_has_each_step_and_values_on_their_way(
             image.seek(number)
             durations.append(image.info["duration"])
             pictures.append(image.convert("RGB"))
-    assert sum(durations) == pytest.approx(2000, abs=20)
+    assert sum(durations) == pytest.approx(1500, abs=20)
     assert len(pictures) > 4  # a value that flies is in several
     assert all(
         ImageChops.difference(one, other).getbbox() for one, other in itertools.pairwise(pictures)
@@ -56,7 +56,9 @@ def test_a_gif_has_each_step_and_values_on_their_way(
 @pytest.mark.skipif(shutil.which("ffprobe") is None, reason="FFmpeg is not installed.")
 def test_an_mp4_lasts_as_long_as_its_steps(tmp_path: Path) -> None:
     out = tmp_path / "copy.mp4"
-    assert make([VIEW, str(out), "--steps", "1-4", "--pace", "4", *SMALL]) == 0
+    assert (
+        make([VIEW, str(out), "--steps", "9-12", "--pace", "4", "--by", "statement", *SMALL]) == 0
+    )
     said = subprocess.run(
         [shutil.which("ffprobe"), "-v", "error", "-show_entries", "stream=width,height,duration",
          "-of", "json", str(out)],  # whichever FFmpeg is installed
@@ -65,6 +67,23 @@ def test_an_mp4_lasts_as_long_as_its_steps(tmp_path: Path) -> None:
     [stream] = json.loads(said.stdout)["streams"]
     assert (stream["width"], stream["height"]) == (720, 400)
     assert float(stream["duration"]) == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [((), 15), (("--by", "statement"), 41), (("--steps", "9-13"), 3), (("--steps", "1-5"), 5)],
+)
+def test_a_film_shows_beats_or_statements(
+    options: tuple[str, ...], count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(film, "_pictures", lambda page, steps, pace: iter(steps))
+    monkeypatch.setattr(film, "_write_gif", lambda pictures, out: out.write_text(f"{[*pictures]}"))
+    assert make([VIEW, str(tmp_path / "a.gif"), *options, *SMALL]) == 0
+    assert f"{count} steps at 1 a second" in capsys.readouterr().out
+    shown = json.loads((tmp_path / "a.gif").read_text())
+    assert len(shown) == count
+    assert shown == list(range(5)) or 9 in shown
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from simulator.observers.findings import Hazard
 from tests.ui.caches import forget
 from tests.ui.test_view_url import GARBAGE
 from ui.run.compute import (
-    load_pairs,
     load_navigation,
+    load_pairs,
     load_recording,
     load_report,
     load_sides,

@@ -26,6 +26,7 @@ class Standalone:
     """A scene as an HTML file."""
 
     steps: int
+    beats: tuple[int, ...]  # those of them that are beats, from 0
     seconds: float  # of a processor that reading all pieces takes, estimated
     pieces: Iterator[str]  # of the file; they are built as they are read
 
@@ -68,7 +69,6 @@ def draw_standalone(view: View, look: Look, begins: bool = False) -> Standalone:
 
     SourceError or LaunchError, a sentence, where it cannot be run.
     """
-    work, start = animation_work(view), None if begins else view.step
-    return Standalone(
-        load_navigation(view)["steps"], work.seconds, write_animation(view, look, start)
-    )
+    work, stops = animation_work(view), load_navigation(view)
+    pieces = write_animation(view, look, None if begins else view.step)
+    return Standalone(stops["steps"], tuple(stops["beat"]), work.seconds, pieces)
