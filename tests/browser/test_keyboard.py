@@ -136,9 +136,9 @@ def test_a_field_that_is_typed_into_has_its_keys(visit: Open) -> None:
     assert field.input_value() == "19"
     page.keyboard.press("Enter")
     settled(page, K="19")
-    until(page, "Step 1 of")
+    until(page, "Step 10 of")
     page.keyboard.press("ArrowDown")
-    until(page, "Step 2 of")
+    until(page, "Step 11 of")
 
 
 def test_an_open_list_has_its_keys(visit: Open) -> None:

@@ -312,21 +312,22 @@ def test_a_step_is_announced(visit: Open) -> None:
 
 def test_another_size_begins_anew_and_a_focus_keeps_the_step(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
-    for _ in range(9):
+    for _ in range(10):
         page.keyboard.press("ArrowDown")
-    settled(page, step="10")
+    settled(page, step="11")
     before = page.get_attribute(STEPPER, "data-ready") or ""
     field = setting(page, "Thread x")
     field.fill("2")
     field.press("Enter")
     expect(page.locator(f".js-plotly-plot[data-ready='{before}']")).to_have_count(0)
     ready(page)
-    assert where(page)[0] == 10
+    assert where(page)[0] == 11
     assert "Thread (2, 0)" in page.locator(".st-key-scene").inner_text()
     field = setting(page, "K")
     field.fill("3")
     field.press("Enter")
-    until(page, "Step 1 of")
+    until(page, "Step 10 of")
+    settled(page, K="3", step="10")
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,7 @@ export class Player {
     this.step = clampStep(this.step, stops);
     this.stage.release();
     this.field.max = stops.steps;
+    this.beat.style.setProperty("--digits", String(stops.beat.length).length);
     this.#root.querySelector("[data-total]").textContent = `of ${stops.steps}`;
     this.timeline.setAttribute("aria-valuemax", stops.steps);
     this.stage.fit();
@@ -202,7 +203,9 @@ export class Player {
     stopMotions(plot);
     // Not while another number is being typed.
     if (document.activeElement !== this.field) this.field.value = step + 1;
-    this.beat.textContent = `beat ${beatOf(step, stops)} of ${stops.beat.length}`;
+    const [beat, count] = this.beat.childNodes;
+    beat.textContent = `beat ${beatOf(step, stops)}`;
+    count.textContent = ` of ${stops.beat.length}`;
     const page = pages.at(step);
     this.stage.element.classList.toggle("waiting", !page);
     if (!page) return pages.request(step);
