@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from urllib.parse import parse_qsl, urlsplit
 
@@ -57,9 +58,15 @@ def where(page: Page) -> tuple[int, int]:
 
 def next_beat(page: Page) -> int:
     """The step that Right goes to from where the scene is."""
-    stops = load_navigation(parse_view(dict(parse_qsl(urlsplit(page.url).query))))
-    here, last = where(page)
-    return next((number for number in stops["beat"] if number >= here), last - 1) + 1
+    view = parse_view(dict(parse_qsl(urlsplit(page.url).query)))
+    return beat_after(replace(view, step=where(page)[0] - 1))
+
+
+def beat_after(view: View) -> int:
+    """The step, from 1, of the first beat after a view's step, else the last one."""
+    stops = load_navigation(view)
+    later = (number for number in stops["beat"] if number > view.step)
+    return int(next(later, stops["steps"] - 1)) + 1
 
 
 def until(page: Page, begins: str) -> None:

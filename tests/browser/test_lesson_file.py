@@ -70,11 +70,11 @@ def test_each_scene_and_the_stops_have_keys_of_their_own(chromium: Browser, file
         page.keyboard.press("ArrowRight")
         centred(second)
         page.keyboard.press("ArrowLeft")
-        assert [step_of(one) for one in (first, second)] == [12, 4]
+        assert [step_of(one) for one in (first, second)] == [12, 1]
         expect(walked.locator(".place")).to_have_text("2 of 4")
         # Other keys are for none, until a scene was clicked, and then for that one.
         page.keyboard.press("End")
-        assert [step_of(one) for one in (first, second)] == [12, 4]
+        assert [step_of(one) for one in (first, second)] == [12, 1]
         second.get_by_role("button", name="Statement forward").click()
         page.keyboard.press("b")
         assert step_of(second) == 12, "of the first barrier on the right"
@@ -90,10 +90,10 @@ def test_each_scene_and_the_stops_have_keys_of_their_own(chromium: Browser, file
         page.keyboard.press("Tab")
         centred(second)
         page.keyboard.press("ArrowRight")
-        assert [step_of(one) for one in (first, second)] == [24, 12]
+        assert [step_of(one) for one in (first, second)] == [26, 12]
         page.get_by_text("Between.").first.click()
         page.keyboard.press("Home")
-        assert [step_of(one) for one in (first, second)] == [24, 12]
+        assert [step_of(one) for one in (first, second)] == [26, 12]
         expect(walked.locator(".place")).to_have_text("2 of 4")
 
 

@@ -128,7 +128,7 @@ def test_a_folder_is_read_from_its_files(
         assert step(page) == PAGES[SINGLE].view.step + 2
         page.keyboard.press("Home")
         if size == PHONE:
-            for across, there in ((-90, 2), (-90, 3), (90, 2)):
+            for across, there in ((-90, 10), (-90, 11), (90, 10)):
                 swipe(page, across)
                 page.wait_for_function(
                     "(title) => document.querySelector('.gtitle')?.textContent.startsWith(title)",
