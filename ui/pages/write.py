@@ -412,11 +412,14 @@ def next_exercise(exercise: Exercise) -> Exercise | None:
     return found[index] if index < len(found) else None
 
 
-def open_scene(draft: Draft, view: View, displayed: DisplayedHazard | None = None, line: int | None = None) -> None:
+def open_scene(
+    draft: Draft, view: View, displayed: DisplayedHazard | None = None, line: int | None = None
+) -> None:
     """Go to the Step page: at a hazard, at the line of the view's thread, or at the first beat."""
     assert view.own is not None
     draft.seen.add(view.own.text)
-    mailbox().request(view, displayed=displayed, line=line, begins=displayed is None and line is None)
+    begins = displayed is None and line is None
+    mailbox().request(view, displayed=displayed, line=line, begins=begins)
     # The address of the Step page, if it was there: another one would count as a link.
     st.switch_page(STEP_PAGE, query_params=step_state().address or to_query(view))
 
