@@ -245,7 +245,7 @@ def test_keys_during_a_load_are_for_the_scene_that_comes(visit: Open) -> None:
     number, last = where(page)
     assert number == last - 1
     page.keyboard.press("s")
-    settled(page, stage="store")
+    settled(page, stage="registers")
     assert where(page)[0] == last - 1, "a key is done again in another scene alone"
 
 

@@ -39,31 +39,32 @@ def test_a_number_flies_between_cells_that_show_it(number: int) -> None:
             left, top, right, bottom = one.cell
             assert left < one.end[0] < right
             assert top < one.end[1] < bottom
-            stage = lecture.sheet.areas.stage
-            assert stage.left <= one.start[0] <= stage.right
-            assert stage.top <= one.start[1] <= stage.bottom
-            traces, _ = lecture.drawn_stage(step)
+            areas = lecture.sheet.areas
+            assert any(place.contains(*one.start) for place in (areas.maps, areas.stage))
+            traces, _ = lecture.drawn(step)
             shown = {
                 (round(x, 1), round(y, 1)): text
                 for trace in traces
-                if trace.get("meta") == "numbers"
+                if trace.get("meta") in ("numbers", "far numbers")
                 for x, y, text in zip(trace["x"], trace["y"], trace["text"], strict=True)
                 if text.strip("\xa0")
             }
             start = tuple(round(pixel, 1) for pixel in one.start)
             assert shown.get(start, one.text) == one.text
-            assert tuple(round(pixel, 1) for pixel in one.end) in shown
     assert flown
 
 
 @pytest.mark.parametrize(("fragment", "source"), [("As[ty][tx] =", "A"), ("Bs[ty][tx] =", "B")])
-def test_a_copy_flies_from_global_to_shared_memory(fragment: str, source: str) -> None:
+def test_a_warps_copy_flies_from_global_to_shared_memory(fragment: str, source: str) -> None:
     lecture = of_query(kernel="tiled")
-    thread = lecture.model.thread
+    areas = lecture.sheet.areas
     for step in lecture.steps_of(fragment):
         [load] = [a for a in step.accesses if a.name == source and a.kind is AccessKind.LOAD]
-        [one] = flights(lecture, step)
-        assert one.text == number(load.values[thread])
+        found = flights(lecture, step)
+        assert [one.text for one in found] == [number(value) for value in load.values]
+        assert len({one.start for one in found}) == len({one.end for one in found}) == len(found)
+        assert all(areas.maps.contains(*one.start) for one in found)
+        assert all(areas.stage.contains(*one.end) for one in found)
 
 
 def test_both_factors_fly_into_the_sum() -> None:
@@ -77,19 +78,24 @@ def test_both_factors_fly_into_the_sum() -> None:
         assert left.start != top.start
 
 
-def test_the_sum_flies_into_c() -> None:
+def test_a_warps_sums_fly_into_c() -> None:
     lecture = of_query(kernel="tiled")
     [step] = lecture.steps_of("C[row * N + col] =")
     [store] = [a for a in step.accesses if a.name == "C"]
-    [one] = flights(lecture, step)
-    assert one.text == number(store.values[lecture.model.thread])
+    found, areas = flights(lecture, step), lecture.sheet.areas
+    assert [one.text for one in found] == [number(value) for value in store.values]
+    assert all(areas.stage.contains(*one.start) for one in found)
+    assert all(areas.maps.contains(*one.end) for one in found)
 
 
-def test_a_thread_that_is_not_active_sends_nothing() -> None:
+def test_threads_that_are_not_active_send_nothing() -> None:
     lecture = of_query(kernel="tiled", M=5, N=5, K=5, TILE=4, bx=1, by=1, tx=3, ty=3)
-    for step in lecture.steps:
-        if not step.active[lecture.model.thread]:
-            assert not flights(lecture, step)
+    seen = set()
+    for step in lecture.steps_of("C[row * N + col] ="):
+        [store] = step.accesses[-1:]
+        assert len(flights(lecture, step)) == int((store.active & store.in_bounds).sum()) == 1
+        seen.add(bool(step.active[lecture.model.thread]))
+    assert seen == {False}
 
 
 def test_a_conflicts_wavefronts_light_up_one_after_another() -> None:

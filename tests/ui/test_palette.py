@@ -20,8 +20,19 @@ THEMES = pytest.mark.parametrize("theme", PALETTES)
 CHANGED = ("removed", "added")
 # Each text colour, and what it stands on. A colour of several is each of them.
 GROUNDS = {
-    "ink": ("paper", "cell", "idle", "done", "tiles", "current_line", "focus_fill", *CHANGED),
-    "faint": ("paper", "cell", "idle", "done", "current_line", "focus_fill"),
+    "ink": (
+        "paper",
+        "far",
+        "near",
+        "cell",
+        "idle",
+        "done",
+        "tiles",
+        "current_line",
+        "focus_fill",
+        *CHANGED,
+    ),
+    "faint": ("paper", "far", "near", "cell", "idle", "done", "current_line", "focus_fill"),
     "keyword": ("paper", "cell", "current_line", *CHANGED),
     "number": ("paper", "cell", "current_line", *CHANGED),
     "comment": ("paper", "cell", "current_line", *CHANGED),
@@ -33,8 +44,8 @@ GROUNDS = {
 OUTLINES = {
     "focus": ("paper", "cell", "idle", "done", "tiles", "current_line", "focus_fill"),
     "ink": ("paper", "cell", "idle", "done", "tiles", "focus_fill"),  # what a step touches
-    "faint": ("paper", "cell", "idle"),  # hatches, warps
-    "line": ("paper", "cell"),
+    "faint": ("paper", "far", "near", "cell", "idle"),  # hatches, warps
+    "line": ("paper", "far", "near", "cell"),
     "tile_edges": ("paper", "cell", "idle", "done"),
 }
 

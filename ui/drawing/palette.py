@@ -20,6 +20,8 @@ class Palette:
     ink: str  # text, and the outline of what a step touches
     faint: str  # text of less weight; not on tiles
     line: str  # borders
+    far: str  # the frame of global memory
+    near: str  # the frame of the chip
     cell: str  # a matrix's cell
     idle: str  # a thread's cell, a sum that has not been stored
     done: str  # what has been stored in C
@@ -45,6 +47,8 @@ LIGHT = Palette(
     ink="#0f1724",
     faint="#4e5969",
     line="#828b99",
+    far="#f7f9fc",
+    near="#fff8ee",
     cell="#f3f5f8",
     idle="#e6eaf0",
     done="#e0cda4",
@@ -69,6 +73,8 @@ DARK = Palette(
     ink="#eef2f8",
     faint="#b4c0d0",
     line="#66748a",
+    far="#121a28",
+    near="#1d1a17",
     cell="#1a2231",
     idle="#263146",
     done="#5b4c2c",

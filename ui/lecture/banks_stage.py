@@ -37,7 +37,7 @@ class BanksStage:
     ) -> None:  # fmt: skip
         self._model, self._palette, self._letters = model, palette, letters
         self._reader, self._stages = reader, stages
-        stage, maps = areas.stage, areas.maps
+        stage, maps = areas.stage, areas.corner
         self._words = Rectangle(
             maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom
         )

@@ -53,7 +53,7 @@ class CopyStage:
         sums = accumulator(model.recording)
         self._sums = values_by_step(model.recording, None if sums is None else sums.name)
         self._sum_cells = sums_of_threads(model)
-        stage, maps = areas.stage, areas.maps
+        stage, maps = areas.stage, areas.corner
         label, gap = 1.7 * letters.name, 0.9 * letters.name
         arrays = self._arrays()
         longest = max((reader.longest(array) for array in arrays), default=1)

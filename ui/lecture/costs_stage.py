@@ -44,7 +44,7 @@ class CostsStage:
         is_measured = not model.is_own and not model.changes
         name = model.recording.kernel.name
         self._took = describe_recorded_time(name, model.tile) if is_measured else ()
-        stage, maps = areas.stage, areas.maps
+        stage, maps = areas.stage, areas.corner
         self._words = Rectangle(
             maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom
         )
@@ -154,11 +154,11 @@ class CostsStage:
 def _sums(costs: Costs, palette: Palette) -> tuple[_Sum, ...]:
     """The rows; conflicts are marked at the end of the wavefronts' bar."""
     conflicts = int(costs.conflicts[-1])
-    wavefronts = "wavefronts of shared memory"
+    wavefronts, by = "wavefronts of shared memory", f"{conflicts:,} by conflicts"
     return (
         _Sum(("sectors of global memory, 32 bytes each", "sectors of global memory", "sectors"),
              costs.sectors, palette.phases[Phase.LOAD]),
-        _Sum((f"{wavefronts}, {conflicts:,} by conflicts" if conflicts else wavefronts, wavefronts,
+        _Sum((*((f"{wavefronts}, {by}", f"wavefronts, {by}") if conflicts else ()), wavefronts,
               "wavefronts"), costs.wavefronts, palette.number, costs.conflicts),
         _Sum(("warps that came to a barrier", "warps at barriers", "waits"), costs.waits,
              palette.phases[Phase.BARRIER]),

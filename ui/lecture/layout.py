@@ -8,7 +8,11 @@ from ui.drawing.look import Look
 from ui.drawing.sheet import Rectangle
 from ui.lecture.letters import TALL_WIDTH, Letters, letters_for
 
-SOURCE_SHARE = 0.5  # of the width
+SOURCE_SHARE = 0.37  # of the width
+FAR_SHARE = 0.52  # of what the source leaves: global memory's, the chip has the rest
+TITLE = 1.9  # of a name's letter, the line with a place's name
+LEDGER_LINES = 2
+BARS = 3.2  # of a small letter, both bars under global memory
 LINE = 1.42  # of a letter's height, from one line of the source to the next
 TALL_SOURCE_LINES = 13
 BUTTON = 52  # pixels in the corner, for the button that ends a presentation
@@ -20,14 +24,17 @@ class Areas:
 
     source: Rectangle
     stage: Rectangle
-    maps: Rectangle  # the stage's upper left corner
+    maps: Rectangle  # of A, B and C
+    corner: Rectangle  # the stage's upper left corner, which what is drawn on it leaves free
     sentence: Rectangle
     ledger: Rectangle
     sentence_lines: int  # at most, of the focused thread
     warp_lines: int  # likewise of its warp
+    far: Rectangle | None = None  # the frame of global memory, around the maps
+    chip: Rectangle | None = None  # the frame of the chip, around the stage
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LectureAreas(Areas):
     """The areas of a room's sheet with one scene."""
 
@@ -45,7 +52,7 @@ def areas_for(look: Look) -> LectureAreas:
 
 
 def _wide(look: Look, letters: Letters) -> LectureAreas:
-    """Source beside the stage, sentence beside the ledger, the timeline under all."""
+    """Source and sentence at the left, then global memory and the chip; the timeline under all."""
     width, height = float(look.width), float(look.height)
     edge = 0.9 * letters.source
     top = 1.9 * letters.heading
@@ -53,18 +60,29 @@ def _wide(look: Look, letters: Letters) -> LectureAreas:
         edge, height - 2.9 * letters.small, width - edge, height - 0.5 * letters.small
     )
     above = timeline.top - 1.75 * letters.small  # the iterations' labels stand between
-    # The sentence: thread, two lines, two of the warp.
-    sentence_top = above - 1.45 * 3 * letters.sentence - 1.35 * 2 * letters.small
     middle = edge + SOURCE_SHARE * (width - 2 * edge)
-    source = Rectangle(edge, top, middle - edge, sentence_top - 0.4 * letters.sentence)
-    stage = Rectangle(middle + edge, top, width - edge, sentence_top - 0.4 * letters.sentence)
-    split = edge + 0.66 * (width - 2 * edge)
-    side = min(0.36 * stage.width, 0.36 * stage.height)
+    # The sentence: thread, three lines, two of the warp; under it what else is to be said.
+    ledger_top = above - LEDGER_LINES * 1.35 * letters.name
+    sentence_top = ledger_top - 1.45 * 4 * letters.sentence - 1.35 * 2 * letters.small
+    gap = 0.4 * letters.sentence
+    border = middle + FAR_SHARE * (width - edge - middle)
+    far = Rectangle(middle + 0.3 * edge, top, border - 0.3 * edge, above)
+    chip = Rectangle(border + 0.3 * edge, top, width - edge, above)
+    inset, title = 0.7 * letters.name, TITLE * letters.name
+    stage = Rectangle(chip.left + inset, chip.top + title, chip.right - inset, chip.bottom - inset)
+    maps = Rectangle(
+        far.left + inset + 1.5 * letters.small, far.top + title,
+        far.right - inset - 0.6 * letters.small, far.bottom - (BARS + 1.2) * letters.small,
+    )  # fmt: skip
+    corner = Rectangle(
+        stage.left, stage.top, stage.left - 1.44 * letters.name, stage.top + 0.3 * stage.height
+    )
     return LectureAreas(
-        source, stage, Rectangle(stage.left, stage.top, stage.left + side, stage.top + side),
-        Rectangle(edge, sentence_top, split - edge, above),
-        Rectangle(split, sentence_top, width - edge, above), 2, 2,
-        width, height, False, (edge, 0.95 * letters.heading), timeline,
+        source=Rectangle(edge, top, middle - edge, sentence_top - gap), stage=stage, maps=maps,
+        corner=corner, sentence=Rectangle(edge, sentence_top, middle - edge, ledger_top - gap),
+        ledger=Rectangle(edge, ledger_top, middle - edge, above), sentence_lines=3, warp_lines=2,
+        far=far, chip=chip, width=width, height=height, tall=False,
+        heading=(edge, 0.95 * letters.heading), timeline=timeline,
     )  # fmt: skip
 
 
@@ -86,8 +104,9 @@ def _tall(look: Look, letters: Letters) -> LectureAreas:
     timeline_top = source.bottom + 3.4 * letters.small
     timeline = Rectangle(edge, timeline_top, right, timeline_top + 2.4 * letters.small)
     side = 0.36 * stage.width
+    maps = Rectangle(stage.left, stage.top, stage.left + side, stage.top + side)
     return LectureAreas(
-        source, stage, Rectangle(stage.left, stage.top, stage.left + side, stage.top + side),
-        sentence, ledger, 3, 3,
-        width, round(timeline.bottom + 10), True, (edge, 0.9 * letters.heading), timeline,
+        source=source, stage=stage, maps=maps, corner=maps, sentence=sentence, ledger=ledger,
+        sentence_lines=3, warp_lines=3, width=width, height=round(timeline.bottom + 10), tall=True,
+        heading=(edge, 0.9 * letters.heading), timeline=timeline,
     )  # fmt: skip

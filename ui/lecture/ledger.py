@@ -28,7 +28,7 @@ class LedgerPanel:
 
     def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
         self._model, self._palette, self._letters = model, palette, letters
-        self._box = areas.ledger
+        self._box, self._has_bars = areas.ledger, areas.far is not None
         self._size = letters.name
         self._count = max(1, int(self._box.height / (LINE * self._size)))
         self._loads = global_loads(model, model.thread)
@@ -158,6 +158,8 @@ class LedgerPanel:
 
     def _counts(self, step: Step) -> tuple[str, ...]:
         """What the focused thread has loaded from global memory, beside the naive kernel."""
+        if self._has_bars:  # under global memory
+            return ()
         loads, total = self._loads[step.number], self._loads[-1]
         name = markup(self._model.recording.kernel.name)
         if self._naive is None or name == "naive":

@@ -73,9 +73,9 @@ def _side(
     source_top = sentence_top - gap - source_rows
     stage = Rectangle(left, room.top, right, source_top - gap)
     side = min(0.36 * stage.width, 0.36 * stage.height)
+    maps = Rectangle(left, stage.top, left + side, stage.top + side)
     areas = Areas(
-        Rectangle(left, source_top, right, sentence_top - gap), stage,
-        Rectangle(left, stage.top, left + side, stage.top + side),
+        Rectangle(left, source_top, right, sentence_top - gap), stage, maps, maps,
         Rectangle(left, sentence_top, right, ledger_top),
         Rectangle(left, ledger_top, right, counts.top), 2, 1,
     )  # fmt: skip
@@ -106,10 +106,8 @@ def _tall(look: Look, letters: Letters) -> PairAreas:
             edge, ledger.bottom, right, ledger.bottom + counts_height(letters, TALL_COLUMNS)
         )
         side = 0.36 * stage.width
-        areas = Areas(
-            source, stage, Rectangle(edge, stage.top, edge + side, stage.top + side), sentence,
-            ledger, 3, 2,
-        )  # fmt: skip
+        maps = Rectangle(edge, stage.top, edge + side, stage.top + side)
+        areas = Areas(source, stage, maps, maps, sentence, ledger, 3, 2)
         sides.append((heading, areas, counts))
         top = counts.bottom + 2 * letters.small
     (left_heading, left_areas, left_counts), (right_heading, right_areas, right_counts) = sides

@@ -22,7 +22,7 @@ from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import Letters, letters_for_pair, text_width
 from ui.lecture.pair_layout import PairAreas, areas_for_pair
 from ui.lecture.sentence import SentencePanel
-from ui.lecture.sheet import OnStage, fit_title, maps_panels, place_words, stage_panels
+from ui.lecture.sheet import OnStage, fit_title, global_memory_panels, place_words, stage_panels
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages
 from ui.lecture.timeline import PairTimeline
@@ -177,7 +177,8 @@ class PairSheet:
             beside = replace(model, changes=())
             own: list[Panel[Step]] = [
                 SourceWindow(beside, *parts[1:], lines[side]), SentencePanel(*parts, reader),
-                LedgerPanel(*parts), *maps_panels(*parts, boards), *on_stage[side],
+                LedgerPanel(*parts),
+                *global_memory_panels(*parts, reader, boards), *on_stage[side],
             ]  # fmt: skip
             panels += [OfSide(panel, side) for panel in own]
         panels.append(Differences((on_stage[0], on_stage[1]), palette))

@@ -10,6 +10,7 @@ from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.launch import unravel
+from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from simulator.sentences.steps import is_called_sum
 from ui.analysis.scene_model import (
@@ -22,10 +23,10 @@ from ui.analysis.scene_model import (
 from ui.analysis.variable_values import values_by_step
 from ui.drawing.canvas import SANS, Shape, Trace, number, outline, words
 from ui.drawing.hit import Hit
-from ui.drawing.motions import Motion, fly
+from ui.drawing.motions import Box, Motion, fly
 from ui.drawing.palette import Palette
 from ui.drawing.sheet import Rectangle
-from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader
+from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
 from ui.lecture.board import Board, Boards, Cell, Factor
 from ui.lecture.cells import Cells, longest_text, number_size, number_width, window_start
 from ui.lecture.layout import Areas
@@ -49,14 +50,14 @@ class ProductStage:
     ) -> None:  # fmt: skip
         self._model, self._palette, self._letters = model, palette, letters
         self._reader, self._boards, self._board = reader, boards, board
-        self._box = areas.stage
+        self._box, self._has_far = areas.stage, areas.far is not None
         self._sum_values = values_by_step(model.recording, board.sums.variable.name)
         self._longest_sum = self._longest()
         self._steps = [step for step in model.recording.steps if step.statement is board.statement]
         self._nearest = self._nearest_product()
         self._drawn: tuple[int, Contents] = (-1, (None, None, None))
         self._lit_cells: dict[tuple[int | None, int], frozenset[int]] = {}
-        self._left, self._top, self._sums = self._windows(areas.maps)
+        self._left, self._top, self._sums = self._windows(areas.corner)
 
     def matches(self, step: Step) -> bool:
         """Whether this board is the one that a step belongs to: that of the nearest product."""
@@ -104,8 +105,11 @@ class ProductStage:
         board, least, stage = self._board, self._letters.number, self._box
         gap, label = 0.8 * self._letters.name, 1.7 * self._letters.name
         (left_rows, left_columns), (top_rows, top_columns) = (
-            self._boards.shape(factor) for factor in (board.left, board.top)
+            self._boards.shape(factor) if self._is_near(factor) else (1, 0)
+            for factor in (board.left, board.top)
         )
+        if not self._is_near(board.top):
+            top_rows, top_columns = 0, 1
         sums_rows, sums_columns = board.sums.rows, board.sums.columns
         height = ROW * least
         left_width = max(height, number_width(self._longest_of(board.left), least))
@@ -115,7 +119,7 @@ class ProductStage:
         best: tuple[float, tuple[int, int, int, int]] | None = None
         for deep in range(1, DEEPEST + 1):
             dl, dt = min(deep, left_columns), min(deep, top_rows)
-            if deep > max(dl, dt):
+            if deep > max(dl, dt, 1):
                 break
             across = stage.width - max(maps.width + gap, dl * left_width + gap)
             down = stage.height - max(maps.height, label + dt * height) - label
@@ -128,6 +132,7 @@ class ProductStage:
             if best is None or score > best[0]:
                 best = (score, (dl, dt, p, q))
         dl, dt, p, q = best[1] if best is not None else (1, 1, 1, 1)
+        dl, dt = min(dl, left_columns), min(dt, top_rows)
         corner = max(maps.width + gap, dl * left_width + gap)
         upper = max(maps.height, label + dt * height) + label
         scale = min(
@@ -153,6 +158,11 @@ class ProductStage:
             Window(cells, size, self._palette) for cells, size in zip(grids, sizes, strict=True)
         )
         return left, top, sums
+
+    def _is_near(self, factor: Factor) -> bool:
+        """Whether a factor stands on the chip: global memory has a place of its own."""
+        in_global = factor.array is not None and factor.array.space is MemorySpace.GLOBAL
+        return not (self._has_far and in_global)
 
     def _longest_of(self, factor: Factor) -> int:
         if factor.array is None:
@@ -206,6 +216,34 @@ class ProductStage:
         )
         return [*fly(left, sums), *fly(top, sums)]
 
+    def cell_box(self, step: Step, array: ArrayName, cell: int) -> Box | None:
+        """Where a factor's cell stands; None if it is not in view."""
+        windows = zip((self._left, self._top), self._contents(step)[:2], strict=True)
+        for window, content in windows:
+            if content is not None and content.array == array and not content.upright:
+                row, column = divmod(cell, content.shape[1])
+                found = _box_in(window, row - content.start[0], column - content.start[1])
+                if found is not None:
+                    return found
+        return None
+
+    def sum_box(self, step: Step, thread: int) -> Box | None:
+        """Where a thread's sum stands; None if it is not in view, or one of its own many."""
+        content = self._contents(step)[2]
+        if content is None or self._board.sums.own:
+            return None
+        row, column = self._board.sums.cells[thread].tolist()
+        if row < 0:
+            return None
+        return _box_in(self._sums, row - content.start[0], column - content.start[1])
+
+    def factor_accesses(self, step: Step) -> list[StepAccess]:
+        """The loads of both factors at a step of the board; none at another."""
+        if step.statement is not self._board.statement:
+            return []
+        found = (self._boards.factor_access(self._board, step, number_) for number_ in (0, 1))
+        return [access for access in found if access is not None]
+
     def _names(self, contents: Contents) -> Trace:
         """What stands in each window, and which part of it."""
         letters = self._letters
@@ -254,14 +292,14 @@ class ProductStage:
         row, column = sum_cell or (0, 0)
         start = (window_start(row, p, sums.rows), window_start(column, q, sums.columns))
         left_start = top_start = (0, 0)
-        if left_cell is not None:
+        if left_cell is not None and self._is_near(self._board.left):
             shape, cells = self._boards.shape(self._board.left), self._left.cells
             offset = self._board.left_offset
             left_start = (
                 window_start(left_cell[0], p, shape[0]) if offset is None else start[0] + offset,
                 window_start(left_cell[1], cells.columns, shape[1]),
             )
-        if top_cell is not None:
+        if top_cell is not None and self._is_near(self._board.top):
             shape, cells = self._boards.shape(self._board.top), self._top.cells
             offset = self._board.top_offset
             top_start = (
@@ -277,6 +315,8 @@ class ProductStage:
     def _factor_content(
         self, factor: Factor, number_: int, step: Step, product: Step, start: Cell
     ) -> Content | None:
+        if not self._is_near(factor):
+            return None
         shape = self._boards.shape(factor)
         focused: list[int] = []
         touched: Iterable[int] = ()
@@ -288,6 +328,9 @@ class ProductStage:
                 touched, focused = self._touched(access, factor)
         if step is not product:  # between two products nothing is read
             touched = ()
+        for access in step.accesses:
+            if access.kind is not AccessKind.LOAD and array_of(access) == factor.array:
+                touched, focused = self._touched(access, factor)
         return Content(
             factor.array, shape, start, self._reader.texts(step, factor.array),
             self._reader.iterations(step, factor.array),
@@ -393,6 +436,12 @@ class ProductStage:
                 if row >= 0 and 0 <= r < window.cells.rows and 0 <= c < window.cells.columns:
                     path += window.cells.path(r, c)
         return path
+
+
+def _box_in(window: Window, row: int, column: int) -> Box | None:
+    cells = window.cells
+    is_within = 0 <= row < cells.rows and 0 <= column < cells.columns
+    return cells.box(row, column) if is_within else None
 
 
 def _kind_of(factor: Factor) -> str:

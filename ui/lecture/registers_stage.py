@@ -29,7 +29,7 @@ class RegistersStage:
 
     def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
         self._model, self._palette, self._letters = model, palette, letters
-        stage, maps = areas.stage, areas.maps
+        stage, maps = areas.stage, areas.corner
         block = model.recording.launch.block
         self._columns = columns_of_block(block)
         self._rows = -(-model.recording.launch.threads // self._columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -23,16 +24,18 @@ from ui.drawing.look import Look, Stage
 from ui.drawing.motions import Motion
 from ui.drawing.palette import PALETTES, Palette
 from ui.drawing.sheet import Heading, Panel
-from ui.lecture.arrays import ArrayReader
+from ui.lecture.arrays import ArrayName, ArrayReader
 from ui.lecture.arrays_panel import ArraysPanel
 from ui.lecture.banks_stage import BanksStage
 from ui.lecture.board import Boards
 from ui.lecture.copy_stage import CopyStage
 from ui.lecture.costs_stage import CostsStage
+from ui.lecture.crossings import CrossingsPanel
+from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.layout import Areas, LectureAreas, areas_for
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import Letters, letters_for, text_width
-from ui.lecture.maps import MapsPanel
+from ui.lecture.places import PlacesPanel
 from ui.lecture.product_stage import ProductStage
 from ui.lecture.registers_stage import RegistersStage
 from ui.lecture.sentence import SentencePanel
@@ -42,6 +45,9 @@ from ui.lecture.tensor_stage import TensorStage
 from ui.lecture.threads_stage import ThreadsStage
 from ui.lecture.timeline import LectureTimeline, key_width
 from ui.lecture.window import Windows
+
+# What the board of a product is shown at, where global memory has a place of its own.
+BOARD_STAGES = (Stage.PRODUCT, Stage.COPY, Stage.STORE, Stage.REGISTERS)
 
 
 class StagePanel(Protocol):
@@ -72,9 +78,18 @@ class StagePanel(Protocol):
 class OnStage:
     """A stage that is empty at the steps that another is shown at."""
 
-    def __init__(self, stages: Stages, kinds: tuple[Stage, ...], panel: StagePanel) -> None:
+    def __init__(
+        self, stages: Stages, kinds: tuple[Stage, ...], panel: StagePanel,
+        is_left_out: Callable[[Step], bool] = lambda _: False,
+    ) -> None:  # fmt: skip
         self._stages, self._kinds, self._panel = stages, kinds, panel
+        self._is_left_out = is_left_out
         self._empty: tuple[list[Trace], list[Shape]] | None = None
+
+    @property
+    def panel(self) -> StagePanel:
+        """The stage itself."""
+        return self._panel
 
     def static(self) -> list[Trace]:
         """Nothing."""
@@ -82,26 +97,28 @@ class OnStage:
 
     def changing(self, step: Step) -> list[Trace]:
         """The stage's texts, or empty ones."""
-        return self._panel.changing(step) if self._is_shown(step) else self._emptied(step)[0]
+        return self._panel.changing(step) if self.is_shown(step) else self._emptied(step)[0]
 
     def shapes(self, step: Step) -> list[Shape]:
         """The stage's shapes, or empty ones."""
-        return self._panel.shapes(step) if self._is_shown(step) else self._emptied(step)[1]
+        return self._panel.shapes(step) if self.is_shown(step) else self._emptied(step)[1]
 
     def windows(self, step: Step) -> Windows:
         """The stage's windows, if it is shown."""
-        return self._panel.windows(step) if self._is_shown(step) else ()
+        return self._panel.windows(step) if self.is_shown(step) else ()
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """What is under a point, if the stage is shown."""
-        return self._panel.hit(step, x, y) if self._is_shown(step) else None
+        return self._panel.hit(step, x, y) if self.is_shown(step) else None
 
     def motions(self, step: Step) -> list[Motion]:
         """What moves on the stage, if it is shown."""
-        return self._panel.motions(step) if self._is_shown(step) else []
+        return self._panel.motions(step) if self.is_shown(step) else []
 
-    def _is_shown(self, step: Step) -> bool:
-        return self._stages.of(step) in self._kinds and self._panel.matches(step)
+    def is_shown(self, step: Step) -> bool:
+        """Whether the stage is the one of a step."""
+        is_of_kind = self._stages.of(step) in self._kinds
+        return is_of_kind and self._panel.matches(step) and not self._is_left_out(step)
 
     def _emptied(self, step: Step) -> tuple[list[Trace], list[Shape]]:
         """The same traces and shapes with nothing in them; any step has as many."""
@@ -123,9 +140,22 @@ def stage_panels(
     Without a product there are no matrices' maps: the arrays stand in the place of both.
     """
     with_maps = areas
+    has_board = model.product is not None and areas.far is not None and any(True for _ in boards)
+
+    def with_board(step: Step) -> bool:
+        """Whether the board of the nearest product stays on the chip at a step.
+
+        Not where a stage is pinned, nor where the values of a run without the fault are shown.
+        """
+        if not has_board or pinned is not None or stages.of(step) not in BOARD_STAGES:
+            return False
+        assert model.product is not None
+        result = ArrayName(model.product.C, MemorySpace.GLOBAL)
+        return reader.wrong_access(step) is None and reader.right_texts(step, result) is None
+
     if model.product is None:
-        maps = replace(areas.maps, right=areas.stage.left - 1.5 * letters.name)
-        areas = replace(areas, maps=maps)
+        corner = replace(areas.corner, right=areas.stage.left - 1.5 * letters.name)
+        areas = replace(areas, corner=corner)
         arrays = ArraysPanel(
             model,
             palette,
@@ -137,18 +167,20 @@ def stage_panels(
         first = [OnStage(stages, (Stage.COPY, Stage.STORE, Stage.PRODUCT), arrays)]
     else:
         first = [
-            OnStage(stages, (Stage.PRODUCT,),
-                    ProductStage(model, palette, letters, areas, reader, boards, board))
+            OnStage(stages, BOARD_STAGES,
+                    ProductStage(model, palette, letters, areas, reader, boards, board),
+                    lambda step: stages.of(step) is not Stage.PRODUCT and not with_board(step))
             for board in boards
         ]  # fmt: skip
         copy = CopyStage(model, model.product, palette, letters, areas, reader, stages)
-        first.append(OnStage(stages, (Stage.COPY, Stage.STORE), copy))
+        first.append(OnStage(stages, (Stage.COPY, Stage.STORE), copy, with_board))
     return [
         *first,
         OnStage(stages, (Stage.BANKS,),
                 BanksStage(model, palette, letters, areas, reader, stages)),
         OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas)),
-        OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas)),
+        OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas),
+                with_board),
         *(
             # Only where it is used: other figures need not carry it.
             [OnStage(stages, (Stage.TENSOR,), TensorStage(model, palette, letters, with_maps))]
@@ -162,13 +194,33 @@ def stage_panels(
     ]  # fmt: skip
 
 
-def maps_panels(
-    model: SceneModel, palette: Palette, letters: Letters, areas: Areas, boards: Boards
-) -> list[MapsPanel]:
-    """The maps of A, B and C, where a kernel multiplies matrices."""
-    if model.product is None:
+def global_memory_panels(
+    model: SceneModel, palette: Palette, letters: Letters, areas: Areas, reader: ArrayReader,
+    boards: Boards,
+) -> list[Panel[Step]]:  # fmt: skip
+    """The frames of global memory and the chip, and A, B and C, if matrices are multiplied."""
+    panels: list[Panel[Step]] = []
+    if areas.far is not None:
+        panels.append(PlacesPanel(model, palette, letters, areas))
+    if model.product is not None:
+        panels.append(
+            GlobalMemoryPanel(model, model.product, palette, letters, areas, reader, boards)
+        )
+    return panels
+
+
+def crossings_panels(
+    model: SceneModel, palette: Palette, far: Sequence[Panel[Step]], on_stage: Sequence[OnStage]
+) -> list[CrossingsPanel]:
+    """What moves between global memory and the chip, where both have a place of their own."""
+    if not any(isinstance(panel, PlacesPanel) for panel in far):
         return []
-    return [MapsPanel(model, model.product, palette, letters, areas, boards)]
+    shown_by = {one.panel: one.is_shown for one in on_stage if isinstance(one.panel, ProductStage)}
+    boards = [panel for panel in shown_by if isinstance(panel, ProductStage)]
+    return [
+        CrossingsPanel(model, palette, panel, boards, lambda board, step: shown_by[board](step))
+        for panel in far if isinstance(panel, GlobalMemoryPanel) and boards
+    ]  # fmt: skip
 
 
 class LectureSheet:
@@ -183,10 +235,16 @@ class LectureSheet:
         boards = Boards(model, reader)
         stages = Stages(model, boards, look.stage)
         self._key_width = key = key_width(model, letters)
+        far = global_memory_panels(model, palette, letters, areas, reader, boards)
+        on_stage = stage_panels(
+            model, palette, letters, areas, reader, boards, stages, look.stage
+        )  # fmt: skip
+        self._crossings = crossings_panels(model, palette, far, on_stage)
         self.panels: list[Panel[Step]] = [
             SourceWindow(model, palette, letters, areas),
-            *maps_panels(model, palette, letters, areas, boards),
-            *stage_panels(model, palette, letters, areas, reader, boards, stages, look.stage),
+            *far,
+            *on_stage,
+            *self._crossings,
             SentencePanel(model, palette, letters, areas, reader),
             LedgerPanel(model, palette, letters, areas),
             LectureTimeline(model, palette, letters, areas, key),
@@ -203,7 +261,8 @@ class LectureSheet:
 
     def motions(self, step: Step) -> list[Motion]:
         """What moves when the step is played."""
-        return [
+        crossing = [motion for panel in self._crossings for motion in panel.motions(step)]
+        return crossing or [
             motion for panel in self.panels if isinstance(panel, OnStage)
             for motion in panel.motions(step)
         ]  # fmt: skip

@@ -22,7 +22,7 @@ MARGIN = 1.3  # letters, from the left edge to the code: the loops' bars stand t
 BEFORE = 3  # lines that stay visible above the current line, where there are any
 HANGING = 4  # spaces before the rest of a line that is continued
 VALUE_ROWS = 2  # under the current line, at most
-PINNED = 5  # rows of a what-if's changes above the window, at most
+PINNED = 7  # rows of a what-if's changes above the window, at most
 LEAST = 7  # rows of the window that stay below them
 BREAKS = " ,(*+-<>=&|?:;/%"  # a line is continued after one of these
 
@@ -82,6 +82,7 @@ class SourceWindow:
         for step in self._model.recording.steps:
             first, end = self._rows_of(step)
             low = self._first_row[self._rows[max(0, first - self._before)].line]
+            low = min(first, max(low, end + 1 + VALUE_ROWS - self._follows))  # a line of many rows
             if not (start <= low and end + 1 + VALUE_ROWS <= start + self._follows):
                 start = min(low, last)
             starts.append(start)
@@ -206,7 +207,7 @@ _CHANGED = ("-", "+")
 def _pinned_rows(rows: tuple[Row, ...], count: int) -> tuple[Row, ...]:
     """The first rows that a what-if changed, whole lines of them, and a gap; none without room."""
     changed = [row for row in rows if row.sign in _CHANGED]
-    while len(changed) > PINNED:
+    while changed and len(changed) > min(PINNED, count - LEAST - 1):
         changed = [row for row in changed if row.line != changed[-1].line]
     if not changed or count - len(changed) - 1 < LEAST:
         return ()

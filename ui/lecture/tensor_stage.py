@@ -54,17 +54,17 @@ class TensorStage:
 
     def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
         self._model, self._palette, self._letters = model, palette, letters
-        stage, maps = areas.stage, areas.maps
+        stage, maps = areas.stage, areas.corner
         gap = letters.name
         beside = Rectangle(maps.right + 1.5 * gap, stage.top, stage.right, stage.bottom)
         # Without a product there are no maps, and their place is free.
-        taken = stage.top if model.product is None else maps.bottom + gap
+        is_free = model.product is None and areas.chip is None
+        taken = stage.top if is_free else maps.bottom + gap
         below = Rectangle(stage.left, taken, stage.right, stage.bottom)
         needed = text_width(LABEL, letters.small) + mono_width(BITS + CUT, letters.small)
-        is_beside = beside.width >= needed
+        is_beside = beside.width >= needed and areas.chip is None
         self._room = beside if is_beside else below
-        top = taken + 1.5 * gap
-        self._tiles = Rectangle(maps.left, top, maps.right, top + maps.width) if is_beside else None
+        self._tiles = self._place_tiles(areas, taken, is_beside)
         self._row = ROW * letters.number
         if LOWEST_ROW * letters.number <= self._room.height / ALL_ROWS <= self._row:
             self._row = self._room.height / ALL_ROWS
@@ -73,6 +73,18 @@ class TensorStage:
         for_bits = (self._room.width - label) / ((BITS + CUT) * MONO_WIDTH)
         self._size = min(letters.number, for_bits)
         self._line = self._room.right - mono_width(CUT, self._size)  # right of the last kept bit
+
+    def _place_tiles(self, areas: Areas, taken: float, is_beside: bool) -> Rectangle | None:
+        """Where the tiles are: under the maps, or above the bits where maps have another place."""
+        gap, corner = self._letters.name, areas.corner
+        if areas.chip is not None:
+            top = corner.top + 1.6 * self._letters.small
+            side = min(corner.bottom - top, areas.stage.width)
+            is_free = self._room.top > corner.top
+            return Rectangle(corner.left, top, corner.left + side, top + side) if is_free else None
+        top = taken + 1.5 * gap
+        side = corner.width
+        return Rectangle(corner.left, top, corner.right, top + side) if is_beside else None
 
     def matches(self, step: Step) -> bool:
         """Whether the stage can show a step: any."""

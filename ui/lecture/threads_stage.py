@@ -36,7 +36,7 @@ class ThreadsStage:
         self._waiting = waiting_threads(model.recording)
         self._last = self._last_steps()
         self._absent: dict[int, tuple[Absent, ...]] = {}
-        stage, maps = areas.stage, areas.maps
+        stage, maps = areas.stage, areas.corner
         self._words = Rectangle(
             maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom
         )
@@ -49,6 +49,9 @@ class ThreadsStage:
         self._cells = Cells(
             stage.left + self._name, top, min(across, 1.5 * height), height, self._warps, lanes
         )
+        titles = (f"the block's {self._threads} threads, one row per warp", "one row per warp", "")
+        room = stage.right - self._cells.left
+        self._title = next(text for text in titles if text_width(text, letters.name) <= room)
         self._every = max(1, -(-int(1.25 * letters.small) // int(max(1, height))))
 
     def matches(self, step: Step) -> bool:
@@ -74,8 +77,7 @@ class ThreadsStage:
             words(points, [*lines, *[""] * LINES][:LINES], letters.sentence, palette.ink,
                   "middle right", SANS),
             words([(cells.left, cells.top - 0.9 * letters.name)],
-                  [f"the block's {self._threads} threads, one row per warp"], letters.name,
-                  palette.ink, "middle right", SANS),
+                  [self._title], letters.name, palette.ink, "middle right", SANS),
             words([(cells.left - 6, y) for y in middles], names, letters.small, palette.ink,
                   "middle left", SANS),
             words([(cells.right + 6, y) for y in middles],

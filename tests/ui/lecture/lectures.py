@@ -134,7 +134,7 @@ def numbers(traces: list[dict[str, Any]]) -> list[tuple[float, float, str]]:
     return [
         (x, y, text)
         for trace in traces
-        if trace.get("meta") == "numbers"
+        if trace.get("meta") in ("numbers", "far numbers")
         for x, y, text in zip(trace["x"], trace["y"], trace["text"], strict=True)
         if text != SPACE
     ]

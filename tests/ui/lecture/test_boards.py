@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from ui.drawing.canvas import number
 from ui.drawing.look import Look, Stage
 from ui.drawing.palette import PALETTES
 from ui.lecture.arrays import ArrayName, ArrayReader, cells_of_thread
+from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.product_stage import ProductStage
 from ui.lecture.sheet import LectureSheet
 
@@ -71,6 +73,9 @@ def recorded_numbers(lecture: Lecture, step: Step) -> tuple[float, float, float,
     return left, upper, before, after
 
 
+FROM_GLOBAL = ("naive", "uncoalesced")  # they multiply what they read from global memory
+
+
 def focus_boxes(lecture: Lecture, step: Step) -> list[Box]:
     """The focused cells of the figure: of the left factor, the upper one, and the sum."""
     return [
@@ -96,13 +101,32 @@ def test_the_focused_cells_hold_the_factors_and_their_sum(number: int, count: in
 def check_focus(lecture: Lecture, step: Step) -> float:
     """The figure's focused numbers are those of the recording; returns the sum."""
     boxes = focus_boxes(lecture, step)
+    far = lecture.drawn(step, GlobalMemoryPanel)
+    if lecture.model.recording.kernel.name in FROM_GLOBAL:  # its factors stand there
+        boxes = [
+            box
+            for shape in far[1]
+            if (shape["line"]["color"], shape["line"]["width"]) == (PALETTE.focus, 3)
+            for box in seen(shape)
+        ][:2] + boxes
     assert len(boxes) == 3, step.number
-    traces = lecture.drawn(step, ProductStage)[0]
-    shown = [float(text_at(traces, *centre(box)).replace(MINUS, "-")) for box in boxes]
+    traces = [*lecture.drawn(step, ProductStage)[0], *far[0]]
+    shown = [shown_number(lecture, step, traces, box) for box in boxes]
     left, upper, before, after = recorded_numbers(lecture, step)
     assert shown == [left, upper, after], step.number
     assert before + left * upper == after
     return after
+
+
+def shown_number(
+    lecture: Lecture, step: Step, traces: list[dict[str, Any]], box: Box
+) -> float:  # fmt: skip
+    """The number in a cell, or that of the array's element where cells are too small for one."""
+    hit = lecture.hit(step, *centre(box))
+    if hit is not None and hit.name.startswith("global:"):
+        array = lecture.recording.arguments[hit.name.removeprefix("global:")]
+        return float(np.reshape(array, -1)[hit.index])
+    return float(text_at(traces, *centre(box)).replace(MINUS, "-"))
 
 
 def test_between_two_products_the_cells_of_the_next_are_lit() -> None:
@@ -139,6 +163,8 @@ def test_every_sum_that_is_shown_is_the_recorded_one(number: int) -> None:
 
 @EACH
 def test_factors_stand_in_line_with_their_sum(number: int) -> None:
+    if SIZES[number][0] in FROM_GLOBAL:
+        return  # whose factors are not on the chip
     check_lines(of_size(number, PINNED), NOT_IN_LINE.get(SIZES[number][0], set()))
 
 

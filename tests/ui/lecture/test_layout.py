@@ -26,6 +26,13 @@ def named(areas: Areas) -> dict[str, Rectangle]:
     return {name: getattr(areas, name) for name in NAMED}
 
 
+def is_within(inner: Rectangle, outer: Rectangle) -> bool:
+    return (
+        outer.left <= inner.left < inner.right <= outer.right
+        and outer.top <= inner.top < inner.bottom <= outer.bottom
+    )
+
+
 @pytest.mark.parametrize("presenting", [False, True])
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: "x".join(map(str, room)))
 def test_areas_lie_on_the_sheet_apart_from_one_another(
@@ -46,9 +53,16 @@ def test_areas_lie_on_the_sheet_apart_from_one_another(
             or first.bottom <= second.top or second.bottom <= first.top
         )  # fmt: skip
         assert apart, (one, two)
-    stage, maps = areas.stage, areas.maps
-    assert stage.left <= maps.left < maps.right < stage.right
-    assert stage.top <= maps.top < maps.bottom < stage.bottom
+    if areas.tall:
+        assert (areas.far, areas.chip) == (None, None)
+        assert is_within(areas.maps, areas.stage)
+    else:
+        assert areas.far is not None
+        assert areas.chip is not None
+        assert is_within(areas.maps, areas.far)
+        assert is_within(areas.stage, areas.chip)
+        assert areas.source.right < areas.far.left
+        assert areas.far.right < areas.chip.left
     x, middle = areas.heading
     assert 0 <= x < areas.width
     assert 0.5 * letters.heading <= middle

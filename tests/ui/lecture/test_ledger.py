@@ -22,6 +22,7 @@ from ui.drawing.palette import PALETTES
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.sheet import LectureSheet
 
+PHONE = Look(width=390, height=844)  # elsewhere bars under global memory count the loads
 COUNTS = re.compile(
     r"(?:This thread's loads|Loads): naive (\d+) of (\d+), <b>(\w+) (\d+) of (\d+)</b>"
 )  # fmt: skip
@@ -51,7 +52,7 @@ def elements_loaded(lecture: Lecture, thread: int, until: Step) -> int:
 
 
 def test_each_thread_of_four_has_loaded_4_values_where_naive_has_loaded_8() -> None:
-    lecture = of_query(kernel="tiled", M=4, N=4, K=4, TILE=2)
+    lecture = of_query(PHONE, kernel="tiled", M=4, N=4, K=4, TILE=2)
     for thread in range(4):
         panel = of_thread(lecture, thread)
         found = [
@@ -81,7 +82,7 @@ def test_each_thread_of_four_has_loaded_4_values_where_naive_has_loaded_8() -> N
     ],
 )  # fmt: skip
 def test_the_threads_loads_add_up_to_the_blocks(query: dict[str, Any], naive: int) -> None:
-    lecture = of_query(**query)
+    lecture = of_query(PHONE, **query)
     threads = range(lecture.recording.launch.threads)
     panels = [of_thread(lecture, thread) for thread in threads]
     last = lecture.steps[-1]
@@ -105,15 +106,14 @@ def test_the_threads_loads_add_up_to_the_blocks(query: dict[str, Any], naive: in
 
 
 def test_a_long_name_leaves_the_totals_their_room() -> None:
-    look = Look(presenting=True, width=1280, height=720)
-    lecture = of_query(look, kernel="tiled_double", M=6, N=7, K=5, TILE=4)
+    lecture = of_query(PHONE, kernel="tiled_double", M=6, N=7, K=5, TILE=4)
     found = COUNTS.search(ledger(lecture, lecture.steps[-1]))
     assert found
     assert found.groups() == ("10", "10", "tiled_double", "4", "4")
 
 
 def test_the_naive_kernel_is_not_compared_with_itself() -> None:
-    lecture = of_query(kernel="naive", M=8, N=8, K=4)
+    lecture = of_query(PHONE, kernel="naive", M=8, N=8, K=4)
     for step in lecture.steps:
         text = ledger(lecture, step)
         loads = elements_loaded(lecture, lecture.model.thread, step)

@@ -269,7 +269,10 @@ def test_a_step_that_asks_nothing_of_shared_memory_says_so() -> None:
 
 def lanes_of(panel: ThreadsStage, step: Step, which: int) -> set[int]:
     """The threads whose cells a shape of the stage fills."""
-    found = [panel.hit(step, *centre(box)) for box in seen(panel.shapes(step)[which])]
+    found, width = [], panel._cells.width
+    for left, top, right, bottom in seen(panel.shapes(step)[which]):  # small neighbours are joined
+        for i in range(round((right - left) / width) or 1):
+            found.append(panel.hit(step, left + (i + 0.5) * width, (top + bottom) / 2))
     assert all(hit is not None and hit.name == "thread" for hit in found)
     assert len(set(found)) == len(found)
     return {hit.index for hit in found if hit is not None}

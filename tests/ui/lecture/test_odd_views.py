@@ -19,7 +19,7 @@ from ui.view.presets import Preset, launch, presets, source
 from ui.view.view_url import SCHEDULES, View, from_query
 from ui.view.what_if import applicable_edits
 
-PATH = re.compile(r"(?:[MLHV]-?[\d.]+(?:,-?[\d.]+)?|Z)+")
+PATH = re.compile(r"(?:[MLHVC]-?[\d.]+(?:,-?[\d.]+)*|Z)+")
 SIZES = [(1, 1, 1), (5, 7, 1), (64, 1, 9), (1, 64, 3), (5, 7, 3), (2, 3, 16)]
 
 

@@ -18,7 +18,8 @@ from ui.drawing.canvas import SPACE
 from ui.drawing.hit import Hit
 from ui.drawing.look import Look, Stage
 from ui.drawing.sheet import Panel
-from ui.lecture.maps import MapsPanel
+from ui.lecture.global_memory import GlobalMemoryPanel
+from ui.lecture.sheet import OnStage
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.threads_stage import ThreadsStage
 from ui.lecture.timeline import LectureTimeline
@@ -49,7 +50,7 @@ def check_steady(panels: list[Panel], steps: list[Step]) -> None:
                 assert np.isfinite([*trace["x"], *trace["y"]]).all()
                 assert len(trace["x"]) == len(trace["y"]) == len(trace["text"])
                 assert all(text and isinstance(text, str) for text in trace["text"])
-            assert all(re.fullmatch(r"[MLHVZ\d.,-]+", s["path"]) for s in panel.shapes(step))
+            assert all(re.fullmatch(r"[MLHVCZ\d.,-]+", s["path"]) for s in panel.shapes(step))
 
 
 @pytest.mark.sample(5)
@@ -75,11 +76,11 @@ def test_only_one_stage_is_on_the_sheet(number: int) -> None:
     for step in spread(lecture.steps, 12):
         shown = 0
         for panel in lecture.sheet.panels:
-            if hasattr(panel, "_is_shown"):
+            if isinstance(panel, OnStage):
                 texts = {text for trace in panel.changing(step) for text in trace["text"]}
                 paths = {shape["path"] for shape in panel.shapes(step)}
                 is_empty = texts == {SPACE} and paths == {"M0,0Z"}
-                assert is_empty != panel._is_shown(step)
+                assert is_empty != panel.is_shown(step)
                 shown += not is_empty
         assert shown == 1, step.number
 
@@ -156,7 +157,7 @@ def test_a_click_on_a_number_finds_the_cell_that_holds_it(
 @pytest.mark.parametrize("query", CLICKED, ids=lambda query: f"{query['kernel']}-{len(query)}")
 def test_the_maps_find_every_cell_of_every_matrix(query: dict[str, Any]) -> None:
     lecture = of_query(**query)
-    panel, step = lecture.panel(MapsPanel), lecture.steps[-1]
+    panel, step = lecture.panel(GlobalMemoryPanel), lecture.steps[-1]
     for name, cells in panel._maps.items():
         assert (cells.rows, cells.columns) == lecture.model.shapes[name]
         hits = [lecture.hit(step, x, y) for x, y in cells.centres()]

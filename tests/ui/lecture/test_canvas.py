@@ -1,0 +1,199 @@
+"""The two places of the canvas: loads, what crosses between them, and who shares a cell."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu.recorded import newest
+from simulator import Step
+from simulator.language.tree import MemorySpace
+from simulator.launch import WARP_SIZE
+from simulator.machine.observer import AccessKind
+from simulator.recording.recording import StepAccess
+from simulator.recording.requests import requests
+from tests.ui.lecture.lectures import Lecture, of_query, seen, spread
+from ui.analysis.loads import global_loads, naive_loads
+from ui.drawing.canvas import SPACE, Shape
+from ui.drawing.look import Look, Stage
+from ui.drawing.palette import LIGHT
+from ui.lecture.crossings import CrossingsPanel
+from ui.lecture.global_memory import GlobalMemoryPanel
+from ui.lecture.places import PlacesPanel
+from ui.lecture.product_stage import ProductStage
+
+QUERIES: list[dict[str, Any]] = [
+    {"kernel": "tiled", "M": 8, "N": 8, "K": 8, "TILE": 4},
+    {"kernel": "tiled", "M": 5, "N": 7, "K": 6, "TILE": 4, "bx": 1, "by": 1},
+    {"kernel": "naive", "M": 8, "N": 8, "K": 8},
+    {"kernel": "uncoalesced", "M": 8, "N": 8, "K": 4},
+    {"kernel": "tiled", "M": 8, "N": 8, "K": 8, "TILE": 4, "edits": "first-barrier"},
+]
+EACH_QUERY = pytest.mark.parametrize(
+    "query", QUERIES, ids=lambda query: "-".join(map(str, query.values()))
+)
+
+
+def arrows(shape: Shape) -> int:
+    """The arrows of a path: each is a curve and a head of two lines."""
+    path = shape["path"]
+    return path.count("C") if path != "M0,0Z" else 0
+
+
+def of_warp(lecture: Lecture, access: StepAccess) -> list[tuple[int, int]]:
+    """The cells that the focused thread's warp accesses, with the thread of each."""
+    cells, threads = access.touched_cells()
+    warp = lecture.model.thread // WARP_SIZE
+    return sorted(
+        (cell, thread) for cell, thread in zip(cells.tolist(), threads.tolist(), strict=True)
+        if thread // WARP_SIZE == warp
+    )  # fmt: skip
+
+
+@EACH_QUERY
+def test_the_bars_are_as_long_as_what_the_block_has_loaded(query: dict[str, Any]) -> None:
+    lecture = of_query(**query)
+    panel, loads, naive = (
+        lecture.panel(PlacesPanel), global_loads(lecture.model), naive_loads(lecture.model)
+    )  # fmt: skip
+    assert naive is not None
+    name = lecture.recording.kernel.name
+    longest = max(loads[-1], naive[-1])
+    widths = set()
+    for step in spread(lecture.steps, 12):
+        texts = [text for text in panel.changing(step)[0]["text"] if text != SPACE]
+        expected = [f"{name} loads {loads[step.number]:,}"]
+        if name != "naive":
+            expected.insert(0, f"naive loads {naive[step.number]:,}")
+        assert texts == expected
+        for shape, count in zip(
+            panel.shapes(step)[2:], (naive[step.number], loads[step.number]), strict=True
+        ):
+            for left, _, right, _ in seen(shape):
+                if count:
+                    widths.add(round((right - left) * longest / count))
+    assert max(widths) - min(widths) <= 0.02 * max(widths) + 2, "one scale for both bars"
+
+
+def test_what_a_value_costs_is_what_a_gpu_measured() -> None:
+    limits = newest().limits
+    assert limits is not None
+    texts = {
+        text for trace in of_query(kernel="tiled").panel(PlacesPanel).static()
+        for text in trace["text"]
+    }  # fmt: skip
+    assert f"far: {limits.latency.dram:.0f} cycles" in texts
+    assert any(text.endswith(f"{limits.latency.shared:.0f} cycles") for text in texts)
+
+
+@EACH_QUERY
+def test_sectors_are_those_that_the_block_moves_and_the_hatched_cells_nobody_asks_for(
+    query: dict[str, Any],
+) -> None:
+    lecture, hatched = of_query(**query), 0
+    panel = lecture.panel(GlobalMemoryPanel)
+    warps = range(-(-lecture.recording.launch.threads // WARP_SIZE))
+    for step in lecture.steps:
+        loads = [a for a in step.accesses
+                 if a.kind is AccessKind.LOAD and a.space is MemorySpace.GLOBAL]  # fmt: skip
+        moved = {
+            (request.access.name, sector)
+            for warp in warps
+            for request in requests(lecture.recording, step, warp)
+            if request.access in loads
+            for sector in request.sectors
+        }
+        asked = {(a.name, cell) for a in loads for cell in a.touched_cells()[0].tolist()}
+        size = {name: cells.rows * cells.columns for name, cells in panel._maps.items()}
+        unused = {
+            (name, cell)
+            for name, sector in moved
+            for cell in range(8 * sector, min(8 * sector + 8, size[name]))
+        } - asked
+        [hatch] = [
+            s for s in panel.shapes(step)
+            if (s["line"]["color"], s["line"]["width"]) == (LIGHT.phases["load"], 1.5)
+        ]  # fmt: skip
+        drawn = 0 if hatch["path"] == "M0,0Z" else hatch["path"].count("M")
+        assert drawn == len(unused), step.number
+        hatched += drawn
+    assert hatched
+
+
+def test_a_copy_crosses_the_border_in_an_arrow_for_each_run_of_neighbours() -> None:
+    lecture = of_query(kernel="tiled", M=8, N=8, K=8, TILE=4)
+    panel = lecture.panel(CrossingsPanel)
+    for step in lecture.steps:
+        loads, stores, fans = panel.shapes(step)
+        line = lecture.line(step)
+        copies = line.startswith(("As[", "Bs["))
+        assert arrows(loads) == (4 if copies else 0)  # a row of a tile each
+        assert arrows(stores) == (4 if line.startswith("C[") else 0)
+        assert bool(arrows(fans)) == line.startswith("acc +=")
+
+
+def test_a_row_that_lies_across_rows_of_a_matrix_crosses_cell_by_cell() -> None:
+    lecture = of_query(kernel="uncoalesced", M=8, N=8, K=4)
+    step = lecture.steps_of("acc +=")[0]
+    [a] = [one for one in step.accesses if one.name == "A"]
+    [b] = [one for one in step.accesses if one.name == "B"]
+    assert len({cell for cell, _ in of_warp(lecture, a)}) == 8, "a cell of each row of A"
+    assert len({cell for cell, _ in of_warp(lecture, b)}) == 1
+    assert arrows(lecture.panel(CrossingsPanel).shapes(step)[0]) == 8 + 8
+
+
+@pytest.mark.parametrize("kernel", ["tiled", "naive"])
+def test_a_line_leads_from_a_cell_to_each_thread_that_reads_it_now(kernel: str) -> None:
+    lecture = of_query(kernel=kernel, M=8, N=8, K=8)
+    thread, panel = lecture.model.thread, lecture.panel(CrossingsPanel)
+    for step in lecture.steps_of("acc +="):
+        readers = 0
+        for access in step.accesses:
+            if access.kind is AccessKind.LOAD and access.space is not MemorySpace.LOCAL:
+                cells, threads = access.touched_cells()
+                [own] = set(cells[threads == thread].tolist())
+                readers += np.unique(threads[cells == own]).size
+        assert arrows(panel.shapes(step)[2]) == readers, step.number
+
+
+def test_factors_in_global_memory_stand_there_alone() -> None:
+    lecture = of_query(kernel="naive", M=8, N=8, K=8)
+    for step in lecture.steps_of("acc +="):
+        left, top, sums = lecture.panel(ProductStage).windows(step)
+        assert left[1] is None
+        assert top[1] is None
+        assert sums[1] is not None
+
+
+def test_the_board_stays_on_the_chip_between_products() -> None:
+    lecture = of_query(kernel="tiled", M=8, N=8, K=8, TILE=4)
+    for step in lecture.steps:
+        shown = [one for one in lecture.drawn(step, ProductStage)[1] if one["path"] != "M0,0Z"]
+        assert bool(shown) == (lecture.sheet.stage_of(step) is not Stage.THREADS)
+
+
+def test_nothing_crosses_where_a_stage_without_the_board_is_pinned() -> None:
+    lecture = of_query(Look(stage=Stage.BANKS), kernel="tiled", M=8, N=8, K=8, TILE=4)
+    panel = lecture.panel(CrossingsPanel)
+    assert not any(arrows(shape) for step in lecture.steps for shape in panel.shapes(step))
+
+
+def test_the_head_of_the_path_along_k_stands_at_the_end_of_the_current_tile() -> None:
+    lecture = of_query(kernel="tiled", M=8, N=8, K=8, TILE=4)
+    panel = lecture.panel(GlobalMemoryPanel)
+    a = panel._maps["A"]
+    for t, step in enumerate(lecture.steps_of("As[ty][tx] =")):
+        path = panel._path_along_k(step)
+        [end] = re.findall(r"^M[\d.]+,[\d.]+H([\d.]+)", path)
+        assert float(end) == pytest.approx(a.left + (t + 1) * 4 * a.width, abs=0.1)
+
+
+def test_a_phone_has_no_place_for_two() -> None:
+    lecture = of_query(Look(width=390, height=844), kernel="tiled")
+    assert not list(lecture.panels(PlacesPanel))
+    assert not list(lecture.panels(CrossingsPanel))
+    step: Step = lecture.steps[-1]
+    assert lecture.panel(GlobalMemoryPanel).changing(step) == []

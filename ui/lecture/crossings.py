@@ -1,0 +1,255 @@
+"""What crosses the border between the two places, and what fans out from one cell.
+
+An arrow is drawn for each run of neighbouring cells that a warp moves between global memory and the
+chip. Where threads read one cell, a line leads from it to each of them: from the chip that is
+reuse, from global memory each of these reads goes all the way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator import Step
+from simulator.language.tree import MemorySpace
+from simulator.launch import WARP_SIZE
+from simulator.machine.observer import AccessKind
+from simulator.recording.recording import StepAccess
+from ui.analysis.scene_model import Phase, SceneModel
+from ui.drawing.canvas import Shape, Trace, outline
+from ui.drawing.hit import Hit
+from ui.drawing.motions import Box, Flight, Motion, Place
+from ui.drawing.palette import Palette
+from ui.drawing.paths import px
+from ui.lecture.arrays import array_of
+from ui.lecture.global_memory import GlobalMemoryPanel
+from ui.lecture.product_stage import ProductStage
+
+HEAD = 7.0  # pixels, of an arrow's head
+BEND = 0.5  # of the way, where an arrow's curve has its handles
+MOST = 64  # values that travel at a step
+BOW = 0.5  # of a cell, how far a line to a reader bends aside
+TIP = 7.0  # pixels, of its head
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What one thread moves: from a cell to a cell, with the text that travels."""
+
+    source: Place
+    target: Box
+    key: tuple[int, int]  # a number for the row of each end, by which neighbours are joined
+
+
+class CrossingsPanel:
+    """Arrows between global memory and the chip, and the fans of cells that threads share."""
+
+    def __init__(
+        self, model: SceneModel, palette: Palette, far: GlobalMemoryPanel,
+        boards: Sequence[ProductStage], is_shown: Callable[[ProductStage, Step], bool],
+    ) -> None:  # fmt: skip
+        self._model, self._palette = model, palette
+        self._far, self._boards, self._is_shown = far, tuple(boards), is_shown
+
+    def static(self) -> list[Trace]:
+        """Nothing."""
+        return []
+
+    def changing(self, step: Step) -> list[Trace]:
+        """Nothing: what travels is drawn by the player."""
+        return []
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """The arrows of loads and of stores, and the lines from a shared cell to its readers."""
+        palette = self._palette
+        loads = stores = fans = ""
+        board = self._board(step)
+        if board is not None:
+            for access_kind, group in self._lanes(step, board):
+                path = "".join(_arrow(*run) for run in _runs(group))
+                if access_kind is AccessKind.LOAD:
+                    loads += path
+                else:
+                    stores += path
+            fans = self._fans(step, board)
+        return [
+            outline(loads, palette.phases[Phase.LOAD], 2.5),
+            outline(stores, palette.phases[Phase.STORE], 2.5),
+            outline(fans, palette.focus, 2),
+        ]
+
+    def motions(self, step: Step) -> list[Motion]:
+        """The values of the focused thread's warp, on their way."""
+        board = self._board(step)
+        if board is None:
+            return []
+        flights: list[Motion] = [
+            Flight(lane.source.text, lane.source.middle, _middle(lane.target), lane.source.size,
+                   lane.target)
+            for _, group in self._lanes(step, board) for lane in group
+        ]  # fmt: skip
+        return flights[:MOST]
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """Nothing can be clicked: what lies under an arrow can."""
+        return None
+
+    def _board(self, step: Step) -> ProductStage | None:
+        return next((board for board in self._boards if self._is_shown(board, step)), None)
+
+    def _lanes(self, step: Step, board: ProductStage) -> Iterator[tuple[AccessKind, list[Lane]]]:
+        """What the lanes of the focused thread's warp move across the border, by access."""
+        for access in step.accesses:
+            if access.space is not MemorySpace.GLOBAL or not self._far.has(access.name):
+                continue
+            store = next(
+                (one for one in step.accesses
+                 if one.kind is not AccessKind.LOAD and one.space is MemorySpace.SHARED), None
+            )  # fmt: skip
+            group = []
+            for thread, cell in self._of_warp(access):
+                near = self._near_box(step, board, thread, store)
+                if near is None:
+                    continue
+                far = self._far.places(step, access.name, [cell])[0]
+                row = cell // self._far.columns(access.name)
+                if access.kind is AccessKind.LOAD:
+                    group.append(Lane(far, near, (row, round(near[1]))))
+                else:
+                    source = Place(far.text, _middle(near), near, far.size)
+                    group.append(Lane(source, far.box, (round(near[1]), row)))
+            if group:
+                yield access.kind, group
+
+    def _of_warp(self, access: StepAccess) -> list[tuple[int, int]]:
+        """Each thread of the focused one's warp with the cell that it accesses."""
+        cells, threads = access.touched_cells()
+        warp = self._model.thread // WARP_SIZE
+        chosen = threads // WARP_SIZE == warp
+        return list(zip(threads[chosen].tolist(), cells[chosen].tolist(), strict=True))
+
+    def _near_box(
+        self, step: Step, board: ProductStage, thread: int, store: StepAccess | None
+    ) -> Box | None:
+        """Where a thread's value is on the chip: in the shared array it stores to, or its sum."""
+        if store is None:
+            return board.sum_box(step, thread)
+        cells, threads = store.touched_cells()
+        own = cells[threads == thread]
+        return board.cell_box(step, array_of(store), int(own[0])) if own.size else None
+
+    def _fans(self, step: Step, board: ProductStage) -> str:
+        """Lines from each cell that the focused thread reads to all threads that read it now."""
+        path = ""
+        thread = self._model.thread
+        for access in board.factor_accesses(step):
+            if not (access.active[thread] and access.in_bounds[thread]):
+                continue
+            cells, threads = access.touched_cells()
+            own = cells[threads == thread]
+            if not own.size:
+                continue
+            cell = int(own[0])
+            if access.space is MemorySpace.GLOBAL:
+                start = (
+                    self._far.places(step, access.name, [cell])[0].box
+                    if self._far.has(access.name) else None
+                )  # fmt: skip
+            else:
+                start = board.cell_box(step, array_of(access), cell)
+            if start is None:
+                continue
+            for reader in np.unique(threads[cells == cell]).tolist():
+                end = board.sum_box(step, reader)
+                if end is not None:
+                    is_far = access.space is MemorySpace.GLOBAL
+                    path += _arrow(start, end) if is_far else _line(start, end)
+        return path
+
+
+def _middle(box: Box) -> tuple[float, float]:
+    return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+
+
+def _runs(lanes: list[Lane]) -> Iterator[tuple[Box, Box]]:
+    """The boxes around neighbouring cells at both ends, one pair for each run."""
+    ordered = sorted(lanes, key=lambda lane: (*lane.key, lane.source.box[0]))
+    run: list[Lane] = []
+    for lane in ordered:
+        if run and not (
+            lane.key == run[-1].key and _are_neighbours(run[-1].source.box, lane.source.box)
+            and _are_neighbours(run[-1].target, lane.target)
+        ):  # fmt: skip
+            yield _around(run)
+            run = []
+        run.append(lane)
+    if run:
+        yield _around(run)
+
+
+def _are_neighbours(first: Box, second: Box) -> bool:
+    return abs(second[0] - first[2]) < 0.5 * (first[2] - first[0]) or first == second
+
+
+def _around(run: list[Lane]) -> tuple[Box, Box]:
+    first, last = run[0], run[-1]
+    return (
+        (*first.source.box[:2], *last.source.box[2:]), (*first.target[:2], *last.target[2:])
+    )  # fmt: skip
+
+
+def _arrow(source: Box, target: Box) -> str:
+    """An arrow from the edge of one box to the facing edge of another, with a head."""
+    y, end_y = (source[1] + source[3]) / 2, (target[1] + target[3]) / 2
+    is_right = target[0] >= source[2]
+    x, end_x = (source[2], target[0]) if is_right else (source[0], target[2])
+    side = -1 if is_right else 1
+    bend = BEND * abs(end_x - x)
+    stop = end_x + side * HEAD
+    curve = (
+        f"M{px(x)},{px(y)}C{px(x - side * bend)},{px(y)},{px(stop + side * bend)},{px(end_y)},"
+        f"{px(stop)},{px(end_y)}"
+    )
+    head = (
+        f"M{px(stop)},{px(end_y - 0.6 * HEAD)}L{px(end_x)},{px(end_y)}"
+        f"L{px(stop)},{px(end_y + 0.6 * HEAD)}"
+    )
+    return curve + head
+
+
+def _line(source: Box, target: Box) -> str:
+    """A line from the edge of a cell to that of another, which leaves the numbers between free.
+
+    To a cell beside it the line passes above the row, to one below it left of the column.
+    """
+    if source == target:
+        return ""
+    width, height = target[2] - target[0], target[3] - target[1]
+    (x, y), (end_x, end_y) = _middle(source), _middle(target)
+    if abs(end_y - y) <= abs(end_x - x):
+        y, end_y = source[1], target[1]
+        aside = min(y, end_y) - BOW * height
+        bends = (x, aside), (end_x, aside)
+    else:
+        x, end_x = source[0], target[0]
+        aside = min(x, end_x) - BOW * width
+        bends = (aside, y), (aside, end_y)
+    (first_x, first_y), (second_x, second_y) = bends
+    return (
+        f"M{px(x)},{px(y)}C{px(first_x)},{px(first_y)},{px(second_x)},{px(second_y)},"
+        f"{px(end_x)},{px(end_y)}" + _tip(second_x, second_y, end_x, end_y)
+    )
+
+
+def _tip(x: float, y: float, end_x: float, end_y: float) -> str:
+    """The head of a line that comes from a point to its end."""
+    length = max(1.0, math.hypot(end_x - x, end_y - y))
+    along_x, along_y = (end_x - x) / length * TIP, (end_y - y) / length * TIP
+    return (
+        f"M{px(end_x - along_x - 0.6 * along_y)},{px(end_y - along_y + 0.6 * along_x)}"
+        f"L{px(end_x)},{px(end_y)}"
+        f"L{px(end_x - along_x + 0.6 * along_y)},{px(end_y - along_y - 0.6 * along_x)}"
+    )

@@ -1,0 +1,362 @@
+"""Global memory at the left of the canvas: A, B and C whole, and what a step moves out of them.
+
+B stands above C and A to its left, so that a row of A and a column of B meet in their element of C.
+Where there is little room, as on a phone, it is a map without numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator import Step
+from simulator.language.ctype import Array
+from simulator.language.tree import MemorySpace
+from simulator.machine.observer import AccessKind
+from simulator.observers.transactions import SECTOR_BYTES
+from ui.analysis.product_roles import Product
+from ui.analysis.scene_model import (
+    Phase,
+    SceneModel,
+    cells_of,
+    focus_cell,
+    follows_products,
+    loaded_tile,
+    multiplied_tile,
+)
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import GLOBAL, Hit
+from ui.drawing.motions import Place
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box, px
+from ui.lecture.arrays import ArrayName, ArrayReader
+from ui.lecture.board import Boards
+from ui.lecture.cells import Cells, number_size, number_width
+from ui.lecture.colours import fading, mix
+from ui.lecture.layout import Areas
+from ui.lecture.letters import Letters, text_width
+
+THINNEST = 10.0  # pixels of a matrix's side
+GAP = 6.0
+LEAST_NAME = 16.0  # pixels that a name may be wider than its map
+SHADES = 8  # of a sum on its way into C
+ROW = 1.5  # of a number's height, a row of cells, at least
+NARROWEST = 1.2  # likewise, a cell's width
+TALLEST = 2.6  # likewise, at most
+PAST = 0.45  # of a tile's colour, that of a tile that was used before
+ARROW = 5.0  # pixels, half the height of the head of the path along K
+
+
+class GlobalMemoryPanel:
+    """A, B and C, the tiles of the block by iteration, sectors, and the cells of a step."""
+
+    def __init__(
+        self, model: SceneModel, product: Product, palette: Palette, letters: Letters,
+        areas: Areas, reader: ArrayReader, boards: Boards,
+    ) -> None:  # fmt: skip
+        self._model, self._palette, self._letters = model, palette, letters
+        self._product, self._reader = product, reader
+        self._arrays = {name: ArrayName(name, MemorySpace.GLOBAL) for name in product.names}
+        self._maps = self._place(areas)
+        self._sizes = {
+            name: number_size(cells, reader.longest(self._arrays[name]), letters.small)
+            for name, cells in self._maps.items()
+        }
+        self._focus = focus_cell(model)
+        self._tiles = [self._tiles_of(t) for t in range(model.tile_count)]
+        self._shares = self._products_done(boards)
+        steps = model.recording.steps
+        last = steps[-1].stored.get(product.C) if steps else None
+        self._block = np.zeros(product.M * product.N, np.bool_) if last is None else (
+            last.reshape(-1)
+        )  # fmt: skip
+
+    def _place(self, areas: Areas) -> dict[str, Cells]:
+        """The cells of A, B and C: with room for their numbers, if there is enough."""
+        room, letters = areas.maps, self._letters
+        M, N, K = self._product.M, self._product.N, self._product.K
+        name = 1.3 * letters.small
+        across, down = room.width - GAP, room.height - GAP - name
+        A, B, C = self._product.names
+        longest = {one: self._reader.longest(self._arrays[one]) for one in (A, B, C)}
+        least, height = letters.small, ROW * letters.small
+        wide_a, wide_b, wide_c = (
+            max(NARROWEST * least, number_width(longest[one], least)) for one in (A, B, C)
+        )
+        # The numbers of C, which come late, may have no room.
+        for wide in (max(wide_b, wide_c), max(wide_b, height)):
+            if K * wide_a + N * wide <= across and (K + M) * height <= down:
+                scale = min(across / (K * wide_a + N * wide), down / ((K + M) * height),
+                            TALLEST / ROW)  # fmt: skip
+                sizes = K * wide_a * scale, N * wide * scale, K * height * scale, M * height * scale
+                break
+        else:
+            sizes = self._place_map(across, down)
+        wide_k, wide_n, high_k, high_m = sizes
+        x, y = room.left + wide_k + GAP, room.top + high_k + GAP
+        return {
+            A: Cells(room.left, y, wide_k / K, high_m / M, M, K),
+            B: Cells(x, room.top, wide_n / N, high_k / K, K, N),
+            C: Cells(x, y, wide_n / N, high_m / M, M, N),
+        }
+
+    def _place_map(self, across: float, down: float) -> tuple[float, float, float, float]:
+        """The widths of A and B and the heights of B and A, without numbers."""
+        M, N, K = self._product.M, self._product.N, self._product.K
+        wide_k, wide_n = _divide(across, K, N)
+        high_k, high_m = _divide(down, K, M)
+        size = min(wide_k / K, high_k / K) if max(M, N) < K * 3 else 0.0
+        if size:  # square cells, where no matrix becomes too thin
+            wide_k = high_k = max(size * K, THINNEST)
+            wide_n, high_m = (max(size * n, THINNEST) for n in (N, M))
+        return wide_k, wide_n, high_k, high_m
+
+    def _tiles_of(self, tile: int) -> str:
+        """A tile of A and the tile of B that it is multiplied by."""
+        return "".join(
+            _bounds(self._maps[name], np.flatnonzero(self._model.tiles[name] == tile))
+            for name in self._product.factors
+        )
+
+    def _products_done(self, boards: Boards) -> list[float]:
+        """For each step the share of the block's products that are done, from 0 to 1."""
+        counts, count = [], 0
+        for step in self._model.recording.steps:
+            count += int(step.active.sum()) if boards.is_product(step) else 0
+            counts.append(count)
+        return [done / max(1, count) for done in counts]
+
+    def static(self) -> list[Trace]:
+        """The names."""
+        a, b, c = self._maps.values()
+        half = 0.65 * self._letters.small
+        points = [(a.left, a.top - half), (b.left - 0.5 * half, b.top + half),
+                  (c.right, c.bottom + half)]  # fmt: skip
+        names = [self._fitting(name) for name in self._product.names]
+        return [
+            words([point], [name], self._letters.small, self._palette.ink, align, SANS)
+            for point, name, align in zip(
+                points, names, ("middle right", "middle left", "middle left"), strict=True
+            )
+        ]
+
+    def _fitting(self, name: str) -> str:
+        """A matrix's name, cut where it is longer than its map is wide."""
+        room = self._maps[name].columns * self._maps[name].width + LEAST_NAME
+        shown = name
+        while text_width(shown, self._letters.small, True) > room and len(shown) > 1:
+            shown = f"{shown.removesuffix('…')[:-1]}…"
+        return f"<b>{shown}</b>"
+
+    def changing(self, step: Step) -> list[Trace]:
+        """The numbers, where the cells have room for them."""
+        return [
+            words(cells.centres(), self._reader.texts(step, self._arrays[name]),
+                  self._sizes[name], self._palette.ink, meta="far numbers")
+            for name, cells in self._maps.items() if self._sizes[name]
+        ]  # fmt: skip
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """The tiles, those that are moved or multiplied, C's cells, and what the block touches."""
+        palette, maps = self._palette, self._maps
+        c = maps[self._product.C]
+        whole = "".join(
+            box(cells.left, cells.top, cells.right, cells.bottom) for cells in maps.values()
+        )
+        stored = step.stored.get(self._product.C)
+        share = self._shares[step.number]
+        growing = _bounds(c, np.flatnonzero(self._block)) if share else ""
+        fetched, unused, touched, own = self._accessed(step)
+        return [
+            outline(whole, palette.line, 1, palette.cell, "below"),
+            *self._tile_shapes(step),
+            outline(_bounds(c, np.flatnonzero(self._block)), palette.faint, 1.5, layer="below"),
+            outline(growing, palette.faint, 1.5, fading(palette, round(share * SHADES) / SHADES),
+                    "below"),
+            outline("" if stored is None else c.fill(stored.reshape(c.rows, c.columns)),
+                    palette.line, 0, palette.done, "below"),
+            outline(self._lines(), palette.paper, 1, layer="below"),
+            outline(unused, palette.phases[Phase.LOAD], 1.5, layer="below"),
+            outline(fetched, palette.phases[Phase.LOAD], 2.5),
+            outline(touched, palette.ink, 1.5),
+            outline(own, palette.focus, 3),
+            outline(self._focus_lines(), palette.focus, 2),
+            outline(self._path_along_k(step), palette.faint, 1.5, palette.faint),
+            outline(self._racing(step), palette.focus, 3, dash="dot"),
+            outline(self._wrong(step), palette.focus, 0, palette.focus),
+        ]  # fmt: skip
+
+    def _tile_shapes(self, step: Step) -> list[Shape]:
+        """The tiles of past iterations, paler, and those that are loaded or multiplied now."""
+        palette, model = self._palette, self._model
+        count = len(palette.tiles)
+        current = {multiplied_tile(model, step), loaded_tile(model, step)} - {None}
+        end = len(self._tiles) if follows_products(model, step) else 0
+        last = max((t for t in current if t is not None), default=end)
+        fills, lit, edges = [""] * count, [""] * count, [""] * count
+        # Without an inner loop an iteration takes no tile: all that is read has one number.
+        for tile, path in enumerate(self._tiles if model.inner is not None else ()):
+            if tile in current:
+                lit[tile % count] += path
+                edges[tile % count] += path
+            elif tile < last:
+                fills[tile % count] += path
+        return [
+            *(outline(path, palette.line, 0, mix(palette.cell, colour, PAST), "below")
+              for path, colour in zip(fills, palette.tiles, strict=True)),
+            *(outline(path, edge, 3, colour, "below")
+              for path, edge, colour in zip(lit, palette.tile_edges, palette.tiles, strict=True)),
+        ]  # fmt: skip
+
+    def _lines(self) -> str:
+        """The lines between cells, where these have room for numbers."""
+        path = ""
+        for name, cells in self._maps.items():
+            if self._sizes[name]:
+                for row in range(1, cells.rows):
+                    y = cells.top + row * cells.height
+                    path += f"M{px(cells.left)},{px(y)}H{px(cells.right)}"
+                for column in range(1, cells.columns):
+                    x = cells.left + column * cells.width
+                    path += f"M{px(x)},{px(cells.top)}V{px(cells.bottom)}"
+        return path
+
+    def _accessed(self, step: Step) -> tuple[str, str, str, str]:
+        """What a step accesses: fetched sectors, their unused part, cells, the focused thread's."""
+        fetched = unused = touched = own = ""
+        for access in step.accesses:
+            if access.space is not MemorySpace.GLOBAL or access.name not in self._maps:
+                continue
+            cells = self._maps[access.name]
+            numbers = cells_of(access)
+            if not numbers.size:
+                continue
+            touched += _cells_path(cells, numbers)
+            own += _cells_path(cells, cells_of(access, self._model.thread))
+            if access.kind is AccessKind.LOAD:
+                each = max(1, SECTOR_BYTES // access.element_bytes)
+                sectors = np.unique(numbers // each)
+                moved = (sectors[:, None] * each + np.arange(each)).reshape(-1)
+                moved = moved[moved < cells.rows * cells.columns]
+                mask = np.zeros(cells.rows * cells.columns, np.bool_)
+                mask[moved] = True
+                fetched += cells.border(mask.reshape(cells.rows, cells.columns))
+                mask[numbers] = False
+                unused += _hatch(cells, mask.reshape(cells.rows, cells.columns))
+        return fetched, unused, touched, own
+
+    def _path_along_k(self, step: Step) -> str:
+        """The way along A's columns and down B's rows, with a head where the block is now."""
+        if self._model.tile_count < 2 or not any(self._sizes.values()):
+            return ""
+        tile = multiplied_tile(self._model, step)
+        loaded = loaded_tile(self._model, step)
+        at = loaded if loaded is not None else tile
+        if at is None:
+            at = self._model.tile_count - 1 if follows_products(self._model, step) else 0
+        a, b, _ = self._maps.values()
+        share = (at + 1) / self._model.tile_count
+        x, y = a.left + share * (a.right - a.left), a.bottom + GAP
+        path = f"M{px(a.left)},{px(y)}H{px(x)}" + _head(x, y, across=True)
+        x, y = b.right + GAP, b.top + share * (b.bottom - b.top)
+        return path + f"M{px(x)},{px(b.top)}V{px(y)}" + _head(x, y, across=False)
+
+    def _racing(self, step: Step) -> str:
+        return "".join(
+            _cells_path(self._maps[name], cells)
+            for name, cells in self._model.racing[step.number].items()
+            if name in self._maps
+        )
+
+    def _wrong(self, step: Step) -> str:
+        """A mark in the cells whose value a run without the fault does not have."""
+        path = ""
+        for name, cells in self._maps.items():
+            wrong = self._reader.wrong(step, self._arrays[name]) if self._sizes[name] else None
+            if wrong is not None:
+                path += cells.corners(wrong.reshape(cells.rows, cells.columns))
+        return path
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """A cell of a matrix."""
+        for name, cells in self._maps.items():
+            at = cells.at(x, y)
+            if at is not None:
+                return Hit(GLOBAL + name, at[0] * cells.columns + at[1])
+        return None
+
+    def has(self, name: str) -> bool:
+        """Whether an array is one of the matrices."""
+        return name in self._maps
+
+    def columns(self, name: str) -> int:
+        """The columns of a matrix."""
+        return self._maps[name].columns
+
+    def places(self, step: Step, name: str, numbers: list[int]) -> list[Place]:
+        """Where some cells of a matrix stand, for what flies from them or to them."""
+        cells = self._maps[name]
+        texts = self._reader.texts_of(step, self._arrays[name], np.array(numbers, np.int64))
+        size = self._sizes[name] or self._letters.small
+        found = []
+        for number, text in zip(numbers, texts, strict=True):
+            row, column = divmod(number, cells.columns)
+            left, top, right, bottom = cells.box(row, column)
+            found.append(
+                Place(text, ((left + right) / 2, (top + bottom) / 2), (left, top, right, bottom),
+                      size)
+            )  # fmt: skip
+        return found
+
+    def _focus_lines(self) -> str:
+        """The focused thread's row of A, its column of B and its cell of C."""
+        if self._focus is None:
+            return ""
+        row, column = self._focus
+        a, b, c = self._maps.values()
+        return a.path(row, 0, 1, a.columns) + b.path(0, column, b.rows, 1) + c.path(row, column)
+
+
+def _divide(room: float, first: int, second: int) -> tuple[float, float]:
+    """A length in two parts like two sizes, neither of them too thin."""
+    part = min(max(room * first / (first + second), THINNEST), room - THINNEST)
+    return part, room - part
+
+
+def _head(x: float, y: float, across: bool) -> str:
+    """The head of an arrow that points to the right, or down."""
+    if across:
+        ends = (x - 2 * ARROW, y - ARROW), (x - 2 * ARROW, y + ARROW)
+    else:
+        ends = (x - ARROW, y - 2 * ARROW), (x + ARROW, y - 2 * ARROW)
+    (first_x, first_y), (last_x, last_y) = ends
+    return f"M{px(first_x)},{px(first_y)}L{px(x)},{px(y)}L{px(last_x)},{px(last_y)}Z"
+
+
+def _hatch(cells: Cells, chosen: Array) -> str:
+    """A diagonal through each cell."""
+    path = ""
+    for row, column in np.argwhere(chosen).tolist():
+        left, top, right, bottom = cells.box(row, column)
+        path += f"M{px(left)},{px(bottom)}L{px(right)},{px(top)}"
+    return path
+
+
+def _bounds(cells: Cells, numbers: Array) -> str:
+    """The rectangle around cells."""
+    if not numbers.size:
+        return ""
+    rows, columns = np.divmod(numbers, cells.columns)
+    top, left = int(rows.min()), int(columns.min())
+    return cells.path(top, left, int(rows.max()) - top + 1, int(columns.max()) - left + 1)
+
+
+def _cells_path(cells: Cells, numbers: Array) -> str:
+    """Cells as one rectangle where they are one, else each on its own."""
+    if not numbers.size:
+        return ""
+    rows, columns = np.divmod(numbers, cells.columns)
+    if numbers.size == (np.ptp(rows) + 1) * (np.ptp(columns) + 1):
+        return _bounds(cells, numbers)
+    mask = np.zeros(cells.rows * cells.columns, np.bool_)
+    mask[numbers] = True
+    return cells.fill(mask.reshape(cells.rows, cells.columns))

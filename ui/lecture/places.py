@@ -1,0 +1,140 @@
+"""The two places of the canvas: global memory, large and far, and the chip, small and near.
+
+Under global memory two bars grow with every step: what the block has loaded from there, and what
+the naive kernel would have loaded for the same products.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from gpu.recorded import recordings
+from simulator import Step
+from simulator.launch import format_index
+from ui.analysis.loads import global_loads, naive_loads
+from ui.analysis.scene_model import SceneModel
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box
+from ui.drawing.sheet import Rectangle
+from ui.lecture.layout import BARS, TITLE, Areas
+from ui.lecture.letters import Letters, markup, text_width
+
+BAR = 0.62  # of a small letter, its height
+
+
+class PlacesPanel:
+    """The frames of both places, their names, the wait for a value there, and the bars."""
+
+    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
+        self._model, self._palette, self._letters = model, palette, letters
+        assert areas.far is not None
+        assert areas.chip is not None
+        self._far, self._chip = areas.far, areas.chip
+        self._loads, self._naive = global_loads(model), naive_loads(model)
+        self._most = max(self._loads[-1] if self._loads else 0,
+                         self._naive[-1] if self._naive else 0, 1)  # fmt: skip
+
+    def static(self) -> list[Trace]:
+        """The names, and how long a value takes from each place."""
+        palette, letters = self._palette, self._letters
+        launch, block = self._model.recording.launch, self._model.recording.block
+        waits = latencies()
+        far_wait, chip_wait = "large and far", "small and near"
+        if waits is not None:
+            far_wait, chip_wait = (
+                f"{text}: {cycles} cycles"
+                for text, cycles in zip(("far", "near"), waits, strict=True)
+            )
+        name = f"On the chip: block {format_index(block, launch.grid)}"
+        traces = []
+        for frame, title, wait in (
+            (self._far, "Global memory", far_wait), (self._chip, name, chip_wait)
+        ):  # fmt: skip
+            y = frame.top + 0.5 * TITLE * letters.name
+            left, right = frame.left + 0.7 * letters.name, frame.right - 0.7 * letters.name
+            room = right - left
+            if text_width(title, letters.name, True) > room:
+                title = title.partition(":")[0]
+            taken = text_width(title, letters.name, True)
+            if taken + text_width(wait, letters.small) + letters.name > room:
+                wait = wait.rpartition(": ")[2]
+            if taken + text_width(wait, letters.small) + letters.name > room:
+                wait = ""
+            traces.append(
+                words([(left, y)], [f"<b>{title}</b>"], letters.name, palette.ink, "middle right",
+                      SANS)
+            )  # fmt: skip
+            traces.append(
+                words([(right, y)], [wait], letters.small, palette.faint, "middle left", SANS)
+            )
+        return traces
+
+    def changing(self, step: Step) -> list[Trace]:
+        """The counts beside the bars, all at the right, so that only texts change."""
+        letters, palette = self._letters, self._palette
+        bars = self._bars(step)
+        points = [(self._end, (bar.top + bar.bottom) / 2) for bar, _ in bars]
+        return [
+            words(points, [text for _, text in bars], letters.small, palette.ink, "middle left",
+                  SANS)
+        ]  # fmt: skip
+
+    @property
+    def _end(self) -> float:
+        return self._far.right - 0.7 * self._letters.name
+
+    def _bars(self, step: Step) -> list[tuple[Rectangle, str]]:
+        """Each bar, and its words."""
+        letters = self._letters
+        kernel = markup(self._model.recording.kernel.name)
+        rows = [(f"{kernel} loads", self._loads[step.number])]
+        if self._naive is not None and kernel != "naive":
+            rows.insert(0, ("naive loads", self._naive[step.number]))
+        left = self._far.left + 0.7 * letters.name
+        longest = max(text_width(f"{name} {self._most:,}", letters.small) for name, _ in rows)
+        room = max(20.0, self._end - longest - 10 - left)
+        top = self._far.bottom - BARS * letters.small
+        line = 1.35 * letters.small
+        found = []
+        for i, (name, count) in enumerate(rows):
+            middle = top + (i + 0.5) * line
+            half = 0.5 * BAR * letters.small
+            found.append(
+                (Rectangle(left, middle - half, left + room * count / self._most, middle + half),
+                 f"{name} {count:,}")
+            )  # fmt: skip
+        return found
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """Both frames, and the bars."""
+        palette = self._palette
+        bars = [bar for bar, _ in self._bars(step)]
+        first, second = (bars[0], bars[1]) if len(bars) == 2 else (None, bars[0])
+        return [
+            outline(_frame(self._far), palette.line, 1.5, palette.far, "below"),
+            outline(_frame(self._chip), palette.line, 1.5, palette.near, "below"),
+            outline("" if first is None else _frame(first), palette.faint, 0, palette.line),
+            outline(_frame(second), palette.ink, 0, palette.ink),
+        ]
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """Nothing can be clicked."""
+        return None
+
+
+def _frame(area: Rectangle) -> str:
+    return box(area.left, area.top, area.right, area.bottom)
+
+
+@functools.cache
+def latencies() -> tuple[int, int] | None:
+    """Cycles until a value is there from DRAM and from shared memory, as a GPU measured them.
+
+    Those of the newest recording that has them; None without one.
+    """
+    for run in recordings().runs:
+        if run.limits is not None and run.limits.latency is not None:
+            return round(run.limits.latency.dram), round(run.limits.latency.shared)
+    return None
