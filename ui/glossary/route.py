@@ -21,7 +21,7 @@ from ui.lessons.markup import inline
 from ui.run.cache import answers
 from ui.web_page.index_page import prefix
 
-EVERYDAY = {"half", "pair"}  # words that texts mostly use in another sense
+EVERYDAY = {"beat", "half", "pair"}  # words that texts mostly use in another sense
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 AN_HOUR = {"Cache-Control": "public, max-age=3600"}  # a newer Tilewise may draw it otherwise
 
