@@ -15,7 +15,8 @@ from ui.view.view_url import View
 
 # The viewports that scenes are drawn for, so that a part is about as wide as a card and nothing is
 # made smaller.
-STAGE = Look(width=840, height=520)
+STAGE = Look(width=1240, height=440)
+SIDE = Look(width=840, height=520)
 LINES = Look(width=400, height=840)  # one area under another, each as wide as the viewport
 WHOLE = Look(width=900, height=560)
 MARGIN = 3  # pixels around the part
@@ -48,4 +49,6 @@ def draw_word(view: View, mark: Mark | None, theme: str) -> str:
 def _viewport(scene: SmallScene) -> Look:
     if scene.mark is None:
         return WHOLE
-    return STAGE if scene.mark in (Mark.STAGE, Mark.LEFT, Mark.RIGHT, Mark.COUNTS) else LINES
+    if scene.mark is Mark.STAGE:
+        return STAGE
+    return SIDE if scene.mark in (Mark.LEFT, Mark.RIGHT, Mark.COUNTS) else LINES

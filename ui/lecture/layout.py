@@ -11,10 +11,12 @@ from ui.lecture.letters import TALL_WIDTH, Letters, letters_for
 SOURCE_SHARE = 0.37  # of the width
 FAR_SHARE = 0.52  # of what the source leaves: global memory's, the chip has the rest
 TITLE = 1.9  # of a name's letter, the line with a place's name
-LEDGER_LINES = 2
 BARS = 3.2  # of a small letter, both bars under global memory
 LINE = 1.42  # of a letter's height, from one line of the source to the next
 TALL_SOURCE_LINES = 13
+LEAST_SOURCE_LINES = 6
+# Lines of the sentence, of the warp's and of the ledger: the first that leave the source enough.
+TEXT_LINES = ((3, 2, 2), (2, 1, 1), (2, 1, 0), (1, 1, 0))
 BUTTON = 52  # pixels in the corner, for the button that ends a presentation
 
 
@@ -61,10 +63,15 @@ def _wide(look: Look, letters: Letters) -> LectureAreas:
     )
     above = timeline.top - 1.75 * letters.small  # the iterations' labels stand between
     middle = edge + SOURCE_SHARE * (width - 2 * edge)
-    # The sentence: thread, three lines, two of the warp; under it what else is to be said.
-    ledger_top = above - LEDGER_LINES * 1.35 * letters.name
-    sentence_top = ledger_top - 1.45 * 4 * letters.sentence - 1.35 * 2 * letters.small
     gap = 0.4 * letters.sentence
+    for sentence_lines, warp_lines, ledger_lines in TEXT_LINES:
+        ledger_top = above - ledger_lines * 1.35 * letters.name
+        sentence_top = (
+            ledger_top - gap - 1.45 * (1 + sentence_lines) * letters.sentence
+            - 1.35 * warp_lines * letters.small
+        )  # fmt: skip
+        if sentence_top - gap - top >= LEAST_SOURCE_LINES * LINE * letters.source:
+            break
     border = middle + FAR_SHARE * (width - edge - middle)
     far = Rectangle(middle + 0.3 * edge, top, border - 0.3 * edge, above)
     chip = Rectangle(border + 0.3 * edge, top, width - edge, above)
@@ -77,11 +84,12 @@ def _wide(look: Look, letters: Letters) -> LectureAreas:
     corner = Rectangle(
         stage.left, stage.top, stage.left - 1.44 * letters.name, stage.top + 0.3 * stage.height
     )
+    source_bottom = max(sentence_top - gap, top + letters.source)
     return LectureAreas(
-        source=Rectangle(edge, top, middle - edge, sentence_top - gap), stage=stage, maps=maps,
+        source=Rectangle(edge, top, middle - edge, source_bottom), stage=stage, maps=maps,
         corner=corner, sentence=Rectangle(edge, sentence_top, middle - edge, ledger_top - gap),
-        ledger=Rectangle(edge, ledger_top, middle - edge, above), sentence_lines=3, warp_lines=2,
-        far=far, chip=chip, width=width, height=height, tall=False,
+        ledger=Rectangle(edge, ledger_top, middle - edge, above), sentence_lines=sentence_lines,
+        warp_lines=warp_lines, far=far, chip=chip, width=width, height=height, tall=False,
         heading=(edge, 0.95 * letters.heading), timeline=timeline,
     )  # fmt: skip
 

@@ -30,7 +30,7 @@ class LedgerPanel:
         self._model, self._palette, self._letters = model, palette, letters
         self._box, self._has_bars = areas.ledger, areas.far is not None
         self._size = letters.name
-        self._count = max(1, int(self._box.height / (LINE * self._size)))
+        self._count = int(self._box.height / (LINE * self._size) + 0.01)
         self._loads = global_loads(model, model.thread)
         self._naive = naive_loads(model, model.thread)
         self._sum = accumulator(model.recording)

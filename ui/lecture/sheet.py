@@ -131,6 +131,24 @@ class OnStage:
         return self._empty
 
 
+def _board_rule(
+    model: SceneModel, areas: Areas, reader: ArrayReader, boards: Boards, stages: Stages,
+    pinned: Stage | None,
+) -> Callable[[Step], bool]:  # fmt: skip
+    """At which steps the board of the nearest product stays on the chip.
+
+    Not where a stage is pinned, nor where the values of a run without the fault are shown.
+    """
+    product = model.product
+    if product is None or areas.far is None or pinned is not None or not any(True for _ in boards):
+        return lambda _: False
+    result = ArrayName(product.C, MemorySpace.GLOBAL)
+    return lambda step: (
+        stages.of(step) in BOARD_STAGES and reader.wrong_access(step) is None
+        and reader.right_texts(step, result) is None
+    )  # fmt: skip
+
+
 def stage_panels(
     model: SceneModel, palette: Palette, letters: Letters, areas: Areas, reader: ArrayReader,
     boards: Boards, stages: Stages, pinned: Stage | None,
@@ -140,19 +158,7 @@ def stage_panels(
     Without a product there are no matrices' maps: the arrays stand in the place of both.
     """
     with_maps = areas
-    has_board = model.product is not None and areas.far is not None and any(True for _ in boards)
-
-    def with_board(step: Step) -> bool:
-        """Whether the board of the nearest product stays on the chip at a step.
-
-        Not where a stage is pinned, nor where the values of a run without the fault are shown.
-        """
-        if not has_board or pinned is not None or stages.of(step) not in BOARD_STAGES:
-            return False
-        assert model.product is not None
-        result = ArrayName(model.product.C, MemorySpace.GLOBAL)
-        return reader.wrong_access(step) is None and reader.right_texts(step, result) is None
-
+    with_board = _board_rule(model, areas, reader, boards, stages, pinned)
     if model.product is None:
         corner = replace(areas.corner, right=areas.stage.left - 1.5 * letters.name)
         areas = replace(areas, corner=corner)

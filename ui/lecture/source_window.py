@@ -23,6 +23,7 @@ BEFORE = 3  # lines that stay visible above the current line, where there are an
 HANGING = 4  # spaces before the rest of a line that is continued
 VALUE_ROWS = 2  # under the current line, at most
 PINNED = 7  # rows of a what-if's changes above the window, at most
+LEAST_ROWS = 1 + VALUE_ROWS  # of the window, however low it is
 LEAST = 7  # rows of the window that stay below them
 BREAKS = " ,(*+-<>=&|?:;/%"  # a line is continued after one of these
 
@@ -56,7 +57,7 @@ class SourceWindow:
         self._model, self._palette, self._letters = model, palette, letters
         self._box = areas.source
         self._height = LINE * letters.source
-        self._count = int(self._box.height / self._height)
+        self._count = max(LEAST_ROWS, int(self._box.height / self._height))
         self._code = self._box.left + MARGIN * letters.source
         letter = MONO_WIDTH * letters.source
         self._columns = int((self._box.right - self._code) / letter)

@@ -32,7 +32,9 @@ def find_frames(figure: Figure, look: Look, mark: Mark, is_pair: bool) -> list[R
     drawn = list(_boxes(figure))
     frames = []
     for area in _areas(figure, look, mark, is_pair):
-        inner = [box for box in drawn if area.contains(*_middle(box))]
+        inner = [
+            box for box in drawn if area.contains(*_middle(box)) and not _encloses(box, area)
+        ]  # fmt: skip
         around = _around(inner) if inner else area
         above = LINE_EDGE if mark is Mark.LINE else EDGE
         frames.append(
@@ -145,6 +147,14 @@ def _letters(text: str) -> str:
 
 def _middle(box: Rectangle) -> tuple[float, float]:
     return (box.left + box.right) / 2, (box.top + box.bottom) / 2
+
+
+def _encloses(box: Rectangle, area: Rectangle) -> bool:
+    """Whether a box is around a whole area: a frame of what stands there, and no part of it."""
+    return (
+        box.left <= area.left and area.right <= box.right
+        and box.top <= area.top and area.bottom <= box.bottom
+    )  # fmt: skip
 
 
 def _around(boxes: list[Rectangle]) -> Rectangle:

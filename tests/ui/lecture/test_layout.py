@@ -225,3 +225,15 @@ def test_a_phones_sheet_is_as_tall_as_its_areas_need(width: int) -> None:
     order = ["sentence", "stage", "ledger", "source", "timeline"]
     tops = [getattr(lecture.sheet.areas, name).top for name in order]
     assert tops == sorted(tops)
+
+
+@pytest.mark.parametrize("height", [200, 240, 320, 420])
+@pytest.mark.parametrize("width", [700, 840, 1280])
+def test_a_low_window_has_a_scene(width: int, height: int) -> None:
+    """Such as one of 853 x 480: a browser at 150 percent."""
+    for query in ({"kernel": "tiled"}, {"kernel": "naive"}, {"kernel": "transposed", "TILE": 8}):
+        lecture = of_query(Look(width=width, height=height), **query)
+        traces, shapes = lecture.drawn(lecture.steps[len(lecture.steps) // 2])
+        texts = [text for trace in traces if trace.get("meta") for text in trace["text"]]
+        assert any(text.strip("\xa0") for text in texts)
+        assert any(shape["path"] != "M0,0Z" for shape in shapes)
