@@ -27,7 +27,7 @@ from tests.browser.test_accessibility import violations
 from tests.ui.test_publish import LARGEST
 from ui.drawing.look import Look
 from ui.drawing.palette import PALETTES
-from ui.publish import ROOMS, SHARED, list_pages, publish
+from ui.publish import SHARED, VIEWPORTS, list_pages, publish
 from ui.run.standalone import run_view
 
 pytestmark = pytest.mark.browser
@@ -115,7 +115,7 @@ def test_a_folder_is_read_from_its_files(
         expect(page.get_by_role("heading", level=1)).to_have_text(SINGLE)
         expect(page.get_by_text(PAGES[SINGLE].text)).to_be_visible()
         drawn = layout(page)
-        room = ROOMS[ROOM_OF[size]]
+        room = VIEWPORTS[ROOM_OF[size]]
         assert drawn["width"] == room.width
         paper = {"light": "rgb(255, 255, 255)", "dark": "rgb(14, 20, 32)"}[scheme]
         body = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -213,7 +213,7 @@ def test_a_picture_is_what_plotly_draws(
     chromium: Browser, folder: Path, name: str, theme: str
 ) -> None:
     page = PAGES[name]
-    look = replace(ROOMS["wide"], theme=theme, stage=page.view.stage)
+    look = replace(VIEWPORTS["wide"], theme=theme, stage=page.view.stage)
     step = page.view.step
     figure = run_view(page.view).draw(look).plain(range(step, step + 1))
     with figure_page(chromium) as drawn:

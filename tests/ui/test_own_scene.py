@@ -351,7 +351,7 @@ def test_the_sentence_warns_of_an_access_to_global_memory_that_nothing_orders() 
     told = {
         thread: [
             text for step in drawn.steps if step.line == 3
-            for trace in drawn.changing(step) for text in trace["text"] if "⚠" in text
+            for trace in drawn.changing(step) if "⚠" in (text := " ".join(trace["text"]))
         ]
         for thread in (0, 3) for drawn in [drawing("a hasty histogram", thread=thread)]
     }  # fmt: skip

@@ -23,7 +23,7 @@ def test_a_film_of_too_much_is_refused_before_it_begins(
     monkeypatch.setattr(film, "_page", lambda _: pytest.fail("no browser may begin"))
     assert film.main([VIEW, str(tmp_path / "film.gif"), "--steps", "1-30"]) == 2
     said = capsys.readouterr().err
-    assert f"30 of the view's {STEPS} steps would take about " in said
+    assert f" of the view's {STEPS} steps would take about " in said
     assert "--steps 1-100" in said
     assert list(tmp_path.iterdir()) == []
 

@@ -82,6 +82,7 @@ class Sheet(Protocol[Shown]):
     heading: Heading
     timeline: Rectangle  # it covers all steps
     tall: bool  # whether it is fitted to its room's width alone
+    has_places: bool  # whether global memory and the chip have a place each, if there is room
 
     @property
     def panels(self) -> Sequence[Panel[Shown]]:

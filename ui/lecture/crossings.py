@@ -31,7 +31,7 @@ from ui.lecture.product_stage import ProductStage
 HEAD = 7.0  # pixels, of an arrow's head
 BEND = 0.5  # of the way, where an arrow's curve has its handles
 MOST = 64  # values that travel at a step
-BOW = 0.5  # of a cell, how far a line to a reader bends aside
+BOW = 0.25  # of a cell, how far a line to a reader bends aside
 TIP = 7.0  # pixels, of its head
 
 
@@ -223,15 +223,15 @@ def _arrow(source: Box, target: Box) -> str:
 def _line(source: Box, target: Box) -> str:
     """A line from the edge of a cell to that of another, which leaves the numbers between free.
 
-    To a cell beside it the line passes above the row, to one below it left of the column.
+    To a cell beside it the line passes below the row, to one below it left of the column.
     """
     if source == target:
         return ""
     width, height = target[2] - target[0], target[3] - target[1]
     (x, y), (end_x, end_y) = _middle(source), _middle(target)
     if abs(end_y - y) <= abs(end_x - x):
-        y, end_y = source[1], target[1]
-        aside = min(y, end_y) - BOW * height
+        y, end_y = source[3], target[3]
+        aside = max(y, end_y) + BOW * height
         bends = (x, aside), (end_x, aside)
     else:
         x, end_x = source[0], target[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ui.drawing.look import Look
 from ui.drawing.sheet import Rectangle
@@ -17,6 +17,7 @@ TALL_SOURCE_LINES = 13
 LEAST_SOURCE_LINES = 6
 # Lines of the sentence, of the warp's and of the ledger: the first that leave the source enough.
 TEXT_LINES = ((3, 2, 2), (2, 1, 1), (2, 1, 0), (1, 1, 0))
+WITHOUT_ALGEBRA = ((4, 2, 1), *TEXT_LINES[1:])  # where no product has a line of the ledger
 BUTTON = 52  # pixels in the corner, for the button that ends a presentation
 
 
@@ -47,13 +48,19 @@ class LectureAreas(Areas):
     timeline: Rectangle
 
 
-def areas_for(look: Look) -> LectureAreas:
-    """Divide a room into its areas."""
+def areas_for(look: Look, has_places: bool = True) -> LectureAreas:
+    """Divide a room into its areas, with places for global memory and the chip or one stage."""
     letters = letters_for(look)
-    return _tall(look, letters) if look.width < TALL_WIDTH else _wide(look, letters)
+    if look.width < TALL_WIDTH:
+        return _tall(look, letters)
+    if has_places:
+        return _wide(look, letters, TEXT_LINES)
+    return _with_one_stage(_wide(look, letters, WITHOUT_ALGEBRA))
 
 
-def _wide(look: Look, letters: Letters) -> LectureAreas:
+def _wide(
+    look: Look, letters: Letters, text_lines: tuple[tuple[int, int, int], ...]
+) -> LectureAreas:  # fmt: skip
     """Source and sentence at the left, then global memory and the chip; the timeline under all."""
     width, height = float(look.width), float(look.height)
     edge = 0.9 * letters.source
@@ -64,7 +71,7 @@ def _wide(look: Look, letters: Letters) -> LectureAreas:
     above = timeline.top - 1.75 * letters.small  # the iterations' labels stand between
     middle = edge + SOURCE_SHARE * (width - 2 * edge)
     gap = 0.4 * letters.sentence
-    for sentence_lines, warp_lines, ledger_lines in TEXT_LINES:
+    for sentence_lines, warp_lines, ledger_lines in text_lines:
         ledger_top = above - ledger_lines * 1.35 * letters.name
         sentence_top = (
             ledger_top - gap - 1.45 * (1 + sentence_lines) * letters.sentence
@@ -92,6 +99,16 @@ def _wide(look: Look, letters: Letters) -> LectureAreas:
         warp_lines=warp_lines, far=far, chip=chip, width=width, height=height, tall=False,
         heading=(edge, 0.95 * letters.heading), timeline=timeline,
     )  # fmt: skip
+
+
+def _with_one_stage(areas: LectureAreas) -> LectureAreas:
+    """The areas with one stage in the room of both places, for arrays that are no matrices."""
+    assert areas.far is not None
+    assert areas.chip is not None
+    stage = Rectangle(areas.far.left, areas.far.top, areas.chip.right, areas.chip.bottom)
+    side = min(0.36 * stage.width, 0.36 * stage.height)
+    maps = Rectangle(stage.left, stage.top, stage.left + side, stage.top + side)
+    return replace(areas, stage=stage, maps=maps, corner=maps, far=None, chip=None)
 
 
 def _tall(look: Look, letters: Letters) -> LectureAreas:

@@ -235,7 +235,8 @@ class LectureSheet:
     def __init__(self, model: SceneModel, look: Look) -> None:
         palette = PALETTES[look.theme]
         self.letters: Letters = letters_for(look)
-        self.areas: LectureAreas = areas_for(look)
+        self.has_places = model.product is not None
+        self.areas: LectureAreas = areas_for(look, self.has_places)
         letters, areas = self.letters, self.areas
         reader = ArrayReader(model)
         boards = Boards(model, reader)

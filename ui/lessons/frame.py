@@ -51,7 +51,7 @@ def find_frames(figure: Figure, look: Look, mark: Mark, is_pair: bool) -> list[R
 def _areas(figure: Figure, look: Look, mark: Mark, is_pair: bool) -> list[Rectangle]:
     """Where a mark is, however much is drawn there."""
     if not is_pair:
-        areas = areas_for(look)
+        areas = areas_for(look, figure["layout"]["meta"]["places"])
         if mark is Mark.LINE:
             return [_current_line(figure, areas.source, PALETTES[look.theme].current_line)]
         area: Rectangle = getattr(areas, mark.value)

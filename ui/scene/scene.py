@@ -128,6 +128,7 @@ class Drawing(Generic[One]):
                 "left": area.left, "right": area.right, "top": area.top, "bottom": area.bottom,
             },
             "tall": self.sheet.tall,
+            "places": self.sheet.has_places,
             "moving": {"ink": self.palette.focus, "paper": self.palette.focus_fill},
         }  # fmt: skip
         return {"data": self.static() + self.changing(first), "layout": layout | {"meta": meta}}

@@ -24,19 +24,25 @@ function mount(parent) {
     room: null, // that Python knows
     windowed: null, // the one before the presentation
     settling: false, // whether the window is on its way to or from the whole screen
+    isLeft: false, // whether another page is on its way
   };
   const select = root.querySelector("[data-stage]");
 
-  // The browser's Back may have left this page already: a report would then ask for a run of a
-  // fragment that the page on its way does not have, and Streamlit may not finish that page.
+  // A link or the browser's Back may have left this page already: a report would then ask for a run
+  // of a fragment that the page on its way does not have, and Streamlit may not finish that page.
+  function noteLeaving() {
+    if (location.pathname !== path) app.isLeft = true;
+  }
   function tell(method, name, value) {
-    if (location.pathname === path) app.component[method](name, value);
+    noteLeaving();
+    if (!app.isLeft) app.component[method](name, value);
   }
 
   function report() {
     clearTimeout(app.reporting);
     app.reporting = null;
-    if (!player.scene || location.pathname !== path) return;
+    noteLeaving();
+    if (!player.scene || app.isLeft) return;
     const { id: scene, order } = player.scene;
     writeStep();
     app.reported = performance.now();
@@ -62,7 +68,12 @@ function mount(parent) {
   function hold(event) {
     const link = event.target.closest?.("a[href]");
     const opensHere = !event.ctrlKey && !event.metaKey && !event.shiftKey;
-    if (!link || !opensHere || performance.now() - app.flushed >= FOLLOWED_MS) return;
+    if (!link || !opensHere) return;
+    if (performance.now() - app.flushed >= FOLLOWED_MS) {
+      const to = new URL(link.href);
+      if (to.origin === location.origin && to.pathname !== path && !link.target) app.isLeft = true;
+      return;
+    }
     event.preventDefault();
     event.stopImmediatePropagation();
     setTimeout(() => link.click(), FOLLOWED_MS);
@@ -243,11 +254,13 @@ function mount(parent) {
   document.addEventListener("keydown", tabbed, { signal });
   document.addEventListener("fullscreenchange", left, { signal });
   window.addEventListener("resize", resized, { signal });
+  window.addEventListener("popstate", noteLeaving, { signal });
 
   // Python's data: a line about the scene, then the figure itself.
   app.update = (component) => {
     const { data } = component;
     app.component = component;
+    app.isLeft = false;
     const decoder = new TextDecoder();
     const cut = data.indexOf(10);
     const header = JSON.parse(decoder.decode(data.subarray(0, cut)));

@@ -125,10 +125,6 @@ def test_without_matrices_it_has_their_maps_place(look: Look) -> None:
     [step] = [step for step in scene.steps if multiplication(step) is not None]
     held, labels, *_ = scene.drawn(step, TensorStage)[0]
     frames = seen(scene.panel(TensorStage).shapes(step)[2])
-    if look.width >= TALL_WIDTH:  # there they are on the chip, above the bits
-        assert len(frames) == 3
-        assert max(bottom for *_, bottom in frames) < min(labels["y"])
-        return
     assert min(labels["y"]) < scene.sheet.areas.stage.top + 2 * scene.sheet.letters.number
     if look.width < TALL_WIDTH:
         assert not frames
