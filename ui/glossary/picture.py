@@ -16,6 +16,7 @@ from ui.view.view_url import View
 # The viewports that scenes are drawn for, so that a part is about as wide as a card and nothing is
 # made smaller.
 STAGE = Look(width=1240, height=440)
+ARRAYS = Look(width=700, height=410)  # of a kernel without a product, whose stage is wider
 SIDE = Look(width=840, height=520)
 LINES = Look(width=400, height=840)  # one area under another, each as wide as the viewport
 WHOLE = Look(width=900, height=560)
@@ -50,5 +51,5 @@ def _viewport(scene: SmallScene) -> Look:
     if scene.mark is None:
         return WHOLE
     if scene.mark is Mark.STAGE:
-        return STAGE
+        return STAGE if scene.view.own is None else ARRAYS
     return SIDE if scene.mark in (Mark.LEFT, Mark.RIGHT, Mark.COUNTS) else LINES

@@ -105,7 +105,7 @@ def _with_one_stage(areas: LectureAreas) -> LectureAreas:
     """The areas with one stage in the room of both places, for arrays that are no matrices."""
     assert areas.far is not None
     assert areas.chip is not None
-    stage = Rectangle(areas.far.left, areas.far.top, areas.chip.right, areas.chip.bottom)
+    stage = Rectangle(areas.maps.left, areas.far.top, areas.chip.right, areas.chip.bottom)
     side = min(0.36 * stage.width, 0.36 * stage.height)
     maps = Rectangle(stage.left, stage.top, stage.left + side, stage.top + side)
     return replace(areas, stage=stage, maps=maps, corner=maps, far=None, chip=None)
