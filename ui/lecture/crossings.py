@@ -25,11 +25,13 @@ from ui.drawing.motions import Box, Flight, Motion, Place
 from ui.drawing.palette import Palette
 from ui.drawing.paths import px
 from ui.lecture.arrays import array_of
+from ui.lecture.colours import mix
 from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.product_stage import ProductStage
 
 HEAD = 7.0  # pixels, of an arrow's head
 BEND = 0.5  # of the way, where an arrow's curve has its handles
+PALER = 0.4  # of the paper in a line's colour: a number that it crosses is still read
 MOST = 64  # values that travel at a step
 BOW = 0.25  # of a cell, how far a line to a reader bends aside
 TIP = 7.0  # pixels, of its head
@@ -76,9 +78,12 @@ class CrossingsPanel:
                     stores += path
             fans = self._fans(step, board)
         return [
-            outline(loads, palette.phases[Phase.LOAD], 2.5),
-            outline(stores, palette.phases[Phase.STORE], 2.5),
-            outline(fans, palette.focus, 2),
+            outline(path, mix(colour, palette.paper, PALER), 2.5)
+            for path, colour in (
+                (loads, palette.phases[Phase.LOAD]),
+                (stores, palette.phases[Phase.STORE]),
+                (fans, palette.focus),
+            )
         ]
 
     def motions(self, step: Step) -> list[Motion]:

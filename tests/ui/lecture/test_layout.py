@@ -209,7 +209,7 @@ def test_what_a_stage_draws_stays_within_it(number: int, stage: Stage) -> None:
                 for left, top, right, bottom in rectangles(shape):
                     assert area.left - 1 <= left <= right <= area.right + 1, shape
                     assert area.top - 1 <= top <= bottom <= area.bottom + 1, shape
-        assert texts
+        assert texts or stage is Stage.TENSOR  # whose sentence may have no room
 
 
 def rectangles(shape: Shape) -> list[tuple[float, ...]]:
