@@ -18,7 +18,7 @@ from ui.drawing.sheet import Rectangle
 from ui.lecture.array_layout import HEADS, LABEL, Drawn, Place, place_arrays
 from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
 from ui.lecture.cells import window_start
-from ui.lecture.letters import Letters, text_width
+from ui.lecture.letters import Letters, cut_name, text_width
 from ui.lecture.window import Content, Window, Windows, chosen
 
 
@@ -72,7 +72,7 @@ class ArraysPanel:
         """The name beside each small picture."""
         small = self._letters.small
         points = [(one.cells.left, one.cells.top - 0.75 * small) for one in self._maps]
-        names = [_cut(one.array.name, small, one.right - one.cells.left) for one in self._maps]
+        names = [cut_name(one.array.name, small, one.right - one.cells.left) for one in self._maps]
         return words(points, names, small, self._palette.ink, "middle right", SANS)
 
     def _array_names(self, step: Step, shown: list[tuple[Place, Content]]) -> Trace:
@@ -122,7 +122,7 @@ class ArraysPanel:
             for place, _, column in heads
         ]  # fmt: skip
         texts = [
-            _cut(place.members[content.start[1] + column], small, place.cells.width)
+            cut_name(place.members[content.start[1] + column], small, place.cells.width)
             for place, content, column in heads
         ]
         return words(points, texts, small, self._palette.faint, family=SANS)
@@ -290,7 +290,7 @@ class ArraysPanel:
         for rest in wordings:
             if text_width(name, height, True) + text_width(rest, height) <= room:
                 return f"<b>{name}</b>{rest}"
-        return _cut(name, height, room)
+        return cut_name(name, height, room)
 
 
 def shown_arrays(model: SceneModel) -> list[ArrayName]:
@@ -322,11 +322,3 @@ def _names(reader: ArrayReader, array: ArrayName) -> tuple[str, ...]:
 def _padded(values: Array, count: int, fill: int) -> Array:
     """Values of an array's cells, and of the cells that its drawing has beyond them."""
     return np.pad(values, (0, count - values.size), constant_values=fill)
-
-
-def _cut(name: str, height: float, room: float) -> str:
-    """A name in bold, cut where it is wider than its room."""
-    shown = name
-    while text_width(shown, height, True) > room and len(shown) > 1:
-        shown = f"{shown.removesuffix('…')[:-1]}…"
-    return f"<b>{shown}</b>"

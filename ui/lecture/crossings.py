@@ -8,7 +8,7 @@ reuse, from global memory each of these reads goes all the way.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,10 +51,11 @@ class CrossingsPanel:
 
     def __init__(
         self, model: SceneModel, palette: Palette, far: GlobalMemoryPanel,
-        boards: Sequence[ProductStage], is_shown: Callable[[ProductStage, Step], bool],
+        boards: Mapping[ProductStage, Callable[[Step], bool]],
     ) -> None:  # fmt: skip
+        """boards says of each board at which steps it is shown."""
         self._model, self._palette = model, palette
-        self._far, self._boards, self._is_shown = far, tuple(boards), is_shown
+        self._far, self._boards = far, boards
 
     def static(self) -> list[Trace]:
         """Nothing."""
@@ -103,23 +104,30 @@ class CrossingsPanel:
         return None
 
     def _board(self, step: Step) -> ProductStage | None:
-        return next((board for board in self._boards if self._is_shown(board, step)), None)
+        return next((board for board, is_shown in self._boards.items() if is_shown(step)), None)
 
     def _lanes(self, step: Step, board: ProductStage) -> Iterator[tuple[AccessKind, list[Lane]]]:
         """What the lanes of the focused thread's warp move across the border, by access."""
+        store = next(
+            (one for one in step.accesses
+             if one.kind is not AccessKind.LOAD and one.space is MemorySpace.SHARED), None
+        )  # fmt: skip
+        # By thread the first cell that it stores to.
+        stored = {} if store is None else dict(reversed(self._of_warp(store)))
         for access in step.accesses:
             if access.space is not MemorySpace.GLOBAL or not self._far.has(access.name):
                 continue
-            store = next(
-                (one for one in step.accesses
-                 if one.kind is not AccessKind.LOAD and one.space is MemorySpace.SHARED), None
-            )  # fmt: skip
             group = []
             for thread, cell in self._of_warp(access):
-                near = self._near_box(step, board, thread, store)
+                if store is None:
+                    near = board.sum_box(step, thread)
+                elif thread in stored:
+                    near = board.cell_box(step, array_of(store), stored[thread])
+                else:
+                    near = None
                 if near is None:
                     continue
-                far = self._far.places(step, access.name, [cell])[0]
+                far = self._far.place(step, access.name, cell)
                 row = cell // self._far.columns(access.name)
                 if access.kind is AccessKind.LOAD:
                     group.append(Lane(far, near, (row, round(near[1]))))
@@ -136,16 +144,6 @@ class CrossingsPanel:
         chosen = threads // WARP_SIZE == warp
         return list(zip(threads[chosen].tolist(), cells[chosen].tolist(), strict=True))
 
-    def _near_box(
-        self, step: Step, board: ProductStage, thread: int, store: StepAccess | None
-    ) -> Box | None:
-        """Where a thread's value is on the chip: in the shared array it stores to, or its sum."""
-        if store is None:
-            return board.sum_box(step, thread)
-        cells, threads = store.touched_cells()
-        own = cells[threads == thread]
-        return board.cell_box(step, array_of(store), int(own[0])) if own.size else None
-
     def _fans(self, step: Step, board: ProductStage) -> str:
         """Lines from each cell that the focused thread reads to all threads that read it now."""
         path = ""
@@ -160,7 +158,7 @@ class CrossingsPanel:
             cell = int(own[0])
             if access.space is MemorySpace.GLOBAL:
                 start = (
-                    self._far.places(step, access.name, [cell])[0].box
+                    self._far.place(step, access.name, cell).box
                     if self._far.has(access.name) else None
                 )  # fmt: skip
             else:

@@ -33,7 +33,7 @@ from ui.lecture.board import Boards
 from ui.lecture.cells import Cells, number_size, number_width
 from ui.lecture.colours import fading, mix
 from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, text_width
+from ui.lecture.letters import Letters, cut_name
 
 THINNEST = 10.0  # pixels of a matrix's side
 GAP = 6.0
@@ -61,7 +61,6 @@ class GlobalMemoryPanel:
             name: number_size(cells, reader.longest(self._arrays[name]), letters.small)
             for name, cells in self._maps.items()
         }
-        self._focus = focus_cell(model)
         self._tiles = [self._tiles_of(t) for t in range(model.tile_count)]
         self._shares = self._products_done(boards)
         steps = model.recording.steps
@@ -69,6 +68,8 @@ class GlobalMemoryPanel:
         self._block = np.zeros(product.M * product.N, np.bool_) if last is None else (
             last.reshape(-1)
         )  # fmt: skip
+        self._cell_lines, self._focus_lines = self._draw_cell_lines(), self._draw_focus_lines()
+        self._block_bounds = _bounds(self._maps[product.C], np.flatnonzero(self._block))
 
     def _place(self, areas: Areas) -> dict[str, Cells]:
         """The cells of A, B and C: with room for their numbers, if there is enough."""
@@ -131,21 +132,16 @@ class GlobalMemoryPanel:
         half = 0.65 * self._letters.small
         points = [(a.left, a.top - half), (b.left - 0.5 * half, b.top + half),
                   (c.right, c.bottom + half)]  # fmt: skip
-        names = [self._fitting(name) for name in self._product.names]
+        names = [
+            cut_name(name, self._letters.small, cells.right - cells.left + LEAST_NAME)
+            for name, cells in self._maps.items()
+        ]
         return [
             words([point], [name], self._letters.small, self._palette.ink, align, SANS)
             for point, name, align in zip(
                 points, names, ("middle right", "middle left", "middle left"), strict=True
             )
         ]
-
-    def _fitting(self, name: str) -> str:
-        """A matrix's name, cut where it is longer than its map is wide."""
-        room = self._maps[name].columns * self._maps[name].width + LEAST_NAME
-        shown = name
-        while text_width(shown, self._letters.small, True) > room and len(shown) > 1:
-            shown = f"{shown.removesuffix('…')[:-1]}…"
-        return f"<b>{shown}</b>"
 
     def changing(self, step: Step) -> list[Trace]:
         """The numbers, where the cells have room for them."""
@@ -164,22 +160,22 @@ class GlobalMemoryPanel:
         )
         stored = step.stored.get(self._product.C)
         share = self._shares[step.number]
-        growing = _bounds(c, np.flatnonzero(self._block)) if share else ""
+        growing = self._block_bounds if share else ""
         fetched, unused, touched, own = self._accessed(step)
         return [
             outline(whole, palette.line, 1, palette.cell, "below"),
             *self._tile_shapes(step),
-            outline(_bounds(c, np.flatnonzero(self._block)), palette.faint, 1.5, layer="below"),
+            outline(self._block_bounds, palette.faint, 1.5, layer="below"),
             outline(growing, palette.faint, 1.5, fading(palette, round(share * SHADES) / SHADES),
                     "below"),
             outline("" if stored is None else c.fill(stored.reshape(c.rows, c.columns)),
                     palette.line, 0, palette.done, "below"),
-            outline(self._lines(), palette.paper, 1, layer="below"),
+            outline(self._cell_lines, palette.paper, 1, layer="below"),
             outline(unused, palette.phases[Phase.LOAD], 1.5, layer="below"),
             outline(fetched, palette.phases[Phase.LOAD], 2.5),
             outline(touched, palette.ink, 1.5),
             outline(own, palette.focus, 3),
-            outline(self._focus_lines(), palette.focus, 2),
+            outline(self._focus_lines, palette.focus, 2),
             outline(self._path_along_k(step), palette.faint, 1.5, palette.faint),
             outline(self._racing(step), palette.focus, 3, dash="dot"),
             outline(self._wrong(step), palette.focus, 0, palette.focus),
@@ -192,12 +188,11 @@ class GlobalMemoryPanel:
         current = {multiplied_tile(model, step), loaded_tile(model, step)} - {None}
         end = len(self._tiles) if follows_products(model, step) else 0
         last = max((t for t in current if t is not None), default=end)
-        fills, lit, edges = [""] * count, [""] * count, [""] * count
+        fills, lit = [""] * count, [""] * count
         # Without an inner loop an iteration takes no tile: all that is read has one number.
         for tile, path in enumerate(self._tiles if model.inner is not None else ()):
             if tile in current:
                 lit[tile % count] += path
-                edges[tile % count] += path
             elif tile < last:
                 fills[tile % count] += path
         return [
@@ -207,7 +202,7 @@ class GlobalMemoryPanel:
               for path, edge, colour in zip(lit, palette.tile_edges, palette.tiles, strict=True)),
         ]  # fmt: skip
 
-    def _lines(self) -> str:
+    def _draw_cell_lines(self) -> str:
         """The lines between cells, where these have room for numbers."""
         path = ""
         for name, cells in self._maps.items():
@@ -292,26 +287,22 @@ class GlobalMemoryPanel:
         """The columns of a matrix."""
         return self._maps[name].columns
 
-    def places(self, step: Step, name: str, numbers: list[int]) -> list[Place]:
-        """Where some cells of a matrix stand, for what flies from them or to them."""
+    def place(self, step: Step, name: str, cell: int) -> Place:
+        """Where a cell of a matrix stands, for what flies from it or to it."""
         cells = self._maps[name]
-        texts = self._reader.texts_of(step, self._arrays[name], np.array(numbers, np.int64))
-        size = self._sizes[name] or self._letters.small
-        found = []
-        for number, text in zip(numbers, texts, strict=True):
-            row, column = divmod(number, cells.columns)
-            left, top, right, bottom = cells.box(row, column)
-            found.append(
-                Place(text, ((left + right) / 2, (top + bottom) / 2), (left, top, right, bottom),
-                      size)
-            )  # fmt: skip
-        return found
+        left, top, right, bottom = cells.box(*divmod(cell, cells.columns))
+        middle = (left + right) / 2, (top + bottom) / 2
+        text = self._reader.texts(step, self._arrays[name])[cell]
+        return Place(
+            text, middle, (left, top, right, bottom), self._sizes[name] or self._letters.small
+        )
 
-    def _focus_lines(self) -> str:
+    def _draw_focus_lines(self) -> str:
         """The focused thread's row of A, its column of B and its cell of C."""
-        if self._focus is None:
+        focus = focus_cell(self._model)
+        if focus is None:
             return ""
-        row, column = self._focus
+        row, column = focus
         a, b, c = self._maps.values()
         return a.path(row, 0, 1, a.columns) + b.path(0, column, b.rows, 1) + c.path(row, column)
 

@@ -80,6 +80,14 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
     return width * size * (1.13 if bold else 1.0)
 
 
+def cut_name(name: str, height: float, room: float) -> str:
+    """A name in bold, cut where it is wider than its room."""
+    shown = name
+    while text_width(shown, height, True) > room and len(shown) > 1:
+        shown = f"{shown.removesuffix('…')[:-1]}…"
+    return f"<b>{shown}</b>"
+
+
 def mono_width(count: int, size: float) -> float:
     """How many pixels some letters of the source's font take."""
     return count * size * MONO_WIDTH

@@ -135,6 +135,6 @@ def latencies() -> tuple[int, int] | None:
     Those of the newest recording that has them; None without one.
     """
     for run in recordings().runs:
-        if run.limits is not None and run.limits.latency is not None:
+        if run.limits is not None:
             return round(run.limits.latency.dram), round(run.limits.latency.shared)
     return None

@@ -221,10 +221,9 @@ def crossings_panels(
     """What moves between global memory and the chip, where both have a place of their own."""
     if not any(isinstance(panel, PlacesPanel) for panel in far):
         return []
-    shown_by = {one.panel: one.is_shown for one in on_stage if isinstance(one.panel, ProductStage)}
-    boards = [panel for panel in shown_by if isinstance(panel, ProductStage)]
+    boards = {one.panel: one.is_shown for one in on_stage if isinstance(one.panel, ProductStage)}
     return [
-        CrossingsPanel(model, palette, panel, boards, lambda board, step: shown_by[board](step))
+        CrossingsPanel(model, palette, panel, boards)
         for panel in far if isinstance(panel, GlobalMemoryPanel) and boards
     ]  # fmt: skip
 

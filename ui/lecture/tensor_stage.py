@@ -58,8 +58,7 @@ class TensorStage:
         gap = letters.name
         beside = Rectangle(maps.right + 1.5 * gap, stage.top, stage.right, stage.bottom)
         # Without a product there are no maps, and their place is free.
-        is_free = model.product is None and areas.chip is None
-        taken = stage.top if is_free else maps.bottom + gap
+        taken = stage.top if model.product is None else maps.bottom + gap
         below = Rectangle(stage.left, taken, stage.right, stage.bottom)
         needed = text_width(LABEL, letters.small) + mono_width(BITS + CUT, letters.small)
         is_beside = beside.width >= needed and areas.chip is None
@@ -80,8 +79,7 @@ class TensorStage:
         if areas.chip is not None:
             top = corner.top + 1.6 * self._letters.small
             side = min(corner.bottom - top, areas.stage.width)
-            is_free = self._room.top > corner.top
-            return Rectangle(corner.left, top, corner.left + side, top + side) if is_free else None
+            return Rectangle(corner.left, top, corner.left + side, top + side)
         top = taken + 1.5 * gap
         side = corner.width
         return Rectangle(corner.left, top, corner.right, top + side) if is_beside else None
