@@ -45,7 +45,8 @@ def simulate_in_processes(
         def submit(task: PartTask) -> Future[Part]:
             if len(task.blocks) == launch.blocks:
                 raise NotSplitError(f"it runs its {launch.blocks:,} blocks at once")
-            return pool.submit(_run, task)
+            with _interrupts_held():
+                return pool.submit(_run, task)
 
         try:
             return simulate_in_parts(
@@ -77,9 +78,25 @@ def _processes(kernel: Kernel, launch: Launch, jobs: int) -> Iterator[ProcessPoo
         pool.shutdown(cancel_futures=True)
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold interrupts back, in this thread and in processes started meanwhile.
+
+    The first process ends the others, which would else say that they were interrupted.
+    """
+    if sys.platform == "win32":  # it has no masks of signals
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _prepare(pickled: bytes) -> None:
     """Prepare a process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be held back
     threading.Thread(target=end_with_parent, daemon=True).start()
     _launches.append(pickle.loads(pickled))  # noqa: S301 -- from the process that has started this
 
