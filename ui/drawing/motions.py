@@ -1,4 +1,4 @@
-"""What moves while a scene plays: a value on its way, a wavefront that is served, a barrier's wall.
+"""What moves while a scene plays: a value on its way, a wavefront that is served, a barrier's gate.
 
 Each is drawn by ui/web/player/motions.js upon the picture of its step, for a part of the
 time that the step is shown. The stages give them.
@@ -54,7 +54,7 @@ class Light:
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """A barrier that closes where threads begin to wait, or opens where all have come."""
+    """A barrier's gate: it closes where threads begin to wait, and opens where all have come."""
 
     box: Box
     opens: bool
@@ -64,7 +64,19 @@ class Wall:
         return ["wall", *_rounded(*self.box), int(self.opens)]
 
 
-Motion = Flight | Light | Wall
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A warp that comes from the left to where it stands."""
+
+    box: Box  # where it comes to
+    start: float  # pixels, how far to the right of there it begins: below 0
+
+    def plain(self) -> list[Any]:
+        """As it is sent."""
+        return ["walk", *_rounded(*self.box, self.start)]
+
+
+Motion = Flight | Light | Wall | Walk
 
 
 def fly(starts: Sequence[Place], ends: Sequence[Place]) -> list[Motion]:

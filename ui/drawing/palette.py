@@ -35,6 +35,7 @@ class Palette:
     comment: str  # likewise
     tiles: tuple[str, ...]
     tile_edges: tuple[str, ...]
+    banks: tuple[str, str]  # the first and the last of shared memory; the others are between them
     phases: dict[str, str]  # the timeline's fills; a barrier's stands out from all others
 
     def tile_edge(self, iteration: int) -> str:
@@ -62,6 +63,7 @@ LIGHT = Palette(
     comment="#55606f",
     tiles=("#fec778", "#7fcafb", "#e4de83", "#f6a4d7", "#82dda8", "#b8b4fb"),
     tile_edges=("#8a5a00", "#0b5f96", "#5f5800", "#8f2b7c", "#0a6b45", "#4a43a0"),
+    banks=("#e0f5f3", "#2f8f8a"),
     phases={
         "load": "#0a6be0", "compute": "#888b93", "barrier": "#0f1724", "store": "#189b30",
         "other": "#e2e7ee",
@@ -88,6 +90,7 @@ DARK = Palette(
     comment="#a4afc0",
     tiles=("#7a5400", "#006287", "#635d0b", "#803e71", "#1c5932", "#453c8c"),
     tile_edges=("#f5bb45", "#5db9f1", "#ebed78", "#fe91d0", "#75eca4", "#afb1df"),
+    banks=("#123a38", "#4fc0b8"),
     phases={
         "load": "#1070f0", "compute": "#787e89", "barrier": "#eef2f8", "store": "#189430",
         "other": "#243044",

@@ -83,6 +83,7 @@ class Sheet(Protocol[Shown]):
     timeline: Rectangle  # it covers all steps
     tall: bool  # whether it is fitted to its room's width alone
     has_places: bool  # whether global memory and the chip have a place each, if there is room
+    warps: int  # how many have a row at the foot of the chip
 
     @property
     def panels(self) -> Sequence[Panel[Shown]]:

@@ -1,12 +1,21 @@
-"""The stage of a shared-memory request: the 32 banks, and the wavefronts that serve a warp."""
+"""The stage of a shared-memory request: the array by its banks, and a warp's wavefronts.
+
+Above stands the array, each cell in the colour of its bank; under it the 32 banks as bins, in which
+each word that the warp asks for lies in the row of the wavefront that serves it.
+"""
 
 from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from simulator import Step
-from simulator.language.tree import MemorySpace
+from simulator.language.ctype import Array
+from simulator.language.tree import MemorySpace, Variable
 from simulator.launch import WARP_SIZE
+from simulator.machine.buffers import element_of
 from simulator.observers.transactions import BANKS
 from simulator.recording.requests import Request
 from simulator.sentences.warps import VERBS
@@ -15,17 +24,58 @@ from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Light, Motion
 from ui.drawing.palette import Palette
-from ui.drawing.paths import box
+from ui.drawing.paths import box, px
 from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import ArrayReader
+from ui.lecture.cells import Cells, number_width, window_start
+from ui.lecture.colours import mix
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, markup, text_width
 from ui.lecture.stages import Stages
 from ui.lecture.window import Windows
 
+WORD_BYTES = 4
+PALER = 0.4  # of the paper in the colour of a line that crosses cells
 TALLEST = 2.4  # of a small letter, a wavefront's row
 MIDDLE = 18  # the bank around which it stands how many are idle
 LINES = 5  # of words beside the maps
+LINES_ON_CHIP = 2  # of words above the array, where it has the chip's width
+ARRAY_SHARE = 0.46  # of the height that words leave, the array's cells
+MOST_COLUMNS = 33  # of an array in view: 32 banks and what pads a row
+LEAST_COLUMNS = 8  # likewise
+MOST_ROWS = 32  # likewise
+WIDEST = 3.4  # of a small letter, a cell of the array
+HIGHEST = 2.0  # likewise
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Where a shared array stands, a cell for each word of 4 bytes."""
+
+    cells: Cells  # those in view
+    pitch: int  # words from one row to the next
+    count: int  # words of the whole array
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayView:
+    """The part of a shared array that is in view at a request."""
+
+    grid: Grid
+    base: int  # the array's first word, counted from the start of the block's shared memory
+    start: tuple[int, int]  # the first row and column in view
+
+    def banks(self) -> Array:
+        """int [rows, columns]: the bank of each cell; -1 after the array's end."""
+        cells, (row, column) = self.grid.cells, self.start
+        rows = np.arange(row, row + cells.rows)[:, None]
+        numbers = rows * self.grid.pitch + np.arange(column, column + cells.columns)
+        return np.where(numbers < self.grid.count, (numbers + self.base) % BANKS, -1)
+
+    def place(self, word: int) -> tuple[int, int]:
+        """The row and column in view of a word of shared memory."""
+        row, column = divmod(word - self.base, self.grid.pitch)
+        return row - self.start[0], column - self.start[1]
 
 
 class BanksStage:
@@ -38,15 +88,27 @@ class BanksStage:
         self._model, self._palette, self._letters = model, palette, letters
         self._reader, self._stages = reader, stages
         stage, maps = areas.stage, areas.corner
+        if areas.warps is not None:
+            stage = replace(stage, bottom=areas.warps.bottom)
+        self._lines = LINES if areas.far is None else LINES_ON_CHIP
+        under_words = maps.bottom
+        if areas.far is not None:
+            under_words = stage.top + 1.35 * self._lines * letters.sentence
         self._words = Rectangle(
-            maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom
+            maps.right + 1.5 * letters.name, stage.top, stage.right, under_words
         )
-        self._axis = 2.6 * letters.small  # left of the banks: the wavefronts' numbers
+        left = stage.left + 2.6 * letters.small  # of it: the wavefronts' numbers
+        top, bottom = under_words + 2.2 * letters.name, stage.bottom - 2.2 * letters.small
+        tile = ARRAY_SHARE * (bottom - top)
+        self._bank = (stage.right - left) / MOST_COLUMNS
+        self._room = Rectangle(left, top, stage.right, top + tile)  # of the array
         self._chart = Rectangle(
-            stage.left + self._axis, maps.bottom + 2.4 * letters.name, stage.right,
-            stage.bottom - 1.5 * letters.small,
-        )  # fmt: skip
-        self._bank = self._chart.width / BANKS
+            left, self._room.bottom + 3 * letters.small, left + BANKS * self._bank, bottom
+        )
+        self._heads = Cells(left, self._chart.top - 0.6 * letters.small, self._bank,
+                            0.6 * letters.small, 1, BANKS)  # fmt: skip
+        self._grids = {one.name: self._grid(one) for one in model.recording.shared}
+        self._numbered = [name for name, grid in self._grids.items() if self._is_readable(grid)]
         self._middle = (
             self._chart.left + MIDDLE * self._bank, (self._chart.top + self._chart.bottom) / 2
         )  # fmt: skip
@@ -66,22 +128,26 @@ class BanksStage:
         title, lines = self._describe(step, request)
         points = [
             (self._words.left, self._words.top + letters.sentence * (0.8 + 1.35 * i))
-            for i in range(LINES)
+            for i in range(self._lines)
         ]
         banks = range(0, BANKS, 4)
-        under = [(chart.left + (i + 0.5) * self._bank, chart.bottom + 0.8 * letters.small)
+        under = [(chart.left + (i + 0.5) * self._bank, chart.bottom + 1.3 * letters.small)
                  for i in banks]  # fmt: skip
         numbers = self._wavefront_numbers(request)
         return [
-            words(points, [*title, *lines, *[""] * LINES][:LINES], letters.sentence, palette.ink,
-                  "middle right", SANS),
-            words([(chart.left, chart.top - 0.9 * letters.name)],
-                  [f"the {BANKS} banks, one row per wavefront" if request is not None else ""],
+            words(points, [*title, *lines, *[""] * LINES][: self._lines], letters.sentence,
+                  palette.ink, "middle right", SANS),
+            words([(chart.left, self._room.top - 0.9 * letters.name)], [self._title(request)],
                   letters.name, palette.ink, "middle right", SANS),
             words(under, [str(i) if request is not None else "" for i in banks], letters.small,
                   palette.faint, family=SANS),
             words([(chart.left - 0.5 * letters.small, y) for y, _ in numbers],
                   [text for _, text in numbers], letters.small, palette.faint, "middle left", SANS),
+            *(
+                words(self._grids[name].cells.centres(), self._bank_numbers(name, request),
+                      letters.small, palette.ink)
+                for name in self._numbered
+            ),
             words([self._middle], [self._idle(request)], letters.number, palette.ink,
                   family=SANS),
         ]  # fmt: skip
@@ -112,7 +178,101 @@ class BanksStage:
             outline(columns, palette.line, 0.7),
             outline(others, palette.ink, 0, palette.phases[Phase.BARRIER]),
             outline(own, palette.focus, 0, palette.focus),
+            *(self._tile_shapes(request) if self._grids else []),
         ]
+
+    def _tile_shapes(self, request: Request | None) -> list[Shape]:
+        """The array's words in their banks' colours, those asked for, and where they drop."""
+        palette, chart = self._palette, self._chart
+        paths = [""] * BANKS
+        asked = drops = own = ""
+        if request is not None:
+            view = self._view(request)
+            cells, banks = view.grid.cells, view.banks()
+            paths = [cells.fill(banks == bank) + self._heads.path(0, bank) for bank in range(BANKS)]
+            lane = self._model.thread % WARP_SIZE
+            focused = (
+                set(request.words[lane].tolist()) if lane < request.active.size else set()
+            )  # fmt: skip
+            for word in np.unique(request.words[request.words >= 0]).tolist():
+                row, column = view.place(word)
+                if not (0 <= row < cells.rows and 0 <= column < cells.columns):
+                    continue
+                if word in focused:
+                    own += cells.path(row, column)
+                else:
+                    asked += cells.path(row, column)
+                left, _, right, low = cells.box(row, column)
+                x, end = (left + right) / 2, chart.left + (word % BANKS + 0.5) * self._bank
+                drops += _drop(x, low, end, self._heads.top)
+        return [
+            *(outline(path, palette.line, 0, mix(*palette.banks, bank / (BANKS - 1)), "below")
+              for bank, path in enumerate(paths)),
+            outline(drops, mix(palette.ink, palette.paper, PALER), 1),
+            outline(asked, palette.ink, 2),
+            outline(own, palette.focus, 3),
+        ]  # fmt: skip
+
+    def _grid(self, array: Variable) -> Grid:
+        """Where a shared array stands, as rows of words."""
+        letters, room = self._letters, self._room
+        size = element_of(array.ctype).size
+        *above, last = self._model.shared_shapes.get(array.name, (1,))
+        while above and last * size < LEAST_COLUMNS * WORD_BYTES:  # a row of short vectors
+            last *= above.pop()
+        row_bytes = last * size
+        if row_bytes % WORD_BYTES or (not above and last > MOST_COLUMNS):
+            row_bytes = BANKS * WORD_BYTES
+        pitch = row_bytes // WORD_BYTES
+        count = -(-math.prod((*above, last)) * size // WORD_BYTES)
+        rows, columns = min(-(-count // pitch), MOST_ROWS), min(pitch, MOST_COLUMNS)
+        width = self._bank
+        if pitch < BANKS:
+            width = min(room.width / columns, WIDEST * letters.small)
+        height = min(room.height / rows, HIGHEST * letters.small)
+        cells = Cells(self._chart.left, room.bottom - rows * height, width, height, rows, columns)
+        return Grid(cells, pitch, count)
+
+    def _is_readable(self, grid: Grid) -> bool:
+        """Whether the banks' numbers have room in the cells."""
+        small = self._letters.small
+        return grid.cells.height >= 1.15 * small and grid.cells.width >= number_width(2, small)
+
+    def _view(self, request: Request) -> ArrayView:
+        """The part of the request's array that is in view."""
+        grid = self._grids[request.access.name]
+        lane = self._model.thread % WARP_SIZE
+        lanes = np.flatnonzero(request.active).tolist()
+        first = lane if lane in lanes else lanes[0]
+        word = int(request.words[first].max())
+        offset = int(request.access.offsets[request.threads[first]])
+        within = (offset + request.width - 1) // WORD_BYTES  # the array
+        row, column = divmod(within, grid.pitch)
+        start = (
+            window_start(row, grid.cells.rows, -(-grid.count // grid.pitch)),
+            window_start(column, grid.cells.columns, grid.pitch),
+        )
+        return ArrayView(grid, word - within, start)
+
+    def _bank_numbers(self, name: str, request: Request | None) -> list[str]:
+        """The number of each cell's bank, if the request is one of the array."""
+        if request is None or request.access.name != name:
+            cells = self._grids[name].cells
+            return [""] * (cells.rows * cells.columns)
+        banks = self._view(request).banks().reshape(-1).tolist()
+        return [str(bank) if bank >= 0 else "" for bank in banks]
+
+    def _title(self, request: Request | None) -> str:
+        """What stands above the array, and its banks under it."""
+        if request is None:
+            return ""
+        name = markup(request.access.name)
+        texts = (f"<b>{name}</b> and its {BANKS} banks, one row per wavefront",
+                 f"<b>{name}</b> and its {BANKS} banks", f"<b>{name}</b>")  # fmt: skip
+        room = self._room.width
+        return next(
+            (text for text in texts if text_width(text, self._letters.name) <= room), texts[-1]
+        )
 
     def windows(self, step: Step) -> Windows:
         """None: it shows no array."""
@@ -217,7 +377,7 @@ class BanksStage:
                 "No shared memory here.",
                 "Nothing.",
             )
-            return fit(none, letters.sentence, room, LINES), ()
+            return fit(none, letters.sentence, room, self._lines), ()
         access, waves = request.access, request.wavefront_count
         later = self._stages.subject(step).number - step.number
         when = "Next: " if later > 0 else "Last: " if later else ""
@@ -241,10 +401,16 @@ class BanksStage:
             )  # fmt: skip
         title = fit(
             (f"{who} {cost}", f"{when}{access.name}: {cost}", f"{access.name}: {turns}"),
-            letters.sentence, 0.92 * room, LINES - 1,
+            letters.sentence, 0.92 * room, max(2, self._lines - 1),
         )  # fmt: skip
-        lines = fit(why, letters.sentence, room, LINES - len(title))
+        lines = fit(why, letters.sentence, room, self._lines - len(title))
         return tuple(f"<b>{markup(line)}</b>" for line in title), lines
+
+
+def _drop(x: float, y: float, end_x: float, end_y: float) -> str:
+    """A line from an array's cell down to its bank."""
+    half = (y + end_y) / 2
+    return f"M{px(x)},{px(y)}C{px(x)},{px(half)},{px(end_x)},{px(half)},{px(end_x)},{px(end_y)}"
 
 
 def _cost(request: Request) -> tuple[int, int, int]:

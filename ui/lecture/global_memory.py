@@ -279,6 +279,11 @@ class GlobalMemoryPanel:
                 return Hit(GLOBAL + name, at[0] * cells.columns + at[1])
         return None
 
+    @property
+    def bottom(self) -> float:
+        """Where the lowest matrix ends."""
+        return max(cells.bottom for cells in self._maps.values())
+
     def has(self, name: str) -> bool:
         """Whether an array is one of the matrices."""
         return name in self._maps

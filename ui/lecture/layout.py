@@ -12,6 +12,8 @@ SOURCE_SHARE = 0.37  # of the width
 FAR_SHARE = 0.52  # of what the source leaves: global memory's, the chip has the rest
 TITLE = 1.9  # of a name's letter, the line with a place's name
 BARS = 3.2  # of a small letter, both bars under global memory
+WARP_ROW = 1.7  # likewise, a warp at the foot of the chip
+WARPS_SHARE = 0.22  # of the chip's height, all of them at most
 LINE = 1.42  # of a letter's height, from one line of the source to the next
 TALL_SOURCE_LINES = 13
 LEAST_SOURCE_LINES = 6
@@ -35,6 +37,7 @@ class Areas:
     warp_lines: int  # likewise of its warp
     far: Rectangle | None = None  # the frame of global memory, around the maps
     chip: Rectangle | None = None  # the frame of the chip, around the stage
+    warps: Rectangle | None = None  # the block's warps, at the foot of the chip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +51,16 @@ class LectureAreas(Areas):
     timeline: Rectangle
 
 
-def areas_for(look: Look, has_places: bool = True) -> LectureAreas:
-    """Divide a room into its areas, with places for global memory and the chip or one stage."""
+def areas_for(look: Look, has_places: bool = True, warps: int = 0) -> LectureAreas:
+    """Divide a room into its areas, with places for global memory and the chip or one stage.
+
+    warps is how many have a row at the foot of the chip.
+    """
     letters = letters_for(look)
     if look.width < TALL_WIDTH:
         return _tall(look, letters)
     if has_places:
-        return _wide(look, letters, TEXT_LINES)
+        return _with_warps(_wide(look, letters, TEXT_LINES), letters, warps)
     return _with_one_stage(_wide(look, letters, WITHOUT_ALGEBRA))
 
 
@@ -99,6 +105,16 @@ def _wide(
         warp_lines=warp_lines, far=far, chip=chip, width=width, height=height, tall=False,
         heading=(edge, 0.95 * letters.heading), timeline=timeline,
     )  # fmt: skip
+
+
+def _with_warps(areas: LectureAreas, letters: Letters, warps: int) -> LectureAreas:
+    """The areas with rows of warps under the stage."""
+    if not warps:
+        return areas
+    stage = areas.stage
+    height = min(warps * WARP_ROW * letters.small, WARPS_SHARE * stage.height) + letters.small
+    above = replace(stage, bottom=stage.bottom - height - 0.6 * letters.small)
+    return replace(areas, stage=above, warps=replace(stage, top=stage.bottom - height))
 
 
 def _with_one_stage(areas: LectureAreas) -> LectureAreas:

@@ -192,7 +192,7 @@ class PairSheet:
         self.size = (areas.width, areas.height)
         self.heading = Heading(*areas.heading, self.letters.heading)
         self.timeline = areas.timeline
-        self.tall, self.has_places = areas.tall, False
+        self.tall, self.has_places, self.warps = areas.tall, False, 0
 
     def stage_of(self, step: Pair) -> Stage:
         """The stage that the left step is shown on."""

@@ -18,16 +18,21 @@ from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
-from ui.lecture.layout import BARS, TITLE, Areas
+from ui.lecture.layout import TITLE, Areas
 from ui.lecture.letters import Letters, markup, text_width
 
-BAR = 0.62  # of a small letter, its height
+BAR = 0.62  # of its letter's height, a bar with its words at its right
+HIGH_BAR = 1.1  # likewise, one with its words above it
+HIGH_LINE = 2.7  # likewise, from one of these to the next
 
 
 class PlacesPanel:
     """The frames of both places, their names, the wait for a value there, and the bars."""
 
-    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
+    def __init__(
+        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, bottom: float
+    ) -> None:
+        """bottom is where the matrices end: the bars have the room below them."""
         self._model, self._palette, self._letters = model, palette, letters
         assert areas.far is not None
         assert areas.chip is not None
@@ -35,6 +40,13 @@ class PlacesPanel:
         self._loads, self._naive = global_loads(model), naive_loads(model)
         self._most = max(self._loads[-1] if self._loads else 0,
                          self._naive[-1] if self._naive else 0, 1)  # fmt: skip
+        end = self._far.bottom - 0.7 * letters.small
+        each = (end - bottom - 2 * letters.small) / 2
+        size = min(each / HIGH_LINE, letters.name)
+        self._has_words_above = size >= letters.small
+        self._size = size if self._has_words_above else letters.small
+        self._line = (HIGH_LINE if self._has_words_above else 1.35) * self._size
+        self._top = end - 2 * self._line
 
     def static(self) -> list[Trace]:
         """The names, and how long a value takes from each place."""
@@ -72,13 +84,18 @@ class PlacesPanel:
         return traces
 
     def changing(self, step: Step) -> list[Trace]:
-        """The counts beside the bars, all at the right, so that only texts change."""
+        """The counts above the bars, or at their right: only texts change."""
         letters, palette = self._letters, self._palette
-        bars = self._bars(step)
-        points = [(self._end, (bar.top + bar.bottom) / 2) for bar, _ in bars]
+        left = self._far.left + 0.7 * letters.name
+        above = (0.5 * HIGH_LINE - 0.5 * HIGH_BAR - 0.2) * self._size
+        points = [
+            (left, bar.top - above) if self._has_words_above
+            else (self._end, (bar.top + bar.bottom) / 2)
+            for bar, _ in self._bars(step)
+        ]  # fmt: skip
         return [
-            words(points, [text for _, text in bars], letters.small, palette.ink, "middle left",
-                  SANS)
+            words(points, [text for _, text in self._bars(step)], self._size, palette.ink,
+                  "middle right" if self._has_words_above else "middle left", SANS)
         ]  # fmt: skip
 
     @property
@@ -87,20 +104,19 @@ class PlacesPanel:
 
     def _bars(self, step: Step) -> list[tuple[Rectangle, str]]:
         """Each bar, and its words."""
-        letters = self._letters
         kernel = markup(self._model.recording.kernel.name)
         rows = [(f"{kernel} loads", self._loads[step.number])]
         if self._naive is not None and kernel != "naive":
             rows.insert(0, ("naive loads", self._naive[step.number]))
-        left = self._far.left + 0.7 * letters.name
-        longest = max(text_width(f"{name} {self._most:,}", letters.small) for name, _ in rows)
-        room = max(20.0, self._end - longest - 10 - left)
-        top = self._far.bottom - BARS * letters.small
-        line = 1.35 * letters.small
+        left = self._far.left + 0.7 * self._letters.name
+        if self._has_words_above:
+            room, down, high = self._end - left, 0.7 * self._line, HIGH_BAR
+        else:
+            longest = max(text_width(f"{name} {self._most:,}", self._size) for name, _ in rows)
+            room, down, high = max(20.0, self._end - longest - 10 - left), 0.5 * self._line, BAR
         found = []
         for i, (name, count) in enumerate(rows):
-            middle = top + (i + 0.5) * line
-            half = 0.5 * BAR * letters.small
+            middle, half = self._top + i * self._line + down, 0.5 * high * self._size
             found.append(
                 (Rectangle(left, middle - half, left + room * count / self._most, middle + half),
                  f"{name} {count:,}")

@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Protocol
 
 from simulator import Step
-from simulator.language.tree import MemorySpace
+from simulator.language.tree import Barrier, MemorySpace
+from simulator.launch import WARP_SIZE
+from simulator.recording.barriers import absent
 from ui.analysis.products import has_tensor_core
 from ui.analysis.scene_model import (
     SceneModel,
@@ -42,7 +44,7 @@ from ui.lecture.sentence import SentencePanel
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages
 from ui.lecture.tensor_stage import TensorStage
-from ui.lecture.threads_stage import ThreadsStage
+from ui.lecture.threads_stage import GatePanel, ThreadsStage
 from ui.lecture.timeline import LectureTimeline, key_width
 from ui.lecture.window import Windows
 
@@ -137,16 +139,24 @@ def _board_rule(
 ) -> Callable[[Step], bool]:  # fmt: skip
     """At which steps the board of the nearest product stays on the chip.
 
-    Not where a stage is pinned, nor where the values of a run without the fault are shown.
+    Not where a stage is pinned, nor where the values of a run without the fault are shown, nor at a
+    barrier to which threads never come: where they are is told in words.
     """
     product = model.product
     if product is None or areas.far is None or pinned is not None or not any(True for _ in boards):
         return lambda _: False
     result = ArrayName(product.C, MemorySpace.GLOBAL)
-    return lambda step: (
-        stages.of(step) in BOARD_STAGES and reader.wrong_access(step) is None
-        and reader.right_texts(step, result) is None
-    )  # fmt: skip
+
+    def is_on_board(step: Step) -> bool:
+        stage = stages.of(step)
+        if stage is Stage.THREADS:
+            return areas.warps is not None and not absent(model.recording, step)
+        return (
+            stage in BOARD_STAGES and reader.wrong_access(step) is None
+            and reader.right_texts(step, result) is None
+        )  # fmt: skip
+
+    return is_on_board
 
 
 def stage_panels(
@@ -173,18 +183,25 @@ def stage_panels(
         first = [OnStage(stages, (Stage.COPY, Stage.STORE, Stage.PRODUCT), arrays)]
     else:
         first = [
-            OnStage(stages, BOARD_STAGES,
+            OnStage(stages, (*BOARD_STAGES, Stage.THREADS),
                     ProductStage(model, palette, letters, areas, reader, boards, board),
                     lambda step: stages.of(step) is not Stage.PRODUCT and not with_board(step))
             for board in boards
         ]  # fmt: skip
         copy = CopyStage(model, model.product, palette, letters, areas, reader, stages)
         first.append(OnStage(stages, (Stage.COPY, Stage.STORE), copy, with_board))
+    gate = [] if areas.warps is None else [
+        OnStage(stages, tuple(Stage), GatePanel(model, palette, letters, areas.warps),
+                lambda step: stages.of(step) is Stage.BANKS
+                or (stages.of(step) is Stage.THREADS and not with_board(step)))
+    ]  # fmt: skip
     return [
         *first,
+        *gate,
         OnStage(stages, (Stage.BANKS,),
                 BanksStage(model, palette, letters, areas, reader, stages)),
-        OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas)),
+        OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas),
+                with_board),
         OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas),
                 with_board),
         *(
@@ -205,14 +222,12 @@ def global_memory_panels(
     boards: Boards,
 ) -> list[Panel[Step]]:  # fmt: skip
     """The frames of global memory and the chip, and A, B and C, if matrices are multiplied."""
-    panels: list[Panel[Step]] = []
-    if areas.far is not None:
-        panels.append(PlacesPanel(model, palette, letters, areas))
-    if model.product is not None:
-        panels.append(
-            GlobalMemoryPanel(model, model.product, palette, letters, areas, reader, boards)
-        )
-    return panels
+    if model.product is None:
+        return []
+    matrices = GlobalMemoryPanel(model, model.product, palette, letters, areas, reader, boards)
+    if areas.far is None:
+        return [matrices]
+    return [PlacesPanel(model, palette, letters, areas, matrices.bottom), matrices]
 
 
 def crossings_panels(
@@ -235,7 +250,8 @@ class LectureSheet:
         palette = PALETTES[look.theme]
         self.letters: Letters = letters_for(look)
         self.has_places = model.product is not None
-        self.areas: LectureAreas = areas_for(look, self.has_places)
+        self.warps = 0 if look.stage is Stage.THREADS else _warps_at_barriers(model)
+        self.areas: LectureAreas = areas_for(look, self.has_places, self.warps)
         letters, areas = self.letters, self.areas
         reader = ArrayReader(model)
         boards = Boards(model, reader)
@@ -282,6 +298,13 @@ class LectureSheet:
         if not self.areas.tall:
             room -= self._key_width
         return fit_title(texts, self.letters.heading, room)
+
+
+def _warps_at_barriers(model: SceneModel) -> int:
+    """How many warps a block has, or 0 where no barrier makes one wait for another."""
+    recording = model.recording
+    has_barrier = any(isinstance(step.statement, Barrier) for step in recording.steps)
+    return -(-recording.launch.threads // WARP_SIZE) if has_barrier else 0
 
 
 def fit_title(texts: list[str], size: float, room: float) -> str:

@@ -51,11 +51,12 @@ def find_frames(figure: Figure, look: Look, mark: Mark, is_pair: bool) -> list[R
 def _areas(figure: Figure, look: Look, mark: Mark, is_pair: bool) -> list[Rectangle]:
     """Where a mark is, however much is drawn there."""
     if not is_pair:
-        areas = areas_for(look, figure["layout"]["meta"]["places"])
+        meta = figure["layout"]["meta"]
+        areas = areas_for(look, meta["places"], meta["warps"])
         if mark is Mark.LINE:
             return [_current_line(figure, areas.source, PALETTES[look.theme].current_line)]
-        area: Rectangle = getattr(areas, mark.value)
-        return [area]
+        area: Rectangle | None = getattr(areas, mark.value)
+        return [areas.stage if area is None else area]
     pair = areas_for_pair(look)
     if mark is Mark.TIMELINE:
         return [pair.timeline]

@@ -17,6 +17,7 @@ class Mark(StrEnum):
     SOURCE = "source"
     LINE = "line"  # the current one, with its values
     STAGE = "stage"
+    WARPS = "warps"  # before the gate; the stage where they have no place of their own
     MAPS = "maps"  # of A, B and C, in the stage's corner
     SENTENCE = "sentence"
     LEDGER = "ledger"

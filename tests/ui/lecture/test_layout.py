@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -196,7 +197,10 @@ def test_what_a_stage_draws_stays_within_it(number: int, stage: Stage) -> None:
     for width, height, presenting in CROWDED:
         look = Look(stage=stage, width=width, height=height, presenting=presenting)
         lecture, texts = of_size(number, look), 0
-        area = lecture.sheet.areas.stage
+        areas = lecture.sheet.areas
+        area = areas.stage
+        if areas.warps is not None:
+            area = replace(area, bottom=areas.warps.bottom)
         for step in spread(lecture.steps, 4):
             traces, shapes = lecture.drawn_stage(step)
             for trace in traces:

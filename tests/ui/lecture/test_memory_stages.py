@@ -121,7 +121,7 @@ def test_a_warps_sectors(query: dict[str, Any], line: str, sectors: int, used: i
 
 
 def marks(lecture: Lecture, step: Step) -> list[Box]:
-    return [box for shape in lecture.panel(BanksStage).shapes(step)[3:] for box in seen(shape)]
+    return [box for shape in lecture.panel(BanksStage).shapes(step)[3:5] for box in seen(shape)]
 
 
 @EACH
@@ -159,7 +159,7 @@ def test_each_word_has_a_mark_in_its_bank_and_each_wavefront_a_row(number: int) 
         assert len(drawn) == len(served)
         assert sorted(map(turn_and_bank, drawn)) == sorted((i, word % 32) for i, word in served)
         assert len(rows) == request.wavefront_count
-        whole, used, _, others, own = panel.shapes(step)
+        whole, used, _, others, own, *_ = panel.shapes(step)
         lane = set(request.words[lecture.model.thread % 32].tolist())
         assert sorted(map(turn_and_bank, seen(own))) == sorted(
             (turn, word % 32) for turn, word in served if word in lane
@@ -220,10 +220,38 @@ def test_a_conflict_of_32_ways_is_32_rows_in_one_column() -> None:
         assert len({top for _, top, *_ in drawn}) == len(drawn) == 32
         text = text_of(lecture, step, BanksStage)
         assert "Warp 0 reads Bs: 32-way bank conflict, 32 wavefronts." in text
-        [bank] = {
-            byte // 4 % 32 for a in step.accesses if a.name == "Bs" for byte in lanes(lecture, a)
-        }
-        assert f"Its 32 words are in bank {bank}, which serves them one after another." in text
+
+
+@pytest.mark.parametrize(
+    ("kernel", "tile"),
+    [("transposed", 32), ("padded", 32), ("swizzled", 32), ("padded", 8), ("tiled_double", 8),
+     ("transposed", 16)],
+)  # fmt: skip
+def test_each_word_that_is_asked_for_has_its_banks_colour_and_drops_into_it(
+    kernel: str, tile: int
+) -> None:
+    lecture = of_query(BANKS, kernel=kernel, M=32, N=32, K=32, TILE=tile)
+    panel = lecture.panel(BanksStage)
+    width = panel._chart.width / 32
+    for step in spread(lecture.steps_of("acc +="), 4):
+        asked = [r for r in requests(lecture.recording, step, 0) if r.access.space == "shared"]
+        request = max(
+            asked, key=lambda r: (r.degree, r.wavefront_count, len(set(r.words.flat) - {-1}))
+        )
+        banks = sorted(word % 32 for word in set(request.words.flat) - {-1})
+        by_bank, (drops, others, own) = panel.shapes(step)[5:37], panel.shapes(step)[37:]
+        cells = [centre(box) for shape in (others, own) for box in seen(shape)]
+        coloured = [
+            bank
+            for x, y in cells
+            for bank, shape in enumerate(by_bank)
+            for left, top, right, bottom in seen(shape)
+            if left < x < right and top < y < bottom
+        ]
+        assert sorted(coloured) == banks
+        ends = re.findall(r"([\d.]+),[\d.]+(?=M|$)", drops["path"])
+        assert sorted(int((float(x) - panel._chart.left) / width) for x in ends) == banks
+        assert len({shape["fillcolor"] for shape in by_bank}) == 32
 
 
 def test_no_line_of_a_bank_goes_through_words() -> None:
@@ -269,7 +297,7 @@ def test_a_step_that_asks_nothing_of_shared_memory_says_so() -> None:
 
 def lanes_of(panel: ThreadsStage, step: Step, which: int) -> set[int]:
     """The threads whose cells a shape of the stage fills."""
-    found, width = [], panel._cells.width
+    found, width = [], panel.rows.cells.width
     for left, top, right, bottom in seen(panel.shapes(step)[which]):  # small neighbours are joined
         for i in range(round((right - left) / width) or 1):
             found.append(panel.hit(step, left + (i + 0.5) * width, (top + bottom) / 2))
@@ -315,7 +343,7 @@ def test_who_waits_and_who_runs(query: dict[str, Any], warps: int, schedule: str
         assert panel.hit(step, *centre(seen(panel.shapes(step)[3])[0])) == Hit(
             "thread", lecture.model.thread
         )
-        assert bool(seen(panel.shapes(step)[4])) == (is_barrier and not is_open)
+        assert bool(seen(panel.shapes(step)[4])) == (bool(waits) and not is_open)
         text = text_of(lecture, step, ThreadsStage)
         states = panel.changing(step)[-1]["text"]
         assert [state == "waits" for state in states] == [

@@ -21,7 +21,7 @@ from ui.drawing.sheet import Panel
 from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.sheet import OnStage
 from ui.lecture.source_window import SourceWindow
-from ui.lecture.threads_stage import ThreadsStage
+from ui.lecture.threads_stage import GatePanel, ThreadsStage
 from ui.lecture.timeline import LectureTimeline
 
 FOLLOWING: list[Any] = [
@@ -76,7 +76,7 @@ def test_only_one_stage_is_on_the_sheet(number: int) -> None:
     for step in spread(lecture.steps, 12):
         shown = 0
         for panel in lecture.sheet.panels:
-            if isinstance(panel, OnStage):
+            if isinstance(panel, OnStage) and not isinstance(panel.panel, GatePanel):
                 texts = {text for trace in panel.changing(step) for text in trace["text"]}
                 paths = {shape["path"] for shape in panel.shapes(step)}
                 is_empty = texts == {SPACE} and paths == {"M0,0Z"}
@@ -222,7 +222,7 @@ def test_a_row_of_the_source_is_its_line_also_under_the_values(
 def test_the_threads_stage_finds_every_thread(number: int) -> None:
     lecture = of_size(number, Look(stage=Stage.THREADS))
     panel, threads = lecture.panel(ThreadsStage), lecture.recording.launch.threads
-    hits = [panel.hit(lecture.steps[0], x, y) for x, y in panel._cells.centres()]
+    hits = [panel.hit(lecture.steps[0], x, y) for x, y in panel.rows.cells.centres()]
     assert [hit for hit in hits if hit is not None] == [Hit("thread", t) for t in range(threads)]
 
 

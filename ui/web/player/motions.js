@@ -63,8 +63,18 @@ const MOTIONS = {
       ),
     ];
   },
+  walk(layer, time, left, top, right, bottom, start) {
+    const cover = covering(layer, "cover", [left, top, right, bottom]);
+    return [
+      covering(layer, "walking", [left, top, right, bottom]).animate(
+        { transform: [`translateX(${start}px)`, "none"] },
+        { duration: time, easing: "ease-in-out", fill: "forwards" },
+      ),
+      cover.animate({ opacity: [1, 1] }, time),
+    ];
+  },
   wall(layer, time, left, top, right, bottom, opens) {
-    const sizes = ["scaleX(0)", "scaleX(1)"];
+    const sizes = ["scaleY(0)", "scaleY(1)"];
     return [
       covering(layer, "wall", [left, top, right, bottom]).animate(
         { transform: opens ? sizes.reverse() : sizes },
