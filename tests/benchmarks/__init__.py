@@ -1,0 +1,1 @@
+"""Instruments that print or write what a person judges; no test runs them."""
