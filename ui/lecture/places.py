@@ -7,6 +7,7 @@ the naive kernel would have loaded for the same products.
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 from gpu.recorded import recordings
 from simulator import Step
@@ -21,6 +22,7 @@ from ui.drawing.sheet import Rectangle
 from ui.lecture.layout import TITLE, Areas
 from ui.lecture.letters import Letters, markup, text_width
 
+ROWS = 2  # of bars
 BAR = 0.62  # of its letter's height, a bar with its words at its right
 HIGH_BAR = 1.1  # likewise, one with its words above it
 HIGH_LINE = 2.7  # likewise, from one of these to the next
@@ -41,12 +43,12 @@ class PlacesPanel:
         self._most = max(self._loads[-1] if self._loads else 0,
                          self._naive[-1] if self._naive else 0, 1)  # fmt: skip
         end = self._far.bottom - 0.7 * letters.small
-        each = (end - bottom - 2 * letters.small) / 2
+        each = (end - bottom - 2 * letters.small) / ROWS
         size = min(each / HIGH_LINE, letters.name)
         self._has_words_above = size >= letters.small
         self._size = size if self._has_words_above else letters.small
         self._line = (HIGH_LINE if self._has_words_above else 1.35) * self._size
-        self._top = end - 2 * self._line
+        self._top = end - ROWS * self._line
 
     def static(self) -> list[Trace]:
         """The names, and how long a value takes from each place."""
@@ -91,10 +93,10 @@ class PlacesPanel:
         points = [
             (left, bar.top - above) if self._has_words_above
             else (self._end, (bar.top + bar.bottom) / 2)
-            for bar, _ in self._bars(step)
+            for _, bar, _ in self._bars(step)
         ]  # fmt: skip
         return [
-            words(points, [text for _, text in self._bars(step)], self._size, palette.ink,
+            words(points, [text for *_, text in self._bars(step)], self._size, palette.ink,
                   "middle right" if self._has_words_above else "middle left", SANS)
         ]  # fmt: skip
 
@@ -102,8 +104,8 @@ class PlacesPanel:
     def _end(self) -> float:
         return self._far.right - 0.7 * self._letters.name
 
-    def _bars(self, step: Step) -> list[tuple[Rectangle, str]]:
-        """Each bar, and its words."""
+    def _bars(self, step: Step) -> list[tuple[Rectangle, Rectangle, str]]:
+        """The most that a bar can be, the bar, and its words; the kernel's own is the last."""
         kernel = markup(self._model.recording.kernel.name)
         rows = [(f"{kernel} loads", self._loads[step.number])]
         if self._naive is not None and kernel != "naive":
@@ -115,22 +117,22 @@ class PlacesPanel:
             longest = max(text_width(f"{name} {self._most:,}", self._size) for name, _ in rows)
             room, down, high = max(20.0, self._end - longest - 10 - left), 0.5 * self._line, BAR
         found = []
-        for i, (name, count) in enumerate(rows):
+        for i, (name, count) in enumerate(rows, ROWS - len(rows)):
             middle, half = self._top + i * self._line + down, 0.5 * high * self._size
-            found.append(
-                (Rectangle(left, middle - half, left + room * count / self._most, middle + half),
-                 f"{name} {count:,}")
-            )  # fmt: skip
+            whole = Rectangle(left, middle - half, left + room, middle + half)
+            bar = replace(whole, right=left + room * count / self._most)
+            found.append((whole, bar, f"{name} {count:,}"))
         return found
 
     def shapes(self, step: Step) -> list[Shape]:
         """Both frames, and the bars."""
         palette = self._palette
-        bars = [bar for bar, _ in self._bars(step)]
-        first, second = (bars[0], bars[1]) if len(bars) == 2 else (None, bars[0])
+        bars = self._bars(step)
+        first, second = (bars[0][1], bars[1][1]) if len(bars) == ROWS else (None, bars[0][1])
         return [
             outline(_frame(self._far), palette.line, 1.5, palette.far, "below"),
             outline(_frame(self._chip), palette.line, 1.5, palette.near, "below"),
+            outline("".join(_frame(whole) for whole, *_ in bars), palette.line, 1),
             outline("" if first is None else _frame(first), palette.faint, 0, palette.line),
             outline(_frame(second), palette.ink, 0, palette.ink),
         ]

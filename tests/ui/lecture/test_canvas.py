@@ -70,7 +70,7 @@ def test_the_bars_are_as_long_as_what_the_block_has_loaded(query: dict[str, Any]
             expected.insert(0, f"naive loads {naive[step.number]:,}")
         assert texts == expected
         for shape, count in zip(
-            panel.shapes(step)[2:], (naive[step.number], loads[step.number]), strict=True
+            panel.shapes(step)[3:], (naive[step.number], loads[step.number]), strict=True
         ):
             for left, _, right, _ in seen(shape):
                 if count:
