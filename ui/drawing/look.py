@@ -16,6 +16,7 @@ class Stage(StrEnum):
     REGISTERS = "registers"  # what the focused thread holds
     STORE = "store"  # into C
     TENSOR = "tensor"  # how the tensor core adds up a cell
+    GRID = "grid"  # the blocks and the tiles that each makes; shown only where it is pinned
     COSTS = "costs"  # what the steps have cost so far; shown only where it is pinned
 
 

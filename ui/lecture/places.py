@@ -32,9 +32,14 @@ class PlacesPanel:
     """The frames of both places, their names, the wait for a value there, and the bars."""
 
     def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, bottom: float
-    ) -> None:
-        """bottom is where the matrices end: the bars have the room below them."""
+        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, bottom: float,
+        has_grid: bool,
+    ) -> None:  # fmt: skip
+        """The bars have the room below the bottom, where the matrices end.
+
+        has_grid is whether the chip's place shows the whole grid instead.
+        """
+        self._has_grid = has_grid
         self._model, self._palette, self._letters = model, palette, letters
         assert areas.far is not None
         assert areas.chip is not None
@@ -62,6 +67,8 @@ class PlacesPanel:
                 for text, cycles in zip(("far", "near"), waits, strict=True)
             )
         name = f"On the chip: block {format_index(block, launch.grid)}"
+        if self._has_grid:
+            name, chip_wait = "The grid and the GPU", ""
         traces = []
         for frame, title, wait in (
             (self._far, "Global memory", far_wait), (self._chip, name, chip_wait)

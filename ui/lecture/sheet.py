@@ -34,6 +34,7 @@ from ui.lecture.copy_stage import CopyStage
 from ui.lecture.costs_stage import CostsStage
 from ui.lecture.crossings import CrossingsPanel
 from ui.lecture.global_memory import GlobalMemoryPanel
+from ui.lecture.grid_stage import GridStage
 from ui.lecture.layout import Areas, LectureAreas, areas_for
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import Letters, letters_for, text_width
@@ -210,7 +211,11 @@ def stage_panels(
             if pinned is Stage.TENSOR or has_tensor_core(model.recording) else []
         ),
         *(
-            # Only pinned: other figures need not carry it.
+            # Only pinned: other figures need not carry it, nor the costs.
+            [OnStage(stages, (Stage.GRID,), GridStage(model, palette, letters, with_maps))]
+            if pinned is Stage.GRID else []
+        ),
+        *(
             [OnStage(stages, (Stage.COSTS,), CostsStage(model, palette, letters, areas))]
             if pinned is Stage.COSTS else []
         ),
@@ -219,15 +224,18 @@ def stage_panels(
 
 def global_memory_panels(
     model: SceneModel, palette: Palette, letters: Letters, areas: Areas, reader: ArrayReader,
-    boards: Boards,
+    boards: Boards, has_grid: bool = False,
 ) -> list[Panel[Step]]:  # fmt: skip
-    """The frames of global memory and the chip, and A, B and C, if matrices are multiplied."""
+    """The frames of global memory and the chip, and A, B and C, if matrices are multiplied.
+
+    has_grid is whether the whole grid stands in the chip's place.
+    """
     if model.product is None:
         return []
     matrices = GlobalMemoryPanel(model, model.product, palette, letters, areas, reader, boards)
     if areas.far is None:
         return [matrices]
-    return [PlacesPanel(model, palette, letters, areas, matrices.bottom), matrices]
+    return [PlacesPanel(model, palette, letters, areas, matrices.bottom, has_grid), matrices]
 
 
 def crossings_panels(
@@ -250,14 +258,15 @@ class LectureSheet:
         palette = PALETTES[look.theme]
         self.letters: Letters = letters_for(look)
         self.has_places = model.product is not None
-        self.warps = 0 if look.stage is Stage.THREADS else _warps_at_barriers(model)
+        self.warps = 0 if look.stage in (Stage.THREADS, Stage.GRID) else _warps_at_barriers(model)
         self.areas: LectureAreas = areas_for(look, self.has_places, self.warps)
         letters, areas = self.letters, self.areas
         reader = ArrayReader(model)
         boards = Boards(model, reader)
         stages = Stages(model, boards, look.stage)
         self._key_width = key = key_width(model, letters)
-        far = global_memory_panels(model, palette, letters, areas, reader, boards)
+        far = global_memory_panels(model, palette, letters, areas, reader, boards,
+                                   look.stage is Stage.GRID)  # fmt: skip
         on_stage = stage_panels(
             model, palette, letters, areas, reader, boards, stages, look.stage
         )  # fmt: skip

@@ -93,7 +93,7 @@ class Stages:
                 return self._of_accesses(step) is Stage.STORE
             case Stage.TENSOR:
                 return multiplication(step) is not None
-            case Stage.PRODUCT | Stage.THREADS | Stage.REGISTERS | Stage.COSTS:
+            case Stage.PRODUCT | Stage.THREADS | Stage.REGISTERS | Stage.GRID | Stage.COSTS:
                 return True
             case _:
                 assert_never(stage)

@@ -24,6 +24,7 @@ STAGES = {
     Stage.REGISTERS: "registers",
     Stage.STORE: "store into C",
     Stage.TENSOR: "tensor core",
+    Stage.GRID: "grid of blocks",
     Stage.COSTS: "costs",
 }
 KEY = "scene"  # of the stepper, and of what it reports in the session state

@@ -1,0 +1,93 @@
+"""The stage of the grid, against counts from the launch and the recorded GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpu.recorded import recordings
+from simulator import Step
+from tests.ui.lecture.lectures import Lecture, of_query, seen, spread
+from ui.drawing.look import Look, Stage
+from ui.lecture.grid_stage import GridStage
+from ui.lecture.places import PlacesPanel
+
+GRID = Look(stage=Stage.GRID)
+DEVICE = recordings().runs[0].device
+COLOURS = 6  # of tiles
+
+QUERIES = [
+    {"kernel": "tiled", "M": 16, "N": 16, "K": 16, "TILE": 4, "bx": 2, "by": 1},
+    {"kernel": "tiled", "M": 64, "N": 64, "K": 16, "TILE": 2, "bx": 9, "by": 30},
+    {"kernel": "tiled", "M": 8, "N": 8, "K": 8, "TILE": 8},
+    {"kernel": "naive", "M": 64, "N": 48, "K": 8},
+]
+
+
+def shapes(lecture: Lecture, step: Step) -> list[Any]:
+    return [seen(shape) for shape in lecture.panel(GridStage).shapes(step)]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_each_multiprocessor_of_a_wave_has_a_block(query: dict[str, Any]) -> None:
+    lecture = of_query(GRID, **query)
+    panel, launch = lecture.panel(GridStage), lecture.recording.launch
+    threads = -(-launch.threads // 32) * 32
+    shared = sum(array.nbytes for array in lecture.steps[0].shared.values()) + 1024
+    held = min(
+        DEVICE.threads_per_multiprocessor // threads, 32,
+        (DEVICE.shared_bytes_per_block + 1024) // shared,
+    )  # fmt: skip
+    assert panel._held == held
+    *_, every, busy, own = shapes(lecture, lecture.steps[0])
+    area = panel._gpu
+    assert area is not None
+    cells = sum(round((right - left) / area.width) for left, _, right, _ in every)
+    assert cells == DEVICE.multiprocessors
+    size = held * DEVICE.multiprocessors
+    x, y, _ = lecture.recording.block
+    wave = (y * launch.grid[0] + x) // size
+    blocks = min(size, launch.blocks - wave * size)
+    cells = sum(round((right - left) / area.width) for left, _, right, _ in busy)
+    assert cells == min(blocks, DEVICE.multiprocessors)
+    assert len(own) == 1
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_blocks_row_of_a_and_column_of_b_fill_tile_by_tile(query: dict[str, Any]) -> None:
+    lecture = of_query(GRID, **query)
+    panel = lecture.panel(GridStage)
+    x, y, _ = lecture.recording.block
+    tiles = lecture.model.tiles_of_k
+    for step in spread(lecture.steps, 12):
+        drawn = shapes(lecture, step)
+        past = [box for boxes in drawn[1 : 1 + COLOURS] for box in boxes]
+        now = [box for boxes in drawn[1 + COLOURS : 1 + 2 * COLOURS] for box in boxes]
+        for left, top, right, bottom in past + now:
+            at = (left + right) / 2, (top + bottom) / 2
+            a, b = panel._a.at(*at), panel._b.at(*at)
+            assert (a is not None and a[0] == y) or (b is not None and b[1] == x)
+        if tiles is None or tiles.count == 1:
+            assert (len(past), len(now)) == (2, 0)
+        else:
+            tile = tiles.multiplied[step.number]
+            after = tiles.count if step.number >= tiles.first_product else 0
+            assert len(past) == 2 * (after if tile is None else tile)
+            assert len(now) == 2 * (tile is not None)
+        [outlined] = drawn[1 + 2 * COLOURS + 3]
+        assert panel._c.at((outlined[0] + outlined[2]) / 2, (outlined[1] + outlined[3]) / 2) == (
+            y, x
+        )  # fmt: skip
+
+
+def test_the_chips_place_is_named_for_the_grid() -> None:
+    lecture = of_query(GRID, **QUERIES[0])
+    names = [text for trace in lecture.panel(PlacesPanel).static() for text in trace["text"]]
+    assert "<b>The grid and the GPU</b>" in names
+
+
+def test_waves_are_counted() -> None:
+    lecture = of_query(GRID, **QUERIES[1])
+    texts = " ".join(lecture.panel(GridStage).changing(lecture.steps[0])[0]["text"])
+    assert "1,024 blocks" in texts

@@ -1,0 +1,241 @@
+"""The stage of the grid: which block owns which tile of C, and how blocks share the GPU in waves.
+
+B stands above C and A to its left, each in tiles: a block's row of tiles of A and its column of
+tiles of B, in the order in which it multiplies them, make its tile of C. Under them stand the
+multiprocessors of the newest recorded GPU with the blocks of the shown block's wave.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gpu.device import Device
+from gpu.recorded import recordings
+from simulator import Step
+from simulator.language.ctype import Array
+from simulator.launch import WARP_SIZE
+from ui.analysis.scene_model import SceneModel, follows_products, multiplied_tile
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.motions import Motion
+from ui.drawing.palette import Palette
+from ui.drawing.sheet import Rectangle
+from ui.lecture.cells import Cells, number_width
+from ui.lecture.colours import mix
+from ui.lecture.layout import Areas
+from ui.lecture.letters import Letters, fit
+from ui.lecture.window import Windows
+
+LINES = 2  # of words above the matrices, and above the multiprocessors
+GRID_SHARE = 0.6  # of the height that words leave, the matrices'
+LARGEST = 4.0  # of a small letter, a tile
+GAP = 5.0
+MOST_TILES = 64  # in a row: more are drawn as one
+SHADES = 3  # of waves that follow one another
+BLOCKS_PER_MULTIPROCESSOR = 32  # CUDA C++ Programming Guide, compute capability 9.0 and 10.0
+RESERVED = 1024  # bytes of shared memory for each block, likewise
+
+
+class GridStage:
+    """The blocks of the launch, and the multiprocessors that run them."""
+
+    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
+        self._model, self._palette, self._letters = model, palette, letters
+        stage, maps = areas.stage, areas.corner
+        launch = model.recording.launch
+        self._across, self._down, deep = launch.grid
+        x, y, z = model.recording.block
+        self._block = y, x
+        self._devices = [run.device for run in recordings().runs]
+        self._held = resident_blocks(model, self._devices[0]) if self._devices else 0
+        count = self._across * self._down
+        first = z * count
+        self._waves = np.zeros((self._down, self._across), np.int64)
+        self._wave = self._wave_blocks = 0
+        if self._held:
+            size = self._held * self._devices[0].multiprocessors
+            self._waves = (np.arange(first, first + count) // size).reshape(self._waves.shape)
+            self._wave = int(self._waves[y, x])
+            self._wave_count = -(-count * deep // size)
+            self._wave_blocks = min(size, count * deep - self._wave * size)
+        self._words = Rectangle(
+            maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom
+        )
+        line = 1.35 * letters.sentence
+        top = stage.top + LINES * line if areas.far is not None else maps.bottom
+        free = stage.bottom - top - LINES * line - letters.small
+        self._terms = 0 if model.product is None else 1
+        if model.tiles_of_k is not None:
+            self._terms = min(model.tile_count, MOST_TILES)
+        self._place(Rectangle(stage.left, top, stage.right, top + GRID_SHARE * free))
+        below = top + GRID_SHARE * free + letters.small
+        self._below = Rectangle(stage.left, below, stage.right, below + LINES * line)
+        self._gpu = self._place_gpu(
+            Rectangle(stage.left, self._below.bottom, stage.right, stage.bottom)
+        )
+
+    def _place(self, room: Rectangle) -> None:
+        """The tiles of A and of B, and the blocks of C."""
+        terms, gap = self._terms, GAP if self._terms else 0.0
+        size = min(
+            (room.width - gap) / (terms + self._across), (room.height - gap) / (terms + self._down),
+            LARGEST * self._letters.small,
+        )  # fmt: skip
+        x, y = room.left + terms * size + gap, room.top + terms * size + gap
+        self._a = Cells(room.left, y, size, size, self._down, terms)
+        self._b = Cells(x, room.top, size, size, terms, self._across)
+        self._c = Cells(x, y, size, size, self._down, self._across)
+
+    def _place_gpu(self, room: Rectangle) -> Cells | None:
+        """A cell for each multiprocessor, in as square cells as there is room for."""
+        if not self._devices or room.height <= 0:
+            return None
+        count = self._devices[0].multiprocessors
+        rows = max(1, round(math.sqrt(count * room.height / room.width)))
+        columns = -(-count // rows)
+        size = min(room.width / columns, room.height / rows)
+        return Cells(room.left, room.top, size, size, rows, columns)
+
+    def matches(self, step: Step) -> bool:
+        """Whether the stage can show a step: any."""
+        return True
+
+    def static(self) -> list[Trace]:
+        """Nothing."""
+        return []
+
+    def changing(self, step: Step) -> list[Trace]:
+        """What the block owns and how many run at once, in words, and the tiles' names."""
+        palette, letters = self._palette, self._letters
+        line = 1.35 * letters.sentence
+        texts, points = [], []
+        for lines, area in (
+            (self._describe_grid(), self._words),
+            (self._describe_gpu(), self._below),
+        ):
+            shown = fit(lines, letters.sentence, area.width, LINES)
+            texts += [*shown, *[""] * LINES][:LINES]
+            points += [(area.left, area.top + 0.6 * line + i * line) for i in range(LINES)]
+        names, at = self._tile_names()
+        return [
+            words(points, texts, letters.sentence, palette.ink, "middle right", SANS),
+            words(at, names, letters.small, palette.ink, family=SANS),
+        ]
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """The tiles that are multiplied, each block's wave, and the multiprocessors."""
+        palette, (y, x) = self._palette, self._block
+        tile = None if self._terms == 1 else multiplied_tile(self._model, step)
+        if self._terms == 1:
+            done = 1  # the whole row of A and column of B
+        elif tile is None:
+            done = self._terms if follows_products(self._model, step) else 0
+        else:
+            done = tile
+        band = [
+            (self._a.path(y, t) + self._b.path(t, x), t) for t in range(self._terms)
+        ]  # fmt: skip
+        colours = len(palette.tiles)
+        now = "" if tile is None or tile >= self._terms else band[tile][0]
+        shades = [mix(palette.cell, palette.line, 0.25 + 0.5 * i / SHADES) for i in range(SHADES)]
+        return [
+            outline(self._a.whole() + self._b.whole(), palette.line, 0.7, palette.cell, "below"),
+            *(outline("".join(path for path, t in band[:done] if t % colours == i),
+                      palette.line, 0, mix(palette.tiles[i], palette.paper, 0.5), "below")
+              for i in range(colours)),
+            *(outline(now if tile is not None and tile % colours == i else "",
+                      palette.tile_edges[i], 3, palette.tiles[i], "below")
+              for i in range(colours)),
+            *(outline(self._c.fill(self._waves % SHADES == i), palette.line, 0.7, shade, "below")
+              for i, shade in enumerate(shades)),
+            outline(self._c.path(y, x), palette.focus, 4),
+            *self._gpu_shapes(shades[self._wave % SHADES]),
+        ]  # fmt: skip
+
+    def _gpu_shapes(self, shade: str) -> list[Shape]:
+        """The multiprocessors, those that have a block, and the one that has the block shown."""
+        palette, gpu = self._palette, self._gpu
+        if gpu is None or not self._held:
+            return []
+        count = self._devices[0].multiprocessors
+        y, x = self._block
+        x_y_z = self._model.recording.block[2] * self._down * self._across
+        own = (x_y_z + y * self._across + x) % (self._held * count) % count
+        numbers = np.arange(gpu.rows * gpu.columns).reshape(gpu.rows, gpu.columns)
+        return [
+            outline(gpu.fill(numbers < count), palette.line, 0.7, palette.cell, "below"),
+            outline(gpu.fill(numbers < min(count, self._wave_blocks)), palette.line, 0.7, shade,
+                    "below"),
+            outline(gpu.path(*divmod(own, gpu.columns)), palette.focus, 3),
+        ]  # fmt: skip
+
+    def windows(self, step: Step) -> Windows:
+        """None: it shows no array."""
+        return ()
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """Nothing can be clicked."""
+        return None
+
+    def motions(self, step: Step) -> list[Motion]:
+        """Nothing."""
+        return []
+
+    def _tile_names(self) -> tuple[list[str], list[tuple[float, float]]]:
+        """The names of the block's tiles, where they have room."""
+        y, x = self._block
+        size = self._letters.small
+        separate = "," if max(self._across, self._down, self._terms) > 10 else ""
+        A, B, C = self._model.product.names if self._model.product is not None else ("", "", "")
+        named = [(self._c, (y, x), f"{C}{y}{separate}{x}")]
+        named += [(self._a, (y, t), f"{A}{y}{separate}{t}") for t in range(self._terms)]
+        named += [(self._b, (t, x), f"{B}{t}{separate}{x}") for t in range(self._terms)]
+        longest = max(len(name) for *_, name in named)
+        if self._c.width < number_width(longest, size) or self._c.height < 1.2 * size:
+            return [], []
+        points = [cells.centres()[row * cells.columns + column]
+                  for cells, (row, column), _ in named]  # fmt: skip
+        return [name for *_, name in named], points
+
+    def _describe_grid(self) -> tuple[str, ...]:
+        y, x = self._block
+        count = self._model.recording.launch.blocks
+        if count == 1:
+            return ("The grid is one block.",)
+        terms = f": {self._terms} tiles of A by {self._terms} of B" if self._terms > 1 else ""
+        return (f"Block ({x}, {y}), one of {count:,}, makes its tile of C{terms}.",
+                f"Block ({x}, {y}) of {count:,} makes its tile of C.",
+                f"Block ({x}, {y}) of {count:,}.")  # fmt: skip
+
+    def _describe_gpu(self) -> tuple[str, ...]:
+        """How many of the blocks run at once."""
+        if not self._held:
+            return ()
+        device = self._devices[0]
+        busy = min(device.multiprocessors, self._wave_blocks)
+        idle = device.multiprocessors - busy
+        wave = "" if self._wave_count == 1 else f"Wave {self._wave + 1} of {self._wave_count:,}: "
+        blocks = f"{self._wave_blocks:,} block{'s' * (self._wave_blocks > 1)}"
+        end = f"{idle} idle" if idle else f"up to {self._held} on each"
+        return (f"{wave}{blocks} at once on {device.name}'s {device.multiprocessors} "
+                f"multiprocessors, {end}.",
+                f"{wave}{blocks} on {device.multiprocessors} multiprocessors, {end}.",
+                f"{blocks}, {end}.")  # fmt: skip
+
+
+def resident_blocks(model: SceneModel, device: Device) -> int:
+    """The most blocks of a launch that a multiprocessor holds by their threads and shared memory.
+
+    Registers, which the compiler gives, may allow fewer.
+    """
+    launch = model.recording.launch
+    warps = -(-launch.threads // WARP_SIZE)
+    by_threads = device.threads_per_multiprocessor // (warps * WARP_SIZE)
+    values: list[Array] = list(model.recording.steps[0].shared.values()) if (
+        model.recording.steps
+    ) else []  # fmt: skip
+    shared = sum(one.nbytes for one in values) + RESERVED
+    by_shared = (device.shared_bytes_per_block + RESERVED) // shared
+    return max(1, min(by_threads, by_shared, BLOCKS_PER_MULTIPROCESSOR))
