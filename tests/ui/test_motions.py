@@ -40,7 +40,8 @@ def test_a_number_flies_between_cells_that_show_it(number: int) -> None:
             assert left < one.end[0] < right
             assert top < one.end[1] < bottom
             areas = lecture.sheet.areas
-            assert any(place.contains(*one.start) for place in (areas.maps, areas.stage))
+            places = [areas.maps, areas.stage, areas.warps]
+            assert any(place.contains(*one.start) for place in places if place is not None)
             traces, _ = lecture.drawn(step)
             shown = {
                 (round(x, 1), round(y, 1)): text

@@ -28,6 +28,7 @@ from ui.lecture.arrays import array_of
 from ui.lecture.colours import mix
 from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.product_stage import ProductStage
+from ui.lecture.threads_stage import GatePanel
 
 HEAD = 7.0  # pixels, of an arrow's head
 BEND = 0.5  # of the way, where an arrow's curve has its handles
@@ -51,11 +52,11 @@ class CrossingsPanel:
 
     def __init__(
         self, model: SceneModel, palette: Palette, far: GlobalMemoryPanel,
-        boards: Mapping[ProductStage, Callable[[Step], bool]],
+        boards: Mapping[ProductStage, Callable[[Step], bool]], gate: GatePanel | None,
     ) -> None:  # fmt: skip
-        """boards says of each board at which steps it is shown."""
+        """boards says of each board at which steps it is shown; gate has the warps, if any."""
         self._model, self._palette = model, palette
-        self._far, self._boards = far, boards
+        self._far, self._boards, self._gate = far, boards, gate
 
     def static(self) -> list[Trace]:
         """Nothing."""
@@ -121,6 +122,8 @@ class CrossingsPanel:
             for thread, cell in self._of_warp(access):
                 if store is None:
                     near = board.sum_box(step, thread)
+                    if near is None and board.has_own_sums:
+                        near = self._lane_box(step, thread)
                 elif thread in stored:
                     near = board.cell_box(step, array_of(store), stored[thread])
                 else:
@@ -136,6 +139,10 @@ class CrossingsPanel:
                     group.append(Lane(source, far.box, (round(near[1]), row)))
             if group:
                 yield access.kind, group
+
+    def _lane_box(self, step: Step, thread: int) -> Box | None:
+        """Where a thread stands among the warps, for what it loads into its registers."""
+        return None if self._gate is None else self._gate.rows.box(step, thread)
 
     def _of_warp(self, access: StepAccess) -> list[tuple[int, int]]:
         """Each thread of the focused one's warp with the cell that it accesses."""

@@ -216,6 +216,11 @@ class ProductStage:
         )
         return [*fly(left, sums), *fly(top, sums)]
 
+    @property
+    def has_own_sums(self) -> bool:
+        """Whether the sums are many of the focused thread, not one of each."""
+        return self._board.sums.own
+
     def cell_box(self, step: Step, array: ArrayName, cell: int) -> Box | None:
         """Where a factor's cell stands; None if it is not in view."""
         windows = zip((self._left, self._top), self._contents(step)[:2], strict=True)

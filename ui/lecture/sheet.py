@@ -245,8 +245,9 @@ def crossings_panels(
     if not any(isinstance(panel, PlacesPanel) for panel in far):
         return []
     boards = {one.panel: one.is_shown for one in on_stage if isinstance(one.panel, ProductStage)}
+    gate = next((one.panel for one in on_stage if isinstance(one.panel, GatePanel)), None)
     return [
-        CrossingsPanel(model, palette, panel, boards)
+        CrossingsPanel(model, palette, panel, boards, gate)
         for panel in far if isinstance(panel, GlobalMemoryPanel) and boards
     ]  # fmt: skip
 

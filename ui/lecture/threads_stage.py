@@ -130,7 +130,7 @@ class GatePanel:
     def __init__(
         self, model: SceneModel, palette: Palette, letters: Letters, area: Rectangle
     ) -> None:
-        self._rows = WarpRows(model, palette, letters, area)
+        self.rows = WarpRows(model, palette, letters, area)
 
     def matches(self, step: Step) -> bool:
         """Whether it can show a step: any."""
@@ -142,11 +142,11 @@ class GatePanel:
 
     def changing(self, step: Step) -> list[Trace]:
         """The warps' names."""
-        return [self._rows.names()]
+        return [self.rows.names()]
 
     def shapes(self, step: Step) -> list[Shape]:
         """The warps before the gate."""
-        return self._rows.shapes(step)
+        return self.rows.shapes(step)
 
     def windows(self, step: Step) -> Windows:
         """None: it shows no array."""
@@ -154,8 +154,8 @@ class GatePanel:
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """The thread under a point."""
-        return self._rows.hit(step, x, y)
+        return self.rows.hit(step, x, y)
 
     def motions(self, step: Step) -> list[Motion]:
         """The warps that come to the gate, and the gate."""
-        return self._rows.motions(step)
+        return self.rows.motions(step)

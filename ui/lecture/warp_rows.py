@@ -104,6 +104,11 @@ class WarpRows:
             outline(idle, palette.line, 0, palette.line),
         ]  # fmt: skip
 
+    def box(self, step: Step, thread: int) -> Box:
+        """Where a thread's lane stands."""
+        warp, lane = divmod(thread, WARP_SIZE)
+        return self._row(step, warp).box(0, lane)
+
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """The thread under a point."""
         for warp in range(self.warps):

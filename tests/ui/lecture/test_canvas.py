@@ -19,11 +19,13 @@ from tests.ui.lecture.lectures import Lecture, of_query, seen, spread
 from ui.analysis.loads import global_loads, naive_loads
 from ui.drawing.canvas import SPACE, Shape
 from ui.drawing.look import Look, Stage
+from ui.drawing.motions import Flight
 from ui.drawing.palette import LIGHT
 from ui.lecture.crossings import CrossingsPanel
 from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.places import PlacesPanel
 from ui.lecture.product_stage import ProductStage
+from ui.lecture.threads_stage import GatePanel
 
 QUERIES: list[dict[str, Any]] = [
     {"kernel": "tiled", "M": 8, "N": 8, "K": 8, "TILE": 4},
@@ -197,3 +199,17 @@ def test_a_phone_has_no_place_for_two() -> None:
     assert not list(lecture.panels(CrossingsPanel))
     step: Step = lecture.steps[-1]
     assert lecture.panel(GlobalMemoryPanel).changing(step) == []
+
+
+def test_what_is_loaded_into_registers_goes_to_the_lanes_of_the_warp() -> None:
+    lecture = of_query(kernel="vectors", M=16, N=16, K=16)
+    panel, gate = lecture.panel(CrossingsPanel), lecture.panel(GatePanel)
+    step = next(
+        step for step in lecture.steps
+        if any(a.space is MemorySpace.GLOBAL and a.components == 4 for a in step.accesses)
+    )  # fmt: skip
+    [access] = [a for a in step.accesses if a.space is MemorySpace.GLOBAL]
+    ends = {flight.cell for flight in panel.motions(step) if isinstance(flight, Flight)}
+    threads = {thread for _, thread in of_warp(lecture, access)}
+    assert ends == {gate.rows.box(step, thread) for thread in threads}
+    assert len(panel.motions(step)) == 4 * len(threads)
