@@ -363,7 +363,8 @@ class BanksStage:
             (chart.top + share * chart.height - half, str(round(share * count)))
             for share in (0.25, 0.5, 0.75, 1.0)
         ]
-        quarters = [(chart.top + half, "1"), *quarters]
+        has_room = 0.25 * chart.height > 2.5 * letters.small  # between the first two
+        quarters = [(chart.top + half, "1" if has_room else ""), *quarters]
         return [*numbers, *((y, text if count > few else "") for y, text in quarters)]
 
     def _describe(
