@@ -34,7 +34,7 @@ from ui.drawing.hit import Hit
 from ui.drawing.look import Stage
 from ui.drawing.viewport import USUAL
 from ui.scene import scene
-from ui.view.presets import Preset, launch, presets, source
+from ui.view.presets import Preset, launch, preset_sentence, presets, source
 from ui.view.view_url import View, from_query, to_query
 from ui.view.what_if import SWITCHES
 
@@ -369,12 +369,15 @@ def test_a_preset_says_what_to_look_at(visit: Open) -> None:
     for preset in presets()[:2]:
         page.get_by_role("button", name="Presets").click()
         page.get_by_role("button", name=preset.name, exact=True).click()
-        expect(page.locator(".st-key-sentence")).to_have_text(preset.text)
+        expect(page.locator(".st-key-sentence")).to_have_text(preset_sentence(preset))
         expect(page.get_by_role("button", name=preset.name, exact=True)).to_be_hidden()
         settled(page, **to_query(preset.view))
     page.get_by_role("combobox", name="Kernel").click()
     page.get_by_role("option").filter(has_text="Padded").click()
     expect(page.locator(".st-key-sentence")).to_have_text(catalogue()["padded"].teaches)
+    address = urlencode(to_query(presets()[1].view))
+    page = ready(visit(f"/step?{address}"))
+    expect(page.locator(".st-key-sentence")).to_have_text(preset_sentence(presets()[1]))
 
 
 @pytest.mark.deep

@@ -41,8 +41,7 @@ def draw_view() -> None:
     view, places = draw_controls(previous)
     nearest, notices = read_address(to_query(view))
     if notices:  # for example a block with too many threads
-        state = step_state()
-        mailbox().request(nearest, notices, state.preset, begins=state.begins)
+        mailbox().request(nearest, notices, begins=step_state().begins)
         st.rerun()
     store_view(view)
     state, key = step_state(), figure_key(view)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import streamlit as st
 
 from ui.run.displayed_hazard import DisplayedHazard
-from ui.view.presets import Preset
 from ui.view.view_url import View, to_query
 
 STEP_PAGE = "ui/pages/step.py"
@@ -19,7 +18,6 @@ class Requested:
 
     view: View
     notices: tuple[str, ...]
-    preset: Preset | None  # its sentence stands above the view
     displayed: DisplayedHazard | None  # the hazard at which it begins
     line: int | None  # the line of the text at which its thread begins; else the view's own step
     begins: bool  # at its first beat, which only its run tells, in place of the view's own step
@@ -36,11 +34,11 @@ class Mailbox:
     requested: Requested | None = None
 
     def request(
-        self, view: View, notices: tuple[str, ...] = (), preset: Preset | None = None,
-        displayed: DisplayedHazard | None = None, line: int | None = None, begins: bool = False,
+        self, view: View, notices: tuple[str, ...] = (), displayed: DisplayedHazard | None = None,
+        line: int | None = None, begins: bool = False,
     ) -> None:  # fmt: skip
-        """Show a view, as a preset's, from the next script run on."""
-        self.requested = Requested(view, notices, preset, displayed, line, begins)
+        """Show a view from the next script run on."""
+        self.requested = Requested(view, notices, displayed, line, begins)
 
 
 def open_view(view: View) -> None:

@@ -28,7 +28,7 @@ def restore_view() -> View:
     elif is_history_navigation() or not state.has_recent_address(query):
         view, notices = read_address(query)
         if notices or is_history_navigation() or not is_same_but_step(view, state.view):
-            mailbox().request(view, notices, state.preset)
+            mailbox().request(view, notices)
         else:  # the stepper writes its step into the address
             state.view = view
     else:

@@ -116,7 +116,7 @@ def choose_kernel(view: View, name: str) -> None:
     broken = catalogue().everything[name]
     if isinstance(broken, Broken):
         notices = (f"This kernel cannot be shown: {broken}",)
-        mailbox().request(view, notices, step_state().preset)
+        mailbox().request(view, notices)
     else:
         chosen = with_kernel(view, name)
         mailbox().request(chosen, begins=sizes(chosen) != sizes(opening_view(name)))
@@ -217,7 +217,7 @@ def draw_presets(are_pairs: bool) -> None:
             list_broken([] if are_pairs else [preset])
         elif (preset.view.comparison is not None) == are_pairs:
             st.button(
-                preset.name, on_click=mailbox().request, args=(preset.view, (), preset),
+                preset.name, on_click=mailbox().request, args=(preset.view,),
                 help=preset.text, width="stretch", key=f"preset_{preset.name}",
             )  # fmt: skip
 

@@ -13,6 +13,7 @@ from ui.run.mailbox import mailbox
 from ui.step.controls import RIGHT
 from ui.step.state import step_state
 from ui.view import shown_kernel
+from ui.view.presets import preset_sentence
 from ui.view.view_url import View
 from ui.web_page.browser import browser_theme
 from ui.web_page.plain_text import plain_text
@@ -40,7 +41,9 @@ def draw_sentence(view: View, reports: tuple[Report, ...]) -> None:
         text = f"{RIGHT}{text}" if displayed.side else text
     kind = f"hazard {browser_theme()}" if displayed is not None and preset is None else "idea"
     with st.container(key="sentence", horizontal=True, vertical_alignment="center"):
-        st.html(f"<p class='{kind}'>{html.escape(text if preset is None else preset.text)}</p>")
+        if preset is not None:
+            text = preset_sentence(preset)
+        st.html(f"<p class='{kind}'>{html.escape(text)}</p>")
         if displayed is not None:
             draw_show_button(view, displayed, "show_hazard")
 

@@ -134,5 +134,5 @@ def handle_click(opened: Opened, click: Click) -> None:
             step_state().order += 1
         store_view(clicked)
     else:
-        mailbox().request(clicked, (), state.preset)
+        mailbox().request(clicked)
         st.rerun()

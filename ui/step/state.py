@@ -19,7 +19,7 @@ import streamlit as st
 from ui.drawing.look import Look
 from ui.run.compute import first_beat, recording_key
 from ui.run.mailbox import Requested
-from ui.view.presets import Preset
+from ui.view.presets import Preset, presets
 from ui.view.view_url import DEFAULT, ComparedScene, View, to_query
 from ui.web_page.browser import browser_theme, known_viewport
 from ui.web_page.popover import is_popover
@@ -72,7 +72,8 @@ class StepState:
 
     def show(self, requested: Requested, view: View) -> None:
         """Set every control to a requested view, and the stepper to its step."""
-        self.view, self.notices, self.preset = view, requested.notices, requested.preset
+        self.view, self.notices = view, requested.notices
+        self.preset = next((one for one in presets() if one.view == view), self.preset)
         self.controls += 1
         self.order += 1
         self.begins = requested.begins
@@ -116,7 +117,7 @@ class StepState:
         return explanation if explained == recording_key(view) else ""
 
     def shown_preset(self, view: View) -> Preset | None:
-        """The preset whose story a view still tells."""
+        """The preset that was opened, by its button or its address, while its story is told."""
         if self.preset is not None and story_key(self.preset.view) != story_key(view):
             self.preset = None
         return self.preset

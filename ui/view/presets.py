@@ -46,6 +46,11 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     view: dict[str, str | int]
 
 
+def preset_sentence(preset: Preset) -> str:
+    """What to look at, and at which step: so it is true at every step."""
+    return f"At step {preset.view.step + 1}: {preset.text}"
+
+
 def presets() -> tuple[Preset, ...]:
     """The presets that can be shown, in the order of the file."""
     return tuple(every_preset().values())
