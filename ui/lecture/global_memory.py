@@ -29,11 +29,11 @@ from ui.drawing.motions import Place
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
 from ui.lecture.arrays import ArrayName, ArrayReader
-from ui.lecture.board import Boards
+from ui.lecture.board import Boards, sums_of_threads
 from ui.lecture.cells import Cells, number_size, number_width
 from ui.lecture.colours import fading, mix
 from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, cut_name
+from ui.lecture.letters import Letters, cut_name, text_width
 
 THINNEST = 10.0  # pixels of a matrix's side
 GAP = 6.0
@@ -63,6 +63,7 @@ class GlobalMemoryPanel:
         }
         self._tiles = [self._tiles_of(t) for t in range(model.tile_count)]
         self._shares = self._products_done(boards)
+        self._axes = _axes(model)
         steps = model.recording.steps
         last = steps[-1].stored.get(product.C) if steps else None
         self._block = np.zeros(product.M * product.N, np.bool_) if last is None else (
@@ -127,7 +128,7 @@ class GlobalMemoryPanel:
         return [done / max(1, count) for done in counts]
 
     def static(self) -> list[Trace]:
-        """The names."""
+        """The names, and which way a thread's x and y go in C."""
         a, b, c = self._maps.values()
         half = 0.65 * self._letters.small
         points = [(a.left, a.top - half), (b.left - 0.5 * half, b.top + half),
@@ -136,6 +137,16 @@ class GlobalMemoryPanel:
             cut_name(name, self._letters.small, cells.right - cells.left + LEAST_NAME)
             for name, cells in self._maps.items()
         ]
+        small = self._letters.small
+        room = c.right - c.left - text_width(names[2], small) - half
+        axes = next((text for text in self._axes if text_width(text, small) <= room), "")
+        return [
+            words([(c.left, c.bottom + 0.8 * small)], [axes], small, self._palette.faint,
+                  "middle right", SANS),
+            *self._draw_names(points, names),
+        ]  # fmt: skip
+
+    def _draw_names(self, points: list[tuple[float, float]], names: list[str]) -> list[Trace]:
         return [
             words([point], [name], self._letters.small, self._palette.ink, align, SANS)
             for point, name, align in zip(
@@ -310,6 +321,23 @@ class GlobalMemoryPanel:
         row, column = focus
         a, b, c = self._maps.values()
         return a.path(row, 0, 1, a.columns) + b.path(0, column, b.rows, 1) + c.path(row, column)
+
+
+def _axes(model: SceneModel) -> tuple[str, ...]:
+    """Which way a thread's x and y go in C, in wordings from the longest; () if neither is plain.
+
+    A thread is (x, y), and a cell [row][column]: usually x goes along a row.
+    """
+    cells, _ = sums_of_threads(model)
+    across, down, _ = model.recording.launch.block
+    if across < 2 or down < 2:
+        return ()
+    ways = [tuple((cells[thread] - cells[0]).tolist()) for thread in (1, across)]
+    if ways == [(0, 1), (1, 0)]:
+        return ("x → column, y ↓ row", "x →, y ↓")
+    if ways == [(1, 0), (0, 1)]:
+        return ("x ↓ row, y → column", "x ↓, y →")
+    return ()
 
 
 def _divide(room: float, first: int, second: int) -> tuple[float, float]:

@@ -21,6 +21,7 @@ from ui.drawing.canvas import SPACE, Shape
 from ui.drawing.look import Look, Stage
 from ui.drawing.motions import Flight
 from ui.drawing.palette import LIGHT
+from ui.lecture.board import sums_of_threads
 from ui.lecture.crossings import CrossingsPanel
 from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.places import PlacesPanel
@@ -213,3 +214,15 @@ def test_what_is_loaded_into_registers_goes_to_the_lanes_of_the_warp() -> None:
     threads = {thread for _, thread in of_warp(lecture, access)}
     assert ends == {gate.rows.box(step, thread) for thread in threads}
     assert len(panel.motions(step)) == 4 * len(threads)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "axes"), [("naive", "x → column, y ↓ row"), ("uncoalesced", "x ↓ row, y → column")]
+)
+def test_which_way_x_and_y_go_is_said_beside_c(kernel: str, axes: str) -> None:
+    lecture = of_query(kernel=kernel, M=32, N=32, K=8)
+    texts = [text for t in lecture.panel(GlobalMemoryPanel).static() for text in t["text"]]
+    assert axes in texts
+    cells, _ = sums_of_threads(lecture.model)
+    row, column = cells[1] - cells[0]
+    assert (row, column) == ((0, 1) if kernel == "naive" else (1, 0))
