@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator import Step
+from simulator.recording.navigation import beats
 from ui.analysis.hazard_steps import steps_with_hazards
 from ui.analysis.pairs import Pair
 from ui.analysis.scene_model import Phase, SceneModel, iteration_noun, multiplied_tile, warp_alone
@@ -26,6 +27,8 @@ MARK, LEAST_MARK = 0.16, 2.5  # half the mark's width: of a small letter, and pi
 ABOVE = 3  # pixels of the mark above the columns
 BELOW = 4  # pixels of it below the columns of one recording
 HAZARD, PAIR_HAZARD = 5, 4  # pixels, half the width of a hazard's triangle
+TICK = 3  # pixels, the height of a beat's bar below the columns
+NARROW = 3  # pixels, columns under which beats that follow one another have one bar
 BAND = 0.28  # of a small letter: the row of the iterations' colours
 PHASES_BELOW = 2.2 * BAND  # likewise, from the timeline's top to the row of the phases
 PAIR_BAND = 0.3  # of a row's height: likewise where there are two rows
@@ -94,6 +97,7 @@ class Timeline:
     ) -> None:
         self._palette, self._letters, self._box, self._rows = palette, letters, area, rows
         self._below = below
+        self._beats = ""  # of a recording of its own
         # Once: a long recording has many.
         self._hazards = "".join(row.hazards() for row in rows)
 
@@ -108,6 +112,7 @@ class Timeline:
         half = max(LEAST_MARK, MARK * self._letters.small)
         mark = box(x - half, area.top - ABOVE, x + half, area.bottom + self._below)
         return [
+            outline(self._beats, palette.faint, 0, palette.faint),
             outline(self._hazards, palette.paper, 0.5, palette.focus),
             outline(mark, palette.paper, 1, palette.focus),
         ]
@@ -132,6 +137,7 @@ class LectureTimeline(Timeline):
         )  # fmt: skip
         super().__init__(palette, letters, area, [row], BELOW)
         self._model, self._row = model, row
+        self._beats = self._draw_beats()
         self._heading = areas.heading[1]
         self._key_left = None if areas.tall else areas.width - key
 
@@ -144,6 +150,20 @@ class LectureTimeline(Timeline):
             words(points, names, self._letters.small, palette.ink, "middle right", SANS),
             *self._key(),
         ]  # fmt: skip
+
+    def _draw_beats(self) -> str:
+        """A bar under each beat; where columns are narrow, under each run of them."""
+        area, width = self._box, self._row.width
+        numbers = np.array(beats(self._model.recording, self._model.positions), np.int64)
+        gap = min(1.0, 0.2 * width)
+        path = ""
+        for run in np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1):
+            pieces = [run] if width < NARROW else np.split(run, run.size) if run.size else []
+            for piece in pieces:
+                if piece.size:
+                    left, right = area.left + piece[0] * width, area.left + (piece[-1] + 1) * width
+                    path += box(left + gap, area.bottom + 2, right - gap, area.bottom + 2 + TICK)
+        return path
 
     def _key(self) -> list[Trace]:
         """What the columns' colours mean, at the upper right of the sheet where it has room."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.ui.lecture.lectures import of_query
+from simulator.recording.navigation import beats
+from tests.ui.lecture.lectures import of_query, seen
 from ui.drawing.look import Look
 from ui.lecture.letters import text_width
 from ui.lecture.timeline import LectureTimeline
@@ -70,6 +71,18 @@ def test_the_marks_of_all_hazards_are_drawn_once() -> None:
     """Drawn at each step, those of a recording of 12,000 steps took most of its animation."""
     lecture = of_query(Look(), **TWO_WARPS, edits="first-barrier", schedule="ascending")
     timeline = lecture.panel(LectureTimeline)
-    first, last = (timeline.shapes(lecture.steps[i])[0]["path"] for i in (0, -1))
+    first, last = (timeline.shapes(lecture.steps[i])[1]["path"] for i in (0, -1))
     assert first.count("Z") > 1
     assert first is last
+
+
+def test_a_bar_stands_below_each_beat() -> None:
+    lecture = of_query(Look(), kernel="tiled", M=8, N=8, K=8, TILE=4)
+    timeline = lecture.panel(LectureTimeline)
+    area = lecture.sheet.timeline
+    width = (area.right - area.left) / len(lecture.steps)
+    bars = seen(timeline.shapes(lecture.steps[0])[0])
+    found = [int(((left + right) / 2 - area.left) / width) for left, _, right, _ in bars]
+    assert found == list(beats(lecture.recording, lecture.model.positions))
+    assert len(found) == 17
+    assert all(top >= area.bottom for _, top, _, _ in bars)
