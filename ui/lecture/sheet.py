@@ -273,7 +273,7 @@ class LectureSheet:
         )  # fmt: skip
         self._crossings = crossings_panels(model, palette, far, on_stage)
         self.panels: list[Panel[Step]] = [
-            SourceWindow(model, palette, letters, areas),
+            SourceWindow(model, palette, letters, areas, kept=_kept_lines(model, look)),
             *far,
             *on_stage,
             *self._crossings,
@@ -308,6 +308,13 @@ class LectureSheet:
         if not self.areas.tall:
             room -= self._key_width
         return fit_title(texts, self.letters.heading, room)
+
+
+def _kept_lines(model: SceneModel, look: Look) -> frozenset[int]:
+    """Where the banks are pinned, the declarations of shared arrays: a padded row is seen there."""
+    if look.stage is not Stage.BANKS:
+        return frozenset()
+    return frozenset(array.span.line for array in model.recording.shared)
 
 
 def _warps_at_barriers(model: SceneModel) -> int:

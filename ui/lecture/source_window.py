@@ -46,14 +46,18 @@ GAP = Row(0, "", ("⋯", *("" for _ in COLOURS[1:])), is_pinned=True)  # below p
 class SourceWindow:
     """The rows of the kernel's text around the current line.
 
-    What a what-if has changed stands above them where no line of it is among them.
+    What a what-if has changed, or is kept in view, stands above them where no line of it is among
+    them.
     """
 
     def __init__(
         self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas,
-        differing: frozenset[int] = frozenset(),
+        differing: frozenset[int] = frozenset(), kept: frozenset[int] = frozenset(),
     ) -> None:  # fmt: skip
-        """The lines `differing` stand out: the scene beside this one has others."""
+        """The lines `differing` stand out: the scene beside this one has others.
+
+        Of those in `kept` one is always in view, if there is room.
+        """
         self._model, self._palette, self._letters = model, palette, letters
         self._box = areas.source
         self._height = LINE * letters.source
@@ -63,14 +67,16 @@ class SourceWindow:
         self._columns = int((self._box.right - self._code) / letter)
         self._value_columns = int((self._box.right - self._code) / (MONO_WIDTH * letters.values))
         self._rows = _rows(model.recording.kernel.text, model.changes, differing, self._columns)
-        self._pinned = _pinned_rows(self._rows, self._count)
+        self._pinned = _pinned_rows(self._rows, self._count, kept)
         self._follows = self._count - len(self._pinned)  # rows that follow the current line
         self._first_row = {row.line: i for i, row in reversed(list(enumerate(self._rows)))}
         self._last_row = {row.line: i for i, row in enumerate(self._rows)}
-        # The first and the last row of each line that a what-if changed.
+        # The first and the last row of each line that a what-if changed, or that is kept in view.
         self._changed = [
             (self._first_row[line], self._last_row[line])
-            for line in sorted({row.line for row in self._rows if row.sign in _CHANGED})
+            for line in sorted(
+                {row.line for row in self._rows if row.sign in _CHANGED or row.line in kept}
+            )
         ]
         self._before = min(BEFORE, max(0, self._follows - 1 - VALUE_ROWS) // 2)
         self._starts = self._window_starts()
@@ -205,9 +211,12 @@ class SourceWindow:
 _CHANGED = ("-", "+")
 
 
-def _pinned_rows(rows: tuple[Row, ...], count: int) -> tuple[Row, ...]:
-    """The first rows that a what-if changed, whole lines of them, and a gap; none without room."""
-    changed = [row for row in rows if row.sign in _CHANGED]
+def _pinned_rows(rows: tuple[Row, ...], count: int, kept: frozenset[int]) -> tuple[Row, ...]:
+    """The first rows that a what-if changed or that are kept, and a gap; none without room.
+
+    They are whole lines.
+    """
+    changed = [row for row in rows if row.sign in _CHANGED or row.line in kept]
     while changed and len(changed) > min(PINNED, count - LEAST - 1):
         changed = [row for row in changed if row.line != changed[-1].line]
     if not changed or count - len(changed) - 1 < LEAST:

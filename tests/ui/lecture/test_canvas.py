@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import itertools
 import re
 from typing import Any
 
@@ -26,6 +28,7 @@ from ui.lecture.crossings import CrossingsPanel
 from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.places import PlacesPanel
 from ui.lecture.product_stage import ProductStage
+from ui.lecture.source_window import SourceWindow
 from ui.lecture.threads_stage import GatePanel
 
 QUERIES: list[dict[str, Any]] = [
@@ -226,3 +229,18 @@ def test_which_way_x_and_y_go_is_said_beside_c(kernel: str, axes: str) -> None:
     cells, _ = sums_of_threads(lecture.model)
     row, column = cells[1] - cells[0]
     assert (row, column) == ((0, 1) if kernel == "naive" else (1, 0))
+
+
+@pytest.mark.parametrize("kernel", ["padded", "transposed"])
+def test_an_arrays_declaration_stays_in_view_with_its_banks(kernel: str) -> None:
+    lecture = of_query(Look(stage=Stage.BANKS), kernel=kernel, M=32, N=32, K=32, TILE=32)
+    declaration = "__shared__ float Bs[TILE]" + ("[TILE + 1];" if kernel == "padded" else "[TILE];")
+    for step in spread(lecture.steps, 12):
+        traces = lecture.panel(SourceWindow).changing(step)
+        rows = zip(*(trace["text"] for trace in traces[:4]), strict=True)
+        shown = [
+            "".join(next((one for one in letters if one not in (" ", SPACE)), " ")
+                    for letters in itertools.zip_longest(*map(html.unescape, row), fillvalue=" "))
+            for row in rows
+        ]  # fmt: skip
+        assert any(declaration.replace(" ", "") in row.replace(" ", "") for row in shown)
