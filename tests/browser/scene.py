@@ -151,12 +151,12 @@ def opened(page: Page, popover: str, label: str) -> Locator:
 
 
 def setting(page: Page, label: str) -> Locator:
-    """A field of the settings."""
-    return opened(page, "Settings", label)
+    """A field of the menu of sizes, the focus and files."""
+    return opened(page, "More", label)
 
 
 def focus(page: Page) -> tuple[int, ...]:
-    """What the fields of the settings hold: block x and y, thread x and y."""
+    """What the fields of the focus hold: block x and y, thread x and y."""
     labels = ("Block x", "Block y", "Thread x", "Thread y")
     return tuple(int(setting(page, label).input_value()) for label in labels)
 

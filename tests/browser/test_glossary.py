@@ -258,7 +258,7 @@ def test_a_double_click_on_words_opens_them(visit: Open, clicks: int) -> None:
 
 def test_words_are_found_on_the_step_page_by_the_keyboard(visit: Open) -> None:
     page = ready(visit(f"/{SCENE}"))
-    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("button", name="More").click()
     field = page.get_by_label("Find a word")
     field.fill("padding")
     field.press("Enter")

@@ -32,7 +32,7 @@ def kernel(page: Page) -> None:
 
 
 def macro(page: Page) -> None:
-    opened(page, "Settings", "TILE")
+    opened(page, "More", "TILE")
     page.get_by_role("combobox", name="TILE").click()
     page.get_by_role("option", name="2", exact=True).click()
     settled(page, TILE="2")
@@ -53,7 +53,7 @@ def number(page: Page) -> None:
 
 def download(page: Page) -> None:
     with page.expect_download():
-        page.get_by_role("button", name="Files").click()
+        page.get_by_role("button", name="More").click()
         page.get_by_role("button", name="Counters by line, CSV").click()
 
 

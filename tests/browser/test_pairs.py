@@ -171,5 +171,5 @@ def test_the_pair_is_one_file_with_the_same_keys(
 
 
 def opened_files(page: Page) -> None:
-    page.get_by_role("button", name="Files").click()
+    page.get_by_role("button", name="More").click()
     page.get_by_role("button", name="Animation, one HTML file").wait_for()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.scene import ready, settled, until, where
+from tests.browser.scene import opened, ready, settled, until, where
 
 pytestmark = pytest.mark.browser
 
@@ -100,10 +100,10 @@ def test_a_finger_steps_and_the_page_scrolls(visit: Open) -> None:
 def test_a_phones_controls_leave_the_scene_its_viewport(visit: Open) -> None:
     page = ready(visit("/step?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", 390, 844))
     rows = set()
-    for name in ("Presets", "What if", "Settings", "Beside", "Files", "hazards"):
-        box = page.get_by_role("button", name=name).bounding_box()
-        assert box is not None, "an icon has a name"
-        rows.add(box["y"])
+    for name in ("Presets", "What if", "Beside", "More", "hazards"):
+        word = page.get_by_role("button", name=name).get_by_text(name)
+        expect(word).to_be_visible()
+        rows.add(word.bounding_box()["y"])
     assert len(rows) == 1
     sentence = page.locator(".st-key-sentence p.hazard")
 
@@ -132,7 +132,7 @@ def test_the_first_tab_leads_to_the_scene(visit: Open) -> None:
 
 def test_each_list_is_seen_whole_on_a_projector(visit: Open) -> None:
     page = ready(visit("/step", 1280, 720))
-    for name in ("Presets", "What if", "Settings", "Files"):
+    for name in ("Presets", "What if", "Beside", "More"):
         page.get_by_role("button", name=name).click()
         body = page.locator("[data-testid=stPopoverBody]")
         body.locator("button, input").first.wait_for()
@@ -150,7 +150,9 @@ def test_the_pinned_stage_is_in_the_address(visit: Open) -> None:
     page = ready(visit("/step?step=20&view=overview"))  # as links named another design once
     settled(page, view="", step="20")
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
-    page.get_by_label("Stage").select_option("banks")
+    shows = opened(page, "More", "The chip shows")
+    shows.click()
+    page.get_by_role("option", name="Banks").click()
     settled(page, stage="banks", step="20")
     page.keyboard.press("s")
     settled(page, stage="", step="20")

@@ -249,8 +249,8 @@ def of_csv(file: Path) -> None:
 
 
 FILES: tuple[tuple[str, str, Callable[[Path], None]], ...] = (
-    ("SVG", "tilewise-step-3.svg", of_svg),
-    ("PNG", "tilewise-step-3.png", of_png),
+    ("Picture, SVG", "tilewise-step-3.svg", of_svg),
+    ("Picture, PNG", "tilewise-step-3.png", of_png),
     ("Animation, one HTML file", "tilewise-tiled-8x8x8.html", of_html),
     ("Counters by line, CSV", "tilewise-tiled-8x8x8.csv", of_csv),
 )
@@ -259,7 +259,7 @@ FILES: tuple[tuple[str, str, Callable[[Path], None]], ...] = (
 def files(page: Page) -> None:
     """Open the list of files, if it is not."""
     if not page.get_by_role("button", name="Animation, one HTML file").is_visible():
-        page.get_by_role("button", name="Files").click()
+        page.get_by_role("button", name="More").click()
 
 
 def test_each_button_gives_a_file(visit: Open, tmp_path: Path) -> None:
@@ -268,8 +268,7 @@ def test_each_button_gives_a_file(visit: Open, tmp_path: Path) -> None:
     page.keyboard.press("ArrowDown")
     settled(page, step="3")
     for button, name, holds in FILES:
-        if "file" in button or "CSV" in button:
-            files(page)
+        files(page)
         with page.expect_download() as given:
             page.get_by_role("button", name=button).click()
         assert given.value.suggested_filename == name
@@ -572,3 +571,75 @@ def test_controls_have_room_on_each_width_of_a_phone(visit: Open) -> None:
             expect(page.locator(".st-key-controls > *").last).to_be_in_viewport()
             page.wait_for_timeout(200)
             assert page.evaluate(CROWDED) == [], (path, width)
+
+
+# Whether the player is one row under the timeline, within the window, and the part of the window's
+# height that the scene has.
+PLAYER = """() => {
+  const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+  const [bar, timeline, stage] = [".bar", ".timeline", ".stage"].map((one) => box(`.stepper ${one}`));
+  const middles = [...document.querySelectorAll(".stepper .bar > *")].filter(
+    (one) => one.getClientRects().length).map((one) => one.getBoundingClientRect());
+  return {
+    under: timeline.bottom <= bar.top + 1 && bar.bottom <= window.innerHeight,
+    row: new Set(middles.map(({ top, bottom }) => Math.round(top + bottom))).size,
+    right: Math.max(...middles.map(({ right }) => right)) <= bar.right + 1,
+    share: stage.height / window.innerHeight,
+  };
+}"""
+BROKEN = "?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20"
+LONG = "?kernel=anyshape&M=64&N=64&K=64"
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "query"),
+    [
+        (853, 480, BROKEN), (1024, 576, LONG),
+        *(pytest.param(*one, marks=pytest.mark.deep)
+          for one in ((853, 480, LONG), (853, 480, "?kernel=naive&with=tiled&step=20"),
+                      (800, 600, LONG), (1024, 576, BROKEN), (1160, 720, LONG),
+                      (1280, 720, BROKEN), (1600, 900, LONG))),
+    ],
+)  # fmt: skip
+def test_controls_are_a_row_above_the_scene_and_a_row_below(
+    visit: Open, width: int, height: int, query: str
+) -> None:
+    page = ready(visit(f"/step{query}", width, height))
+    settled(page)
+    assert page.evaluate(CROWDED) == []
+    links = page.get_by_role("link", name="GPU").bounding_box()
+    controls = page.locator(".st-key-controls").first.bounding_box()
+    assert links is not None
+    assert controls is not None
+    assert controls["height"] < 50
+    assert links["x"] + links["width"] <= controls["x"]
+    found = page.evaluate(PLAYER)
+    assert (found["under"], found["row"], found["right"]) == (True, 1, True)
+    assert found["share"] >= 2 / 3
+    page.keyboard.press("p")
+    expect(page.locator(".st-key-controls").first).to_be_hidden()
+    page.wait_for_timeout(500)
+    assert page.evaluate(PLAYER)["share"] >= 2 / 3
+
+
+def test_there_are_four_menus(visit: Open) -> None:
+    page = ready(visit("/step"))
+    menus = page.locator(".st-key-controls .stPopover p")
+    assert menus.all_inner_texts() == ["Presets", "What if", "Beside", "More"]
+    for width in (853, 390):
+        page.set_viewport_size({"width": width, "height": 480})
+        for menu in menus.all():
+            expect(menu).to_be_visible()
+
+
+def test_a_phones_player_stays_at_the_bottom_of_its_window(visit: Open) -> None:
+    page = ready(visit("/step?step=18", 390, 844))
+    bar = page.locator(".stepper .bar")
+    expect(bar).to_be_in_viewport(ratio=1)
+    page.get_by_role("button", name="Beat forward").click()
+    until(page, "Step 21 of")
+    page.mouse.move(200, 500)
+    page.mouse.wheel(0, 2000)
+    expect(bar).to_be_in_viewport(ratio=1)
+    found = page.evaluate(PLAYER)
+    assert (found["under"], found["row"], found["right"]) == (True, 1, True)

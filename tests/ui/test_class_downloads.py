@@ -47,7 +47,7 @@ async def visited(app: App) -> tuple[list[bytes], int, int]:
         for number in range(VISITORS):
             one = await stack.enter_async_context(visitor(address, f"tx={number % VIEWS}"))
             await one.rerun()
-            await one.choose("popover files", True)
+            await one.choose("popover more", True)
             room.append(one)
         steppers = [asyncio.create_task(step_on(one)) for one in room[:5]]
         before = most = process.memory_info().rss

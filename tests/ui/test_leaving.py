@@ -61,7 +61,7 @@ async def download_and_leave(address: str) -> bytes:
     """Ask for a long animation and leave; a scene that another visitor has opened meanwhile."""
     async with visitor(address, urlencode({own_link.PARAMETER: own_link.encode(LONG)})) as one:
         await one.rerun()
-        await one.choose("popover files", True)
+        await one.choose("popover more", True)
         download = asyncio.create_task(one.download(BUTTON))
         await asyncio.sleep(1.0)
         async with visitor(address) as other:

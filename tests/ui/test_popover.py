@@ -79,8 +79,8 @@ def test_a_what_if_closes_its_list_though_a_report_ends_its_run(
 
 
 def settings(app: AppTest) -> str:
-    """The key of the settings' popover."""
-    return f"popover settings:{app.session_state['closed']}"
+    """The key of the popover that has the sizes."""
+    return f"popover more:{app.session_state['closed']}"
 
 
 def size(app: AppTest) -> Any:

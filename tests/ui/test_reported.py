@@ -59,11 +59,10 @@ def test_a_component_leaves_out_what_it_cannot_have_reported(
 
 # Of the stepper.
 CLICKS = (7, [1], {"x": 1}, *({"x": x, "y": -7, "step": 2**53} for x in ("x", math.nan, 2**53)))
-CHOICES = [(7, 7), ("hazard", None), ("stage", {}), ("stage", "x"), ("x", "y")]
 REPORTS = [
     *({"at": value} for value in (1, "x", {"1": 1}, [1])),
     *({"clicked": value} for value in CLICKS),
-    *({"chosen": value} for value in (7, {}, *({"name": n, "value": v} for n, v in CHOICES))),
+    *({"chosen": value} for value in (7, {}, {"name": 7}, {"name": "x"}, {"name": "hazard"})),
     *({"room": value} for value in (7, [1, 2], {"width": math.nan, "height": "x"})),
 ]  # fmt: skip
 # Of a step of the scene that it shows, and of one that it lacks.

@@ -22,6 +22,7 @@ from simulator.machine.schedule import Schedule
 from simulator.observers.findings import Hazard
 from tests.ui.caches import forget
 from tests.ui.test_view_url import GARBAGE
+from ui.drawing.look import Stage
 from ui.run.compute import (
     load_navigation,
     load_pairs,
@@ -48,7 +49,7 @@ from ui.web_page.plain_text import plain_text
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = "A second scene, in lockstep"
-WARPS, HOLD = "The block's warps run", "A and B hold"  # controls
+WARPS, HOLD, CHIP = "The block's warps run", "A and B hold", "The chip shows"  # controls
 SEQUENCES, FEW = 24, 8
 PAGE = 40
 CHANGES = 2  # of one sequence
@@ -131,7 +132,7 @@ def controls(app: AppTest, step: int | None = None) -> View:
         (numbers["Block x"], numbers["Block y"]), (numbers["Thread x"], numbers["Thread y"]),
         shown(app).step if step is None else step,
         control(app.selectbox, WARPS).value, control(app.selectbox, HOLD).value,
-        stage=app.session_state[KEY].view.stage,  # the stepper's toolbar chooses it
+        stage=control(app.selectbox, CHIP).value or None,
         comparison=comparison_control(app),
     )  # fmt: skip
 
@@ -594,7 +595,7 @@ def change(app: AppTest, choose: random.Random) -> str:
             box.set_value(not box.value)
             return f"{box.label} = {box.value}"
         case _:
-            name, words = choose.choice(((WARPS, SCHEDULES), (HOLD, INPUTS)))
+            name, words = choose.choice(((WARPS, SCHEDULES), (HOLD, INPUTS), (CHIP, tuple(Stage))))
             control(app.selectbox, name).set_value(choose.choice(words))
             return f"{name} = {control(app.selectbox, name).value}"
 

@@ -173,7 +173,7 @@ def drawn(page: Page, sent: list[int], name: str, box: str, option: str) -> None
     before = page.get_attribute(STEPPER, "data-ready")
     sent[0] = 0
     if box != "Kernel":
-        page.get_by_role("button", name="Settings").click()
+        page.get_by_role("button", name="More").click()
     page.get_by_role("combobox", name=box).click()
     begun = time.perf_counter()
     page.get_by_role("option", name=option, exact=True).click()

@@ -68,8 +68,8 @@ def draw_view() -> None:
     if places.changes is not None:
         with places.changes:
             draw_changed_lines(view)
-    if places.downloads.is_drawn:
-        with places.downloads.container:
+    if places.downloads is not None:
+        with places.downloads:
             draw_downloads(view, opened)
 
 

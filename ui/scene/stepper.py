@@ -11,24 +11,12 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from ui.drawing.look import Look, Stage
+from ui.drawing.look import Look
 from ui.drawing.viewport import parse_viewport
 from ui.web_page.reported import parse
 from ui.web_page.web_files import read_script, read_web
 
-STAGES = {
-    Stage.COPY: "copy",
-    Stage.PRODUCT: "product",
-    Stage.BANKS: "banks",
-    Stage.THREADS: "threads",
-    Stage.REGISTERS: "registers",
-    Stage.STORE: "store into C",
-    Stage.TENSOR: "tensor core",
-    Stage.GRID: "grid of blocks",
-    Stage.COSTS: "costs",
-}
 KEY = "scene"  # of the stepper, and of what it reports in the session state
-TOGGLED = "toggled"  # the value of a chosen stage: pin the one that is shown, or none any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +60,9 @@ class Click:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A choice in the toolbar since the last run."""
+    """A key since the last run that is for Python."""
 
-    name: str  # "stage", or "hazard" for the one that is told above the scene
-    value: str  # of a stage "" or TOGGLED too; "" of a hazard
+    name: str  # "stage" pins the one that is shown, or none any more; "hazard" goes to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +112,6 @@ def draw_stepper(shown: Shown, navigation: Mapping[str, Any], figure: bytes) -> 
         "usual": shown.usual,
         "first": shown.steps.start, "end": shown.steps.stop, "stops": dict(navigation),
         "name": shown.name, "address": dict(shown.address),
-        "stage": look.stage or "",
-        "stages": [(stage, STAGES[stage]) for stage in Stage],
         "room": {"width": look.width, "height": look.height, "presenting": look.presenting},
     }  # fmt: skip
     stepper, _ = _register_components()

@@ -1,4 +1,4 @@
-"""The Step page's row of controls: the kernel, presets, what-ifs, sizes, and a scene beside it.
+"""The Step page's row of controls: the kernel, and four menus.
 
 Each is drawn with the view's value, and the view that they choose is known once all are drawn.
 Another kernel sets all of them, which takes another script run.
@@ -16,6 +16,7 @@ from simulator import LaunchError, SourceError, catalogue
 from simulator.broken_file import Broken
 from simulator.catalogue import Entry
 from simulator.launch import Dim3
+from ui.drawing.look import Stage
 from ui.glossary.component import draw_glossary
 from ui.glossary.small_kernels import is_small
 from ui.run.broken_section import list_broken
@@ -47,6 +48,12 @@ SCHEDULE_NAMES = {
     "lockstep": "All at once", "ascending": "Warp by warp", "descending": "Last warp first",
 }  # fmt: skip
 INPUT_NAMES = {"random": "Random digits", "counting": "1, 2, 3, …", "fractions": "Random fractions"}
+STAGE_NAMES = {
+    "": "Follows the step", Stage.COPY: "Copy", Stage.PRODUCT: "Product",
+    Stage.BANKS: "Banks", Stage.THREADS: "Threads", Stage.REGISTERS: "Registers",
+    Stage.STORE: "Store into C", Stage.TENSOR: "Tensor core", Stage.GRID: "Grid of blocks",
+    Stage.COSTS: "Costs",
+}  # fmt: skip
 WRITE_PAGE = "ui/pages/write.py"
 NOTHING = "None"
 RIGHT = "Right: "  # begins the label of each control of the second scene
@@ -59,7 +66,7 @@ class Places:
     """Containers in the row of controls that are filled once the view has run."""
 
     changes: Any | None  # None where the list of what-ifs is closed
-    downloads: Popover
+    downloads: Any | None  # likewise of the menu of all else
     hazards: Any
 
 
@@ -86,19 +93,19 @@ def draw_controls(previous: View) -> tuple[View, Places]:
             choose_kernel(previous, name)
             st.rerun()
         what_if = draw_popover("What if", ":material/edit:", "what_if")
-        settings = draw_popover("Settings", ":material/tune:", "settings")
-        view, changes = previous, None
-        if settings.is_drawn:
-            with settings.container:
+        beside = draw_popover("Beside", ":material/splitscreen_right:", "beside")
+        more = draw_popover("More", ":material/tune:", "more")
+        view, changes, downloads = previous, None, None
+        if more.is_drawn:
+            with more.container:
                 view = draw_settings(previous)
+                downloads = st.container(key="files")
                 draw_glossary(mailbox().request, lists_all=False)
         if what_if.is_drawn:
             with what_if.container:
                 view = draw_what_if(previous, view)
                 changes = st.container()
-        view = draw_beside(previous, view)
-        # What a popover holds is drawn once the view is known.
-        downloads = draw_popover("Files", ":material/download:", "files")
+        view = draw_beside(beside, previous, view)
         hazards = st.container(key="hazards")
         draw_edit_link(previous)
     if story_key(view) != story_key(previous):
@@ -165,9 +172,8 @@ def close_what_ifs() -> None:
     state.what_ifs.clear()  # last: where a run ends before, the next one looks into them
 
 
-def draw_beside(previous: View, view: View) -> View:
-    """Draw the choice of a scene beside the view's; return the view with it."""
-    beside = draw_popover("Beside", ":material/splitscreen_right:", "beside")
+def draw_beside(beside: Popover, previous: View, view: View) -> View:
+    """Draw the choice of a scene beside the view's, if it is open; return the view with it."""
     if beside.is_drawn:
         with beside.container:
             view = replace(view, comparison=draw_comparison(previous, view))
@@ -186,7 +192,7 @@ def draw_edit_link(view: View) -> None:
 
 
 def draw_what_if(previous: View, view: View) -> View:
-    """Draw the edits, the orders of the warps and the inputs; return the view that they choose."""
+    """Draw the edits and the orders of the warps; return the view that they choose."""
     edits = draw_switches(previous, view)
     schedule = st.selectbox(
         "The block's warps run", SCHEDULES, SCHEDULES.index(previous.schedule),
@@ -194,13 +200,7 @@ def draw_what_if(previous: View, view: View) -> View:
         help="A race shows its wrong value only in some orders of the warps.",
         **what_if_options("schedule", previous.schedule),
     )  # fmt: skip
-    if previous.own is not None:
-        return replace(view, edits=edits, schedule=schedule)
-    inputs = st.selectbox(
-        "A and B hold", INPUTS, INPUTS.index(previous.inputs),
-        format_func=INPUT_NAMES.__getitem__, **what_if_options("inputs", previous.inputs),
-    )  # fmt: skip
-    return replace(view, edits=edits, schedule=schedule, inputs=inputs)
+    return replace(view, edits=edits, schedule=schedule)
 
 
 def what_if_options(name: str, drawn: object, explanation: str = "") -> dict[str, Any]:
@@ -250,8 +250,7 @@ def draw_comparison(previous: View, view: View) -> ComparedScene | None:
     name = st.selectbox(
         "A second scene, in lockstep", names, names.index(shown_first),
         format_func=lambda name: titles.get(name, name),
-        help="Both are at the same place of the story, and what differs is marked. O shows both "
-        "sources in place of the stages.",
+        help="Both are at the same place of the story, and what differs is marked.",
         **what_if_options("second", shown_first),
     )  # fmt: skip
     if name == NOTHING:
@@ -319,18 +318,40 @@ def draw_changed_lines(view: View) -> None:
 
 
 def draw_settings(previous: View) -> View:
-    """Draw the fields for sizes, macros, block and thread; return the view that they choose."""
+    """Draw the fields for what is multiplied, how, and what of it is seen; return their view."""
     if previous.own is not None:
-        return draw_own_settings(previous)
+        return replace(draw_own_settings(previous), stage=draw_stage(previous))
     name, sizes = previous.kernel, {}
     entry = catalogue()[name]
     for column, (size, help_) in zip(st.columns(3), SIZES.items(), strict=True):
         with column:
             sizes[size] = draw_number_input(size, 1, LARGEST, getattr(previous, size), help_)
+    hold, shows = st.columns(2)
+    with hold:
+        inputs = st.selectbox(
+            "A and B hold", INPUTS, INPUTS.index(previous.inputs),
+            format_func=INPUT_NAMES.__getitem__, key=control_key("inputs"),
+        )  # fmt: skip
+    with shows:
+        stage = draw_stage(previous)
     defines = draw_macro_selectors(previous, name, entry)
     grid, block = entry.shape(sizes["M"], sizes["N"], **dict(defines))
     sized = replace(previous, M=sizes["M"], N=sizes["N"], K=sizes["K"], defines=defines)
-    return draw_focus(sized, grid, block)
+    return replace(draw_focus(sized, grid, block), inputs=inputs, stage=stage)
+
+
+def draw_stage(previous: View) -> Stage | None:
+    """Draw the choice of the stage that is pinned; return it, or None where it follows the step.
+
+    A key changes it too, and then it is another control.
+    """
+    pinned = previous.stage or ""
+    chosen = st.selectbox(
+        "The chip shows", list(STAGE_NAMES), list(STAGE_NAMES).index(pinned),
+        format_func=STAGE_NAMES.__getitem__, key=control_key(f"stage {pinned}"),
+        help="S pins what it shows now, or lets it follow the step again.",
+    )  # fmt: skip
+    return Stage(chosen) if chosen else None
 
 
 def draw_own_settings(previous: View) -> View:
@@ -346,14 +367,14 @@ def draw_own_settings(previous: View) -> View:
 def draw_focus(previous: View, grid: Dim3, block: Dim3) -> View:
     """Draw the fields for block and thread; return the view that they choose."""
     dimensions = 3 if max(grid[2], block[2]) > 1 else 2
-    columns = st.columns(dimensions)
+    columns = iter(st.columns(4) if dimensions == 2 else [*st.columns(3), *st.columns(3)])
     focus: dict[str, list[int]] = {"Block": [], "Thread": []}
     for name, sizes, index, help_ in (
         ("Block", grid, previous.block_index, "which block of the grid to watch"),
         ("Thread", block, previous.thread_index, "the focused thread within the block"),
     ):
         for axis in range(dimensions):
-            with columns[axis]:
+            with next(columns):
                 label = f"{name} {'xyz'[axis]}"
                 found = draw_number_input(label, 0, sizes[axis] - 1, index[axis], help_)
                 focus[name].append(found)
@@ -368,12 +389,12 @@ def draw_macro_selectors(
 
     Its label begins with `side`, and its key with `key`.
     """
-    columns = st.columns(2)
+    columns = st.columns(3)
     defines = []
     for i, (macro, offered) in enumerate(entry.defines.items()):
         options = sorted(offered)
         index = options.index(dict(previous.defines)[macro])
-        with columns[i % 2]:
+        with columns[i % 3]:
             value = st.selectbox(
                 f"{side}{macro}", options, index, key=control_key(f"{key}{name}_{macro}")
             )

@@ -1,10 +1,12 @@
-"""The Step page's files: the animation and the counters. The toolbar exports pictures."""
+"""The Step page's files: pictures, the animation and the counters."""
 
 from __future__ import annotations
 
 import functools
 import math
 from dataclasses import replace
+
+import streamlit as st
 
 from simulator import Report
 from ui.run import click_cost
@@ -22,7 +24,13 @@ SIDE_NAMES = ("left", "right")
 
 
 def draw_downloads(view: View, opened: Opened) -> None:
-    """Draw the downloads: the animation and the counters. The toolbar exports pictures."""
+    """Draw the downloads: this step's pictures, the animation and the counters."""
+    for column, form in zip(st.columns(2), ("SVG", "PNG"), strict=True):
+        with column:  # the stepper makes them: stepper.js has their clicks
+            st.button(
+                f"Picture, {form}", icon=":material/image:", width="stretch",
+                key=f"picture_{form.lower()}",
+            )  # fmt: skip
     sides = opened.sides
     kernels = "" if view.own is not None else "".join(f"{side.kernel}-" for side in sides[:-1])
     name = f"tilewise-{kernels}{shown_kernel.file_stem(sides[-1])}"

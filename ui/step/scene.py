@@ -9,7 +9,6 @@ import streamlit as st
 
 from simulator import LaunchError, SourceError
 from simulator.broken_file import BrokenFileError, log
-from ui.drawing.look import Stage
 from ui.jobs.workers import WorkerLostError
 from ui.run.cache import answers, load_picture
 from ui.run.compute import Opened, draw_frames, figure_id, figure_key, find_stage, scene_title
@@ -18,8 +17,6 @@ from ui.run.mailbox import mailbox
 from ui.run.waiting import waits_told_here
 from ui.scene import scene
 from ui.scene.stepper import (
-    TOGGLED,
-    Choice,
     Click,
     Shown,
     draw_stepper,
@@ -77,8 +74,8 @@ def draw_scene_of(opened: Opened) -> None:
         handle_click(opened, reported.click)
     if reported.choice is not None and reported.choice.name == "hazard":
         open_displayed_hazard()
-    elif reported.choice is not None:
-        store_view(choose_look(state.view, reported.choice))
+    elif reported.choice is not None and reported.choice.name == "stage":
+        store_view(toggle_stage(state.view))
     view = state.view
     look = state.look(view)
     identifier, sides = figure_id(view, look), opened.sides
@@ -107,21 +104,12 @@ def draw_scene_of(opened: Opened) -> None:
         send_frames(identifier, steps, frames, state.sent)
 
 
-def choose_look(view: View, choice: Choice) -> View:
-    """The view with another stage pinned, or none, as the stepper's toolbar names it."""
-    name, value = choice.name, choice.value
-    if name == "stage" and value == TOGGLED:
-        return replace(view, stage=None if view.stage else shown_stage(view))
-    if name == "stage" and value in ("", *Stage):
-        return replace(view, stage=Stage(value) if value else None)
-    return view
-
-
-def shown_stage(view: View) -> Stage:
-    """The stage that the view's step is shown on."""
-    return answers().ask(
-        find_stage, replace(figure_key(view), step=view.step), step_state().look(view)
-    )
+def toggle_stage(view: View) -> View:
+    """The view with the stage pinned that its step is shown on, or none where one is pinned."""
+    if view.stage is not None:
+        return replace(view, stage=None)
+    shown = replace(figure_key(view), step=view.step)
+    return replace(view, stage=answers().ask(find_stage, shown, step_state().look(view)))
 
 
 def handle_click(opened: Opened, click: Click) -> None:

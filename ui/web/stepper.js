@@ -18,6 +18,7 @@ let latest = null; // the player that was made last
 function mount(parent) {
   const root = parent.querySelector(".stepper");
   const path = location.pathname;
+  for (const one of root.querySelectorAll("[data-file]")) one.remove();
   const app = {
     component: null, header: null, reporting: null, reported: -SPACING_MS, measuring: null,
     flushed: -FOLLOWED_MS,
@@ -26,7 +27,6 @@ function mount(parent) {
     settling: false, // whether the window is on its way to or from the whole screen
     isLeft: false, // whether another page is on its way
   };
-  const select = root.querySelector("[data-stage]");
 
   // A link or the browser's Back may have left this page already: a report would then ask for a run
   // of a fragment that the page on its way does not have, and Streamlit may not finish that page.
@@ -171,9 +171,17 @@ function mount(parent) {
   }
   const isPresenting = () => root.classList.contains("presenting");
 
-  function choose(name, value) {
+  function choose(name) {
     flush();
-    tell("setTriggerValue", "chosen", { name, value });
+    tell("setTriggerValue", "chosen", { name });
+  }
+
+  // The buttons of pictures stand among the page's files; Python has nothing to do for them.
+  function savePicture(event) {
+    const button = event.target.closest?.("[class*=st-key-picture_] button");
+    if (!button) return;
+    event.stopPropagation();
+    player.act(button.closest("[class*=st-key-picture_]").className.match(/picture_(\w+)/)[1]);
   }
 
   const player = new Player(root, {
@@ -195,10 +203,10 @@ function mount(parent) {
     actions: {
       present: () => present(!isPresenting()),
       leave: () => isPresenting() && present(false),
-      stage: () => choose("stage", "toggled"),
+      stage: () => choose("stage"),
       hazard: () => {
         player.replay.forget();
-        choose("hazard", "");
+        choose("hazard");
       },
     },
     keys: { p: "present", P: "present", Escape: "leave", s: "stage", S: "stage", w: "hazard",
@@ -208,10 +216,6 @@ function mount(parent) {
   if (latest) player.replay.takeOver(latest.handOver());
   latest = player;
   player.picture.id = "scene";
-  select.onchange = () => {
-    choose("stage", select.value);
-    select.blur();
-  };
 
   const skip = document.createElement("a");
   skip.className = "skip-to-scene";
@@ -250,6 +254,7 @@ function mount(parent) {
   document.addEventListener("pointerdown", flush, { signal, capture: true });
   document.addEventListener("pointerdown", closePopover, { signal, capture: true });
   document.addEventListener("click", hold, { signal, capture: true });
+  document.addEventListener("click", savePicture, { signal, capture: true });
   document.addEventListener("focusin", flush, { signal });
   document.addEventListener("keydown", tabbed, { signal });
   document.addEventListener("fullscreenchange", left, { signal });
@@ -268,10 +273,6 @@ function mount(parent) {
     app.header = header;
     app.room ??= header.room;
     player.picture.setAttribute("aria-label", header.name);
-    select.replaceChildren(
-      ...[["", "follows the step"], ...header.stages].map(([name, text]) => new Option(text, name)),
-    );
-    select.value = header.stage;
     leaveBanner();
     reportRoom();
     const shown = player.loading ?? player.scene;

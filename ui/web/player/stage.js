@@ -1,7 +1,7 @@
 // The part of the page that the picture has: it is scaled as a whole to the room there is.
 import { fitFigure } from "./geometry.js";
 
-const MARGIN = 4; // pixels under the scene
+const MARGIN = 4; // pixels under the toolbar
 const LOWEST = 300; // pixels; a window that is lower scrolls
 const HELD_MS = 3000; // that a picture is faded at most until the one for another room is there
 
@@ -10,6 +10,7 @@ export class Stage {
   #root;
   #player;
   #timeline;
+  #bar; // the toolbar under it
   #fitted = { scale: 1, left: 0 };
   #held = null; // the timer of a picture that waits for the one for another room
 
@@ -18,6 +19,7 @@ export class Stage {
     this.#player = player;
     this.element = root.querySelector(".stage");
     this.#timeline = root.querySelector(".timeline");
+    this.#bar = root.querySelector(".bar");
     if (room) this.room = room;
   }
 
@@ -25,8 +27,9 @@ export class Stage {
   room() {
     const scroller = this.#root.closest(".stMain");
     const top = this.element.getBoundingClientRect().top + (scroller?.scrollTop ?? 0);
-    const margin = this.#root.classList.contains("presenting") ? 0 : MARGIN;
-    const height = Math.max(LOWEST, window.innerHeight - Math.max(0, top) - margin);
+    const isPresenting = this.#root.classList.contains("presenting");
+    const below = isPresenting ? 0 : this.#bar.offsetHeight + MARGIN;
+    const height = Math.max(LOWEST, window.innerHeight - Math.max(0, top) - below);
     return { width: this.element.clientWidth, height };
   }
 
