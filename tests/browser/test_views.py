@@ -576,8 +576,8 @@ def test_controls_have_room_on_each_width_of_a_phone(visit: Open) -> None:
 # Whether the player is one row under the timeline, within the window, and the part of the window's
 # height that the scene has.
 PLAYER = """() => {
-  const box = (selector) => document.querySelector(selector).getBoundingClientRect();
-  const [bar, timeline, stage] = [".bar", ".timeline", ".stage"].map((one) => box(`.stepper ${one}`));
+  const [bar, timeline, stage] = [".bar", ".timeline", ".stage"].map(
+    (one) => document.querySelector(`.stepper ${one}`).getBoundingClientRect());
   const middles = [...document.querySelectorAll(".stepper .bar > *")].filter(
     (one) => one.getClientRects().length).map((one) => one.getBoundingClientRect());
   return {

@@ -12,6 +12,6 @@
   const down = (size, unit) => Math.floor(size / unit) * unit;
   const room = wide < phone
     ? [down(wide - 16, 10), down(high, 20)]
-    : [down(wide - 32, 40), down(high - (wide < large ? 116 : 136), 20)];
+    : [down(wide - 32, 40), down(high - (wide < large ? 114 : 130), 20)];
   document.cookie = `${name}=${room.join("x")}; path=/; max-age=31536000; samesite=lax`;
 })();
