@@ -76,7 +76,7 @@ def draw_show_button(view: View, displayed: DisplayedHazard, key: str) -> None:
     """Draw a button that opens a hazard: its order of the warps, its thread and its step."""
     st.button(
         "Show it", icon=":material/play_arrow:", key=key, on_click=mailbox().request,
-        args=(view, (), None, displayed),
+        args=(view, (), displayed),
         help="Go to this thread, at this step, in an order of the warps that shows it.",
     )  # fmt: skip
 
