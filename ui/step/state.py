@@ -74,6 +74,8 @@ class StepState:
         """Set every control to a requested view, and the stepper to its step."""
         self.view, self.notices = view, requested.notices
         self.preset = next((one for one in presets() if one.view == view), self.preset)
+        if requested.displayed is not None:  # whose sentence is asked for
+            self.preset = None
         self.controls += 1
         self.order += 1
         self.begins = requested.begins
