@@ -195,7 +195,7 @@ def publish(folder: Path, pages: Sequence[Page]) -> Iterator[Page]:
             steps[page] = run.stops["steps"]
             _write(folder / page.file, _page_html(page, run, links))
             for theme in PALETTES:
-                _write(folder / _picture(page, theme), _picture_svg(page, run, theme))
+                _write(folder / _picture(page, theme), picture_svg(page, run, theme))
             yield page
         _write(folder / INDEX, [_index_html(steps, links)])
     except OSError as error:
@@ -267,7 +267,7 @@ def _picture(page: Page, theme: str) -> str:
     return f"{SHARED}/{Path(page.file).stem}-{theme}.svg"
 
 
-def _picture_svg(page: Page, run: Run, theme: str) -> Iterator[str]:
+def picture_svg(page: Page, run: Run, theme: str) -> Iterator[str]:
     """The lecture at the step that the page begins with."""
     yield f"<!-- {MADE} -->\n"
     step = min(page.view.step, run.stops["steps"] - 1)

@@ -27,7 +27,7 @@ from tests.browser.test_accessibility import violations
 from tests.ui.test_publish import LARGEST
 from ui.drawing.look import Look
 from ui.drawing.palette import PALETTES
-from ui.publish import SHARED, VIEWPORTS, list_pages, publish
+from ui.publish import VIEWPORTS, list_pages, picture_svg, publish
 from ui.run.standalone import run_view
 
 pytestmark = pytest.mark.browser
@@ -36,15 +36,20 @@ PAGES = {page.name: page for page in list_pages([])}
 SINGLE, PAIR = "4 × 4 in tiles of 2 × 2", "With | without the second barrier"
 PHONE, PROJECTOR = (390, 844), (1280, 720)
 QUICK = ((SINGLE, PHONE, "light"), (PAIR, PROJECTOR, "dark"))  # read without --deep
+READ_BY = "test_a_published_scene_can_be_read_and_is_not_too_large_for_a_phone"
 ROOM_OF = {PHONE: "phone", PROJECTOR: "wide"}
 
 
 @pytest.fixture(scope="module")
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two presets; with --deep with all of them."""
+    """A folder with two presets, and those that tests of this run read."""
     made = tmp_path_factory.mktemp("published") / "pages"
-    is_deep = request.config.getoption("--deep")
-    list(publish(made, [page for page in PAGES.values() if is_deep or page.name in (SINGLE, PAIR)]))
+    read = {SINGLE, PAIR} | {
+        item.callspec.params["name"] for item in request.session.items
+        if isinstance(item, pytest.Function) and item.originalname == READ_BY
+        and item.path == request.path
+    }  # fmt: skip
+    list(publish(made, [page for page in PAGES.values() if page.name in read]))
     return made
 
 
@@ -83,12 +88,6 @@ def step(page: Page) -> int:
 def layout(page: Page) -> dict[str, Any]:
     found: dict[str, Any] = page.evaluate("document.querySelector('.plot').layout")
     return found
-
-
-@pytest.mark.deep
-def test_no_page_is_too_large_for_a_phone(folder: Path) -> None:
-    sizes = {page.name: (folder / page.file).stat().st_size for page in PAGES.values()}
-    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
 
 
 @pytest.mark.parametrize(
@@ -210,17 +209,19 @@ def test_any_web_server_may_have_it_and_axe_finds_nothing_serious(
     ],
 )  # fmt: skip
 def test_a_picture_is_what_plotly_draws(
-    chromium: Browser, folder: Path, name: str, theme: str
+    chromium: Browser, tmp_path: Path, name: str, theme: str
 ) -> None:
     page = PAGES[name]
     look = replace(VIEWPORTS["wide"], theme=theme, stage=page.view.stage)
-    step = page.view.step
-    figure = run_view(page.view).draw(look).plain(range(step, step + 1))
+    step, run = page.view.step, run_view(page.view)
+    picture = tmp_path / "picture.svg"
+    picture.write_text("".join(picture_svg(page, run, theme)), encoding="utf-8")
+    figure = run.draw(look).plain(range(step, step + 1))
     with figure_page(chromium) as drawn:
         drawn.draw(figure, look)
         drawn.show(step)
         expected = drawn.picture().astype(int)
-        drawn.page.goto((folder / SHARED / f"{Path(page.file).stem}-{theme}.svg").as_uri())
+        drawn.page.goto(picture.as_uri())
         legibility.load_fonts(drawn.page)
         data = drawn.page.screenshot()
     shown = np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)
@@ -264,9 +265,10 @@ class PublishedPage(FigurePage):
         if (one := (name, *screen)) in QUICK or number % 4 == place
     ],
 )  # fmt: skip
-def test_a_published_scene_can_be_read(
+def test_a_published_scene_can_be_read_and_is_not_too_large_for_a_phone(
     chromium: Browser, folder: Path, name: str, size: tuple[int, int], scheme: str
 ) -> None:
+    assert (folder / PAGES[name].file).stat().st_size <= LARGEST
     with opened(chromium, size, scheme, folder.as_uri()) as page:
         page.goto((folder / PAGES[name].file).as_uri())
         ready(page)
