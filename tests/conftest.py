@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -47,6 +48,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if _is_run(item, config)]
+
+
+def pytest_collection_finish() -> None:
+    """Let no garbage collection look at what stays to the end: all tests, and all modules.
+
+    Streamlit collects garbage at the end of each run of a page, which took longer than the run.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _mark_deep(items: list[pytest.Item]) -> None:

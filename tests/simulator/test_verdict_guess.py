@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from simulator import catalogue, compile_kernel, simulate
+from simulator import Kernel, catalogue, compile_kernel, simulate
 from simulator.size_expression import evaluate
 from simulator.verdict import blocks
 from simulator.verdict.form import (
@@ -40,8 +40,20 @@ def naive(parameters: str, rows: str, columns: str, inner: str, before: str = ""
     return f"{before}__global__ void k({parameters}) {body}"
 
 
+@pytest.fixture(autouse=True)
+def _no_repairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look for no change that mends a kernel, which takes longer than its verdict."""
+    monkeypatch.setattr("simulator.verdict.mend.first_that_mends", lambda *_: None)
+
+
+@functools.cache
+def compiled(text: str) -> Kernel:
+    return compile_kernel(text)
+
+
+@functools.cache
 def guessed(text: str, task: str | None = None) -> LaunchForm:
-    return guess_form(text, compile_kernel(text), task)
+    return guess_form(text, compiled(text), task)
 
 
 @pytest.mark.parametrize(
@@ -578,8 +590,8 @@ def test_a_wrong_product_is_not_right(name: str) -> None:
 
 
 def judged(text: str, task: str | None = None) -> Verdict:
-    kernel = compile_kernel(text)
-    return judge(UserKernel(text, kernel.name, guess_form(text, kernel, task)), kernel)
+    kernel = compiled(text)
+    return judge(UserKernel(text, kernel.name, guessed(text, task)), kernel)
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from tests.ui.dask_cluster import running_cluster
 from ui.run import executor
@@ -18,6 +20,9 @@ def _in_this_process(*_: object, **__: object) -> Executor:
 
 
 vars(executor)["Workers"] = _in_this_process
+# Each page of AppTest reads the metadata of all packages that are installed, which stay the same.
+_scan = functools.cache(manifest_scanner.scan_component_manifests)
+vars(manifest_scanner)["scan_component_manifests"] = _scan
 
 
 @pytest.fixture(autouse=True)
