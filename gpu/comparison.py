@@ -37,13 +37,14 @@ class KernelResult:
     occupancy: float | None = None  # resident threads over the most there can be, 0 to 1
     grid: tuple[int, int, int] | None = None  # blocks in x, y, z
     block: tuple[int, int, int] | None = None  # threads in x, y, z
-    defines: Mapping[str, str] = field(default_factory=dict)  # macros and their values
+    # Macros and their values. A hash leaves out mappings, which have none.
+    defines: Mapping[str, str] = field(default_factory=dict, hash=False)
     source: str | None = None  # the CUDA C text that was compiled
     error: str | None = None  # why the kernel could not run, a sentence
     # Counters of one launch, by the simulator (gpu.predict) and by the hardware (gpu.hardware). A
     # counter that an older recording lacks is missing from the mapping: its value is unknown.
-    simulated: Mapping[str, int] | None = None
-    counters: Mapping[str, int] | None = None
+    simulated: Mapping[str, int] | None = field(default=None, hash=False)
+    counters: Mapping[str, int] | None = field(default=None, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

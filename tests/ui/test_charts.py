@@ -7,12 +7,14 @@ import json
 import math
 from pathlib import Path
 
+import plotly.graph_objects as go
 import pytest
 
 from gpu.comparison import Comparison, comparison_from
 from simulator.observers.counters import FIELDS
 from ui.drawing.palette import BASE_COLOUR, COMPARED_COLOUR, DARK, LIGHT, REFERENCE_COLOUR
 from ui.gpu_charts import performance, rows
+from ui.gpu_charts.comparison_charts import ChartData, ComparisonChart, draw_chart
 
 CANNED = Path(__file__).parent.parent / "gpu" / "comparison.json"
 
@@ -42,6 +44,16 @@ def test_times_are_bars_with_their_spread(comparison: Comparison) -> None:
     assert [name.text for name in performance.draw_times(comparison).layout.annotations] == [
         "naive: 4.00 ms, C is wrong", "tiled, TILE 16: 2.00 ms", "cuBLAS: 0.500 ms",
     ]  # fmt: skip
+
+
+def test_a_chart_is_drawn_once_for_the_same_numbers(comparison: Comparison) -> None:
+    drawn = []
+    chart = ComparisonChart("Times", lambda data: drawn.append(data) or go.Figure(), str)
+    slower = dataclasses.replace(comparison.kernels[0], counters={"loads": 1})
+    other = dataclasses.replace(comparison, kernels=(slower, *comparison.kernels[1:]))
+    for one in (comparison, dataclasses.replace(comparison), other):
+        draw_chart(chart, ChartData(one, (), None, ("naive", "tiled"), DARK.ink))
+    assert [data.comparison for data in drawn] == [comparison, other]
 
 
 def test_a_wrong_c_is_written_and_hatched_not_only_coloured(comparison: Comparison) -> None:

@@ -30,7 +30,7 @@ from ui.gpu_charts import (
     tiles_over_gpus,
 )
 from ui.gpu_charts import shapes as shapes_chart
-from ui.gpu_charts.comparison_charts import CHARTS, ChartData, ComparisonChart
+from ui.gpu_charts.comparison_charts import CHARTS, ChartData, ComparisonChart, draw_chart
 from ui.gpu_charts.performance import Pair
 from ui.jobs.workers import WorkerLostError
 from ui.run.cache import answers
@@ -170,7 +170,7 @@ def show_chart(chart: ComparisonChart, data: ChartData, key: str) -> None:
         )  # fmt: skip
         data = replace(data, unit=unit)
     st.plotly_chart(
-        chart.draw(data), key=f"{key}_{chart.tab}", config=CHART_CONFIG, alt=chart.alt(data)
+        draw_chart(chart, data), key=f"{key}_{chart.tab}", config=CHART_CONFIG, alt=chart.alt(data)
     )
     caption = chart.caption(data)
     if caption:

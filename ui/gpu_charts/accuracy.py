@@ -114,17 +114,19 @@ def _draw_names(
     )
     widths = tuple(CHARACTER_WIDTH * len(name) for name in names)
     positions = place_labels(views, widths, TEXT_HEIGHT)
+    notes = []
     for kernel, name, position in zip(ordered, names, positions, strict=True):
         if position is None:
             continue
         across, up = _place(kernel)
-        figure.add_annotation(
+        notes.append(go.layout.Annotation(
             x=across, y=up, text=f"<b>{name}</b>" if kernel.name in pair else name,
             ax=position.x, ay=position.y, xanchor=position.side, yanchor="middle",
             showarrow=True, arrowhead=0, arrowwidth=1, bgcolor=CHART_PAPERS[ink],
             arrowcolor=ink if position.far else "rgba(0,0,0,0)",
             font={"size": NAME_SIZE, "color": ink}, borderpad=0, standoff=0,
-        )  # fmt: skip
+        ))  # fmt: skip
+    rows.annotate(figure, notes)
 
 
 def describe(comparison: Comparison) -> str:

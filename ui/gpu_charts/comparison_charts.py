@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
@@ -20,7 +21,7 @@ class ChartData:
     """What a chart is drawn from."""
 
     comparison: Comparison  # of the kernels shown
-    squares: Sequence[Comparison]  # of the same kernels, at each size of the run with M = N = K
+    squares: tuple[Comparison, ...]  # of the same kernels, at each size of the run with M = N = K
     limits: Limits | None  # of the device; None if they were not measured
     pair: Pair
     ink: str  # the colour of text
@@ -39,6 +40,12 @@ class ComparisonChart:
     is_offered: Callable[[ChartData], bool] = lambda data: True  # else the tab is left out
     missing: Callable[[ChartData], str] = lambda data: ""  # shown in place of a chart without data
     needs_simulated: bool = False  # whether it shows the simulator's counters of the kernels
+
+
+@functools.lru_cache(maxsize=64)  # a page has seven, and draws all of them at every choice
+def draw_chart(chart: ComparisonChart, data: ChartData) -> go.Figure:
+    """A chart's figure, which is never changed."""
+    return chart.draw(data)
 
 
 def _has_sizes(data: ChartData) -> bool:

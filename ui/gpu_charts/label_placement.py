@@ -111,12 +111,13 @@ def _place_in(
                 x, y = view.points[number]
                 box = _box(x, y, position, width, height)
                 outside = width * height - _overlap(box, view.bounds)
+                if outside > 1:
+                    cost = math.inf
+                    break
                 leader = _leader(x, y, position)
                 others = points[index][:number] + points[index][number + 1 :]
-                if (
-                    outside > 1
-                    or _covered_pixels(box, others) > 1
-                    or any(_covered_pixels(part, taken[index]) for part in (box, *leader))
+                if _covered_pixels(box, others) > 1 or any(
+                    _covered_pixels(part, taken[index]) for part in (box, *leader)
                 ):
                     cost = math.inf
                     break
@@ -163,7 +164,12 @@ def _box(x: float, y: float, position: LabelPosition, width: float, height: floa
 
 def _covered_pixels(box: Box, obstacles: Sequence[Box]) -> float:
     """Pixels that a box shares with the obstacles, summed."""
-    return sum(_overlap(box, other) for other in obstacles)
+    left, top, right, bottom = box
+    return sum(
+        _overlap(box, other)
+        for other in obstacles
+        if other[0] < right and other[2] > left and other[1] < bottom and other[3] > top
+    )
 
 
 def _overlap(first: Box, second: Box) -> float:

@@ -221,17 +221,19 @@ def _name_lines(
         low, high = 0.0, 1.05 * max(every)
         down = [height * (high - value) / (high - low) for value in last]
     figure.update_yaxes(range=[low, high])
+    notes = []
     for line, value, old, new in zip(
         lines, last, down, spread(down, LINE_LABEL_STEP, height), strict=True
     ):
         size, kernel = line[-1]
         label = kernel_label(kernel)
-        figure.add_annotation(
+        notes.append(go.layout.Annotation(
             x=math.log10(size), y=math.log10(value) if of_time else value, ax=20, ay=new - old,
             text=f"<b>{label}</b>" if kernel.name in pair else label, xanchor="left",
             yanchor="middle", showarrow=True, arrowhead=0, arrowwidth=1, borderpad=0, standoff=6,
             arrowcolor=colour_of(kernel, pair), font={"size": LINE_LABEL_SIZE, "color": ink},
-        )  # fmt: skip
+        ))  # fmt: skip
+    rows.annotate(figure, notes)
 
 
 def _draw_bars(

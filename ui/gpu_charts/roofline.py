@@ -209,17 +209,19 @@ def _draw_names(
     widths = tuple(CHARACTER_WIDTH * len(name) for name in names)
     positions = place_labels(views, widths, TEXT_HEIGHT)
     paper = CHART_PAPERS[ink]
+    notes = []
     for point, name, position in zip(ordered, names, positions, strict=True):
         if position is None:
             continue
-        figure.add_annotation(
+        notes.append(go.layout.Annotation(
             x=math.log10(point.intensity), y=math.log10(point.kernel.tflops or 1.0),
             text=f"<b>{name}</b>" if point.kernel.name in pair else name,
             ax=position.x, ay=position.y, xanchor=position.side, yanchor="middle",
             showarrow=True, arrowhead=0, arrowwidth=1, bgcolor=paper,
             arrowcolor=ink if position.far else "rgba(0,0,0,0)",
             font={"size": NAME_SIZE, "color": ink}, borderpad=0, standoff=0,
-        )  # fmt: skip
+        ))  # fmt: skip
+    rows.annotate(figure, notes)
 
 
 def describe(comparison: Comparison, limits: Limits | None = None) -> str:

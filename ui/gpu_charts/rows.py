@@ -29,18 +29,25 @@ class Name:
     bold: bool  # whether the label is bold
 
 
+def annotate(figure: go.Figure, notes: Sequence[go.layout.Annotation]) -> None:
+    """Add annotations at once: figure.add_annotation copies those that are there for each."""
+    figure.layout.annotations = (*figure.layout.annotations, *notes)
+
+
 def write_names(figure: go.Figure, names: Sequence[Name], ink: str) -> None:
     """Give the figure a row for each name, from the top, and write the names above the rows.
 
     The middle of row i is at y = i. The figure has the height that all rows need.
     """
-    for row, name in enumerate(names):
-        label = f"<b>{name.label}</b>" if name.bold else name.label
-        figure.add_annotation(
+    labels = [f"<b>{name.label}</b>" if name.bold else name.label for name in names]
+    annotate(figure, [
+        go.layout.Annotation(
             xref="paper", x=0, xanchor="left", y=row, yanchor="bottom", yshift=ABOVE,
             text=f"{label}: {name.text}" if name.text else label, showarrow=False, borderpad=0,
             align="left", font={"size": LABEL_SIZE, "color": ink},
-        )  # fmt: skip
+        )
+        for row, (name, label) in enumerate(zip(names, labels, strict=True))
+    ])  # fmt: skip
     count = max(1, len(names))
     figure.update_yaxes(
         range=[count - 1 + BELOW, -TOP], visible=False, showgrid=False, zeroline=False
