@@ -60,12 +60,15 @@ def guessed(text: str, task: str | None = None) -> LaunchForm:
     ("name", "block", "grid"),
     [
         ("naive", ("16", "16"), ("(N + 16 - 1) / 16", "(M + 16 - 1) / 16")),
-        ("uncoalesced", ("16", "16"), ("(N + 16 - 1) / 16", "(M + 16 - 1) / 16")),
+        pytest.param("uncoalesced", ("16", "16"), ("(N + 16 - 1) / 16", "(M + 16 - 1) / 16"),
+                     marks=pytest.mark.deep),
         ("tiled", ("TILE", "TILE"), ("(N + TILE - 1) / TILE", "(M + TILE - 1) / TILE")),
         ("rows", ("TILE", "TILE / EACH"), ("(N + TILE - 1) / TILE", "(M + TILE - 1) / TILE")),
         ("registers", ("TILE / EACH",) * 2, ("(N + TILE - 1) / TILE", "(M + TILE - 1) / TILE")),
-        ("vectors", ("TILE / EACH",) * 2, ("(N + TILE - 1) / TILE", "(M + TILE - 1) / TILE")),
-        ("pipelined", ("TILE / EACH",) * 2, ("(N + TILE - 1) / TILE", "(M + TILE - 1) / TILE")),
+        pytest.param("vectors", ("TILE / EACH",) * 2,
+                     ("(N + TILE - 1) / TILE", "(M + TILE - 1) / TILE"), marks=pytest.mark.deep),
+        pytest.param("pipelined", ("TILE / EACH",) * 2,
+                     ("(N + TILE - 1) / TILE", "(M + TILE - 1) / TILE"), marks=pytest.mark.deep),
         ("warptiles", ("THREADS", "1"),
          ("(N + TILE_COLUMNS - 1) / TILE_COLUMNS", "(M + TILE_ROWS - 1) / TILE_ROWS")),
     ],
@@ -384,16 +387,22 @@ B_ROWS, B_COLUMNS = "b + i * N + warp_col, N", "b + i + warp_col * K, K"
 C_ROWS, C_COLUMNS = "{c} + warp_row * N + warp_col", "{c} + warp_row + warp_col * M"
 
 
-@pytest.mark.parametrize("start", ["", ", float* d"])
-@pytest.mark.parametrize(
-    ("left", "right", "whole", "task"),
-    [
-        (ROWS, ROWS, ROWS, "product"),
-        (ROWS, COLUMNS, ROWS, "product_of_rows"),
-        (COLUMNS, ROWS, ROWS, "product_of_columns"),
-        (COLUMNS, COLUMNS, COLUMNS, "product_by_columns"),
-    ],
+LAYOUTS = (
+    (ROWS, ROWS, ROWS, "product"),
+    (ROWS, COLUMNS, ROWS, "product_of_rows"),
+    (COLUMNS, ROWS, ROWS, "product_of_columns"),
+    (COLUMNS, COLUMNS, COLUMNS, "product_by_columns"),
 )
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "whole", "task", "start"),
+    [  # each layout and each start in turn, and then the others
+        (*layout, ("", ", float* d")[(number + turn) % 2])
+        for number, layout in enumerate(LAYOUTS) for turn in range(2)
+    ],
+)  # fmt: skip
+@pytest.mark.sample(2)
 def test_warps_that_multiply_tiles_of_any_layout(
     left: str, right: str, whole: str, task: str, start: str
 ) -> None:
@@ -554,6 +563,8 @@ RIGHT_ONES = {
     "a sum into what is there": product(PLAIN, *USUAL, "float* to = C + i * N + j; *to += s;"),
 }  # fmt: skip
 WRONG_ONES = {
+    "A and B exchanged": product(PLAIN, "M", "N", "K", "B[i * K + e]", "A[e * N + j]",
+                                 "C[i * N + j] = s;"),
     "a leading dimension": product(BLAS, "M", "N", "K", "A[i * ldb + e]", "B[e * ldb + j]",
                                    BLAS_STORE),
     "no alpha": product(SCALED, *USUAL, "C[i * N + j] = s + beta * C[i * N + j];"),
@@ -561,8 +572,6 @@ WRONG_ONES = {
     "beta of another cell": product(SCALED, *USUAL, "C[i * N + j] = alpha * s + beta * C[0];"),
     "zeros through a pointer": product(PLAIN, *USUAL, "float* to = C + i * N; to[j] = 0;"),
     "another cell through a pointer": product(PLAIN, *USUAL, "float* to = C + j; to[i] = s;"),
-    "A and B exchanged": product(PLAIN, "M", "N", "K", "B[i * K + e]", "A[e * N + j]",
-                                 "C[i * N + j] = s;"),
     "a whole sum": product(PLAIN, *USUAL, "C[i * N + j] = (int)s;"),
     "without signs": product(PLAIN, *USUAL, "C[i * N + j] = fmaxf(s, 0.0f);"),
     "blocks that share C": product(
@@ -581,12 +590,17 @@ def test_a_right_product_is_right_whatever_its_parameters_are(name: str) -> None
 
 @pytest.mark.parametrize("name", WRONG_ONES)
 @pytest.mark.sample(5)
+def test_a_wrong_product_that_is_named_one_is_wrong(name: str) -> None:
+    verdict = judged(WRONG_ONES[name], "product")
+    assert verdict.state in (State.WRONG, State.HAZARD), verdict.next_step
+
+
+@pytest.mark.parametrize("name", WRONG_ONES)
+@pytest.mark.sample(10)  # each tries all tasks
 def test_a_wrong_product_is_not_right(name: str) -> None:
     verdict = judged(WRONG_ONES[name])
     is_other = guessed(WRONG_ONES[name]).task not in ("", "product")
     assert is_other or verdict.state in (State.UNCHECKED, State.HAZARD), verdict.next_step
-    verdict = judged(WRONG_ONES[name], "product")
-    assert verdict.state in (State.WRONG, State.HAZARD), verdict.next_step
 
 
 def judged(text: str, task: str | None = None) -> Verdict:

@@ -74,6 +74,12 @@ def _two_presets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publish, "presets", lambda: chosen)
 
 
+@pytest.fixture
+def _empty_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw no steps: nearly all of what a page takes."""
+    monkeypatch.setattr(publish.export, "figure_json", lambda _: iter(["{}"]))
+
+
 def files(folder: Path) -> set[str]:
     return {
         file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()
@@ -89,6 +95,7 @@ def pictures(pages: set[str]) -> set[str]:
     return {f"tilewise/{name}-{theme}.svg" for name in names for theme in ("light", "dark")}
 
 
+@pytest.mark.usefixtures("_empty_figures")
 def test_a_folder_has_an_index_the_pages_and_one_plotly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -153,6 +160,7 @@ def test_names_that_are_alike_get_files_apart(monkeypatch: pytest.MonkeyPatch) -
     ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("_empty_figures")
 def test_what_is_not_tilewises_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "tilewise").mkdir()
     for name in ("notes.txt", "other.html", "tilewise/mine.js"):
