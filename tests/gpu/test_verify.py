@@ -109,6 +109,12 @@ def test_inputs_are_fresh_and_signed() -> None:
     assert 0.9 < float(first[0].max()) < 1
 
 
+def test_inputs_of_a_seed_are_the_same_each_time() -> None:
+    first, second, other = (random_inputs(3, 4, 5, "float32", seed=seed) for seed in (1, 1, 2))
+    assert all(map(np.array_equal, first, second))
+    assert not np.array_equal(first[0], other[0])
+
+
 def test_the_bound_grows_with_the_root_of_k() -> None:
     assert error_bound(4096, "float32") == pytest.approx(2 * error_bound(1024, "float32"))
     assert error_bound(4096, "float64") < 1e-12

@@ -43,7 +43,12 @@ def test_the_reference_keeps_what_float32_would_round() -> None:
 
 @pytest.mark.parametrize(
     ("element", "bound"),
-    [("float32", 16 * 32 * 2.0**-24), ("float64", 2 * 16 * 32 * 2.0**-53)],
+    [
+        ("float32", 16 * 32 * 2.0**-24),
+        ("float64", 2 * 16 * 32 * 2.0**-53),
+        ("float16", (16 * 32 + 4 * 1024) * 2.0**-24),
+        ("tf32", (16 * 32 + 4 * 1024) * 2.0**-24 + 16 * 2.0**-12),
+    ],
 )
 def test_the_bound_at_1024_products(element: str, bound: float) -> None:
     assert error_bound(1024, element) == bound

@@ -38,6 +38,12 @@ TABLE = {
         "__shared__ float4 s[64]; __pipeline_memcpy_async(s + i, (float4*)x + i / 64, 16);"
         " __pipeline_commit(); __pipeline_wait_prior(0);",
         (2, 32), (0, 0), (0, 0, 0), (2, 8, 8)),
+    # From the second round on, a pair of lanes writes to two lines of shared memory in each line.
+    "copies of 16 bytes whose target moves within a line": (
+        "__shared__ float4 s[72]; for (int k = 0; k < 3; ++k) {"
+        " __pipeline_memcpy_async(s + i + k, (float4*)x + i, 16);"
+        " __pipeline_commit(); __pipeline_wait_prior(0); __syncthreads(); }",
+        (6, 2 * (16 + 20 + 16)), (0, 0), (0, 0, 0), (6, 24, 24)),
     "a vector of three, by component": (
         "float3 v = reinterpret_cast<float3*>(x)[i]; reinterpret_cast<float3*>(x)[i + 64] = v;",
         (6, 72), (6, 72), (0, 0, 0), (0, 0, 0)),
