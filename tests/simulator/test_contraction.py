@@ -202,6 +202,21 @@ def test_as_nvcc_rounds(body: str) -> None:
             assert found[lane] == (known["t0"] if known["t0"] > 0 else sum_)
 
 
+# Sums that stand elsewhere than in a statement that assigns a variable, each in one expression.
+PLACES = {
+    "o[i+32] = c; o[i+32] += a * b; acc = o[i+32];": "fma(a, b, c)",
+    "o[i+32] = c; o[i+32] -= a * b; acc = o[i+32];": "fma(-a, b, c)",
+    "for (int k = 0; k < 1; acc += a * b, ++k) ;": "fma(a, b, acc)",
+}
+
+
+@pytest.mark.parametrize("body", PLACES)
+def test_a_sum_is_fused_wherever_it_stands(body: str) -> None:
+    kernel, launch = launched(body)
+    found = simulate(kernel, launch).arrays["o"]
+    assert all(found[lane] == expected(PLACES[body], lane)["t0"] for lane in range(32))
+
+
 DOUBTFUL = {
     "float p = 0; for (int k = 0; k < n; ++k) { acc += p; p = x[k] * b; }": True,
     "float p[2]; p[0] = a * b; p[1] = c; acc += p[0] + p[1];": True,
