@@ -7,11 +7,14 @@ from dataclasses import replace
 import pytest
 
 from simulator import LaunchError, catalogue, compile_kernel
+from simulator.language.tree import MemorySpace
+from simulator.observers.findings import Example, Hazard
+from simulator.observers.hazard_kind import HazardKind
 from simulator.verdict.form import ArrayArgument, NumberArgument, UserKernel
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
-from simulator.verdict.verdict import CheckState, State, Verdict
+from simulator.verdict.verdict import CheckState, FoundHazard, State, Verdict
 
 TILED = catalogue()["tiled"].source(TILE=4)
 NAIVE = catalogue()["naive"].source()
@@ -33,6 +36,30 @@ def own_kernel(text: str, task: str | None = None) -> UserKernel:
 def judged(text: str, task: str | None = None) -> Verdict:
     """The verdict on a text's kernel, launched as it is guessed."""
     return judge(own_kernel(text, task), compile_kernel(text))
+
+
+def test_hazards_of_one_cause_are_told_once() -> None:
+    race, other_order = HazardKind.READ_AFTER_WRITE, HazardKind.WRITE_AFTER_READ
+    unset, twice = HazardKind.UNINITIALIZED_READ, HazardKind.WRITE_AFTER_WRITE
+    hazards = [
+        (twice, (5, 5), "s"),  # of lines that race with others
+        (race, (5, 9), "s"),
+        (other_order, (9, 5), "s"),  # the same lines
+        (race, (5, 12), "s"),
+        (unset, (9,), "s"),  # it was read too soon
+        (unset, (7,), "s"),
+        (race, (5, 9), "t"),
+    ]  # fmt: skip
+    example = Example((0, 0, 0), (0, 0, 0), None, None, (0,), ())
+    found = tuple(
+        FoundHazard(Hazard(kind, lines, name, MemorySpace.SHARED, "", 1, example), (), (), 1, False)
+        for kind, lines, name in hazards
+    )
+    verdict = judged("__global__ void k(float* x) { x[threadIdx.x] = 1; }")
+    causes = [one.hazard for one in replace(verdict, hazards=found).causes]
+    assert [(one.kind, one.lines, one.array) for one in causes] == [
+        (race, (5, 9), "s"), (race, (5, 12), "s"), (race, (5, 9), "t"), (unset, (7,), "s"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("extra", ["", " + 1.0f"])
