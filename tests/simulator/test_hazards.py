@@ -66,6 +66,9 @@ TABLE = {
         "__shared__ float s[64];\ns[threadIdx.x] = 1;\n__syncthreads();\n"
         "float v = s[63 - threadIdx.x];\ns[threadIdx.x] = v;\nx[0 * threadIdx.x] += 0;", 64,
         {("write-after-read", (5, 6))}),
+    "a volatile number between warps": (
+        "__shared__ volatile int s;\nif (threadIdx.x == 0)\ns = 1;\n"
+        "if (threadIdx.x == 32)\nx[0] = s;", 64, {("read-after-write", (4, 6))}),
     "divergent barrier": ("if (threadIdx.x < 40)\n__syncthreads();\nx[threadIdx.x / 2] = 1;", 64,
                           {("divergent-barrier", (3,))}),
     "divergent within a warp": ("if (threadIdx.x < 7)\n__syncthreads();\nx[threadIdx.x] = 1;",
@@ -96,6 +99,25 @@ def test_blocks_race_in_global_memory() -> None:
     (hazard,) = simulate(kernel, launch).hazards
     assert (hazard.kind, hazard.lines) == ("write-after-write", (2, 2))
     assert {hazard.example.block, hazard.example.other_block} == {(0, 0, 0), (1, 0, 0)}
+
+
+def test_blocks_that_wait_for_each_other_end_the_intervals_of_their_own_reads() -> None:
+    """What a block read is compared with its writes as it comes to a barrier, not as others do."""
+    text = """__global__ void k(float* x, int* flag) {
+        __shared__ float s[64];
+        int i = threadIdx.x;
+        s[i] = i;
+        __syncthreads();
+        if (i < 32) x[i] = s[63 - i];
+        else s[i] = 1;
+        __syncthreads();
+        s[i] = 2;
+        if (i == 0) { if (blockIdx.x == 0) atomicExch(flag, 1); else while (!atomicAdd(flag, 0)); }
+    }"""
+    arrays = {"x": np.zeros(32, np.float32), "flag": np.zeros(1, np.int32)}
+    kernel, launch = launch_text(text, grid=2, block=64, **arrays)
+    found = [one for one in simulate(kernel, launch).hazards if one.array == "s"]
+    assert [(one.kind, one.lines, one.count) for one in found] == [("write-after-read", (6, 7), 64)]
 
 
 def test_dropped_accesses_leave_the_rest_alone() -> None:
