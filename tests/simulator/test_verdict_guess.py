@@ -627,6 +627,7 @@ def test_a_kernel_that_names_its_sizes_otherwise_is_told_so() -> None:
     assert judged(RIGHT_ONES["a is m x n"]).notes == (
         "Here M is m, N is k, K is n of the kernel: A is M x K, B is K x N.",
     )
+    assert not [note for note in judged(RIGHT_ONES["factors"]).notes if "Here M is" in note]
 
 
 TILES = """#include <mma.h>
