@@ -47,6 +47,12 @@ TABLE = {
     "one cell written by all": ("x[0] = threadIdx.x;", 32, {("write-after-write", (2, 2))}),
     "unset shared": ("__shared__ float s[32];\nx[threadIdx.x] = s[threadIdx.x];", 32,
                      {("uninitialized-read", (3,))}),
+    "unset shared, read twice": (
+        "__shared__ float s[32];\nfloat v = s[threadIdx.x];\nx[threadIdx.x] = v + s[threadIdx.x];",
+        32, {("uninitialized-read", (3,)), ("uninitialized-read", (4,))}),
+    "unset shared, set by the atomic that reads it": (
+        "__shared__ int s[32];\natomicAdd(&s[threadIdx.x], 1);\nx[threadIdx.x] = s[threadIdx.x];",
+        32, {("uninitialized-read", (3,))}),
     "shared out of bounds": ("__shared__ float s[32];\ns[threadIdx.x + 1] = 0;", 32,
                              {("out-of-bounds", (3,))}),
     "unset variable": ("float v; if (threadIdx.x > 5) v = 1;\nx[threadIdx.x] = v;", 32,
