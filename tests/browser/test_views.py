@@ -618,8 +618,7 @@ def test_controls_are_a_row_above_the_scene_and_a_row_below(
     assert found["share"] >= 2 / 3
     page.keyboard.press("p")
     expect(page.locator(".st-key-controls").first).to_be_hidden()
-    page.wait_for_timeout(500)
-    assert page.evaluate(PLAYER)["share"] >= 2 / 3
+    page.wait_for_function(f"({PLAYER})().share >= 2 / 3")
 
 
 def test_there_are_four_menus(visit: Open) -> None:
@@ -640,6 +639,7 @@ def test_a_phones_player_stays_at_the_bottom_of_its_window(visit: Open) -> None:
     until(page, "Step 21 of")
     page.mouse.move(200, 500)
     page.mouse.wheel(0, 2000)
+    page.wait_for_function(f"({PLAYER})().under")  # once it has scrolled
     expect(bar).to_be_in_viewport(ratio=1)
     found = page.evaluate(PLAYER)
     assert (found["under"], found["row"], found["right"]) == (True, 1, True)

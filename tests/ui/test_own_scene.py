@@ -246,7 +246,7 @@ def test_a_click_focuses_a_thread_of_any_plane() -> None:
     assert isinstance(drawn.sheet, LectureSheet)
     stages = [panel._panel for panel in drawn.sheet.panels if isinstance(panel, OnStage)]
     threads = next(panel for panel in stages if isinstance(panel, ThreadsStage))
-    x, y = threads._cells.centres()[19]  # of 4 x 3 x 2 threads, in one row
+    x, y = threads.rows.cells.centres()[19]  # of 4 x 3 x 2 threads, in one row
     assert follow_click(View(own=OWN["three loops"]), look, x, y).thread_index == (3, 1, 1)
 
 

@@ -7,7 +7,7 @@ each word that the warp asks for lies in the row of the wavefront that serves it
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -87,9 +87,7 @@ class BanksStage:
     ) -> None:  # fmt: skip
         self._model, self._palette, self._letters = model, palette, letters
         self._reader, self._stages = reader, stages
-        stage, maps = areas.stage, areas.corner
-        if areas.warps is not None:
-            stage = replace(stage, bottom=areas.warps.bottom)
+        stage, maps = areas.whole_stage, areas.corner
         self._lines = LINES if areas.far is None else LINES_ON_CHIP
         under_words = maps.bottom
         if areas.far is not None:
@@ -194,6 +192,7 @@ class BanksStage:
             focused = (
                 set(request.words[lane].tolist()) if lane < request.active.size else set()
             )  # fmt: skip
+            others = np.zeros(banks.shape, np.bool_)
             for word in np.unique(request.words[request.words >= 0]).tolist():
                 row, column = view.place(word)
                 if not (0 <= row < cells.rows and 0 <= column < cells.columns):
@@ -201,10 +200,11 @@ class BanksStage:
                 if word in focused:
                     own += cells.path(row, column)
                 else:
-                    asked += cells.path(row, column)
+                    others[row, column] = True
                 left, _, right, low = cells.box(row, column)
                 x, end = (left + right) / 2, chart.left + (word % BANKS + 0.5) * self._bank
-                drops += _drop(x, low, end, self._heads.top)
+                drops += f"M{px(x)},{px(low)}L{px(end)},{px(self._heads.top)}"
+            asked = cells.fill(others)
         return [
             *(outline(path, palette.line, 0, mix(*palette.banks, bank / (BANKS - 1)), "below")
               for bank, path in enumerate(paths)),
@@ -406,12 +406,6 @@ class BanksStage:
         )  # fmt: skip
         lines = fit(why, letters.sentence, room, self._lines - len(title))
         return tuple(f"<b>{markup(line)}</b>" for line in title), lines
-
-
-def _drop(x: float, y: float, end_x: float, end_y: float) -> str:
-    """A line from an array's cell down to its bank."""
-    half = (y + end_y) / 2
-    return f"M{px(x)},{px(y)}C{px(x)},{px(half)},{px(end_x)},{px(half)},{px(end_x)},{px(end_y)}"
 
 
 def _cost(request: Request) -> tuple[int, int, int]:

@@ -114,12 +114,20 @@ def _fill(cells: Cells, chosen: bytes) -> str:
     mask = np.frombuffer(chosen, np.bool_).reshape(cells.rows, cells.columns)
     if min(cells.width, cells.height) > 5 * GAP:
         return "".join(cells.path(row, column) for row, column in np.argwhere(mask).tolist())
-    path = ""
-    for row in range(cells.rows):  # small cells have no gaps: neighbours are joined
+    # Small cells have no gaps: neighbours are joined, along rows or columns, whichever are fewer.
+    rows, columns = _runs(mask), _runs(mask.T)
+    if len(rows) <= len(columns):
+        return "".join(cells.path(row, start, 1, end - start) for row, start, end in rows)
+    return "".join(cells.path(start, column, end - start) for column, start, end in columns)
+
+
+def _runs(mask: Array) -> list[tuple[int, int, int]]:
+    """The runs of true values in each row of a mask [rows, columns]: row, first, and end."""
+    found = []
+    for row in range(mask.shape[0]):
         edges = np.flatnonzero(np.diff(np.pad(mask[row], 1).astype(np.int8)))
-        for start, end in edges.reshape(-1, 2).tolist():
-            path += cells.path(row, start, 1, end - start)
-    return path
+        found += [(row, start, end) for start, end in edges.reshape(-1, 2).tolist()]
+    return found
 
 
 def number_width(longest: int, size: float) -> float:

@@ -89,7 +89,7 @@ class CrossingsPanel:
         ]
 
     def motions(self, step: Step) -> list[Motion]:
-        """The values of the focused thread's warp, on their way."""
+        """The values of a warp, on their way."""
         board = self._board(step)
         if board is None:
             return []
@@ -108,18 +108,24 @@ class CrossingsPanel:
         return next((board for board, is_shown in self._boards.items() if is_shown(step)), None)
 
     def _lanes(self, step: Step, board: ProductStage) -> Iterator[tuple[AccessKind, list[Lane]]]:
-        """What the lanes of the focused thread's warp move across the border, by access."""
+        """What the lanes of a warp move across the border, by access.
+
+        It is the focused thread's warp, or the first that runs where that one does not.
+        """
+        running = np.unique(np.flatnonzero(step.active) // WARP_SIZE).tolist()
+        own = self._model.thread // WARP_SIZE
+        warp = own if own in running or not running else running[0]
         store = next(
             (one for one in step.accesses
              if one.kind is not AccessKind.LOAD and one.space is MemorySpace.SHARED), None
         )  # fmt: skip
         # By thread the first cell that it stores to.
-        stored = {} if store is None else dict(reversed(self._of_warp(store)))
+        stored = {} if store is None else dict(reversed(_of_warp(store, warp)))
         for access in step.accesses:
             if access.space is not MemorySpace.GLOBAL or not self._far.has(access.name):
                 continue
             group = []
-            for thread, cell in self._of_warp(access):
+            for thread, cell in _of_warp(access, warp):
                 if store is None:
                     near = board.sum_box(step, thread)
                     if near is None and board.has_own_sums:
@@ -143,13 +149,6 @@ class CrossingsPanel:
     def _lane_box(self, step: Step, thread: int) -> Box | None:
         """Where a thread stands among the warps, for what it loads into its registers."""
         return None if self._gate is None else self._gate.rows.box(step, thread)
-
-    def _of_warp(self, access: StepAccess) -> list[tuple[int, int]]:
-        """Each thread of the focused one's warp with the cell that it accesses."""
-        cells, threads = access.touched_cells()
-        warp = self._model.thread // WARP_SIZE
-        chosen = threads // WARP_SIZE == warp
-        return list(zip(threads[chosen].tolist(), cells[chosen].tolist(), strict=True))
 
     def _fans(self, step: Step, board: ProductStage) -> str:
         """Lines from each cell that the focused thread reads to all threads that read it now."""
@@ -178,6 +177,13 @@ class CrossingsPanel:
                     is_far = access.space is MemorySpace.GLOBAL
                     path += _arrow(start, end) if is_far else _line(start, end)
         return path
+
+
+def _of_warp(access: StepAccess, warp: int) -> list[tuple[int, int]]:
+    """Each thread of a warp with the cell that it accesses."""
+    cells, threads = access.touched_cells()
+    chosen = threads // WARP_SIZE == warp
+    return list(zip(threads[chosen].tolist(), cells[chosen].tolist(), strict=True))
 
 
 def _middle(box: Box) -> tuple[float, float]:

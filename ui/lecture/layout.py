@@ -39,6 +39,13 @@ class Areas:
     chip: Rectangle | None = None  # the frame of the chip, around the stage
     warps: Rectangle | None = None  # the block's warps, at the foot of the chip
 
+    @property
+    def whole_stage(self) -> Rectangle:
+        """The stage with the room of the warps, where it is about something else."""
+        if self.warps is None:
+            return self.stage
+        return replace(self.stage, bottom=self.warps.bottom)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LectureAreas(Areas):

@@ -193,7 +193,7 @@ def stage_panels(
         first.append(OnStage(stages, (Stage.COPY, Stage.STORE), copy, with_board))
     gate = [] if areas.warps is None else [
         OnStage(stages, tuple(Stage), GatePanel(model, palette, letters, areas.warps),
-                lambda step: stages.of(step) is Stage.BANKS
+                lambda step: stages.of(step) in (Stage.BANKS, Stage.TENSOR)
                 or (stages.of(step) is Stage.THREADS and not with_board(step)))
     ]  # fmt: skip
     return [

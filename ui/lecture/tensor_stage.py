@@ -7,7 +7,7 @@ Where there is room it shows the tiles beside that, with the elements that the t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,12 +31,13 @@ from ui.lecture.letters import MONO_WIDTH, Letters, fit, mono_width, text_width
 from ui.lecture.window import Windows
 
 BITS = 30  # that an instruction's sum mostly has
-CUT = 6  # bits shown of what is cut
+CUT = 5  # bits shown of what is cut, and what stands for more
 ROW, LOWEST_ROW = 1.3, 1.1  # of a number's height; the latter where all rows fit so
 ALL_ROWS = 20  # of the most products that one instruction adds, 16
 FEWEST = 8  # rows: with fewer the stage takes the room below the maps
 LABEL = "−0.123 × −1.23"  # about the longest of a product
 GAP = 4.0  # pixels between tiles
+EDGE = 2.0  # pixels between the bits and the chip's frame
 OTHER_ROWS = 4  # headings, the sum so far, the sum, and what a float keeps
 
 
@@ -54,12 +55,15 @@ class TensorStage:
 
     def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
         self._model, self._palette, self._letters = model, palette, letters
-        stage, maps = areas.stage, areas.corner
+        stage, maps = areas.whole_stage, areas.corner
         gap = letters.name
         beside = Rectangle(maps.right + 1.5 * gap, stage.top, stage.right, stage.bottom)
         # Without a product there are no maps, and their place is free.
         taken = stage.top if model.product is None else maps.bottom + gap
         below = Rectangle(stage.left, taken, stage.right, stage.bottom)
+        if areas.chip is not None:  # the bits need all of its width
+            left, right = areas.chip.left + EDGE, areas.chip.right - EDGE
+            below = replace(below, left=left, right=right)
         needed = text_width(LABEL, letters.small) + mono_width(BITS + CUT, letters.small)
         is_beside = beside.width >= needed and areas.chip is None
         self._room = beside if is_beside else below
@@ -78,7 +82,7 @@ class TensorStage:
         gap, corner = self._letters.name, areas.corner
         if areas.chip is not None:
             top = corner.top + 1.6 * self._letters.small
-            side = min(corner.bottom - top, areas.stage.width)
+            side = min(corner.bottom - top, areas.whole_stage.width)
             return Rectangle(corner.left, top, corner.left + side, top + side)
         top = taken + 1.5 * gap
         side = corner.width

@@ -244,3 +244,13 @@ def test_an_arrays_declaration_stays_in_view_with_its_banks(kernel: str) -> None
             for row in rows
         ]  # fmt: skip
         assert any(declaration.replace(" ", "") in row.replace(" ", "") for row in shown)
+
+
+@pytest.mark.parametrize("ty", [0, 4])
+def test_a_warp_that_is_not_followed_is_seen_to_copy_too(ty: int) -> None:
+    lecture = of_query(
+        kernel="tiled", M=16, N=16, K=16, TILE=8, schedule="ascending", thread=8 * ty
+    )
+    copies = [step for step in lecture.steps_of("As[ty][tx] =") if step.active.any()]
+    assert len(copies) == 4
+    assert all(lecture.panel(CrossingsPanel).motions(step) for step in copies)

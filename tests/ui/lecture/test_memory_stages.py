@@ -240,7 +240,11 @@ def test_each_word_that_is_asked_for_has_its_banks_colour_and_drops_into_it(
         )
         banks = sorted(word % 32 for word in set(request.words.flat) - {-1})
         by_bank, (drops, others, own) = panel.shapes(step)[5:37], panel.shapes(step)[37:]
-        cells = [centre(box) for shape in (others, own) for box in seen(shape)]
+        view = panel._view(request).grid.cells
+        cells = [
+            (x, y) for shape in (others, own) for left, top, right, bottom in seen(shape)
+            for x, y in view.centres() if left < x < right and top < y < bottom
+        ]  # fmt: skip
         coloured = [
             bank
             for x, y in cells
