@@ -236,11 +236,14 @@ def test_the_focused_thread_is_within_the_windows_in_any_room(
         lecture = of_query(look, thread, **query)
         for step in spread(products(lecture), 5):
             boxes = focus_boxes(lecture, step)
-            assert len(boxes) == 3
             traces = lecture.drawn(step, ProductStage)[0]
             left, upper, _, after = recorded_numbers(lecture, step)
             shown = [text_at(traces, *centre(box)) for box in boxes]
-            assert shown == [f"{left:g}", f"{upper:g}", f"{after:.0f}"] or after >= 1e6
+            expected = [f"{left:g}", f"{upper:g}", f"{after:.0f}"]
+            if query["kernel"] == "naive":  # its factors stand in global memory's place
+                expected = expected[2:]
+            assert len(shown) == len(expected)
+            assert shown == expected or after >= 1e6
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
