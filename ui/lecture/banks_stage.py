@@ -27,7 +27,7 @@ from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
 from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import ArrayReader
-from ui.lecture.cells import Cells, number_width, window_start
+from ui.lecture.cells import LINE_ABOVE, Cells, number_width, window_start
 from ui.lecture.colours import mix
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, markup, text_width
@@ -236,7 +236,9 @@ class BanksStage:
     def _is_readable(self, grid: Grid) -> bool:
         """Whether the banks' numbers have room in the cells."""
         small = self._letters.small
-        return grid.cells.height >= 1.15 * small and grid.cells.width >= number_width(2, small)
+        return grid.cells.height >= LINE_ABOVE * small and grid.cells.width >= number_width(
+            2, small
+        )
 
     def _view(self, request: Request) -> ArrayView:
         """The part of the request's array that is in view."""
@@ -359,11 +361,12 @@ class BanksStage:
             for i in range(few)
         ]
         half = 0.5 * letters.small
-        quarters = [
-            (chart.top + share * chart.height - half, str(round(share * count)))
-            for share in (0.25, 0.5, 0.75, 1.0)
-        ]
         has_room = 0.25 * chart.height > 2.5 * letters.small  # between the first two
+        quarters = [
+            (chart.top + share * chart.height - half,
+             str(round(share * count)) if has_room or share == 1.0 else "")
+            for share in (0.25, 0.5, 0.75, 1.0)
+        ]  # fmt: skip
         quarters = [(chart.top + half, "1" if has_room else ""), *quarters]
         return [*numbers, *((y, text if count > few else "") for y, text in quarters)]
 

@@ -258,7 +258,10 @@ class LectureSheet:
     def __init__(self, model: SceneModel, look: Look) -> None:
         palette = PALETTES[look.theme]
         self.letters: Letters = letters_for(look)
-        self.has_places = model.product is not None
+        # The bits of a tensor core's sum need more than the chip's width in large letters.
+        self.has_places = model.product is not None and not (
+            look.presenting and has_tensor_core(model.recording)
+        )
         self.warps = 0 if look.stage in (Stage.THREADS, Stage.GRID) else _warps_at_barriers(model)
         self.areas: LectureAreas = areas_for(look, self.has_places, self.warps)
         letters, areas = self.letters, self.areas

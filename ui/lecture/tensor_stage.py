@@ -64,7 +64,7 @@ class TensorStage:
         if areas.chip is not None:  # the bits need all of its width
             left, right = areas.chip.left + EDGE, areas.chip.right - EDGE
             below = replace(below, left=left, right=right)
-        needed = text_width(LABEL, letters.small) + mono_width(BITS + CUT, letters.small)
+        needed = text_width(LABEL, letters.small) + mono_width(BITS + CUT + 1, letters.small)
         is_beside = beside.width >= needed and areas.chip is None
         self._room = beside if is_beside else below
         self._tiles = self._place_tiles(areas, taken, is_beside)
