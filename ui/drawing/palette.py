@@ -90,7 +90,7 @@ DARK = Palette(
     comment="#a4afc0",
     tiles=("#7a5400", "#006287", "#635d0b", "#803e71", "#1c5932", "#453c8c"),
     tile_edges=("#f5bb45", "#5db9f1", "#ebed78", "#fe91d0", "#75eca4", "#afb1df"),
-    banks=("#123a38", "#4fc0b8"),
+    banks=("#0f2f2d", "#276f6a"),
     phases={
         "load": "#1070f0", "compute": "#787e89", "barrier": "#eef2f8", "store": "#189430",
         "other": "#243044",
