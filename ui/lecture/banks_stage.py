@@ -16,7 +16,7 @@ from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace, Variable
 from simulator.launch import WARP_SIZE
 from simulator.machine.buffers import element_of
-from simulator.observers.transactions import BANKS
+from simulator.observers.transactions import BANK_BYTES, BANKS
 from simulator.recording.requests import Request
 from simulator.sentences.warps import VERBS
 from ui.analysis.scene_model import Phase, SceneModel
@@ -34,7 +34,6 @@ from ui.lecture.letters import Letters, fit, markup, text_width
 from ui.lecture.stages import Stages
 from ui.lecture.window import Windows
 
-WORD_BYTES = 4
 PALER = 0.4  # of the paper in the colour of a line that crosses cells
 TALLEST = 2.4  # of a small letter, a wavefront's row
 MIDDLE = 18  # the bank around which it stands how many are idle
@@ -188,10 +187,7 @@ class BanksStage:
             view = self._view(request)
             cells, banks = view.grid.cells, view.banks()
             paths = [cells.fill(banks == bank) + self._heads.path(0, bank) for bank in range(BANKS)]
-            lane = self._model.thread % WARP_SIZE
-            focused = (
-                set(request.words[lane].tolist()) if lane < request.active.size else set()
-            )  # fmt: skip
+            focused = self._own_words(request)
             others = np.zeros(banks.shape, np.bool_)
             for word in np.unique(request.words[request.words >= 0]).tolist():
                 row, column = view.place(word)
@@ -218,13 +214,13 @@ class BanksStage:
         letters, room = self._letters, self._room
         size = element_of(array.ctype).size
         *above, last = self._model.shared_shapes.get(array.name, (1,))
-        while above and last * size < LEAST_COLUMNS * WORD_BYTES:  # a row of short vectors
+        while above and last * size < LEAST_COLUMNS * BANK_BYTES:  # a row of short vectors
             last *= above.pop()
         row_bytes = last * size
-        if row_bytes % WORD_BYTES or (not above and last > MOST_COLUMNS):
-            row_bytes = BANKS * WORD_BYTES
-        pitch = row_bytes // WORD_BYTES
-        count = -(-math.prod((*above, last)) * size // WORD_BYTES)
+        if row_bytes % BANK_BYTES or (not above and last > MOST_COLUMNS):
+            row_bytes = BANKS * BANK_BYTES
+        pitch = row_bytes // BANK_BYTES
+        count = -(-math.prod((*above, last)) * size // BANK_BYTES)
         rows, columns = min(-(-count // pitch), MOST_ROWS), min(pitch, MOST_COLUMNS)
         width = self._bank
         if pitch < BANKS:
@@ -248,7 +244,7 @@ class BanksStage:
         first = lane if lane in lanes else lanes[0]
         word = int(request.words[first].max())
         offset = int(request.access.offsets[request.threads[first]])
-        within = (offset + request.width - 1) // WORD_BYTES  # the array
+        within = (offset + request.width - 1) // BANK_BYTES  # the array
         row, column = divmod(within, grid.pitch)
         start = (
             window_start(row, grid.cells.rows, -(-grid.count // grid.pitch)),
@@ -325,12 +321,16 @@ class BanksStage:
         """How many banks the half of some words takes, and a little room beside them."""
         return (0.5 * text_width(text, self._letters.number) + self._letters.small) / self._bank
 
+    def _own_words(self, request: Request) -> set[int]:
+        """The words that the focused thread asks for."""
+        lane = self._model.thread % WARP_SIZE
+        return set(request.words[lane].tolist()) - {-1} if lane < request.active.size else set()
+
     def _marks(self, request: Request, level: float) -> tuple[str, str]:
         """A mark for each word in its bank's column and its wavefront's row; the thread's own."""
         chart = self._chart
         others = own = ""
-        lane = self._model.thread % WARP_SIZE
-        focused = set(request.words[lane].tolist()) - {-1} if lane < request.active.size else set()
+        focused = self._own_words(request)
         marks = {
             (int(request.wavefront_numbers[i]), word)
             for i in np.flatnonzero(request.active).tolist()

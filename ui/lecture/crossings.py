@@ -28,7 +28,7 @@ from ui.lecture.arrays import array_of
 from ui.lecture.colours import mix
 from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.product_stage import ProductStage
-from ui.lecture.threads_stage import GatePanel
+from ui.lecture.warp_rows import WarpRows
 
 HEAD = 7.0  # pixels, of an arrow's head
 BEND = 0.5  # of the way, where an arrow's curve has its handles
@@ -52,7 +52,7 @@ class CrossingsPanel:
 
     def __init__(
         self, model: SceneModel, palette: Palette, far: GlobalMemoryPanel,
-        boards: Mapping[ProductStage, Callable[[Step], bool]], gate: GatePanel | None,
+        boards: Mapping[ProductStage, Callable[[Step], bool]], gate: WarpRows | None,
     ) -> None:  # fmt: skip
         """boards says of each board at which steps it is shown; gate has the warps, if any."""
         self._model, self._palette = model, palette
@@ -148,7 +148,7 @@ class CrossingsPanel:
 
     def _lane_box(self, step: Step, thread: int) -> Box | None:
         """Where a thread stands among the warps, for what it loads into its registers."""
-        return None if self._gate is None else self._gate.rows.box(step, thread)
+        return None if self._gate is None else self._gate.box(step, thread)
 
     def _fans(self, step: Step, board: ProductStage) -> str:
         """Lines from each cell that the focused thread reads to all threads that read it now."""

@@ -52,6 +52,7 @@ class GridStage:
         self._held = resident_blocks(model, self._devices[0]) if self._devices else 0
         count = self._across * self._down
         first = z * count
+        self._number = first + y * self._across + x
         self._waves = np.zeros((self._down, self._across), np.int64)
         self._wave = self._wave_blocks = 0
         if self._held:
@@ -160,9 +161,7 @@ class GridStage:
         if gpu is None or not self._held:
             return []
         count = self._devices[0].multiprocessors
-        y, x = self._block
-        x_y_z = self._model.recording.block[2] * self._down * self._across
-        own = (x_y_z + y * self._across + x) % (self._held * count) % count
+        own = self._number % (self._held * count) % count
         numbers = np.arange(gpu.rows * gpu.columns).reshape(gpu.rows, gpu.columns)
         return [
             outline(gpu.fill(numbers < count), palette.line, 0.7, palette.cell, "below"),

@@ -97,13 +97,14 @@ class PlacesPanel:
         letters, palette = self._letters, self._palette
         left = self._far.left + 0.7 * letters.name
         above = (0.5 * HIGH_LINE - 0.5 * HIGH_BAR - 0.2) * self._size
+        bars = self._bars(step)
         points = [
             (left, bar.top - above) if self._has_words_above
             else (self._end, (bar.top + bar.bottom) / 2)
-            for _, bar, _ in self._bars(step)
+            for _, bar, _ in bars
         ]  # fmt: skip
         return [
-            words(points, [text for *_, text in self._bars(step)], self._size, palette.ink,
+            words(points, [text for *_, text in bars], self._size, palette.ink,
                   "middle right" if self._has_words_above else "middle left", SANS)
         ]  # fmt: skip
 

@@ -45,8 +45,9 @@ from ui.lecture.sentence import SentencePanel
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages
 from ui.lecture.tensor_stage import TensorStage
-from ui.lecture.threads_stage import GatePanel, ThreadsStage
+from ui.lecture.threads_stage import ThreadsStage
 from ui.lecture.timeline import LectureTimeline, key_width
+from ui.lecture.warp_rows import WarpRows
 from ui.lecture.window import Windows
 
 # What the board of a product is shown at, where global memory has a place of its own.
@@ -148,7 +149,7 @@ def _board_rule(
         return lambda _: False
     result = ArrayName(product.C, MemorySpace.GLOBAL)
 
-    def is_on_board(step: Step) -> bool:
+    def decide(step: Step) -> bool:
         stage = stages.of(step)
         if stage is Stage.THREADS:
             return areas.warps is not None and not absent(model.recording, step)
@@ -156,6 +157,13 @@ def _board_rule(
             stage in BOARD_STAGES and reader.wrong_access(step) is None
             and reader.right_texts(step, result) is None
         )  # fmt: skip
+
+    decided: dict[int, bool] = {}  # by the step's number: every stage asks
+
+    def is_on_board(step: Step) -> bool:
+        if step.number not in decided:
+            decided[step.number] = decide(step)
+        return decided[step.number]
 
     return is_on_board
 
@@ -192,7 +200,7 @@ def stage_panels(
         copy = CopyStage(model, model.product, palette, letters, areas, reader, stages)
         first.append(OnStage(stages, (Stage.COPY, Stage.STORE), copy, with_board))
     gate = [] if areas.warps is None else [
-        OnStage(stages, tuple(Stage), GatePanel(model, palette, letters, areas.warps),
+        OnStage(stages, tuple(Stage), WarpRows(model, palette, letters, areas.warps),
                 lambda step: stages.of(step) in (Stage.BANKS, Stage.TENSOR)
                 or (stages.of(step) is Stage.THREADS and not with_board(step)))
     ]  # fmt: skip
@@ -245,7 +253,7 @@ def crossings_panels(
     if not any(isinstance(panel, PlacesPanel) for panel in far):
         return []
     boards = {one.panel: one.is_shown for one in on_stage if isinstance(one.panel, ProductStage)}
-    gate = next((one.panel for one in on_stage if isinstance(one.panel, GatePanel)), None)
+    gate = next((one.panel for one in on_stage if isinstance(one.panel, WarpRows)), None)
     return [
         CrossingsPanel(model, palette, panel, boards, gate)
         for panel in far if isinstance(panel, GlobalMemoryPanel) and boards

@@ -29,7 +29,7 @@ from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.places import PlacesPanel
 from ui.lecture.product_stage import ProductStage
 from ui.lecture.source_window import SourceWindow
-from ui.lecture.threads_stage import GatePanel
+from ui.lecture.warp_rows import WarpRows
 
 QUERIES: list[dict[str, Any]] = [
     {"kernel": "tiled", "M": 8, "N": 8, "K": 8, "TILE": 4},
@@ -207,7 +207,7 @@ def test_a_phone_has_no_place_for_two() -> None:
 
 def test_what_is_loaded_into_registers_goes_to_the_lanes_of_the_warp() -> None:
     lecture = of_query(kernel="vectors", M=16, N=16, K=16)
-    panel, gate = lecture.panel(CrossingsPanel), lecture.panel(GatePanel)
+    panel, gate = lecture.panel(CrossingsPanel), lecture.panel(WarpRows)
     step = next(
         step for step in lecture.steps
         if any(a.space is MemorySpace.GLOBAL and a.components == 4 for a in step.accesses)
@@ -215,7 +215,7 @@ def test_what_is_loaded_into_registers_goes_to_the_lanes_of_the_warp() -> None:
     [access] = [a for a in step.accesses if a.space is MemorySpace.GLOBAL]
     ends = {flight.cell for flight in panel.motions(step) if isinstance(flight, Flight)}
     threads = {thread for _, thread in of_warp(lecture, access)}
-    assert ends == {gate.rows.box(step, thread) for thread in threads}
+    assert ends == {gate.box(step, thread) for thread in threads}
     assert len(panel.motions(step)) == 4 * len(threads)
 
 

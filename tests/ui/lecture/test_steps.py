@@ -21,8 +21,9 @@ from ui.drawing.sheet import Panel
 from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.sheet import OnStage
 from ui.lecture.source_window import SourceWindow
-from ui.lecture.threads_stage import GatePanel, ThreadsStage
+from ui.lecture.threads_stage import ThreadsStage
 from ui.lecture.timeline import LectureTimeline
+from ui.lecture.warp_rows import WarpRows
 
 FOLLOWING: list[Any] = [
     pytest.param(stage, n, marks=() if stage is None or n in (3, 10) else pytest.mark.deep)
@@ -76,7 +77,7 @@ def test_only_one_stage_is_on_the_sheet(number: int) -> None:
     for step in spread(lecture.steps, 12):
         shown = 0
         for panel in lecture.sheet.panels:
-            if isinstance(panel, OnStage) and not isinstance(panel.panel, GatePanel):
+            if isinstance(panel, OnStage) and not isinstance(panel.panel, WarpRows):
                 texts = {text for trace in panel.changing(step) for text in trace["text"]}
                 paths = {shape["path"] for shape in panel.shapes(step)}
                 is_empty = texts == {SPACE} and paths == {"M0,0Z"}
