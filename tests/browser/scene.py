@@ -50,7 +50,7 @@ def swipe(page: Page, across: int) -> None:
 def where(page: Page) -> tuple[int, int]:
     """The step and the number of steps that the chart's title tells, once its frame is there."""
     page.wait_for_selector(".st-key-scene .stage:not(.waiting)")
-    title = page.locator(".st-key-scene .gtitle").text_content() or ""
+    title = page.locator(f"{STEPPER} .gtitle").text_content() or ""
     found = re.match(r"Step (\d+) of (\d+)", title)
     assert found, title
     return int(found[1]), int(found[2])
@@ -73,7 +73,8 @@ def until(page: Page, begins: str) -> None:
     """Wait for a title, which is the scene's alone once the one before it is gone."""
     page.wait_for_function(
         "(begins) => { const told = document.querySelectorAll('.st-key-scene .gtitle');"
-        " return told.length === 1 && told[0].textContent.startsWith(begins); }",
+        " return told.length === 1 && told[0].closest('[data-ready]')"
+        " && told[0].textContent.startsWith(begins); }",
         arg=begins,
     )  # fmt: skip
 

@@ -249,6 +249,16 @@ def test_keys_during_a_load_are_for_the_scene_that_comes(visit: Open) -> None:
     assert where(page)[0] == last - 1, "a key is done again in another scene alone"
 
 
+PUT_ANEW = """() => {
+  let at = document.querySelector('.stepper');
+  while (!at.__tilewise) at = at.parentNode;
+  at.__tilewise.close();
+  delete at.__tilewise;
+  document.querySelector('.stepper').classList.remove('presenting');
+  document.querySelector('.stepper .picture').replaceChildren();
+}"""  # as Streamlit does under load
+
+
 def test_a_scene_that_is_put_there_anew_goes_on_at_its_step(visit: Open) -> None:
     page = ready(visit("/step?kernel=padded&M=16&N=12&K=16&bx=1&tx=3&ty=2"))
     settled(page)
@@ -256,15 +266,7 @@ def test_a_scene_that_is_put_there_anew_goes_on_at_its_step(visit: Open) -> None
         page.keyboard.press(key)
     number, last = where(page)
     assert number > 3
-    page.evaluate(  # as Streamlit does under load, and before Python has heard of the step
-        """() => {
-          let at = document.querySelector('.stepper');
-          while (!at.__tilewise) at = at.parentNode;
-          at.__tilewise.close();
-          delete at.__tilewise;
-          document.querySelector('.stepper .picture').replaceChildren();
-        }"""
-    )
+    page.evaluate(PUT_ANEW)  # before Python has heard of the step
     field = setting(page, "Thread y")
     field.fill("5")
     field.blur()  # at Enter a player would let go of it, which may not be there again
@@ -272,3 +274,25 @@ def test_a_scene_that_is_put_there_anew_goes_on_at_its_step(visit: Open) -> None
     assert where(page) == (number, last)
     page.keyboard.press("ArrowDown")
     until(page, f"Step {number + 1} of")
+
+
+def test_a_scene_that_is_put_there_anew_is_still_presented(visit: Open) -> None:
+    page = ready(visit("/step?step=1"))
+    settled(page, step="1")
+    before = page.locator(".stepper .stage").bounding_box()
+    page.keyboard.press("p")
+    header = page.locator(".stAppHeader")
+    expect(header).to_be_hidden()
+    settled(page, step="1")
+    page.evaluate(PUT_ANEW)
+    expect(header).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("s")  # brings the component data
+    expect(header).to_be_hidden()
+    until(page, "Step 2 of")
+    page.keyboard.press("Escape")
+    expect(header).to_be_visible()
+    page.wait_for_function(
+        "(height) => Math.abs(document.querySelector('.stepper .stage').offsetHeight - height) < 2",
+        arg=before and before["height"],
+    )

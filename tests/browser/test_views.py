@@ -495,6 +495,7 @@ def test_a_presentation_tells_a_hazard_and_opens_it_by_key_and_by_mouse(visit: O
     expect(said).to_be_in_viewport()
     expect(said).to_contain_text("instead of")
     assert float(said.evaluate("(one) => parseFloat(getComputedStyle(one).fontSize)")) >= 22
+    settled(page, schedule="")
     banner = page.locator(".st-key-sentence").bounding_box()
     stage = page.locator(".stepper .stage").bounding_box()
     assert banner is not None
@@ -639,7 +640,8 @@ def test_a_phones_player_stays_at_the_bottom_of_its_window(visit: Open) -> None:
     until(page, "Step 21 of")
     page.mouse.move(200, 500)
     page.mouse.wheel(0, 2000)
-    page.wait_for_function(f"({PLAYER})().under")  # once it has scrolled
+    page.wait_for_function(  # once it has scrolled
+        f"() => {{ const found = ({PLAYER})();"
+        " return found.under && found.row === 1 && found.right; }"
+    )
     expect(bar).to_be_in_viewport(ratio=1)
-    found = page.evaluate(PLAYER)
-    assert (found["under"], found["row"], found["right"]) == (True, 1, True)

@@ -14,6 +14,11 @@ const BANNER = ".st-key-sentence:has(.hazard)";
 const DRAWN = "tilewise:frames"; // the event that brings frames of another page
 
 let latest = null; // the player that was made last
+// Under load Streamlit may put the component there anew, which then goes on as it was.
+const presentation = {
+  on: false,
+  windowed: null, // the room before it
+};
 
 function mount(parent) {
   const root = parent.querySelector(".stepper");
@@ -23,7 +28,6 @@ function mount(parent) {
     component: null, header: null, reporting: null, reported: -SPACING_MS, measuring: null,
     flushed: -FOLLOWED_MS,
     room: null, // that Python knows
-    windowed: null, // the one before the presentation
     settling: false, // whether the window is on its way to or from the whole screen
     isLeft: false, // whether another page is on its way
   };
@@ -102,7 +106,7 @@ function mount(parent) {
     const height = isPhone ? window.innerHeight : free;
     return {
       width: Math.floor(width / across) * across, height: Math.floor(height / down) * down,
-      presenting: root.classList.contains("presenting"),
+      presenting: presentation.on,
     };
   }
 
@@ -152,16 +156,20 @@ function mount(parent) {
     app.measuring = setTimeout(reportRoom, RESIZED_MS);
   }
 
+  function showPresentation() {
+    for (const one of [root, document.body]) one.classList.toggle("presenting", presentation.on);
+  }
+
   // The figure for the new room is asked for at once; what the window then has is measured once it
   // has settled.
   async function present(on) {
-    if (on) app.windowed = app.room;
-    root.classList.toggle("presenting", on);
-    document.body.classList.toggle("presenting", on);
+    if (on) presentation.windowed = app.room;
+    presentation.on = on;
+    showPresentation();
     player.stage.hold();
     app.settling = true;
     clearTimeout(app.measuring);
-    tellRoom(on ? wholeScreen() : app.windowed);
+    tellRoom(on ? wholeScreen() : presentation.windowed);
     if (on) await document.documentElement.requestFullscreen?.().catch(() => {});
     else if (document.fullscreenElement) await document.exitFullscreen().catch(() => {});
     app.settling = false;
@@ -169,8 +177,6 @@ function mount(parent) {
     player.stage.fit();
     resized();
   }
-  const isPresenting = () => root.classList.contains("presenting");
-
   function choose(name) {
     flush();
     tell("setTriggerValue", "chosen", { name });
@@ -201,8 +207,8 @@ function mount(parent) {
       writeStep();
     },
     actions: {
-      present: () => present(!isPresenting()),
-      leave: () => isPresenting() && present(false),
+      present: () => present(!presentation.on),
+      leave: () => presentation.on && present(false),
       stage: () => choose("stage"),
       hazard: () => {
         player.replay.forget();
@@ -212,7 +218,7 @@ function mount(parent) {
     keys: { p: "present", P: "present", Escape: "leave", s: "stage", S: "stage", w: "hazard",
       W: "hazard" },
   });
-  // Under load Streamlit may put the component there anew.
+  showPresentation();
   if (latest) player.replay.takeOver(latest.handOver());
   latest = player;
   player.picture.id = "scene";
@@ -244,7 +250,7 @@ function mount(parent) {
   }
 
   const take = ({ detail }) => player.addPage(detail);
-  const left = () => !document.fullscreenElement && isPresenting() && present(false);
+  const left = () => !document.fullscreenElement && presentation.on && present(false);
   const watcher = new ResizeObserver(resized);
   const closing = new AbortController();
   const { signal } = closing;
@@ -307,7 +313,9 @@ function mount(parent) {
     player.close();
     watcher.disconnect();
     skip.remove();
-    document.body.classList.remove("presenting");
+    noteLeaving();
+    if (app.isLeft) presentation.on = false;
+    if (latest === player) document.body.classList.remove("presenting");
     closing.abort();
   };
   return app;
