@@ -13,10 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gpu import bits, hardware, recorded
+from gpu import bits, recorded
 from gpu.candidate import Candidate, check_size, choose, variants
 from gpu.compare import request, with_simulated
 from gpu.comparison import Comparison, comparison_from
+from gpu.cuda import hardware_counters
+from gpu.cuda.run_tool import ToolError
 from gpu.device import Device, Status, status_from
 from gpu.microbenchmarks import limits
 from gpu.microbenchmarks.limits import Limits, limits_from
@@ -26,7 +28,6 @@ from gpu.scale.scaling import scaling_from
 from gpu.shapes import job as shapes_job
 from gpu.shapes.shape import Shapes, shapes_from
 from gpu.tables import limits_table, scaling_table, shapes_table, table
-from gpu.toolkit import ToolError
 from gpu.worker import Worker, WorkerError
 from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError
@@ -302,7 +303,7 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
         comparison = _run_comparison(options, worker, size, candidates)
         print(table(comparison), end="\n\n")
         right = right and comparison.verified
-        if size in COUNTED_SIZES and hardware.available():
+        if size in COUNTED_SIZES and hardware_counters.available():
             comparison = _counted(comparison, candidates, options.gpu)
         comparisons = recorded.beside(comparisons, comparison)
         # After each size, so that an interrupted run is not lost.
@@ -329,7 +330,7 @@ def _counted(comparison: Comparison, candidates: Sequence[Candidate], gpu: int) 
     """The comparison with the hardware's counters, or as it is where the profiler cannot."""
     _report("Reading the hardware's counters with ncu")
     try:
-        return hardware.with_counters(comparison, candidates, gpu)
+        return hardware_counters.with_counters(comparison, candidates, gpu)
     except ToolError as error:
         _report(f"No hardware counters: {error}")
         return comparison

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpu.candidate import Candidate, check_size
-from gpu.compile import compile_text, load
+from gpu.cuda.compile import compile_text, load
 from gpu.json_data import decode
 from gpu.precision import PRECISIONS
 from gpu.progress import Progress
@@ -151,7 +151,7 @@ def product(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Run the job that `request` describes on this process's GPU: {"C": NumPy's file, base64}."""
     import cupy
 
-    from gpu.probe import use
+    from gpu.cuda.probe import use
 
     progress("Looking at the GPU", 0.0)
     product_job = decode(ProductJob, job, "The job")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gpu.compile import element_type
+from gpu.cuda.compile import element_type
 from simulator.catalogue import Entry, whole_catalogue
 from simulator.language.errors import LaunchError
 from simulator.launch import MAX_GRID, Dim3

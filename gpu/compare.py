@@ -14,15 +14,15 @@ import numpy as np
 
 from gpu.candidate import Candidate, check_size
 from gpu.comparison import Comparison, KernelResult
-from gpu.compile import Loaded, compile_text, load
-from gpu.cublas import product
+from gpu.cuda.compile import Loaded, compile_text, load
+from gpu.cuda.cublas import product
+from gpu.cuda.headers import uses_tensor_cores
+from gpu.cuda.timing import FLUSH_BYTES, Timing, measure
 from gpu.device import Device
-from gpu.headers import uses_tensor_cores
 from gpu.json_data import decode
 from gpu.precision import PRECISIONS
-from gpu.predict import NotPredictedError, Predict, predict
+from gpu.predicted_counters import NotPredictedError, Predict, predict
 from gpu.progress import Progress, portion
-from gpu.timing import FLUSH_BYTES, Timing, measure
 from gpu.verify import CHUNK, MARGIN, Verdict, finite, judge, random_inputs, reference, scale
 from simulator.language.errors import LaunchError, SourceError
 
@@ -54,7 +54,7 @@ def compare(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     A kernel that does not compile is a result with an `error`; a kernel that breaks the CUDA
     context raises CuPy's error, and the process must end.
     """
-    from gpu.probe import use
+    from gpu.cuda.probe import use
 
     progress("Looking at the GPU", 0.0)
     compare_job = decode(CompareJob, job, "The job")

@@ -41,8 +41,9 @@ class KernelResult:
     defines: Mapping[str, str] = field(default_factory=dict, hash=False)
     source: str | None = None  # the CUDA C text that was compiled
     error: str | None = None  # why the kernel could not run, a sentence
-    # Counters of one launch, by the simulator (gpu.predict) and by the hardware (gpu.hardware). A
-    # counter that an older recording lacks is missing from the mapping: its value is unknown.
+    # Counters of one launch, by the simulator (gpu.predicted_counters) and by the hardware
+    # (gpu.cuda.hardware_counters). A counter that an older recording lacks is missing from the
+    # mapping: its value is unknown.
     simulated: Mapping[str, int] | None = field(default=None, hash=False)
     counters: Mapping[str, int] | None = field(default=None, hash=False)
 

@@ -7,7 +7,7 @@ import dataclasses
 from gpu.comparison import Comparison, KernelResult
 from gpu.microbenchmarks.limits import Limits
 from gpu.precision import short_name
-from gpu.predict import global_sectors, shared_wavefronts
+from gpu.predicted_counters import global_sectors, shared_wavefronts
 from gpu.scale.scaling import ScaleRun, Scaling
 from gpu.shapes.shape import Shape, Shapes, geometric_mean
 

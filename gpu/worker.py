@@ -376,7 +376,7 @@ class StatusJob:
 def _status(request: Mapping[str, Any], _progress: Progress) -> Mapping[str, Any]:
     import dataclasses
 
-    from gpu.probe import status
+    from gpu.cuda.probe import status
 
     return dataclasses.asdict(status(decode(StatusJob, request, "The job").gpu))
 

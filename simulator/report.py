@@ -17,13 +17,13 @@ from simulator.launch import Launch, flatten_arguments, unset_constants
 from simulator.machine.budget import DEFAULT_SECONDS, Progress
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
-from simulator.observers import readers
 from simulator.observers.counters import Counters
-from simulator.observers.findings import Findings, Hazard
-from simulator.observers.hazards import hazard_observers
+from simulator.observers.hazards import readers
+from simulator.observers.hazards.findings import Findings, Hazard
+from simulator.observers.hazards.observers import hazard_observers
+from simulator.observers.hazards.shadow import CELL_BYTES
+from simulator.observers.hazards.witness import find_witnesses
 from simulator.observers.printed import Printed, PrintedLine
-from simulator.observers.shadow import CELL_BYTES
-from simulator.observers.witness import find_witnesses
 from simulator.observers.written_parameters import written_parameters
 
 MEMORY_BYTES = 700 * 2**20  # of a whole simulated launch

@@ -80,7 +80,7 @@ def _is_run(item: pytest.Item, config: pytest.Config) -> bool:
 
 @functools.cache
 def gpu_status() -> Status:
-    from gpu.probe import status
+    from gpu.cuda.probe import status
 
     return status()
 

@@ -23,7 +23,7 @@ SHARED = {
     "tests/ui/test_gpu_cluster.py": "cluster",
     "tests/gpu/test_bits.py": "gpu",
     "tests/gpu/test_cluster_on_device.py": "gpu",
-    "tests/gpu/test_hardware.py": "gpu",
+    "tests/gpu/test_hardware_counters.py": "gpu",
     "tests/gpu/test_ladder.py": "gpu",
     "tests/gpu/test_limits.py": "gpu",
     "tests/gpu/test_on_device.py": "gpu",

@@ -16,7 +16,7 @@ from gpu.recorded import recordings
 from simulator.broken_file import Broken
 from simulator.language.tree import MemorySpace
 from simulator.observers.counters import FIELDS
-from simulator.observers.hazard_kind import HazardKind
+from simulator.observers.hazards.hazard_kind import HazardKind
 from ui.drawing.palette import PALETTES
 from ui.glossary import entry
 from ui.glossary.chart import draw_small_chart

@@ -16,8 +16,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gpu.hardware import METRICS, profiled
-from gpu.toolkit import ToolError
+from gpu.cuda.hardware_counters import METRICS, profiled
+from gpu.cuda.run_tool import ToolError
 from simulator.language.errors import LaunchError, SourceError
 from tools import patterns, profile_cases
 from tools.program import Case, build, launch, machine, nvcc

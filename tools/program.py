@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu.toolkit import ToolError, run
+from gpu.cuda.run_tool import ToolError, run
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
 from simulator.launch import Dim3, Launch

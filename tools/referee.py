@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from gpu.toolkit import EndlessError, ToolError, run
+from gpu.cuda.run_tool import EndlessError, ToolError, run
 from simulator.launch import dim3
 from tools.program import Case, build, machine
 

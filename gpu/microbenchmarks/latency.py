@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu.compile import Loaded, compile_text, load
+from gpu.cuda.compile import Loaded, compile_text, load
 from gpu.device import Device
 from gpu.progress import Progress, portion
 from simulator.language.ctype import Array

@@ -36,7 +36,7 @@ def request(gpu: int = 0) -> dict[str, Any]:
 
 def limits(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Run the job that `request` describes on this process's GPU: Limits as JSON."""
-    from gpu.probe import use
+    from gpu.cuda.probe import use
 
     progress("Looking at the GPU", 0.0)
     device = use(decode(LimitsJob, job, "The job").gpu)

@@ -11,16 +11,16 @@ import numpy as np
 
 from gpu.candidate import choose
 from gpu.compare import memory_needed
-from gpu.compile import Binary, Loaded, Resources, compile_text, load
+from gpu.cuda.compile import Binary, Loaded, Resources, compile_text, load
+from gpu.cuda.headers import uses_tensor_cores
+from gpu.cuda.timing import Timing, measure_calls
 from gpu.device import Device, architecture
-from gpu.headers import uses_tensor_cores
 from gpu.json_data import decode
 from gpu.progress import Progress, portion
 from gpu.scale.cublas_xt import CublasXt, CublasXtError
 from gpu.scale.placement import Multiply, Placement
 from gpu.scale.plan import FLOAT_BYTES, Plan, Size, make_plan
 from gpu.scale.scaling import ScaleRun, Scaling, Way
-from gpu.timing import Timing, measure_calls
 from gpu.verify import Verdict, finite, judge, random_inputs, reference, scale
 from simulator.catalogue import catalogue
 from simulator.language.errors import LaunchError
@@ -89,7 +89,7 @@ def scale_product(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Run the job that `request` describes on this process's GPUs; a Scaling as JSON."""
     import cupy
 
-    from gpu.probe import status, use
+    from gpu.cuda.probe import status, use
 
     progress("Looking at the GPUs", 0.0)
     asked = decode(ScaleJob, job, "The job")

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gpu.candidate import Candidate, check_size, choose
-from gpu.compile import Loaded, compile_text, load
+from gpu.cuda.compile import Loaded, compile_text, load
+from gpu.cuda.timing import measure
 from gpu.device import Device
 from gpu.json_data import decode
 from gpu.progress import Progress, portion
@@ -18,7 +19,6 @@ from gpu.shapes.plan import WIDE, Pace, Plan, Table, Tuned
 from gpu.shapes.plan import choose as choose_plan
 from gpu.shapes.shape import Shape, Shapes
 from gpu.shapes.sizes import KNOWN, Size, random_sizes
-from gpu.timing import measure
 from gpu.verify import MARGIN, judge, random_inputs, reference, scale
 from simulator.catalogue import catalogue
 from simulator.frontend.source import set_defines
@@ -58,7 +58,7 @@ def request(gpu: int = 0) -> dict[str, Any]:
 
 def run_shapes(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Run the job that `request` describes on this process's GPU; a `Shapes` as JSON."""
-    from gpu.probe import use
+    from gpu.cuda.probe import use
 
     progress("Looking at the GPU", 0.0)
     wanted = decode(ShapesJob, job, "The job")

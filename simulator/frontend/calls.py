@@ -19,7 +19,7 @@ from simulator.frontend.clang import (
 from simulator.frontend.cooperative_groups import GroupCalls
 from simulator.frontend.expressions import LVALUES, Expressions
 from simulator.frontend.fragments import declares, lower_fragment_call
-from simulator.frontend.half import COMPOUND, compound_half2, lower_half
+from simulator.frontend.half_operators import COMPOUND, compound_half2, lower_half
 from simulator.frontend.hoisting import hoist, hoist_calls, relocate
 from simulator.frontend.mistakes import UndefinedError
 from simulator.frontend.printing import ASSERT, lower_assert, lower_print

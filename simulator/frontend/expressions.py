@@ -19,7 +19,7 @@ from simulator.frontend.clang import (
     unary_operator,
 )
 from simulator.frontend.globals import is_global
-from simulator.frontend.half import check_mixture, may_be_mixed
+from simulator.frontend.half_operators import check_mixture, may_be_mixed
 from simulator.frontend.lambdas import closure_of
 from simulator.frontend.records import Place, Record, as_record
 from simulator.frontend.symbols import Closure, SymbolTable

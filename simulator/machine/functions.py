@@ -19,7 +19,7 @@ from simulator.language.ctype import LONG, LONGLONG, Scalar, convert
 from simulator.language.number_types import ROUNDINGS
 from simulator.machine.arithmetic import fma, maximum, minimum
 from simulator.machine.bits import BIT_FUNCTIONS
-from simulator.machine.half import HALF_FUNCTIONS
+from simulator.machine.half_functions import HALF_FUNCTIONS
 from simulator.machine.rounding import ROUNDED_FUNCTIONS
 from simulator.machine.simd import SIMD_FUNCTIONS
 from simulator.machine.special import (

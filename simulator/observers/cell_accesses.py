@@ -11,8 +11,8 @@ from simulator.language.ctype import Array
 from simulator.launch import WARP_SIZE
 from simulator.machine.group import Group
 from simulator.machine.observer import Access
-from simulator.observers.races import Relation
-from simulator.observers.shadow import ProgramPosition, Read, Shadow, program_position
+from simulator.observers.hazards.races import Relation
+from simulator.observers.hazards.shadow import ProgramPosition, Read, Shadow, program_position
 
 
 @dataclass(frozen=True, slots=True)

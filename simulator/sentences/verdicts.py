@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from simulator.machine.observer import AccessKind
 from simulator.number_format import format_number
-from simulator.observers.findings import Number
-from simulator.observers.hazard_kind import VERBS
+from simulator.observers.hazards.findings import Number
+from simulator.observers.hazards.hazard_kind import VERBS
 
 # Sizes --------------------------------------------------------------------------------------------
 

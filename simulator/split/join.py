@@ -13,7 +13,7 @@ import numpy as np
 from simulator.language.ctype import Array
 from simulator.machine.machine import Machine
 from simulator.observers.counters import Counters
-from simulator.observers.findings import Findings
+from simulator.observers.hazards.findings import Findings
 from simulator.split.cells import Cells
 from simulator.split.part import NotSplitError, Part
 

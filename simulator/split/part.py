@@ -19,8 +19,8 @@ from simulator.machine.budget import Budget, Progress
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.observers.counters import Counters
-from simulator.observers.findings import Findings
-from simulator.observers.hazards import hazard_observers
+from simulator.observers.hazards.findings import Findings
+from simulator.observers.hazards.observers import hazard_observers
 from simulator.split.cells import Cells, TouchedCells
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.language.tree import Kernel
-from simulator.observers.findings import Hazard, Witness
+from simulator.observers.hazards.findings import Hazard, Witness
 from simulator.report import Report
 
 

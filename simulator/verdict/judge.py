@@ -9,12 +9,12 @@ from dataclasses import replace
 from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.language.tree import Kernel
 from simulator.sentences import verdicts
+from simulator.verdict.choose_next_step import next_step
 from simulator.verdict.form import ArrayArgument, LaunchForm, UserKernel
 from simulator.verdict.likely_task import find_likely_task
 from simulator.verdict.limited import limit
 from simulator.verdict.mend import mend
 from simulator.verdict.neighbours import neighbours
-from simulator.verdict.next_step import next_step
 from simulator.verdict.overflow import overflow
 from simulator.verdict.parameters import in_layout
 from simulator.verdict.probe import Probe

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from simulator.language.ctype import Vector
 from simulator.language.tree import Binary, Dereference, Index, Kernel, Load, Loop, Name
 from simulator.language.visit import expressions_of, expressions_within, subexpressions, walk
-from simulator.observers.hazard_kind import HazardKind
+from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.sentences import verdicts
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.parameters import axes_used

@@ -43,8 +43,8 @@ from simulator.language.visit import (
     walk,
 )
 from simulator.launch import WARP_SIZE, ravel
-from simulator.observers.findings import Hazard
-from simulator.observers.hazard_kind import RACES, HazardKind
+from simulator.observers.hazards.findings import Hazard
+from simulator.observers.hazards.hazard_kind import RACES, HazardKind
 from simulator.observers.written_parameters import root_variable
 from simulator.sentences import changes
 from simulator.verdict.form import ArrayArgument, LaunchForm

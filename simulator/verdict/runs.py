@@ -19,8 +19,8 @@ from simulator.machine.budget import Progress
 from simulator.machine.fragments import TileAlignmentError
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
-from simulator.observers.findings import Hazard
-from simulator.observers.hazard_kind import HazardKind
+from simulator.observers.hazards.findings import Hazard
+from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.report import Report, simulate
 from simulator.sentences import verdicts
 from simulator.size_expression import evaluate

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from simulator.launch import Dim3
-from simulator.observers.findings import Hazard, Number
-from simulator.observers.hazard_kind import RACES, HazardKind
+from simulator.observers.hazards.findings import Hazard, Number
+from simulator.observers.hazards.hazard_kind import RACES, HazardKind
 from simulator.verdict.repair import Repair
 
 Named = tuple[tuple[str, int], ...]  # names with their whole numbers

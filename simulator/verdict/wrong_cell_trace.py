@@ -16,7 +16,7 @@ from simulator.launch import Dim3, Launch, format_index, ravel
 from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.machine.schedule import Schedule
-from simulator.observers.findings import Number, loop_iterations
+from simulator.observers.hazards.findings import Number, loop_iterations
 from simulator.sentences import verdicts
 from simulator.verdict.verdict import CellRead, WrongCell
 

@@ -29,7 +29,7 @@ from plotly.offline import get_plotlyjs
 
 from simulator import Recording, catalogue, record, simulate
 from simulator.launch import ravel
-from simulator.observers.findings import Hazard
+from simulator.observers.hazards.findings import Hazard
 from tests.browser import app
 from ui.analysis.pairs import Pair, align
 from ui.analysis.scene_model import SceneModel, build_scene_model

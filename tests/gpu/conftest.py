@@ -13,7 +13,7 @@ from gpu.worker import Worker
 def nvrtc() -> None:
     """Skip where CuPy or NVRTC is not installed; a GPU is not needed."""
     pytest.importorskip("cupy")
-    from gpu.probe import take_probe
+    from gpu.cuda.probe import take_probe
 
     if take_probe().nvrtc is None:
         pytest.skip("NVRTC is not installed")

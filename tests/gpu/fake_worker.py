@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from gpu.bits import ProductJob, encode_array, simulated_product
+from gpu.cuda.probe import check_index
 from gpu.device import Device
 from gpu.json_data import decode
-from gpu.probe import check_index
 from gpu.progress import Progress
 from gpu.scale.plan import make_plan
 from gpu.scale.scaling import ScaleRun, Scaling, Way

@@ -26,8 +26,8 @@ def with_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """The process sees no CuPy and no driver, whatever this machine has."""
     code = (
-        "import gpu.probe, gpu.device, dataclasses\n"
-        "gpu.probe.take_probe = lambda: gpu.device.Probe(distribution='debian')\n"
+        "import gpu.cuda.probe, gpu.device, dataclasses\n"
+        "gpu.cuda.probe.take_probe = lambda: gpu.device.Probe(distribution='debian')\n"
         "from gpu.worker import serve, _status, _compare\n"
         "serve({'status': _status, 'compare': _compare})\n"
     )

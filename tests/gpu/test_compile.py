@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpu.compile import check_input, check_shared, compile_text, element_type, first_error
-from gpu.headers import uses_tensor_cores
+from gpu.cuda.compile import check_input, check_shared, compile_text, element_type, first_error
+from gpu.cuda.headers import uses_tensor_cores
 from simulator.catalogue import Entry, catalogue, whole_catalogue
 from simulator.frontend.device_code import SourceFile
 from simulator.language.errors import LaunchError, SourceError

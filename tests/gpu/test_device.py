@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from gpu.cuda.probe import check_index
 from gpu.device import (
     Probe,
     Status,
@@ -16,7 +17,6 @@ from gpu.device import (
     peak_fp32_tflops,
     status_from,
 )
-from gpu.probe import check_index
 from simulator.language.errors import LaunchError
 
 FINE = Probe(

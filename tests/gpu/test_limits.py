@@ -11,7 +11,7 @@ import pytest
 
 from gpu.__main__ import main
 from gpu.comparison import comparison_from
-from gpu.compile import compile_text
+from gpu.cuda.compile import compile_text
 from gpu.device import Device, status_from
 from gpu.microbenchmarks import ceilings, latency
 from gpu.microbenchmarks.latency import chain, cycle, region_bytes

@@ -171,7 +171,7 @@ def on_gpu(candidate: Candidate, A: Array, B: Array, size: tuple[int, int, int])
     """C as the GPU computes it, poisoned with NaN before."""
     import cupy
 
-    from gpu.compile import compile_text, load
+    from gpu.cuda.compile import compile_text, load
 
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
     binary = compile_text(candidate.text, candidate.kernel, architecture)

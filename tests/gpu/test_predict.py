@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from gpu.candidate import variants
-from gpu.headers import uses_tensor_cores
-from gpu.predict import NotPredictedError, global_bytes, predict, samples
+from gpu.cuda.headers import uses_tensor_cores
+from gpu.predicted_counters import NotPredictedError, global_bytes, predict, samples
 from simulator.catalogue import Entry, catalogue
 from simulator.launch import Launch
 from simulator.machine.machine import Machine

@@ -23,7 +23,7 @@ def run_on_gpu(program: Program, kernel: Kernel, launch: Launch) -> dict[str, Ar
     """The arrays after a launch, by the names of parameters and of variables outside the kernel."""
     import cupy
 
-    from gpu.compile import compile_text, load
+    from gpu.cuda.compile import compile_text, load
 
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
     binary = compile_text(program.text, program.kernel, architecture, program.defines, program.file)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpu.comparison import comparison_from
-from gpu.compile import Binary, Loaded, Resources
+from gpu.cuda.compile import Binary, Loaded, Resources
 from gpu.device import Status
 from gpu.progress import Progress
 from gpu.scale import job
@@ -106,14 +106,14 @@ def canned_device(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, bool], Host
     resources = Resources(0, 0, 0, 1, 1.0)
 
     monkeypatch.setattr(job, "LINK_BYTES", 1024)
-    monkeypatch.setattr("gpu.timing.MOST_ROUNDS", 20)
+    monkeypatch.setattr("gpu.cuda.timing.MOST_ROUNDS", 20)
 
     def install(gpus: int, complete: bool = True) -> Host:
         host = fake_cupy.install(monkeypatch, gpus, 3, nccl=complete)
         function = host.launch
-        monkeypatch.setattr("gpu.probe.use", lambda _gpu: device)
+        monkeypatch.setattr("gpu.cuda.probe.use", lambda _gpu: device)
         monkeypatch.setattr(
-            "gpu.probe.status", lambda: Status(device, None, {}, (device.name,) * gpus)
+            "gpu.cuda.probe.status", lambda: Status(device, None, {}, (device.name,) * gpus)
         )
         monkeypatch.setattr(job, "compile_text", lambda *_: Binary("warptiles", b"", ""))
         monkeypatch.setattr(job, "load", lambda *_: Loaded(None, function, resources))

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from gpu import timing
+from gpu.cuda import timing
+from gpu.cuda.timing import RunProgress, Timing, round_robin, rounds, summarise
 from gpu.progress import portion
-from gpu.timing import RunProgress, Timing, round_robin, rounds, summarise
 
 
 def test_the_median_and_its_spread() -> None:

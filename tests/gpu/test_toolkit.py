@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gpu.toolkit import EndlessError, ToolError, run
+from gpu.cuda.run_tool import EndlessError, ToolError, run
 
 
 def test_a_tool_that_is_missing() -> None:

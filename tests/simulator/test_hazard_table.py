@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from simulator import Launch, compile_kernel, simulate
-from simulator.observers.findings import Hazard
+from simulator.observers.hazards.findings import Hazard
 
 FILE = Path(__file__).with_name("hazard_table.toml")
 TABLE: dict[str, Any] = {

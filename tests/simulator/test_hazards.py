@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simulator import Launch, compile_kernel, simulate
-from simulator.observers.findings import MOST_HAZARDS
+from simulator.observers.hazards.findings import MOST_HAZARDS
 from tests.simulator.launches import launch_text, matmul
 
 

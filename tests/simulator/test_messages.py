@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from simulator.launch import Launch, format_index
-from simulator.observers.findings import Number, Witness
-from simulator.observers.messages import witness_sentence
+from simulator.observers.hazards.findings import Number, Witness
+from simulator.observers.hazards.messages import witness_sentence
 
 READ = ((3, 1, 0), 8, 1)  # a thread, what it reads, and what it reads in the reference order
 OUTPUT = ("C[0][3]", -2.5, 7.0)  # a cell, how it ends, and how in the reference order

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gpu.hardware import METRICS
+from gpu.cuda.hardware_counters import METRICS
 from tools.profile import simulated_counters
 from tools.profile_cases import EXPLAINED, cases, explained
 

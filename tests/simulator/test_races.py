@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simulator.machine.observer import AccessKind
-from simulator.observers.races import Relation, is_race
+from simulator.observers.hazards.races import Relation, is_race
 
 LOAD, STORE, ATOMIC = AccessKind
 # Two threads of one warp, between which nothing stands.

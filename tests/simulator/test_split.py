@@ -39,7 +39,7 @@ ROOT = FOLDER.parent.parent
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two blocks run at once, so that small launches have several parts; all orders are tried."""
     monkeypatch.setattr("simulator.machine.machine.CHUNK_LANES", 64)
-    monkeypatch.setattr("simulator.observers.witness.MAX_SECONDS", 60.0)
+    monkeypatch.setattr("simulator.observers.hazards.witness.MAX_SECONDS", 60.0)
 
 
 def at_once(kernel: Kernel, launch: Launch) -> Callable[[PartTask], Future[Part]]:

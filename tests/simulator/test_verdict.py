@@ -8,8 +8,8 @@ import pytest
 
 from simulator import LaunchError, catalogue, compile_kernel
 from simulator.language.tree import MemorySpace
-from simulator.observers.findings import Example, Hazard
-from simulator.observers.hazard_kind import HazardKind
+from simulator.observers.hazards.findings import Example, Hazard
+from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.verdict.form import ArrayArgument, NumberArgument, UserKernel
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge

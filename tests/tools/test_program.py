@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu.toolkit import run
+from gpu.cuda.run_tool import run
 from simulator import LaunchError, compile_kernel
 from tools.program import (
     PERIOD,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.toolkit import ToolError
+from gpu.cuda.run_tool import ToolError
 from tools.program import FORMS, Case
 from tools.referee import ENDLESS, cases, digest, findings, pairs
 

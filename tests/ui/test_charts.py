@@ -14,7 +14,7 @@ from gpu.comparison import Comparison, comparison_from
 from simulator.observers.counters import FIELDS
 from ui.drawing.palette import BASE_COLOUR, COMPARED_COLOUR, DARK, LIGHT, REFERENCE_COLOUR
 from ui.gpu_charts import performance, rows
-from ui.gpu_charts.comparison_charts import ChartData, ComparisonChart, draw_chart
+from ui.gpu_charts.gpu_page_charts import ChartData, ComparisonChart, draw_chart
 
 CANNED = Path(__file__).parent.parent / "gpu" / "comparison.json"
 

@@ -18,8 +18,8 @@ from simulator.broken_file import Broken
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "compare.py")
 FAKE = (sys.executable, "-m", "tests.gpu.fake_worker")
 NOTHING = (
-    "import gpu.probe, gpu.device\n"
-    "gpu.probe.take_probe = lambda: gpu.device.Probe({})\n"
+    "import gpu.cuda.probe, gpu.device\n"
+    "gpu.cuda.probe.take_probe = lambda: gpu.device.Probe({})\n"
     "from gpu.worker import serve, _status, _compare\n"
     "serve({{'status': _status, 'compare': _compare}})\n"
 )

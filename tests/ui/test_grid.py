@@ -13,12 +13,12 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from gpu.predict import predict
+from gpu.predicted_counters import predict
 from simulator import simulate
 from simulator.language.tree import MemorySpace
 from simulator.machine.budget import Progress
-from simulator.observers.findings import Example, Hazard
-from simulator.observers.hazard_kind import HazardKind
+from simulator.observers.hazards.findings import Example, Hazard
+from simulator.observers.hazards.hazard_kind import HazardKind
 from tests.ui import jobs
 from tests.until import until
 from ui.gpu.grid_jobs import Checked, Grid, build_grid, check_grid, load_candidate

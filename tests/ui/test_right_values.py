@@ -18,7 +18,7 @@ from ui.analysis.scene_model import build_scene_model
 from ui.analysis.wrong_access import Fault, WrongAccess, find_wrong_access
 from ui.drawing.look import Look
 from ui.lecture.ledger import LedgerPanel
-from ui.lecture.sentence import SentencePanel
+from ui.lecture.sentences.sentence import SentencePanel
 from ui.lecture.sheet import LectureSheet
 from ui.view.presets import launch, source
 from ui.view.view_url import View, from_query

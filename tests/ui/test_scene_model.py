@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Recording, compile_kernel, record, simulate
-from simulator.observers.findings import Hazard
+from simulator.observers.hazards.findings import Hazard
 from simulator.recording.recording import StepAccess
 from tests.ui.scene_models import recorded
 from ui.analysis.scene_model import (

@@ -19,7 +19,7 @@ from simulator.language.errors import Diagnostic, Span
 from simulator.launch import ravel
 from simulator.machine.observer import AccessKind
 from simulator.machine.schedule import Schedule
-from simulator.observers.findings import Hazard
+from simulator.observers.hazards.findings import Hazard
 from tests.ui.caches import forget
 from tests.ui.test_view_url import GARBAGE
 from ui.drawing.look import Stage

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simulator import catalogue, record, simulate
-from simulator.observers.hazard_kind import RACES
+from simulator.observers.hazards.hazard_kind import RACES
 from tests.simulator.launches import launch_text
 from tests.ui.scene_models import EACH, WARP_TILE, launched, recorded, run, scene_model
 from ui.analysis.hazard_steps import steps_with_hazards

@@ -10,7 +10,7 @@ import pytest
 from simulator import Recording, Step, compile_kernel, narrate, record, simulate
 from simulator.language.tree import Barrier
 from simulator.machine.schedule import Schedule
-from simulator.observers.hazard_kind import HazardKind
+from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.recording.barriers import absent
 from tests.ui.lecture.lectures import Lecture
 from tests.ui.test_right_values import entries, lecture_of, recorded, view_of, wrong_accesses
@@ -19,7 +19,7 @@ from ui.analysis.scene_model import build_scene_model
 from ui.analysis.wrong_access import Fault, WrongAccess
 from ui.drawing.look import Look
 from ui.lecture.copy_stage import CopyStage
-from ui.lecture.sentence import SentencePanel
+from ui.lecture.sentences.sentence import SentencePanel
 from ui.lecture.sheet import LectureSheet
 from ui.lecture.threads_stage import ThreadsStage
 from ui.view.presets import launch, source

@@ -22,8 +22,8 @@ from simulator import Launch, compile_kernel, record, simulate
 from simulator.catalogue import catalogue
 from simulator.machine.machine import Machine
 from simulator.observers.counters import Counters
-from simulator.observers.findings import Findings
-from simulator.observers.hazards import hazard_observers
+from simulator.observers.hazards.findings import Findings
+from simulator.observers.hazards.observers import hazard_observers
 from tests.simulator.launches import matmul
 
 NUMBA = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.observers.hazard_kind import Mark
+from simulator.observers.hazards.hazard_kind import Mark
 from ui.analysis.scene_model import SceneModel
 
 

@@ -14,7 +14,7 @@ from simulator.language.ctype import Array
 from simulator.language.tree import ArraySpace, Barrier, Loop, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
-from simulator.observers.findings import Hazard
+from simulator.observers.hazards.findings import Hazard
 from simulator.recording.navigation import Position, positions
 from simulator.recording.recording import StepAccess
 from simulator.verdict.form import LaunchForm

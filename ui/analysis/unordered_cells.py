@@ -15,9 +15,9 @@ from simulator.language.tree import Expression, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.machine.warp_syncs import WarpSyncs
-from simulator.observers.findings import Hazard
-from simulator.observers.hazard_kind import RACES
-from simulator.observers.races import Relation, is_race
+from simulator.observers.hazards.findings import Hazard
+from simulator.observers.hazards.hazard_kind import RACES
+from simulator.observers.hazards.races import Relation, is_race
 from simulator.recording.recording import StepAccess
 
 NOBODY, MANY = -1, -2
@@ -138,10 +138,10 @@ _Found = list[dict[str, Array]]  # for each step: int [n], cells by array
 def find_unordered_cells(recording: Recording) -> tuple[Mapping[str, Array], ...]:
     """For each step the shared cells, by array, that race or were never written when they are read.
 
-    A race is what simulator.observers.races says. It is shown at the later of its two accesses,
-    and at a load before another thread's store that no later iteration makes: what such a load
-    reads is stale, and which of the two comes first is up to the hardware. Cells are counted from
-    the array's start.
+    A race is what simulator.observers.hazards.races says. It is shown at the later of its two
+    accesses, and at a load before another thread's store that no later iteration makes: what such
+    a load reads is stale, and which of the two comes first is up to the hardware. Cells are counted
+    from the array's start.
     """
     retried = retried_reads(recording.kernel.body)
 

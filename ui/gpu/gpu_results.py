@@ -15,7 +15,7 @@ from gpu.compare import with_simulated
 from gpu.comparison import Comparison
 from gpu.microbenchmarks.ceilings import Ceilings
 from gpu.microbenchmarks.limits import Limits
-from gpu.predict import NotPredictedError
+from gpu.predicted_counters import NotPredictedError
 from gpu.scale.recorded import RecordedScaling
 from gpu.shapes.plan import Table
 from gpu.shapes.shape import Shape
@@ -30,7 +30,7 @@ from ui.gpu_charts import (
     tiles_over_gpus,
 )
 from ui.gpu_charts import shapes as shapes_chart
-from ui.gpu_charts.comparison_charts import CHARTS, ChartData, ComparisonChart, draw_chart
+from ui.gpu_charts.gpu_page_charts import CHARTS, ChartData, ComparisonChart, draw_chart
 from ui.gpu_charts.performance import Pair
 from ui.jobs.workers import WorkerLostError
 from ui.run.cache import answers

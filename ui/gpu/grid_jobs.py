@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpu.candidate import Candidate, choose
-from gpu.compile import element_type
-from gpu.predict import NotPredictedError, predict
+from gpu.cuda.compile import element_type
+from gpu.predicted_counters import NotPredictedError, predict
 from gpu.verify import Verdict, judge, random_inputs, reference, scale
 from simulator import Kernel, Launch, compile_kernel
 from simulator.language.ctype import Array
@@ -33,7 +33,7 @@ class Checked:
     """What is said of a grid that has run."""
 
     verdict: Verdict  # on C
-    predicted: Mapping[str, int] | str  # counters as gpu.predict has them, or why there are none
+    predicted: Mapping[str, int] | str  # as gpu.predicted_counters has them, or why not
 
 
 def build_grid(grid: Grid) -> tuple[Kernel, Launch]:

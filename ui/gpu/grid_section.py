@@ -11,7 +11,7 @@ from gpu.bits import fresh_seed
 from gpu.candidate import variant_title, variants
 from simulator import LaunchError, Report, catalogue
 from simulator.machine.budget import Progress
-from simulator.observers.findings import Hazard
+from simulator.observers.hazards.findings import Hazard
 from ui.gpu.grid_jobs import Checked, Grid, load_candidate
 from ui.gpu.grid_run import GridRun, GridRuns
 from ui.run import click_cost

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from gpu.comparison import Comparison, KernelResult
 from gpu.precision import short_name
-from gpu.predict import global_sectors, shared_wavefronts
+from gpu.predicted_counters import global_sectors, shared_wavefronts
 from ui.drawing.palette import BASE_COLOUR, COMPARED_COLOUR, REFERENCE_COLOUR
 from ui.gpu_charts import rows
 from ui.gpu_charts.label_placement import spread

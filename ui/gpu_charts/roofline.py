@@ -12,7 +12,7 @@ from gpu.comparison import Comparison, KernelResult
 from gpu.device import Device
 from gpu.microbenchmarks.limits import Limits
 from gpu.precision import short_name
-from gpu.predict import global_bytes
+from gpu.predicted_counters import global_bytes
 from ui.drawing.palette import CHART_PAPERS, REFERENCE_COLOUR
 from ui.gpu_charts import performance, rows
 from ui.gpu_charts.label_placement import View, place_labels

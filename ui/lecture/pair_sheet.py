@@ -21,7 +21,7 @@ from ui.lecture.counts import CountsPanel
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import Letters, letters_for_pair, text_width
 from ui.lecture.pair_layout import PairAreas, areas_for_pair
-from ui.lecture.sentence import SentencePanel
+from ui.lecture.sentences.sentence import SentencePanel
 from ui.lecture.sheet import OnStage, fit_title, global_memory_panels, place_words, stage_panels
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages

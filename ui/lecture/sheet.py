@@ -41,7 +41,7 @@ from ui.lecture.letters import Letters, letters_for, text_width
 from ui.lecture.places import PlacesPanel
 from ui.lecture.product_stage import ProductStage
 from ui.lecture.registers_stage import RegistersStage
-from ui.lecture.sentence import SentencePanel
+from ui.lecture.sentences.sentence import SentencePanel
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages
 from ui.lecture.tensor_stage import TensorStage

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, TypeVarTuple, cast
 
 import streamlit as st
 
-from gpu.predict import NotPredictedError
+from gpu.predicted_counters import NotPredictedError
 from simulator import LaunchError, SourceError
 from simulator.verdict.form import UserKernel
 from ui.drawing.look import Look

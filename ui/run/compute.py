@@ -17,7 +17,7 @@ import numpy as np
 from plotly.io.json import to_json_plotly
 
 from gpu import bits
-from gpu.predict import predict
+from gpu.predicted_counters import predict
 from simulator import (
     Kernel,
     LaunchError,
@@ -172,7 +172,7 @@ def find_stage(view: View, look: Look) -> Stage:
 def predict_counters(
     name: str, text: str, defines: tuple[tuple[str, str], ...], size: tuple[int, int, int]
 ) -> Mapping[str, int]:
-    """The simulator's counters of a launch of a kernel, as gpu.predict has them.
+    """The simulator's counters of a launch of a kernel, as gpu.predicted_counters has them.
 
     Raises NotPredictedError.
     """

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from simulator import Report
 from simulator.launch import ravel
 from simulator.machine.schedule import Schedule
-from simulator.observers.findings import Hazard
-from simulator.observers.hazard_kind import HazardKind
+from simulator.observers.hazards.findings import Hazard
+from simulator.observers.hazards.hazard_kind import HazardKind
 from ui.analysis.right_values import RightValues
 from ui.analysis.wrong_access import find_wrong_access
 from ui.run.compute import load_recording, load_right, load_sides, recording_key, scene_step

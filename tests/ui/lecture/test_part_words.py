@@ -6,7 +6,7 @@ import pytest
 
 from simulator.sentences.parts import parts
 from tests.ui.scene_models import EACH, run, scene_model
-from ui.lecture.part_words import PART_WIDTH, describe_part, shorten_part
+from ui.lecture.sentences.part_words import PART_WIDTH, describe_part, shorten_part
 
 
 @EACH

@@ -18,7 +18,7 @@ from ui.drawing.hit import Hit
 from ui.drawing.look import Look
 from ui.drawing.palette import PALETTES
 from ui.lecture.letters import wrap
-from ui.lecture.sentence import SentencePanel
+from ui.lecture.sentences.sentence import SentencePanel
 from ui.lecture.sheet import LectureSheet
 from ui.lecture.source_window import Row, SourceWindow
 from ui.view.what_if import applicable_edits

@@ -20,13 +20,13 @@ import numpy as np
 from gpu.candidate import Candidate
 from gpu.compare import CompareJob, request
 from gpu.comparison import Comparison
-from gpu.compile import compile_text, load
+from gpu.cuda.compile import compile_text, load
+from gpu.cuda.run_tool import ToolError, run
 from gpu.device import architecture
 from gpu.json_data import decode
 from gpu.precision import PRECISIONS
-from gpu.toolkit import ToolError, run
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 METRICS: Mapping[str, str] = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -40,7 +40,7 @@ METRICS: Mapping[str, str] = {
 PROFILER_SECONDS = 500
 # A launch is repeated within the process until all is counted: compiling anew takes longer.
 OPTIONS = ("--replay-mode", "kernel", "--clock-control", "none", "--cache-control", "none")
-PROGRAM = "import sys; from gpu.hardware import main; main(sys.argv[1])"
+PROGRAM = "import sys; from gpu.cuda.hardware_counters import main; main(sys.argv[1])"
 
 
 def available() -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from simulator.language.tree import MemorySpace
 from simulator.machine.buffers import Buffer
 from simulator.machine.observer import Access
-from simulator.observers.readers import Readers
+from simulator.observers.hazards.readers import Readers
 
 NOBODY = -1
 MANY = -2

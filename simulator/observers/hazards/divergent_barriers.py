@@ -9,9 +9,9 @@ from simulator.launch import Launch, unravel
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 from simulator.machine.observer import Observer
-from simulator.observers.findings import Example, Findings, Hazard, loop_iterations
-from simulator.observers.hazard_kind import HazardKind
-from simulator.observers.messages import ended_threads_note, partial_barrier_message
+from simulator.observers.hazards.findings import Example, Findings, Hazard, loop_iterations
+from simulator.observers.hazards.hazard_kind import HazardKind
+from simulator.observers.hazards.messages import ended_threads_note, partial_barrier_message
 
 
 class DivergentBarriers(Observer):

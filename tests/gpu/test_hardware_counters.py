@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gpu import hardware
 from gpu.candidate import Candidate, choose
 from gpu.comparison import Comparison, comparison_from
-from gpu.hardware import METRICS, launches
-from gpu.toolkit import ToolError
+from gpu.cuda import hardware_counters
+from gpu.cuda.hardware_counters import METRICS, launches
+from gpu.cuda.run_tool import ToolError
 
 CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))
 PROFILE = Path(__file__).parents[1] / "simulator" / "h200_profile.json"
@@ -61,7 +61,7 @@ def test_rows_are_of_the_kernels_in_order() -> None:
         ("tiled", counted("tiled TILE=16, 96x64x80")),
         ("tiled", counted("tiled TILE=32, 96x64x80")),
     ]
-    found = hardware.match_rows(chosen, rows)
+    found = hardware_counters.match_rows(chosen, rows)
     assert found["tiled:TILE=32"] == counted("tiled TILE=32, 96x64x80")
     assert found["tiled"] != found["tiled:TILE=32"]
 
@@ -79,7 +79,7 @@ def test_rows_of_something_else_are_refused(
     rows: list[tuple[str, dict[str, int]]], told: str
 ) -> None:
     with pytest.raises(ToolError, match=told):
-        hardware.match_rows(candidates("naive"), rows)
+        hardware_counters.match_rows(candidates("naive"), rows)
 
 
 def test_only_kernels_that_ran_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,8 +92,8 @@ def test_only_kernels_that_ran_are_counted(monkeypatch: pytest.MonkeyPatch) -> N
         asked.extend(one.name for one in chosen)
         return {one.name: dict.fromkeys(METRICS, 5) for one in chosen}
 
-    monkeypatch.setattr(hardware, "count", count)
-    found = hardware.with_counters(comparison, candidates("naive", "tiled"))
+    monkeypatch.setattr(hardware_counters, "count", count)
+    found = hardware_counters.with_counters(comparison, candidates("naive", "tiled"))
     assert asked == ["tiled"]
     assert [kernel.counters is not None for kernel in found.kernels] == [False, True, False]
     assert comparison_from(json.loads(json.dumps(found.to_json()))) == found
@@ -101,20 +101,20 @@ def test_only_kernels_that_ran_are_counted(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_missing_profiler_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    assert not hardware.available()
+    assert not hardware_counters.available()
     with pytest.raises(ToolError, match="ncu is not here"):
-        hardware.count(candidates("naive"), SIZE, 0)
+        hardware_counters.count(candidates("naive"), SIZE, 0)
 
 
 @pytest.mark.gpu
 def test_the_hardware_counts_the_sectors_that_the_simulator_predicts() -> None:
-    if not hardware.available():
+    if not hardware_counters.available():
         pytest.skip("ncu is not installed")
-    from gpu.predict import predict
+    from gpu.predicted_counters import predict
 
     chosen = candidates("naive", "tiled", "registers")
     try:
-        found = hardware.count(chosen, SIZE, 0)
+        found = hardware_counters.count(chosen, SIZE, 0)
     except ToolError as error:
         pytest.skip(f"ncu may not count here: {error}")
     for one in chosen:

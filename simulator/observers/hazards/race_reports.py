@@ -10,10 +10,10 @@ from simulator.language.ctype import Array
 from simulator.launch import Dim3, Launch, unravel
 from simulator.machine.observer import Access, AccessKind
 from simulator.observers.cell_accesses import CellAccesses
-from simulator.observers.findings import Example, Findings, cell_index, loop_iterations
-from simulator.observers.hazard_kind import RACES, HazardKind
-from simulator.observers.messages import format_cell, race_message, same_value_note
-from simulator.observers.shadow import MANY, ProgramPosition, Shadow
+from simulator.observers.hazards.findings import Example, Findings, cell_index, loop_iterations
+from simulator.observers.hazards.hazard_kind import RACES, HazardKind
+from simulator.observers.hazards.messages import format_cell, race_message, same_value_note
+from simulator.observers.hazards.shadow import MANY, ProgramPosition, Shadow
 
 
 class RaceReports:

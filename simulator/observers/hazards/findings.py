@@ -12,7 +12,7 @@ from simulator.language.tree import MemorySpace
 from simulator.launch import Dim3
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
-from simulator.observers.hazard_kind import HazardKind
+from simulator.observers.hazards.hazard_kind import HazardKind
 
 Number = float | str  # a value; its name ("nan", "inf", "-inf") where it is not finite
 

@@ -23,11 +23,11 @@ from simulator.observers.cell_accesses import (
     remembered_accesses,
     thread_numbers,
 )
-from simulator.observers.findings import Findings
-from simulator.observers.race_reports import RaceReports
-from simulator.observers.races import is_race
-from simulator.observers.readers import Readers
-from simulator.observers.shadow import (
+from simulator.observers.hazards.findings import Findings
+from simulator.observers.hazards.race_reports import RaceReports
+from simulator.observers.hazards.races import is_race
+from simulator.observers.hazards.readers import Readers
+from simulator.observers.hazards.shadow import (
     GIVEN,
     MANY,
     MAX_READS,
@@ -37,9 +37,9 @@ from simulator.observers.shadow import (
     Shadow,
     program_position,
 )
+from simulator.observers.hazards.strong_accesses import StrongAccesses, is_volatile
+from simulator.observers.hazards.synchronization import Synchronization
 from simulator.observers.stored_values import bits_of, last_in_cells, written_bits
-from simulator.observers.strong_accesses import StrongAccesses, is_volatile
-from simulator.observers.synchronization import Synchronization
 from simulator.observers.written_parameters import written_parameters
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.machine.buffers import Buffer
-from simulator.observers.synchronization import Synchronization
+from simulator.observers.hazards.synchronization import Synchronization
 
 NOBODY = -1
 CELL_BYTES = 16  # that Readers take for every cell

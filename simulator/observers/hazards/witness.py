@@ -24,9 +24,9 @@ from simulator.launch import Dim3, Launch, format_index, ravel, unravel
 from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.machine.schedule import Schedule
-from simulator.observers.findings import Example, Hazard, Number, Witness, loop_iterations
-from simulator.observers.hazard_kind import RACES, HazardKind
-from simulator.observers.messages import witness_sentence
+from simulator.observers.hazards.findings import Example, Hazard, Number, Witness, loop_iterations
+from simulator.observers.hazards.hazard_kind import RACES, HazardKind
+from simulator.observers.hazards.messages import witness_sentence
 
 SEEDS = 6  # random orders that are tried
 MAX_SECONDS = 1.0  # of a processor, for all orders of all hazards; a block rarely takes a tenth

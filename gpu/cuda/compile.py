@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpu.headers import headers, uses_tensor_cores, uses_warp_groups
+from gpu.cuda.headers import headers, uses_tensor_cores, uses_warp_groups
 from simulator.frontend.device_code import SourceFile
 from simulator.frontend.directives import check_directives
 from simulator.frontend.lexer import blank_comments, in_one_spelling

@@ -10,8 +10,8 @@ from simulator.machine.buffers import Buffer, is_null
 from simulator.machine.observer import Fault, FaultReason, Stop, WarpFault
 from simulator.machine.schedule import Schedule
 from simulator.number_format import format_number
-from simulator.observers.findings import Example, Witness
-from simulator.observers.hazard_kind import FAULTS, THREAD, VERBS, HazardKind
+from simulator.observers.hazards.findings import Example, Witness
+from simulator.observers.hazards.hazard_kind import FAULTS, THREAD, VERBS, HazardKind
 
 SCHEDULE_PHRASES: Mapping[str, str] = {
     Schedule.ASCENDING: "the warps in ascending order",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from simulator import Step, narrate
 from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE, format_index, unravel
-from simulator.observers.hazard_kind import HazardKind
+from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.recording.recording import StepAccess
 from simulator.sentences.parts import PartKind, parts
 from ui.analysis.scene_model import SceneModel, unordered_cells
@@ -18,8 +18,8 @@ from ui.drawing.palette import Palette
 from ui.lecture.arrays import ArrayReader, array_of, cells_of_thread
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, markup
-from ui.lecture.part_words import describe_part, shorten_part
-from ui.lecture.wrong_words import describe_wrong_access
+from ui.lecture.sentences.part_words import describe_part, shorten_part
+from ui.lecture.sentences.wrong_words import describe_wrong_access
 
 PARTS = 12  # of a statement, at most
 REPLACING = (Fault.OUTSIDE, Fault.MISALIGNED, Fault.STRAY)  # their words say the whole access

@@ -11,9 +11,8 @@ from simulator.machine.observer import AccessKind, FaultReason, WarpFaultReason
 
 
 class Mark(StrEnum):
-    """Which steps of a recording show a hazard."""
+    """Which steps of a recording show a hazard that the launch reports."""
 
-    ACCESSES = "accesses"  # those whose own accesses show it, whatever the launch reports
     LINES = "lines"  # all steps at its lines
     MISSING_THREADS = "missing-threads"  # the steps at its lines that not all threads execute
 
@@ -28,7 +27,7 @@ class Entry:
 
     sentences: Mapping[str, str]
     next_steps: Mapping[str, str]  # without the full stop
-    mark: Mark | None = None  # None for a hazard that no step shows
+    mark: Mark | None = None  # None where its own accesses show it, or no step does
     # Of a race the first and the second access, in the order that the author of the kernel meant;
     # an atomic counts as a store.
     race: tuple[AccessKind, AccessKind] | None = None
@@ -54,8 +53,7 @@ def _race(first: AccessKind, second: AccessKind) -> Entry:
             "after in a second launch",
             "shared": "Put a __syncthreads() between {accesses}",
         },
-        Mark.ACCESSES,
-        (first, second),
+        race=(first, second),
     )
 
 
@@ -101,7 +99,6 @@ class HazardKind(StrEnum):
                 "": "Keep every access inside its array",
                 "ragged": "Guard the edge, where the tile does not divide the size",
             },
-            Mark.ACCESSES,
         ),
     )
     MISALIGNED = (
@@ -161,7 +158,6 @@ class HazardKind(StrEnum):
                 "cell": THREAD + " reads {cell}, a {space} cell that nothing was written to.",
             },
             {"": "Give the value before it is read"},
-            Mark.ACCESSES,
         ),
     )
 

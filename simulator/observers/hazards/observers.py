@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from simulator.machine.observer import Observer
-from simulator.observers.divergent_barriers import DivergentBarriers
-from simulator.observers.faults import Faults
-from simulator.observers.findings import Findings
-from simulator.observers.race_detector import RaceDetector
-from simulator.observers.unset_reads import UnsetReads
+from simulator.observers.hazards.divergent_barriers import DivergentBarriers
+from simulator.observers.hazards.faults import Faults
+from simulator.observers.hazards.findings import Findings
+from simulator.observers.hazards.race_detector import RaceDetector
+from simulator.observers.hazards.unset_reads import UnsetReads
 
 
 def hazard_observers(findings: Findings) -> tuple[Observer, ...]:

@@ -12,9 +12,9 @@ from simulator.language.tree import MemorySpace
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 from simulator.machine.observer import Access, AccessKind, Observer
-from simulator.observers.findings import Findings, Hazard, cell_index, example_of_lane
-from simulator.observers.hazard_kind import HazardKind
-from simulator.observers.messages import (
+from simulator.observers.hazards.findings import Findings, Hazard, cell_index, example_of_lane
+from simulator.observers.hazards.hazard_kind import HazardKind
+from simulator.observers.hazards.messages import (
     format_cell,
     unset_cell_message,
     unset_copy_note,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from simulator.machine.observer import Fault, Observer, Stop, WarpFault
-from simulator.observers.findings import Findings, Hazard, example_of_lane
-from simulator.observers.hazard_kind import FAULTS, HazardKind
-from simulator.observers.messages import fault_message, stop_message, warp_fault_message
+from simulator.observers.hazards.findings import Findings, Hazard, example_of_lane
+from simulator.observers.hazards.hazard_kind import FAULTS, HazardKind
+from simulator.observers.hazards.messages import fault_message, stop_message, warp_fault_message
 
 
 class Faults(Observer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from simulator.language.tree import MemorySpace
-from simulator.observers.hazard_kind import RACES, HazardKind
+from simulator.observers.hazards.hazard_kind import RACES, HazardKind
 from simulator.sentences import verdicts
 from simulator.verdict.verdict import (
     CheckState,

@@ -1,0 +1,1 @@
+"""Hazards: what no correct kernel does, why it matters, and what is said of it."""

@@ -1,0 +1,1 @@
+"""What the lecture says beside its picture."""
