@@ -7,7 +7,7 @@ import pytest
 
 from simulator.language.ctype import FLOAT, INT, ArrayOf
 from simulator.machine.buffers import Buffer, global_buffer, shared_buffer
-from simulator.observers.hazards.observers import shadow
+from simulator.observers.hazards import shadow
 from simulator.observers.hazards.shadow import Shadow
 
 FLOATS = np.zeros(96, np.float32)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Report, compile_kernel, simulate
+from simulator.observers.hazards import witness
 from simulator.observers.hazards.hazard_kind import RACES
-from simulator.observers.hazards.observers import witness
 from tests.simulator.launches import launch_text, matmul
 from tests.simulator.test_hazards import without_barrier
 
