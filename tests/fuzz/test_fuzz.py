@@ -29,6 +29,7 @@ def test_a_seed_always_gives_the_same_kernel() -> None:
     assert generate(5).text != generate(6).text
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("kernels", "least"), [(SOME, 1), pytest.param(KERNELS, 3, marks=pytest.mark.deep)]
 )

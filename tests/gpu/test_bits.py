@@ -112,6 +112,7 @@ def test_too_large_a_c_is_a_sentence() -> None:
         bits.request(choose("tiled", (2048, 1024, 4)), (2048, 1024, 4), 1)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ["naive", "tiled_double:TILE=4", "registers"])
 def test_the_simulators_c_is_the_product(name: str) -> None:
     pytest.importorskip("clang.cindex", reason="libclang is not installed")
@@ -134,6 +135,7 @@ def test_a_job_is_judged(fake: Worker) -> None:
     assert bits.judge(job | {"seed": 6}, found).differing > 80
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("what", "code"), [("right", 0), ("wrong", 1)])
 def test_the_command_tells_where_c_differs(
     what: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

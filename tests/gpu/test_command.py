@@ -34,6 +34,7 @@ def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu.worker.COMMAND", (sys.executable, "-c", code))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.usefixtures("without_gpu")
 @pytest.mark.parametrize(
     "command",
@@ -77,6 +78,7 @@ def test_transactions_of_the_launch_are_in_the_json_and_the_table(
     assert f"{2 * 64**3 // 16 // 8 + 64 * 64 // 8:,}" in capsys.readouterr().out
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("with_gpu")
 def test_one_of_several_gpus_is_chosen(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

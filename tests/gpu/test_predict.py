@@ -95,7 +95,7 @@ def cases(
         chosen == dict(catalogue()[name].teaching[0]) and whole != BEYOND[2][0]
     ),
 )  # fmt: skip
-@pytest.mark.sample(10)
+@pytest.mark.sample(40)
 def test_a_teaching_launch_is_predicted_exactly(
     name: str, chosen: dict[str, int], whole: tuple[int, ...], rest: tuple[int, ...]
 ) -> None:
@@ -114,6 +114,7 @@ def test_a_fast_launch_is_predicted_exactly(
     assert predicted(entry, chosen, size) == counted(entry, chosen, size)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", CHEAP)
 def test_a_fast_ragged_launch_is_predicted_exactly(name: str) -> None:
     entry = catalogue()[name]
@@ -174,7 +175,7 @@ def test_every_setting_of_the_catalogue_is_profiled() -> None:
     }
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     "case",
     [

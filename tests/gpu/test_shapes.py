@@ -67,6 +67,7 @@ def test_a_last_wave_takes_as_long_as_a_full_one() -> None:
     assert two.predicted_ms - 0.003 == pytest.approx(2 * (one.predicted_ms - 0.003))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("pieces", "is_padded"), [(1, False), (3, False), (1, True), (2, True)])
 @pytest.mark.parametrize("size", [(33, 35, 50), (16, 31, 7)])
 def test_a_planned_kernel_is_right(

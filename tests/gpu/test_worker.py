@@ -91,6 +91,7 @@ def test_a_process_that_dies_while_idle_is_replaced(fake: Worker) -> None:
     assert process_of(fake) != before
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("status", "told"),
     [(700, "outside its arrays"), (719, "launch failure"), (2, "out of memory"), (4242, "4242")],

@@ -76,6 +76,7 @@ def test_a_name_under_which_nothing_can_be_written(
     assert sorted(file.name for file in Path.cwd().iterdir()) == [".npz", "good.cu"]
 
 
+@pytest.mark.sample(2)
 @needs_devices
 @pytest.mark.parametrize(("option", "begins"), [("--junit", "<?xml"), ("--report", "<!doctype")])
 def test_a_pipe_is_written_and_stays_one(option: str, begins: str, tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ def test_text(workers: Workers, case: str) -> None:
         check(" ".join(filter(None, (problem.message, problem.hint))), "")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "case",
     [case if case in BY_DEFAULT else pytest.param(case, marks=pytest.mark.deep) for case in BOMBS],
@@ -77,6 +78,7 @@ def test_text_of_the_terminals_table(workers: Workers, case: str) -> None:
     check(sentences(workers, TEXTS[case][0]), "")  # which it is that table says
 
 
+@pytest.mark.deep
 def test_another_visitor_goes_on_meanwhile() -> None:
     workers = Workers(2, lambda _, text: text)
     good = "__global__ void k(float* x) { x[threadIdx.x] = 1; }"

@@ -165,6 +165,7 @@ def test_archive_that_does_not_fit(
     is_told(*TOLD[case], tmp_path, capfd)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("arrays", "cells"), [(1, 300 * 2**20), (300, 2**20)])
 def test_archive_that_unpacks_to_much_more(
     arrays: int, cells: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -246,6 +247,7 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
     return data
 
 
+@pytest.mark.deep
 def test_damage_of_any_kind_is_told_or_does_no_harm(tmp_path: Path) -> None:
     """Bytes of the archive, or of an array's header within a sound archive, are changed."""
     kernel = compile_kernel(TEXT, "k")

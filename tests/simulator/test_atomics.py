@@ -60,7 +60,7 @@ def some_values(ctype: str, count: int) -> Any:
     return random.integers(limits.min, limits.max, count, DTYPES[ctype])
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("scope", ["", "_block", "_system"])
 @pytest.mark.parametrize(("name", "ctype"), CASES)

@@ -179,6 +179,7 @@ def check(outcome: tuple[int, str, str], part: str) -> None:
     assert COMMANDS.peak_bytes < MOST_MEMORY
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("text", "code", "sentence"),
     [
@@ -236,6 +237,7 @@ def test_time_that_is_given_ends_a_run(tmp_path: Path) -> None:
     check(run(file, [*LAUNCH, "--seconds", "0.3"], ARGUMENTS), "line 2, column 31: The time given")
 
 
+@pytest.mark.deep
 def test_good_input_is_taken(tmp_path: Path) -> None:
     file = tmp_path / "good.cu"
     file.write_text(GOOD, encoding="utf-8")

@@ -46,6 +46,7 @@ def test_a_loop_without_a_counter_ends_after_many_iterations() -> None:
     assert simulate(*launch).arrays["x"][0] == steps == 524
 
 
+@pytest.mark.deep
 def test_mandelbrot_ends() -> None:
     w, limit = 64, 1000
     out = np.zeros((w, w), np.int32)

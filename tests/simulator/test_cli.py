@@ -126,6 +126,7 @@ def test_macro_with_bytes_that_are_no_text(tmp_path: Path) -> None:
     assert "text is plain" in done.stderr
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("given", ["f32=1e300", "f64=1e300", "f32=1e400"])
 def test_number_too_large_for_a_float_is_infinite(given: str, tmp_path: Path) -> None:
     done = run(tmp_path, "f32:32", given, text="float* x, float y", stdout=subprocess.DEVNULL)

@@ -64,6 +64,7 @@ def test_a_faulty_kernel_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert [row["name"] for row in found["neighbours"]][:2] == ["", "naive"]
 
 
+@pytest.mark.deep
 def test_a_wrong_cell_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(
         tmp_path, capsys, TILED.replace("Bs[k][tx]", "Bs[tx][k]"), "--task", "product", "--json"
@@ -76,6 +77,7 @@ def test_a_wrong_cell_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert wrong["said"].startswith("C[0][0] is 107, and should be 178.")
 
 
+@pytest.mark.deep
 def test_sizes_grid_block_and_arguments_that_are_given(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -175,6 +177,7 @@ def test_xml_of_a_text_that_does_not_compile(
     assert "\x1b" not in file.read_text(encoding="utf-8")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["load_the_tile", "sum_of_a_row"])
 def test_an_exercise(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     exercise = exercises()[name]

@@ -58,7 +58,7 @@ def test_texts_and_hints_say_something(name: str) -> None:
     assert {Right, NoHazards} <= kinds
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_start_does_not_pass(name: str) -> None:
     result = checked(name, exercises()[name].start)
@@ -67,7 +67,7 @@ def test_a_start_does_not_pass(name: str) -> None:
     assert unmet(result)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_solution_passes(name: str) -> None:
     result = checked(name, exercises()[name].solution)
@@ -229,7 +229,7 @@ NEAR_MISSES = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("miss", NEAR_MISSES)
 def test_a_near_miss_does_not_pass(miss: str) -> None:
     name, edits, sentence = NEAR_MISSES[miss]

@@ -129,6 +129,7 @@ def test_a_product_fuses_with_a_sum_as_in_nvccs_machine_code(body: str, expected
     assert float(report.arrays["o"][0]) == expected
 
 
+@pytest.mark.deep
 def test_every_half_converts() -> None:
     text = """
     __global__ void k(const half* a, float* f, int* i, half* h, short* s, int n) {

@@ -160,7 +160,7 @@ HOSTILE = ["(", "{", "k<<<", "if (1) ", "for (;;) {", "a = a + a;", "k<<<1, 1>>>
            "if (a) {} else "]  # fmt: skip
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_host_code_is_read_to_its_end(piece: str) -> None:
     many = piece * (40_000 // len(piece))

@@ -72,7 +72,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("case", TEXTS)
 def test_text_is_read_in_time(case: str) -> None:
     reads, text, part = TEXTS[case]

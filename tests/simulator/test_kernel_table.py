@@ -152,7 +152,7 @@ def _parameters(names: Iterable[str]) -> Sequence[Any]:
     return [pytest.param(name, marks=() if name in SAMPLE else deep, id=name) for name in names]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("name", _parameters(RIGHT))
 def test_a_right_kernel_is_not_accused(name: str, judged: Judging) -> None:
     entry = RIGHT[name]
@@ -163,7 +163,7 @@ def test_a_right_kernel_is_not_accused(name: str, judged: Judging) -> None:
     assert found.state != "right" or entry.base.state != "limited", found.next_step
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", _parameters(WRONG))
 def test_a_wrong_kernel_is_not_right(name: str, judged: Judging) -> None:
     entry = WRONG[name]

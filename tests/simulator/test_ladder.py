@@ -55,7 +55,7 @@ def exact_chain(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return C
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(28)
 @pytest.mark.parametrize(("name", "place", "size"), CASES)
 def test_every_kernel_is_right_and_clean(name: str, place: int, size: tuple[int, int, int]) -> None:
     entry = ENTRIES[name]
@@ -69,7 +69,7 @@ def test_every_kernel_is_right_and_clean(name: str, place: int, size: tuple[int,
     assert report.hazards == ()
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", ON_TENSOR_CORES)
 @pytest.mark.parametrize("place", [0, 1])
 @pytest.mark.parametrize("size", [(17, 24, 64), (13, 19, 10), (40, 24, 96)])

@@ -28,7 +28,7 @@ def test_every_case_was_measured() -> None:
     assert MEASURED.keys() == CASES.keys(), "run python -m tools.profile again"
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(21)
 @pytest.mark.parametrize(
     "key",
     [

@@ -29,7 +29,7 @@ def check(program: Program, schedule: str) -> None:
     assert {name: report.counters[name] for name in program.counters} == program.counters
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_program(program: Program) -> None:
     check(program, "ascending")
@@ -42,7 +42,7 @@ def test_program_in_any_order_of_warps(program: Program, schedule: str) -> None:
     check(program, schedule)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("program", FIRST, ids=str)
 def test_its_steps_are_told(program: Program) -> None:
     kernel = compile_kernel(program.text, program.kernel, program.defines, program.file)

@@ -166,7 +166,7 @@ FLAGS = {
 }
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name", FLAGS)
 def test_blocks_that_wait_for_a_flag_of_the_last(name: str, schedule: str) -> None:
@@ -336,6 +336,7 @@ __global__ void k(int* x, int* y) {
 }"""
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_barrier_of_the_whole_grid(schedule: str) -> None:
     arrays = {"x": np.zeros(640, np.int32), "y": np.zeros(640, np.int32)}

@@ -105,6 +105,7 @@ def test_an_endless_loop_is_named() -> None:
         record(kernel, launch)
 
 
+@pytest.mark.deep
 def test_a_loop_of_few_rounds_is_no_suspect() -> None:
     kernel, launch = matmul("warptiles", 64, 64, 64, ROWS=16)
     with pytest.raises(SourceError) as said:

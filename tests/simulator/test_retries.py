@@ -205,7 +205,7 @@ def races(op: str, ctype: str, text: str, schedule: Any) -> tuple[float, set[str
     return float(report.arrays["x"][0]), {str(hazard.kind) for hazard in report.hazards}
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(28)
 @pytest.mark.parametrize("schedule", ["ascending", "descending", "random", "lockstep"])
 @pytest.mark.parametrize("text", [SHARED, GLOBAL], ids=["shared", "global"])
 @pytest.mark.parametrize("case", HARMLESS)
@@ -217,7 +217,7 @@ def test_a_read_that_begins_a_try_is_no_race(case: str, text: str, schedule: Any
     assert not kinds
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("text", [SHARED, GLOBAL], ids=["shared", "global"])
 @pytest.mark.parametrize("case", HARMFUL)
 def test_a_read_that_is_used_otherwise_is_a_race(case: str, text: str) -> None:

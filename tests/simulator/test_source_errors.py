@@ -177,6 +177,7 @@ def test_errors_of_clang_and_of_lowering_stand_together_in_the_texts_order() -> 
 WORD = re.compile(r"[A-Za-z_]\w*|[^\s\w]")
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("seed", range(40))
 def test_lowering_adds_nothing_to_an_error_of_clangs(seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311  # for a table, not for secrets
@@ -218,6 +219,7 @@ def test_lowering_ends_behind_ten_errors() -> None:
     assert [error.span.line for error in caught.value.errors if error.span] == list(range(2, 12))
 
 
+@pytest.mark.deep
 def test_the_limit_of_statements_is_named_once_beside_the_errors_before_it() -> None:
     body = 'asm("");' + "x[0] = 1;" * 4000
     with pytest.raises(SourceError) as caught:

@@ -99,7 +99,7 @@ LARGE_TILES = ("uncoalesced", "naive", "warptiles", "anyshape")
 WHOLE = ("tensor_tf32", "tensor_half", "tensor_fp32")  # they store pointers
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("name", SMALL)
 def test_kernels_of_the_catalogue(name: str) -> None:
     from simulator import catalogue
@@ -115,6 +115,7 @@ def test_kernels_of_the_catalogue(name: str) -> None:
     assert not report.hazards
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", WHOLE)
 def test_kernels_that_store_pointers_are_not_split(name: str) -> None:
     kernel, launch = matmul(name, 45, 68, 9)
@@ -122,7 +123,7 @@ def test_kernels_that_store_pointers_are_not_split(name: str) -> None:
         in_parts(kernel, launch)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("barrier", [0, 1])
 def test_races_within_blocks(barrier: int, schedule: Schedule) -> None:
@@ -175,7 +176,7 @@ def launch_body(body: str, grid: int = 9) -> tuple[Kernel, Launch]:
     return launch_text(f"{HEAD}{body} }}", grid=grid, x=x, y=y, n=32 * grid)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("number", range(len(BODIES)), ids=list(BODIES))
 def test_blocks_on_their_own(number: int) -> None:
     check(*launch_body(list(BODIES.values())[number]), SCHEDULES[number % len(SCHEDULES)])
@@ -276,6 +277,7 @@ def test_a_launch_that_no_gpu_takes() -> None:
         in_parts(kernel, Launch(launch.grid, (2000, 1, 1), launch.arguments))
 
 
+@pytest.mark.deep
 def test_the_time_is_that_of_the_whole_run() -> None:
     kernel, launch = launch_body("if (b == 5) for (int i = 0; i < n; i += 0) x[g] = i;")
     submitted: list[PartTask] = []

@@ -186,6 +186,7 @@ ALL: dict[str, tuple[Kernel, Launch]] = {
 SLOW = (("tile of 32", "descending"), ("transposed", "descending"))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("case", "schedule"),
     [

@@ -114,7 +114,7 @@ TEMPLATES = {
 }
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("schedule", ["ascending", "descending", "random"])
 @pytest.mark.parametrize("case", CASES)
 def test_kernel(case: str, schedule: str) -> None:
@@ -131,6 +131,7 @@ def test_kernel(case: str, schedule: str) -> None:
 SUMMED_BY_ALL_BLOCKS = ("reduction, unrolled", "histogram")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("case", [case for case in CASES if case not in SUMMED_BY_ALL_BLOCKS])
 def test_recording_ends_alike(case: str) -> None:
     name, grid, block, shared, arguments, _, _ = CASES[case]

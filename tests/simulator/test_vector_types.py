@@ -39,6 +39,7 @@ def test_alignment_is_cudas(name: str) -> None:
     assert VECTORS[name].alignment == alignment_of_cuda(VECTORS[name])
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_copy_moves_every_component_and_costs_its_sectors(name: str) -> None:
     prefix, length = name[:-1], int(name[-1])

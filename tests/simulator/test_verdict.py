@@ -86,7 +86,7 @@ __global__ void gemm(number* A, number* B, float* C, int M, int N, int K) {{
 
 
 # For those with large tiles, whose blocks take seconds, test_verdict_guess tries a block.
-@pytest.mark.sample(3)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
@@ -130,7 +130,7 @@ BARRIER = "        __syncthreads();\n\n        for"
 GUARD = "    if (row < M && col < N)\n"
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     ("old", "new", "state", "sentences"),
     [

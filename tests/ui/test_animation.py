@@ -122,6 +122,7 @@ class Building:
             self.together -= 1
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("alike", "built"), [(False, 4), (True, 1)])
 def test_one_animation_is_built_at_a_time_and_the_same_one_once(
     offered: Callable[[View], Build], monkeypatch: pytest.MonkeyPatch, alike: bool, built: int

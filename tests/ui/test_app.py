@@ -38,6 +38,7 @@ def test_the_door_says_what_this_is_and_offers_every_page(app: AppTest) -> None:
     assert any("<h1>Tilewise</h1>" in element.proto.body for element in app.get("html"))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_opens_from_the_door(app: AppTest, page: str) -> None:
     app.run().switch_page(f"ui/pages/{page}").run()
@@ -46,6 +47,7 @@ def test_a_page_opens_from_the_door(app: AppTest, page: str) -> None:
     assert len(app.main) > 0
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_never_seen_without_its_style(app: AppTest, page: str) -> None:
     """Streamlit draws what stands outside of the page's own place late."""

@@ -348,7 +348,7 @@ SAID: dict[str, tuple[str, dict[str, str], dict[str, str], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("case", SAID)
 def test_a_page_names_what_is_broken_where_it_would_have_stood(case: str, root: Path) -> None:
     page, query, damages, said = SAID[case]
@@ -359,7 +359,7 @@ def test_a_page_names_what_is_broken_where_it_would_have_stood(case: str, root: 
         assert re.search(sentence, shown), shown
 
 
-@pytest.mark.sample(2)
+@pytest.mark.deep
 @pytest.mark.parametrize("how", ["typo", "gone"])
 def test_every_page_opens_though_no_file_is_right(
     how: str, root: Path, caplog: pytest.LogCaptureFixture

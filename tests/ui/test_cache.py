@@ -294,6 +294,7 @@ def test_verdicts_that_take_long_leave_a_worker_to_others() -> None:
         assert slow[0].result() == slow[1].result()
 
 
+@pytest.mark.deep
 def test_a_long_kernel_of_ones_own_that_no_worker_remembers_takes_a_lane() -> None:
     short = OWN["saxpy"]
     long = replace(short, text=short.text + "// for (int i = 0; i < 1000; ++i)\n")

@@ -90,6 +90,7 @@ def test_the_page_and_the_job_refuse_an_animation() -> None:
         build_animation(SMALL, Look())
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("least")
 def test_the_page_and_the_job_refuse_a_lessons_file() -> None:
     name = next(iter(lessons()))

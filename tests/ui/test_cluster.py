@@ -149,11 +149,13 @@ async def open_a_view(address: str) -> str:
         return str(one.header("scene")["name"])
 
 
+@pytest.mark.deep
 def test_the_page_computes_there(cluster: Cluster, scheduler: str) -> None:
     with running_app(TILEWISE_SCHEDULER=scheduler) as address:
         assert run(open_a_view(address)).startswith("Naive")
 
 
+@pytest.mark.deep
 def test_an_app_whose_scheduler_does_not_answer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TILEWISE_SCHEDULER", "tcp://127.0.0.1:9")
     code = "from ui.jobs import cluster; cluster.CONNECT_SECONDS = 1; import app"

@@ -97,6 +97,7 @@ def test_without_a_gpu_the_recorded_run_is_shown(monkeypatch: pytest.MonkeyPatch
     assert not speeds(page).equals(rows)
 
 
+@pytest.mark.deep
 def test_two_recorded_kernels_are_compared_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     (comparison,) = (
         one for one in recorded.recordings().runs[0].comparisons if one.size == (4096, 4096, 4096)
@@ -151,6 +152,7 @@ def test_the_kernel_of_the_address_is_compared(monkeypatch: pytest.MonkeyPatch) 
     )
 
 
+@pytest.mark.deep
 def test_the_chosen_kernels_are_shown_and_none_means_all(monkeypatch: pytest.MonkeyPatch) -> None:
     page = without(monkeypatch, "")
     page.multiselect(key="recorded_kernels").set_value(["rows"]).run()
@@ -166,6 +168,7 @@ def test_the_page_says_why_counters_differ(monkeypatch: pytest.MonkeyPatch) -> N
     assert why.startswith("transposed with TILE 32 shows 28% of the predicted shared wavefronts")
 
 
+@pytest.mark.deep
 def test_several_gpus_are_drawn_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     (run, *_), _ = scalings()
     page = without(monkeypatch, "")
@@ -202,6 +205,7 @@ def speeds(page: AppTest) -> Any:
     return next(one.value for one in page.table if "TFLOP/s" in one.value)
 
 
+@pytest.mark.deep
 def test_looking_again_asks_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     mended = (
         "import os\n"
@@ -272,6 +276,7 @@ def test_too_small_a_gpu_is_told_before_the_run(monkeypatch: pytest.MonkeyPatch)
     assert page.button(key="compare_run").disabled
 
 
+@pytest.mark.deep
 def test_the_transactions_of_the_launch_are_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened(monkeypatch, FAKE)
     page.multiselect(key="compare_kernels").set_value(["tiled"]).run()
@@ -282,6 +287,7 @@ def test_the_transactions_of_the_launch_are_in_a_table(monkeypatch: pytest.Monke
     assert any("No hardware counters" in text.value for text in page.markdown)
 
 
+@pytest.mark.deep
 def test_one_of_several_gpus_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_GPUS", "2")
     page = opened(monkeypatch, FAKE)
@@ -293,6 +299,7 @@ def test_one_of_several_gpus_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert page.session_state["compare_result"].device.name == "Test GPU 1"
 
 
+@pytest.mark.deep
 def test_the_bar_names_the_kernel_that_runs_and_the_place_in_the_queue(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

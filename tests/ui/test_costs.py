@@ -23,7 +23,7 @@ RAGGED = [
 ]
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(35)
 @pytest.mark.parametrize(("name", "size", "defines"), RAGGED)
 def test_a_single_block_costs_what_the_launch_counts(name, size, defines) -> None:
     kernel, launch = launched(name, *size, defines)
@@ -92,6 +92,7 @@ def test_conflicts_are_those_beyond_one_wavefront_a_request() -> None:
     assert (costs.wavefronts[-1], costs.conflicts[-1]) == (32, 31)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("name", "K", "products"), [
     ("tensor_tf32", 32, 1), ("tensor_half", 64, 1), ("tensor_fp32", 32, 3),
 ])  # fmt: skip

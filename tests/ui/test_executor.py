@@ -73,6 +73,7 @@ def test_a_job_waits_for_the_like_of_it_and_a_second_one_does_not(workers: Worke
     assert waiting.result(SECONDS) in (first, second)
 
 
+@pytest.mark.deep
 def test_a_job_goes_elsewhere_where_the_like_of_it_takes_long(workers: Workers) -> None:
     blocked = workers.submit(jobs.say_and_wait, "a", "I am here for long.", 600.0)
     assert workers.submit(jobs.process, "a").result(SECONDS)
@@ -91,6 +92,7 @@ def test_a_job_waits_as_long_as_what_is_kept_took(is_kept: bool) -> None:
     workers.shutdown()
 
 
+@pytest.mark.deep
 def test_of_jobs_of_no_lane_only_some_run_at_once() -> None:
     workers = Workers(3, by_first, at_once=1)
     first = workers.submit(jobs.process_after, "a", 600.0)
@@ -104,6 +106,7 @@ def test_of_jobs_of_no_lane_only_some_run_at_once() -> None:
     workers.shutdown()
 
 
+@pytest.mark.deep
 def test_a_job_that_had_to_wait_goes_to_the_first_that_is_free(workers: Workers) -> None:
     blocked = workers.submit(jobs.say_and_wait, "a", "I am here for long.", 600.0)
     other = workers.submit(jobs.process_after, "b", 2 * PATIENCE)
@@ -141,6 +144,7 @@ def test_a_job_whose_process_ends_is_tried_once_more(workers: Workers, tmp_path:
     assert other.result(SECONDS)
 
 
+@pytest.mark.deep
 def test_a_compiler_that_was_lost_is_tried_once_more_and_then_told(
     workers: Workers, tmp_path: Path
 ) -> None:
@@ -243,6 +247,7 @@ def test_every_job_ends_though_no_process_can_be_started(
     workers.shutdown()
 
 
+@pytest.mark.deep
 def test_a_process_that_has_grown_past_its_share_is_replaced_between_two_jobs() -> None:
     workers = Workers(1, by_first)
     first = workers.submit(jobs.hold, "a", 2**20).result(SECONDS)

@@ -102,6 +102,7 @@ async def stepped_meanwhile(address: str) -> bool:
         return is_first
 
 
+@pytest.mark.deep
 def test_no_page_imports_what_was_not_imported_before_it() -> None:
     found = subprocess.run(
         [sys.executable, "-c", IMPORTED, str(ROOT), *PAGES],

@@ -83,6 +83,7 @@ def end_worker_of_the_job(cluster: Cluster) -> None:
     os.kill(client.run(os.getpid, workers=[busy])[busy], signal.SIGKILL)
 
 
+@pytest.mark.deep
 def test_thirty_jobs_of_two_apps_take_turns(apps: list[GpuCluster]) -> None:
     holding = take_gpus(apps[0])
     owners = [owner for owner in "abcde" for _ in range(6)]
@@ -170,6 +171,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, cluster: Cluster, command: str) -> A
     return page
 
 
+@pytest.mark.deep
 def test_a_page_without_a_gpu_compares_on_the_cluster(
     monkeypatch: pytest.MonkeyPatch, apps: list[GpuCluster], clusters: list[Cluster]
 ) -> None:

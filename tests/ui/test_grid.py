@@ -96,6 +96,7 @@ def test_a_stopped_run_frees_its_workers() -> None:
     assert all(one.done() for one in workers.begun)
 
 
+@pytest.mark.deep
 def test_a_stop_ends_a_worker_within_a_part() -> None:
     workers = Workers(1, place)
     try:

@@ -110,6 +110,7 @@ def test_threads_of_the_app_itself_have_lanes_too() -> None:
         assert second.result(60) == "5"
 
 
+@pytest.mark.deep
 def test_nobody_waits_long_for_the_process_of_a_long_job() -> None:
     workers = Workers(2, place)
     try:

@@ -44,7 +44,7 @@ def texts(page: AppTest) -> str:
     return "\n".join(str(one.value) for one in [*page.markdown, *page.success, *page.error])
 
 
-@pytest.mark.sample(8)
+@pytest.mark.deep
 @pytest.mark.parametrize("name", lessons())
 def test_a_lesson_opens_by_its_address(name: str) -> None:
     page = opened(lesson=name, numbers=str(SEED))
@@ -113,6 +113,7 @@ def test_a_teacher_sees_answers_and_notes() -> None:
             assert part.text in told
 
 
+@pytest.mark.deep
 def test_the_teachers_view_stays_while_another_page_is_open() -> None:
     page = AppTest.from_file(APP, default_timeout=120).run()
     page.switch_page("ui/pages/learn.py").run()
@@ -131,12 +132,14 @@ def test_the_next_lesson_is_a_click_away() -> None:
     assert checked(page).session_state["learn_visit"].lesson == following
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("address", ["none", "", "../x", "<b>"])
 def test_an_unknown_lesson_is_the_first(address: str) -> None:
     page = opened(lesson=address, numbers="x" * 50)
     assert page.session_state["learn_visit"].lesson == FIRST.name
 
 
+@pytest.mark.deep
 def test_a_lesson_is_one_file_that_asks_nothing_of_the_network() -> None:
     text = build_lesson(FIRST.name, with_notes=True).decode()
     for part in FIRST.parts:
@@ -152,6 +155,7 @@ def test_a_lesson_is_one_file_that_asks_nothing_of_the_network() -> None:
 CHART = '```chart\nchart = "latencies"\ntext = "Look."\n```\n'
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("parts", "scripts"),
     [("", 0), (CHART, 1), (scene(), 1), (CHART + scene(), 1), (scene() + scene() + CHART, 1)],

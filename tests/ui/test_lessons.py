@@ -74,7 +74,7 @@ def others(question: Question, numbers: Mapping[str, float], right: Answer) -> l
             return [right - 1, right + 1, 2 * right + 1]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("index", range(len(VARIANTS)), ids=map(name_of, VARIANTS))
 def test_a_question_has_one_answer_and_a_reason_for_every_other(index: int) -> None:
     question, numbers = VARIANTS[index], numbers_of(index)
@@ -119,7 +119,7 @@ def test_every_stop_shows_its_place_in_both_viewports(part: Stops) -> None:
         assert stop.text.endswith((".", "?", "!", ":", "…")), stop.text
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(36)
 @pytest.mark.parametrize("part", SEQUENCES, ids=lambda part: part.stops[0].text[:30])
 def test_stops_of_a_dark_page_are_printed_as_those_of_a_light_one(part: Stops) -> None:
     dark, light = (
@@ -138,7 +138,7 @@ SCENES = [
 ]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("part", SCENES, ids=lambda part: part.text[:30])
 def test_every_scene_is_sent_with_all_its_steps_and_a_picture_for_paper(part: ScenePart) -> None:
     steps = count_steps(part)

@@ -96,7 +96,7 @@ def test_a_limit_is_told_and_the_next_job_runs(
     assert workers.submit(compile_name, TEXT).result(60) == "k"
 
 
-@pytest.mark.sample(5)
+@pytest.mark.deep
 @CASES
 def test_the_limits_hold_where_the_system_has_none(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
@@ -115,5 +115,6 @@ def test_what_the_system_refuses_is_told(workers: Workers) -> None:
         workers.submit(fill_memory, 8000, 4000).result(60)
 
 
+@pytest.mark.deep
 def test_a_job_below_its_limits_is_left_alone(workers: Workers) -> None:
     assert workers.submit(fill_memory, 20, 64).result(60) == 20 * 2**20

@@ -99,6 +99,7 @@ def recorded_naive_loads(recording: Recording, rows: int, columns: int) -> list[
     return [0, *(loads[step.number] for step in its.steps if multiplies(its, step))]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ON_TENSOR_CORES)
 def test_nothing_is_said_of_products_that_are_a_warps(name: str) -> None:
     model, _ = ragged_model(name, 0, "lockstep")
@@ -106,7 +107,7 @@ def test_nothing_is_said_of_products_that_are_a_warps(name: str) -> None:
     assert naive_loads(model, 0) is None
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("seed", seeds(SEEDS, QUICK_SEEDS))
 @pytest.mark.parametrize("name", BY_THREADS)
 def test_each_k_counts_what_the_naive_kernel_loads_for_it(name: str, seed: int) -> None:

@@ -33,7 +33,7 @@ def wavefronts_of_reads(view: View) -> int:
     )
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("name", catalogue())
 def test_a_kernel_opens_at_an_access_to_memory_or_a_product(name: str) -> None:
     view = opening_view(name)

@@ -54,7 +54,7 @@ def arrays_panel(drawn: Drawing[Any]) -> ArraysPanel:
     return next(panel for panel in stages if isinstance(panel, ArraysPanel))
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("name", OWN)
 def test_every_step_draws_alike(name: str, look: str) -> None:

@@ -103,6 +103,7 @@ async def click_with_a_step(address: str) -> None:
         assert answer.messages < FEW, "a step alone runs the scene's fragment alone"
 
 
+@pytest.mark.deep
 def test_what_is_clicked_in_one_instant_with_a_step_is_heard() -> None:
     with running_app() as address:
         run(click_with_a_step(address))

@@ -328,6 +328,7 @@ CLAIMS: dict[str, Callable[[Preset], None]] = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", [*CLAIMS, *PAIR_CLAIMS])
 def test_a_preset_shows_what_it_says(name: str) -> None:
     (CLAIMS | PAIR_CLAIMS)[name](PRESETS[name])

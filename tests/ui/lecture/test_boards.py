@@ -86,7 +86,7 @@ def focus_boxes(lecture: Lecture, step: Step) -> list[Box]:
     ]
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(20)
 @EACH
 @pytest.mark.parametrize("count", [8, pytest.param(10**6, marks=pytest.mark.deep)])
 def test_the_focused_cells_hold_the_factors_and_their_sum(number: int, count: int) -> None:
@@ -210,7 +210,7 @@ def sharing_threads(lecture: Lecture, step: Step) -> set[int]:
     return threads - {thread}
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(20)
 @pytest.mark.parametrize(
     ("query", "room"),
     [
@@ -274,6 +274,7 @@ def test_the_lit_row_and_column_have_an_outline(theme: str) -> None:
         assert np.allclose(found, expected, atol=0.2), step.number
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kernel", ["rows", "registers", "vectors", "pipelined", "warptiles"])
 def test_an_array_in_registers_is_empty_until_it_is_stored_to(kernel: str) -> None:
     lecture = of_query(kernel=kernel, M=8, N=8, K=8)

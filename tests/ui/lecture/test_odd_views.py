@@ -90,7 +90,7 @@ def sizes() -> list[Any]:
     return found
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("kernel", "M", "N", "K", "stage"), with_stages(sizes()))
 def test_every_kernel_on_matrices_of_odd_sizes(
     kernel: str, M: int, N: int, K: int, stage: Stage | None
@@ -98,6 +98,7 @@ def test_every_kernel_on_matrices_of_odd_sizes(
     assert draw(view_of(kernel=kernel, M=M, N=N, K=K), Look(stage=stage)) > 0
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("stage", stages())
 @pytest.mark.parametrize(
     "query",

@@ -151,6 +151,7 @@ def test_a_value_that_differs_is_marked_on_both_sides() -> None:
     assert marked(drawing, pair) == 2 * differ > 0
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_side_that_waits_says_so(name: str) -> None:
     drawing, _ = drawn(PRESETS[name])

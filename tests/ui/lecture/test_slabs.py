@@ -137,7 +137,7 @@ def added(recording: Recording, step: Step, thread: int) -> float:
     return float(step.registers[variable.name][thread] - before[thread])
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(25)
 @each([*IN_STEP, *AHEAD, *DRIFTING])
 def test_a_product_is_of_the_tile_that_its_factors_are_from(run: Case) -> None:
     for thread in (0, recorded(run).launch.threads - 1):
@@ -155,6 +155,7 @@ def test_a_product_is_of_the_tile_that_its_factors_are_from(run: Case) -> None:
         assert set(tiles) == set(range(-(-run.K // depth))) == set(range(model.tile_count))
 
 
+@pytest.mark.sample(5)
 @each([*IN_STEP, *AHEAD])
 def test_a_cell_of_shared_memory_is_of_the_tile_that_its_value_is_from(run: Case) -> None:
     model, depth = modelled(run), depth_of(run)
@@ -175,6 +176,7 @@ def test_a_cell_of_shared_memory_is_of_the_tile_that_its_value_is_from(run: Case
     assert seen_tiles - {-1} == set(range(model.tile_count))
 
 
+@pytest.mark.sample(5)
 @each([run for run in [*IN_STEP, *AHEAD] if run.kernel != "warptiles"])
 def test_what_is_read_from_shared_memory_is_the_tile_that_is_multiplied(run: Case) -> None:
     """Of zeros too; warptiles is left out, which reads its operands one k ahead."""
@@ -189,6 +191,7 @@ def test_what_is_read_from_shared_memory_is_the_tile_that_is_multiplied(run: Cas
     assert reads
 
 
+@pytest.mark.sample(5)
 @each([*IN_STEP, *AHEAD])
 def test_the_cells_of_a_and_b_are_of_their_tile_along_k(run: Case) -> None:
     model, depth = modelled(run), depth_of(run)
@@ -206,6 +209,7 @@ def test_the_cells_of_a_and_b_are_of_their_tile_along_k(run: Case) -> None:
         assert set(range(model.tile_count)) <= set(tiles.reshape(-1).tolist())
 
 
+@pytest.mark.sample(4)
 @each(IN_STEP)
 def test_where_nothing_is_copied_ahead_tiles_are_the_outer_iterations(run: Case) -> None:
     model = modelled(run)
@@ -253,6 +257,7 @@ def products(lecture: Lecture) -> list[Step]:
     return [step for step in lecture.steps if product_of_sum(step.statement) is not None]
 
 
+@pytest.mark.sample(4)
 @COPYING
 def test_title_sum_and_maps_agree_on_the_tile_that_is_multiplied(query: dict[str, Any]) -> None:
     lecture = of_query(PROJECTOR, **query)

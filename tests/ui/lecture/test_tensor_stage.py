@@ -115,7 +115,7 @@ def test_the_tiles_show_what_the_lane_holds() -> None:
     assert scene.drawn(step, TensorStage)[0][0]["text"] == ["lane 5 holds"]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.deep
 @pytest.mark.parametrize("look", [Look(), TALL, Look(width=390, height=844)])
 def test_without_matrices_it_has_their_maps_place(look: Look) -> None:
     kernel = recorded(False)[0].kernel

@@ -47,6 +47,7 @@ def spoken_wordings(lecture: Lecture, step: Step) -> tuple[str, ...]:
     return wordings
 
 
+@pytest.mark.sample(8)
 @EACH
 @pytest.mark.parametrize(("width", "height", "presenting"), ROOMS)
 def test_the_sentence_is_a_wording_of_the_narration_with_its_thread(
