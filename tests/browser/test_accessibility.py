@@ -128,6 +128,7 @@ def is_excluded(page: Page, rule: str, target: str) -> bool:
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "scheme"),
     [
@@ -173,6 +174,7 @@ MARKED = """() => {
 }"""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "path",
     ["/step", *(pytest.param(path, marks=pytest.mark.deep)

@@ -36,6 +36,7 @@ def at_rest(page: Page) -> None:
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
 
 
+@pytest.mark.deep
 def test_every_way_leads_to_its_page(visit: Open) -> None:
     page = visit()
     for name, drawn in WAYS.items():
@@ -76,6 +77,7 @@ def test_the_way_back_to_a_scene_keeps_it(visit: Open) -> None:
     until(ready(page), "Step 6 of")
 
 
+@pytest.mark.deep
 def test_a_link_of_before_that_begins_here_opens_its_scene(visit: Open) -> None:
     page = ready(visit("/?kernel=naive&M=6&step=5"))
     assert where(page)[0] == 5
@@ -84,6 +86,7 @@ def test_a_link_of_before_that_begins_here_opens_its_scene(visit: Open) -> None:
     assert dict(parse_qsl(address.query)) == {"kernel": "naive", "M": "6", "step": "5"}
 
 
+@pytest.mark.deep
 def test_a_lessons_query_beside_another_page_goes_to_no_other(visit: Open) -> None:
     """An address that was written by hand may have it there."""
     page = visit("/compare?lesson=memory")
@@ -93,6 +96,7 @@ def test_a_lessons_query_beside_another_page_goes_to_no_other(visit: Open) -> No
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("start", ["/", "/step?kernel=naive&step=5", "/compare"])
 def test_one_back_leads_to_where_the_way_to_a_lesson_began(visit: Open, start: str) -> None:
     page = visit(start)

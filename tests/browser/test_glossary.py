@@ -188,6 +188,7 @@ def test_the_programs_text_in_the_scene_is_no_word(visit: Open) -> None:
     expect(card(page)).to_be_hidden()
 
 
+@pytest.mark.deep
 def test_a_tap_explains_a_word_and_elsewhere_follows_what_is_there(visit: Open) -> None:
     page = linked(ready(visit(f"/{SCENE}&stage=threads", has_touch=True)))
     place = page.evaluate(IN_SCENE, ["Thread", "Thread"])
@@ -243,6 +244,7 @@ def test_words_of_the_gpu_page_are_explained_and_listed(visit: Open) -> None:
     shows_scene(page, "wavefront")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("clicks", [2, 3])
 def test_a_double_click_on_words_opens_them(visit: Open, clicks: int) -> None:
     page = linked(visit("/learn"))
@@ -256,6 +258,7 @@ def test_a_double_click_on_words_opens_them(visit: Open, clicks: int) -> None:
     expect(field).to_be_hidden()
 
 
+@pytest.mark.deep
 def test_words_are_found_on_the_step_page_by_the_keyboard(visit: Open) -> None:
     page = ready(visit(f"/{SCENE}"))
     page.get_by_role("button", name="More").click()

@@ -156,6 +156,7 @@ def drawn_gpu(page: Page) -> None:
     opened(page)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("path", "drawn"),
     [
@@ -182,6 +183,7 @@ def test_no_request_fails(screens: Screens, path: str, drawn: Callable[[Page], N
     assert found == []
 
 
+@pytest.mark.deep
 def test_no_request_fails_from_page_to_page(screens: Screens) -> None:
     page = screens.page()
     found = failures(page, screens.address)
@@ -198,6 +200,7 @@ def test_no_request_fails_from_page_to_page(screens: Screens) -> None:
     assert found == []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("width", "height", "scheme", "every"),
     [

@@ -90,6 +90,7 @@ def shown(page: Page) -> dict[str, str]:
     return {name: text for name, text in query.items() if name != "step"}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "use",
     [
@@ -178,6 +179,7 @@ def test_after_a_pace_is_chosen_by_mouse_keys_are_the_scenes_where_open_is_unkno
     expect(pace).to_have_value("4")
 
 
+@pytest.mark.deep
 def test_a_control_that_was_tabbed_to_has_space_and_the_scene_the_arrows(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     switch = page.get_by_role("checkbox", name="Remove the first barrier")
@@ -204,6 +206,7 @@ def test_a_control_that_was_tabbed_to_has_space_and_the_scene_the_arrows(visit: 
     settled(page, edits="")
 
 
+@pytest.mark.deep
 def test_all_keys_are_listed_where_asked_for(visit: Open) -> None:
     page = ready(visit("/step?step=9"))
     keys = page.get_by_role("dialog", name="Keys")

@@ -184,6 +184,7 @@ def test_each_question_is_answered_wrong_and_right(visit: Open, name: str) -> No
     expect(page.locator(".lesson-count")).to_have_text(said)
 
 
+@pytest.mark.deep
 def test_the_browsers_back_opens_the_lesson_before(visit: Open) -> None:
     page = visit(f"/learn?lesson={FIRST.name}")
     chosen = page.get_by_role("combobox", name="Lesson")
@@ -207,6 +208,7 @@ def test_the_browsers_back_opens_the_lesson_before(visit: Open) -> None:
 KEPT = [part.name for part in FIRST.questions[:2]]  # answered in an earlier session of the tab
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "kept",
     ['{"questions": 7}', *(pytest.param(kept, marks=pytest.mark.deep)
@@ -220,6 +222,7 @@ def test_anything_that_the_tab_keeps_is_taken(visit: Open, kept: str) -> None:
     drawn(page, FIRST)
 
 
+@pytest.mark.deep
 def test_progress_is_kept_when_the_page_is_left_and_opened_in_haste(visit: Open) -> None:
     page = visit("/compare")
     page.evaluate(
@@ -250,6 +253,7 @@ def test_a_link_opens_its_lesson_with_its_numbers(visit: Open) -> None:
     assert dict(parse_qsl(urlsplit(page.url).query)) == {"lesson": name, "numbers": str(SEED)}
 
 
+@pytest.mark.deep
 def test_a_stop_opens_its_scene_and_the_lesson_is_there_afterwards(visit: Open) -> None:
     page = drawn(visit(f"/learn?lesson={FIRST.name}&numbers={SEED}"), FIRST)
     stop = sequences(FIRST)[0].stops[1]
@@ -276,6 +280,7 @@ def test_a_measured_claim_opens_the_run_that_it_is_from(visit: Open) -> None:
     expect(page.get_by_label("M × N × K")).to_have_value("8,192 × 6,144 × 4,096")
 
 
+@pytest.mark.deep
 def test_a_scene_keeps_its_step_through_a_run_and_is_opened_there(visit: Open) -> None:
     page = drawn(visit(f"/learn?lesson={FIRST.name}&numbers={SEED}"), FIRST)
     begins = scenes(FIRST)[0].view.step + 1
@@ -344,6 +349,7 @@ def test_a_font_that_comes_late_takes_no_step_back(screens: Screens) -> None:
     page.close()
 
 
+@pytest.mark.deep
 def test_a_key_in_a_field_walks_no_stops_and_steps_no_scene(visit: Open) -> None:
     page = drawn(visit(f"/learn?lesson={FIRST.name}"), FIRST)
     places = page.locator(f"{WALK} .place")
@@ -367,6 +373,7 @@ def test_a_stop_is_seen_whole_with_its_sentence(visit: Open) -> None:
         assert box["height"] <= 720 - covered["height"]
 
 
+@pytest.mark.deep
 def test_on_a_phone_the_next_stops_place_comes_into_sight(visit: Open) -> None:
     page = drawn(visit(f"/learn?lesson={FIRST.name}", 390, 844), FIRST)
     root = page.locator(WALK).first
@@ -393,6 +400,7 @@ def test_a_wide_array_of_cells_does_not_widen_a_phones_page(visit: Open) -> None
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
 
 
+@pytest.mark.deep
 def test_a_chart_fits_the_paper_however_wide_the_window_is(visit: Open) -> None:
     page = drawn(visit(f"/learn?lesson={FIRST.name}", 1920, 1080), FIRST)
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_attached()

@@ -95,6 +95,7 @@ def test_nothing_moves_step_by_step(visit: Open) -> None:
     assert page.locator(".motions").count() == 0
 
 
+@pytest.mark.deep
 def test_nothing_moves_where_a_visitor_wants_less_motion(visit: Open) -> None:
     page = ready(visit("/step?step=9", reduced_motion="reduce"))
     play(page, "2")
@@ -102,6 +103,7 @@ def test_nothing_moves_where_a_visitor_wants_less_motion(visit: Open) -> None:
     assert where(page)[0] > 10
 
 
+@pytest.mark.deep
 def test_an_exported_file_moves_too(chromium: Browser, tmp_path) -> None:
     file = tmp_path / "scene.html"
     file.write_text(show("tiled", M=8, N=8, K=8, step=10).content, encoding="utf-8")

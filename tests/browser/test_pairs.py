@@ -94,6 +94,7 @@ def test_the_control_switches_a_second_scene_on_and_off(visit: Open) -> None:
     assert alike(single, picture(page)), "a scene alone is as it was"
 
 
+@pytest.mark.deep
 def test_a_link_reopens_both(visit: Open) -> None:
     page = ready(visit(f"/step{ADDRESS}"))
     page.keyboard.press("ArrowDown")
@@ -145,6 +146,7 @@ def test_a_part_stands_out_on_both_sides(visit: Open) -> None:
     assert where(page)[0] == 30
 
 
+@pytest.mark.deep
 def test_the_pair_is_one_file_with_the_same_keys(
     visit: Open, chromium: Browser, tmp_path: Path
 ) -> None:

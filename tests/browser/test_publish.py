@@ -172,6 +172,7 @@ def test_what_moves_is_seen_and_the_window_and_colours_may_change(
         assert step(page) == there
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("size", "scheme"), [(PROJECTOR, "dark"), pytest.param(PHONE, "light", marks=pytest.mark.deep)]
 )
@@ -197,6 +198,7 @@ def test_any_web_server_may_have_it_and_axe_finds_nothing_serious(
     assert found == []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "theme"),
     [

@@ -21,6 +21,7 @@ from ui.web_page.web_files import read_script
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("last", [18, pytest.param(39, marks=pytest.mark.deep)])
 def test_up_and_down_step_by_statements(visit: Open, last: int) -> None:
     page = ready(visit("/step?step=1"))
@@ -41,6 +42,7 @@ def test_up_and_down_step_by_statements(visit: Open, last: int) -> None:
     assert alike(picture(page), pictures[0])
 
 
+@pytest.mark.deep
 def test_the_scene_goes_on_when_its_data_is_overtaken_by_newer_data(visit: Open) -> None:
     """Streamlit then cleans up after the call that had the older data, once that has returned."""
     page = ready(visit("/step?step=1"))
@@ -59,6 +61,7 @@ def test_the_scene_goes_on_when_its_data_is_overtaken_by_newer_data(visit: Open)
     assert page.locator(".stepper .plot").count() == 1
 
 
+@pytest.mark.deep
 def test_a_first_visit_opens_where_there_is_something_to_see(visit: Open) -> None:
     page = ready(visit("/step"))
     opening = opening_view("tiled").step + 1
@@ -156,6 +159,7 @@ def test_space_plays_and_pauses(visit: Open) -> None:
     assert stopped - 1 in beats, "it plays beat by beat"
 
 
+@pytest.mark.deep
 def test_a_number_jumps_and_nonsense_does_not(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     field = page.get_by_label("Go to step")
@@ -242,6 +246,7 @@ def test_there_is_one_play_and_no_control_of_plotlys(visit: Open) -> None:
     assert page.get_by_role("slider").count() == 1
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "missing", ["text", *(pytest.param(one, marks=pytest.mark.deep) for one in ("title", "shape"))]
 )

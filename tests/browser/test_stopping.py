@@ -44,6 +44,7 @@ def test_a_run_is_stopped_and_run_after_all_and_another_stopped_for_a_smaller_on
     settled(ready(page), kernel="naive")
 
 
+@pytest.mark.deep
 def test_a_scene_stays_in_its_place_while_another_is_waited_for(visit: Open) -> None:
     page = ready(visit("/step?kernel=warptiles&M=64&N=60&K=8"))
     settled(page)

@@ -97,6 +97,7 @@ def test_a_finger_steps_and_the_page_scrolls(visit: Open) -> None:
     expect(page.get_by_role("button", name="Part forward")).to_be_hidden()
 
 
+@pytest.mark.deep
 def test_a_phones_controls_leave_the_scene_its_viewport(visit: Open) -> None:
     page = ready(visit("/step?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20", 390, 844))
     rows = set()
@@ -123,6 +124,7 @@ def test_a_phones_controls_leave_the_scene_its_viewport(visit: Open) -> None:
     page.evaluate("localStorage.clear()")  # where Streamlit remembers that it is open
 
 
+@pytest.mark.deep
 def test_the_first_tab_leads_to_the_scene(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     page.keyboard.press("Tab")
@@ -132,6 +134,7 @@ def test_the_first_tab_leads_to_the_scene(visit: Open) -> None:
     assert page.get_by_role("heading", level=1).count() == 1
 
 
+@pytest.mark.deep
 def test_each_list_is_seen_whole_on_a_projector(visit: Open) -> None:
     page = ready(visit("/step", 1280, 720))
     for name in ("Presets", "What if", "Beside", "More"):

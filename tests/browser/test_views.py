@@ -120,6 +120,7 @@ def test_a_link_reopens_the_same_picture(visit: Open) -> None:
     assert alike(picture(other), shown)
 
 
+@pytest.mark.deep
 def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
     page = ready(visit("/step?M=64&N=64&K=64&TILE=2"))
     assert where(page)[1] == 521
@@ -159,6 +160,7 @@ def test_a_long_recording_is_one_to_its_reader(visit: Open) -> None:
     assert page.evaluate("window.redrawn ?? 0") == 0, "a page turns without a redraw"
 
 
+@pytest.mark.deep
 def test_at_rest_the_pages_beside_a_steps_own_come(visit: Open) -> None:
     page = visit("/step?M=64&N=64&K=64&TILE=2&step=250")
     page.evaluate(
@@ -301,6 +303,7 @@ def at_the_view(page: Page, step: int) -> None:
     assert focus(page) == (1, 0, 3, 2)
 
 
+@pytest.mark.deep
 def test_the_view_is_there_again_after_the_gpu_page(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     setting(page, "Thread x").fill("1")
@@ -363,6 +366,7 @@ def test_a_what_if_keeps_the_place_in_the_story(visit: Open) -> None:
     assert found.split(" · ")[1:4] == title.split(" · ")[1:4]
 
 
+@pytest.mark.deep
 def test_a_preset_says_what_to_look_at(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     for preset in presets()[:2]:
@@ -396,6 +400,7 @@ def test_a_list_that_opens_after_other_runs_shows_the_view(visit: Open) -> None:
     settled(page, schedule="ascending", inputs="counting", TILE="8", M="9", tx="3", edits="pad")
 
 
+@pytest.mark.deep
 def test_a_what_if_closes_its_list_and_says_what_it_did(visit: Open) -> None:
     page = ready(visit("/step?step=18&K=9"))
     pad = next(switch.edit for switch in SWITCHES if switch.edit.key == "pad")
@@ -418,6 +423,7 @@ def test_a_click_is_kept_that_follows_a_step_at_once(visit: Open) -> None:
     settled(page, step="60", ty="4", schedule="ascending")
 
 
+@pytest.mark.deep
 def test_a_step_is_kept_that_was_made_just_before_the_gpu_page(visit: Open) -> None:
     page = ready(visit(f"/step{LINK}"))
     at_the_view(page, 20)
@@ -431,6 +437,7 @@ def test_a_step_is_kept_that_was_made_just_before_the_gpu_page(visit: Open) -> N
     at_the_view(ready(page), 23)
 
 
+@pytest.mark.deep
 def test_a_link_to_the_gpu_page_holds_a_view(screens: Screens) -> None:
     page = screens.page()  # Streamlit looks for its server beneath /compare first: 404
     page.goto(f"{screens.address}/compare{LINK}")
@@ -441,6 +448,7 @@ def test_a_link_to_the_gpu_page_holds_a_view(screens: Screens) -> None:
     page.close()
 
 
+@pytest.mark.deep
 def test_presenting_leaves_only_the_scene(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     plot = page.locator(".st-key-scene .js-plotly-plot[data-ready]")
@@ -516,6 +524,7 @@ def test_a_presentation_tells_a_hazard_and_opens_it_by_key_and_by_mouse(visit: O
     expect(page.locator(".st-key-controls").first).to_be_visible()
 
 
+@pytest.mark.deep
 def test_a_key_is_one_step_after_any_number_of_changes(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     for thread in ("1", "2"):
@@ -563,6 +572,7 @@ CROWDED = """() => {
 }"""
 
 
+@pytest.mark.deep
 def test_controls_have_room_on_each_width_of_a_phone(visit: Open) -> None:
     for path, drawn in (("/step", ".plot[data-ready]"), ("/learn?lesson=memory", ".walking")):
         page = visit(path, 390, 844)
@@ -592,6 +602,7 @@ BROKEN = "?M=16&N=16&K=16&TILE=8&edits=first-barrier&step=20"
 LONG = "?kernel=anyshape&M=64&N=64&K=64"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("width", "height", "query"),
     [
