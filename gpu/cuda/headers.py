@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +26,7 @@ TOOLKIT_HEADERS: Mapping[str, re.Pattern[str]] = {
     "cooperative_groups.h": re.compile(r"\bcooperative_groups\b"),
     "cooperative_groups/reduce.h": re.compile(r"\bcooperative_groups\b(?s:.)*\breduce\b"),
     "cooperative_groups/scan.h": re.compile(r"\bcooperative_groups\b(?s:.)*clusive_scan\b"),
+    "curand_kernel.h": re.compile(r"\bcurand(?:_\w+|State\w*)\b"),
     "cuda_fp16.h": re.compile(r"\b(?:__half2?|half2|__\w*2half\w*)\b"),
 }
 
@@ -72,10 +74,13 @@ def numbers() -> str:
 
 @functools.cache
 def toolkit_folders() -> tuple[str, ...]:
-    """Where the headers of an installed CUDA toolkit are; none where only a driver is."""
+    """Where CUDA's headers are, of a toolkit or of pip's packages; none where only a driver is."""
     from cupy.cuda import get_cuda_path
 
     roots = [root for root in (get_cuda_path(), "/usr/local/cuda") if root]
     folders = [Path(root) / "include" for root in roots]
+    packages = importlib.util.find_spec("nvidia")  # nvidia-curand and its kind
+    for location in (packages and packages.submodule_search_locations) or ():
+        folders += sorted(Path(location).glob("*/include"))
     folders += [folder / "cccl" for folder in folders]  # the C++ library, since CUDA 13
     return tuple(dict.fromkeys(str(folder) for folder in folders if folder.is_dir()))

@@ -23,9 +23,11 @@ GROUPS = Path(__file__).with_name("cooperative_groups.cuh")
 # What else a text gets if it includes a header: many have a type of their own by the same name.
 COMPLEX = Path(__file__).with_name("complex.cuh")
 WMMA = Path(__file__).with_name("wmma.cuh")
+CURAND = Path(__file__).with_name("curand.cuh")
 ENCODED = {name: Path(__file__).with_name(f"{NUMBER_TYPES[name].word}.cuh") for name in ENCODINGS}
 HEADERS = {
     "cuComplex.h": (COMPLEX,),
+    "curand_kernel.h": (CURAND,),
     "mma.h": (*(path for name, path in ENCODED.items() if name in OPERANDS), WMMA),
     **{ENCODINGS[name].header: (path,) for name, path in ENCODED.items()},
 }

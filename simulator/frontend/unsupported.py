@@ -89,7 +89,15 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "uses of them"),
         (r"memmove|memcmp|strlen|strcmp|qsort", "write a loop over the elements"),
         (r"rand|srand", "that is a function of the host; pass random numbers in an array"),
-        (r"curand\w*", "random numbers on the device are left out; pass them in an array"),
+        (r"curandState(?:MRG32k3a|Mtgp32|(?:Scrambled)?Sobol)\w*|curand\w*(?:mtgp|MTGP|MRG|Mrg)\w*",
+         "of the generators of cuRAND there are XORWOW (curandState) and Philox "
+         "(curandStatePhilox4_32_10_t)"),
+        (r"curand_(?:poisson|discrete)\w*", "of cuRAND's distributions there are the uniform, the "
+         "normal and the lognormal one; make others of these"),
+        (r"curand[A-Z]\w*Generator\w*|curandGenerate\w*|CURAND_\w+", "that is host code: give the "
+         "kernels alone, with random numbers in an array"),
+        (r"curand\w*|skipahead\w*", "random numbers come with #include <curand_kernel.h>, for the "
+         "generators XORWOW (curandState) and Philox (curandStatePhilox4_32_10_t)"),
         (r"time|__globaltimer\w*|__clock\w*", "there is no time here; clock64() counts the steps "
          "of a thread, and the host times a kernel"),
         (r"__nv_\w+", "it is the compiler's own; call sinf, expf and their kind"),

@@ -177,6 +177,15 @@ FRAGMENT_FUNCTIONS = frozenset({
     "wmma::load_matrix_sync", "wmma::store_matrix_sync", "wmma::mma_sync", "wmma::fill_fragment",
 })  # fmt: skip
 
+# Those of curand_kernel.h, and which of their arguments points to the generator's state.
+RANDOM_FUNCTIONS = {
+    "curand_init": 3, "skipahead": 1, "skipahead_sequence": 1, "curand": 0, "curand4": 0,
+    **{f"curand_{distribution}{form}": 0
+       for distribution in ("uniform", "normal", "log_normal")
+       for form in ("", "2", "4", "_double", "2_double")
+       if f"{distribution}{form}" != "uniform2"},
+}  # fmt: skip
+
 INTRINSICS = (
     ATOMIC_FUNCTIONS
     | WARP_FUNCTIONS
@@ -190,4 +199,5 @@ INTRINSICS = (
     | ASYNC_COPY_FUNCTIONS
     | FRAGMENT_FUNCTIONS
     | OUTPUT_FUNCTIONS.keys()
+    | RANDOM_FUNCTIONS.keys()
 )

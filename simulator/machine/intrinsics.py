@@ -20,6 +20,7 @@ from simulator.machine.masks import Mask
 from simulator.machine.observer import callbacks
 from simulator.machine.output_functions import OUTPUT_CALLS
 from simulator.machine.printing import PRINTING
+from simulator.machine.random_calls import RANDOM_CALLS
 from simulator.machine.thread_groups import GROUP_CALLS
 from simulator.machine.warp_functions import WARP_CALLS
 
@@ -55,4 +56,5 @@ INTRINSICS: Mapping[str, CompileCall] = {
     **PRINTING,
     **OUTPUT_CALLS,
     **FRAGMENT_CALLS,
+    **RANDOM_CALLS,
 }

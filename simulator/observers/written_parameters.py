@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from simulator.language.ctype import Pointer
-from simulator.language.functions import ASYNC_COPY, ATOMIC_FUNCTIONS, OUTPUT_FUNCTIONS
+from simulator.language.functions import (
+    ASYNC_COPY,
+    ATOMIC_FUNCTIONS,
+    OUTPUT_FUNCTIONS,
+    RANDOM_FUNCTIONS,
+)
 from simulator.language.tree import (
     AddressOf,
     Assign,
@@ -62,6 +67,8 @@ def _write_targets(expression: Expression) -> tuple[Expression, ...]:
             return arguments[-1:]  # where its flag goes
         case Call(function=function, arguments=arguments) if function in OUTPUT_FUNCTIONS:
             return arguments[OUTPUT_FUNCTIONS[function] :]
+        case Call(function=function, arguments=arguments) if function in RANDOM_FUNCTIONS:
+            return (arguments[RANDOM_FUNCTIONS[function]],)
         case Assign(lvalue=lvalue) | Increment(lvalue=lvalue) if not isinstance(lvalue, Name):
             return (lvalue,)
         case _:

@@ -43,13 +43,15 @@ _GROUP_QUESTIONS = functions.GROUP_NUMBERS | {
     "cg::meta_group_size",
 }  # fmt: skip
 
-# What threads wait at or exchange values by, what a tensor core does, and what a host sees.
+# What threads wait at or exchange values by, what a tensor core does, what a host sees, and random
+# numbers.
 NOTABLE = (
     (functions.WARP_FUNCTIONS - {"__activemask"})
     | (functions.GROUP_FUNCTIONS - _GROUP_QUESTIONS)
     | functions.FENCES
     | {"__pipeline_wait_prior", functions.SLEEP, functions.PRINT}
     | (functions.FRAGMENT_FUNCTIONS - {"wmma::fill_fragment"})
+    | functions.RANDOM_FUNCTIONS.keys()
 )
 
 # Those that add a product to their last argument.

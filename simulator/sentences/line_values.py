@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.language.ctype import Scalar
-from simulator.language.functions import FRAGMENT_FUNCTIONS
+from simulator.language.functions import FRAGMENT_FUNCTIONS, RANDOM_FUNCTIONS
 from simulator.language.tree import (
     Assign,
     Barrier,
@@ -98,6 +98,8 @@ def expression_values(formatter: ExpressionFormatter, expression: Expression) ->
             return (f"{formatter.lvalue(lvalue)} = {formatter.show(increment)}",)
         case Call(function=function) as call if function in FRAGMENT_FUNCTIONS:
             return fragment_values(formatter, call)
+        case Call(function=function) as call if function in RANDOM_FUNCTIONS:
+            return (join_stages(formatter.numeric(call), formatter.show(call)),)
         case Call():
             return (stored_by(formatter),)
         case other:

@@ -12,6 +12,7 @@ from simulator.language.functions import (
     ASYNC_COPY_FUNCTIONS,
     FRAGMENT_FUNCTIONS,
     PRINT,
+    RANDOM_FUNCTIONS,
     STOPS,
 )
 from simulator.language.tree import (
@@ -49,6 +50,7 @@ from simulator.sentences.line_values import (
     is_read,
     stored_by,
 )
+from simulator.sentences.random_numbers import random_spoken
 
 SPACES = {
     MemorySpace.GLOBAL: "global memory",
@@ -169,7 +171,9 @@ def _describe_register(
 ) -> tuple[str, ...]:
     """A variable gets its first value."""
     load, _ = farthest_of(formatter.step, formatter.thread)
-    result = formatter.show(value)
+    result, called = formatter.show(value), strip_casts(value)
+    if isinstance(called, Call) and called.function in RANDOM_FUNCTIONS:
+        return random_spoken(formatter, called, name)
     if load is not None and is_read(value):
         cell = cell_name(formatter.recording, load, formatter.thread)
         return (
@@ -196,6 +200,8 @@ def _describe_expression(formatter: ExpressionFormatter, expression: Expression)
             return ("ends the launch",)
         case Call(function=function) if function in FRAGMENT_FUNCTIONS:
             return fragment_spoken(formatter, expression)
+        case Call(function=function) if function in RANDOM_FUNCTIONS:
+            return random_spoken(formatter, expression)
         case Call():
             return _describe_call(formatter, load, store)
         case Assign(operator="+", lvalue=lvalue, value=value) if is_float(expression) and (

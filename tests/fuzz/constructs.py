@@ -63,6 +63,8 @@ CONSTRUCTS: Mapping[str, str] = {
     "half": r"\bhalf v\d+", "half operation": r"__h(add|sub|mul)_rn\(", "half2": r"__halves2half2",
     "half to whole": r"__half2int_", "tile": r"tiled_partition<", "tile's shuffle": r"\.shfl",
     "tile's vote": r"\.(any|all|ballot)\(", "reduce": r"::reduce\(", "scan": r"clusive_scan\(",
+    "XORWOW": r"curandState v", "Philox": r"Philox4_32_10_t v", "four of Philox": r"curand\w*4\(",
+    "skipahead": r"skipahead\(",
     "contracted sum": r"const int threads = blockDim",
 }  # fmt: skip
 PATTERNS = {name: re.compile(pattern) for name, pattern in CONSTRUCTS.items()}

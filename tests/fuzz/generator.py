@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from simulator.language import ctype as types
 from tests.fuzz.contraction import contraction
 from tests.fuzz.expressions import Expressions
+from tests.fuzz.generators import INCLUDE
 from tests.fuzz.objects import struct
 from tests.fuzz.statements import Statements, device_function
 from tests.fuzz.together import Dim3, Together
@@ -119,6 +120,8 @@ class _Kernel:
             out.put(f"ol[g * {OWN} + {OWN - 1}] ^= g;")
         lines = [*names, *functions, *head, *out.lines, "}"]
         text = MACROS + "\n".join(lines) + "\n" + UNDEFINED
+        if "curand" in text:
+            text = INCLUDE + text
         dynamic = self.together.dynamic
         return Program(seed, text, self.grid, self.block, False, self.template, dynamic)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.fuzz.generator import Dim3, Program
+from tests.fuzz.generators import INCLUDE
 
 SHIM = Path(__file__).with_name("shim.hpp")
 INPUTS, OUTPUTS = 256, 1024
@@ -53,7 +54,8 @@ def source(programs: Sequence[Program]) -> str:
     parts = [f'#include "{SHIM.name}"']
     calls = []
     for program in programs:
-        space, text, types = f"n{program.seed}", program.text, ("", "")
+        space, types = f"n{program.seed}", ("", "")
+        text = program.text.removeprefix(INCLUDE)  # the shim has it
         if program.contracts:
             text = (
                 f"#define float Float\n#define double Double\n{text}#undef float\n#undef double\n"

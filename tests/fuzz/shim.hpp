@@ -476,6 +476,73 @@ static void __pipeline_memcpy_async(void* to, const void* from, size_t bytes) {
 static void __pipeline_commit() {}
 static void __pipeline_wait_prior(size_t) {}
 
+// Generators of curand_kernel.h ---------------------------------------------------------------
+
+typedef unsigned long long ull;
+
+// Marsaglia, Xorshift RNGs, section 3.1: xorwow.
+struct curandState {
+    unsigned d, v[5];
+    unsigned next() {
+        const unsigned t = v[0] ^ (v[0] >> 2);
+        memmove(v, v + 1, sizeof v - sizeof *v);
+        v[4] = (v[3] ^ (v[3] << 4)) ^ (t ^ (t << 1));
+        return (d += 362437) + v[4];
+    }
+    void skip(ull count) {
+        while (count--) next();
+    }
+    double wide() {
+        const ull low = next();
+        return ((low ^ (ull)next() << 21) + 0.5) / 9007199254740992.0;
+    }
+};
+static void curand_init(ull seed, ull, ull offset, curandState* s) {
+    const unsigned a = 1099087573u * ((unsigned)seed ^ 0xaad26b49u);
+    const unsigned b = 2591861531u * ((unsigned)(seed >> 32) ^ 0xf7dcefddu);
+    *s = {6615241u + a + b, {123456789u + a, 362436069u ^ a, 521288629u + b, 88675123u ^ b,
+                             5783321u + a}};
+    s->skip(offset);
+}
+
+// Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3: Philox-4x32 of 10 rounds. Word i is
+// a function of i alone.
+struct curandStatePhilox4_32_10_t {
+    unsigned key[2];
+    ull sequence, place;
+    unsigned at(ull word) const {
+        unsigned c[4] = {(unsigned)(word / 4), (unsigned)(word / 4 >> 32), (unsigned)sequence,
+                         (unsigned)(sequence >> 32)};
+        for (unsigned round = 0; round < 10; ++round) {
+            const ull left = 0xd2511f53ull * c[0], right = 0xcd9e8d57ull * c[2];
+            const unsigned next[4] = {
+                (unsigned)(right >> 32) ^ c[1] ^ (key[0] + round * 0x9e3779b9u), (unsigned)right,
+                (unsigned)(left >> 32) ^ c[3] ^ (key[1] + round * 0xbb67ae85u), (unsigned)left};
+            memcpy(c, next, sizeof c);
+        }
+        return c[word % 4];
+    }
+    unsigned next() { return at(place++); }
+    void skip(ull count) { place += count; }
+    double wide() { return (next() + 1.0) / 4294967296.0; }
+};
+static void curand_init(ull seed, ull sequence, ull offset, curandStatePhilox4_32_10_t* s) {
+    *s = {{(unsigned)seed, (unsigned)(seed >> 32)}, sequence, offset};
+}
+
+static float curand_unit(unsigned word) { return (float)word / 4294967296.0f + 1 / 8589934592.0f; }
+template <typename S> static void skipahead(ull count, S* s) { s->skip(count); }
+template <typename S> static unsigned curand(S* s) { return s->next(); }
+template <typename S> static float curand_uniform(S* s) { return curand_unit(s->next()); }
+template <typename S> static double curand_uniform_double(S* s) { return s->wide(); }
+template <typename S> static uint4 curand4(S* s) {
+    return {s->next(), s->next(), s->next(), s->next()};
+}
+template <typename S> static float4 curand_uniform4(S* s) {
+    const uint4 words = curand4(s);
+    return {curand_unit(words.x), curand_unit(words.y), curand_unit(words.z), curand_unit(words.w)};
+}
+
 // Contraction ---------------------------------------------------------------------------------
 
 static inline float fused(float a, float b, float c) { return fmaf(a, b, c); }

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.fuzz.expressions import Expressions
-from tests.fuzz.halves import Halves
+from tests.fuzz.generators import Generators
 from tests.fuzz.values import COMPONENTS, ORDER, SCALARS, VECTORS, Callee, Variable
 
 NESTING = 2  # of statements
 
 
-class Statements(Halves):
+class Statements(Generators):
     """Writes any statement.
 
     result is the type that a return statement gives, None where none may stand. loops counts the
@@ -44,7 +44,7 @@ class Statements(Halves):
         """One statement, its blocks at most NESTING deep."""
         e = self.expressions
         deeper = nesting < NESTING
-        match e.draw.randrange(40):
+        match e.draw.randrange(41):
             case 0 | 1 | 2 | 3 | 4 | 5:
                 self.declare()
             case 6 | 7 | 8 | 9 | 10 | 11 | 12:
@@ -89,6 +89,8 @@ class Statements(Halves):
                 self.lambda_(nesting)
             case 37 | 38:
                 self.half()
+            case 40:
+                self.generator()
             case _:
                 self.assign()
 
