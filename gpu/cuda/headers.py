@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from simulator.frontend.clang import MATH
+from simulator.frontend.clang import MATH, STANDARD
 
 TYPES = Path(__file__).with_name("types.cuh")
 PIPELINE = Path(__file__).with_name("pipeline.cuh")  # what NVRTC lacks of asynchronous copies
@@ -21,6 +21,7 @@ NOT_FINITE = """\
 #define CUDART_NAN_F NAN
 #define CUDART_INF __longlong_as_double(0x7ff0000000000000ll)
 """
+STANDARD_NAMES = re.compile(r"\bstd\s*::\s*(?:min|max|clamp|numeric_limits)\b")
 # Headers of the toolkit, and the words of a text that need them.
 TOOLKIT_HEADERS: Mapping[str, re.Pattern[str]] = {
     "cooperative_groups.h": re.compile(r"\bcooperative_groups\b"),
@@ -42,6 +43,8 @@ def headers(text: str, macros: Mapping[str, str]) -> tuple[dict[str, str], list[
         TYPES.name: TYPES.read_text(encoding="utf-8"),
         "numbers.cuh": numbers(),
     }
+    if STANDARD_NAMES.search(text):
+        found[STANDARD.name] = STANDARD.read_text(encoding="utf-8")
     if "__pipeline_" in text:
         found[PIPELINE.name] = PIPELINE.read_text(encoding="utf-8")
     if uses_tensor_cores(text):

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from clang.cindex import CursorKind
 
 from simulator.frontend.clang import (
-    HEADERS,
     VARIABLES,
+    WITH_BODIES,
     body_of,
     constant,
     has_child,
@@ -466,7 +466,7 @@ def _has_effects(function: Function) -> bool:
 def _is_of_header(cursor: Any) -> bool:
     """Whether a function is one of CUDA's that a header of ours gives a body."""
     file = cursor.location.file
-    return file is not None and any(Path(file.name) in paths for paths in HEADERS.values())
+    return file is not None and Path(file.name) in WITH_BODIES
 
 
 def _without_wrapping(cursor: Any) -> Any:

@@ -17,6 +17,7 @@ from simulator.language.number_types import ENCODINGS, NUMBER_TYPES, OPERANDS
 
 PRELUDE = Path(__file__).with_name("prelude.cuh")
 MATH = Path(__file__).with_name("math.cuh")
+STANDARD = Path(__file__).with_name("standard.cuh")  # what <algorithm> and <limits> have in std
 HALF = Path(__file__).with_name("half.cuh")
 COOPERATION = Path(__file__).with_name("cooperation.cuh")
 GROUPS = Path(__file__).with_name("cooperative_groups.cuh")
@@ -31,6 +32,8 @@ HEADERS = {
     "mma.h": (*(path for name, path in ENCODED.items() if name in OPERANDS), WMMA),
     **{ENCODINGS[name].header: (path,) for name, path in ENCODED.items()},
 }
+# The files whose functions have bodies, which a kernel's calls are replaced by.
+WITH_BODIES = frozenset((STANDARD, *(path for paths in HEADERS.values() for path in paths)))
 
 # The target is Linux on every platform, where nvcc's long has 64 bits.
 # With -nostdinc and the two -nocuda flags the parser never opens a file of the host.
@@ -47,7 +50,8 @@ ARGUMENTS = (
     # However a text comes to these names, by ## too, they read no file and change no macro.
     "-Wno-builtin-macro-redefined", "-D_Pragma(...)=", "-D__has_include(...)=0",
     "-D__has_include_next(...)=0", "-D__has_embed(...)=0",
-    "-include", str(PRELUDE), "-include", str(MATH), "-include", str(HALF),
+    "-include", str(PRELUDE), "-include", str(MATH), "-include", str(STANDARD),
+    "-include", str(HALF),
     "-include", str(COOPERATION), "-include", str(GROUPS),
 )  # fmt: skip
 

@@ -14,6 +14,7 @@ from simulator.frontend.scanner import Token, TokenKind
 
 DIRECTIVE = re.compile(r"(?:#|%:)\s*(\w*)\s*(.*)", re.DOTALL)
 DEFINE = re.compile(r"([^\W\d]\w*)(\(([^()]*)\))?(.*)", re.DOTALL)
+KERNEL_WORD = "__global__"
 # What clang defines itself for the target of simulator/frontend/clang.py.
 COMPILER_MACROS: Mapping[str, str] = {
     "__cplusplus": "201703", "__CUDA_ARCH__": "800", "__CUDACC__": "1", "__CUDA__": "1",
@@ -27,12 +28,27 @@ OTHER_SYSTEMS = re.compile(
 )
 
 
+COMPARISON = re.compile(r"\b([^\W\d]\w*)\s*(==|>=|>)\s*(\d+)")
+MAX_DECIDED = 16  # kernels that are skipped, and #errors, of which anything is said
+CONDITIONS = ("if", "ifdef", "ifndef", "elif")
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A token that is skipped, or a #error that is not, by macros that are not defined."""
+
+    token: Token
+    macros: Mapping[str, str]  # of the conditions around it, each with a value to try; "" for any
+
+
 @dataclass(slots=True)
 class Preprocessed:
     """A file's tokens as its conditions leave them."""
 
     tokens: list[Token] = field(default_factory=list)  # without directives and comments
     macros: dict[str, Definition] = field(default_factory=dict)  # as they are at the file's end
+    skipped: list[Decided] = field(default_factory=list)  # __global__ where nothing is compiled
+    errors: list[Decided] = field(default_factory=list)  # #error where it is
 
 
 @functools.cache
@@ -58,16 +74,29 @@ def preprocess(tokens: Sequence[Token], defines: Mapping[str, str]) -> Preproces
     # One evaluator for all conditions: its limit holds for them together.
     evaluator = Evaluator(lambda name: _undefined(name, macros), macros)
     outer: list[tuple[bool, bool]] = []  # of each open #if: whether around it all is active, taken
+    unset: list[dict[str, str]] = []  # of each open #if: the macros that its conditions lack
     active = True
     for token in tokens:
         if token.kind is not TokenKind.DIRECTIVE:
             if active and token.kind is not TokenKind.COMMENT:
                 result.tokens.append(token)
+            elif token.text == KERNEL_WORD and len(result.skipped) < MAX_DECIDED:
+                result.skipped.append(_decided(token, unset))
             continue
         directive = DIRECTIVE.match(token.text)
         if directive is None:
             continue
         word, rest = directive.groups()
+        if word in CONDITIONS:
+            lacking = _unset_macros(rest, macros)
+            if word != "elif":
+                unset.append(lacking)
+            elif unset:
+                unset[-1] |= lacking
+        elif word == "endif" and unset:
+            unset.pop()
+        elif word == "error" and active and len(result.errors) < MAX_DECIDED:
+            result.errors.append(_decided(token, unset))
         if word in ("if", "ifdef", "ifndef"):
             taken = active and _holds(word, rest, evaluator)
             outer.append((active, taken))
@@ -81,6 +110,28 @@ def preprocess(tokens: Sequence[Token], defines: Mapping[str, str]) -> Preproces
         elif active:
             _define(word, rest, macros)
     return result
+
+
+def _unset_macros(condition: str, macros: Mapping[str, Definition]) -> dict[str, str]:
+    """The macros that a condition asks for and a text does not define, with values to try.
+
+    >>> _unset_macros("defined(FAST) && VERSION >= 2", {})
+    {'FAST': '', 'VERSION': '2'}
+    """
+    names = [word for word in split_tokens(condition) if word[0] == "_" or word[0].isalpha()]
+    found = {
+        name: "" for name in names
+        if name not in ("defined", "true", "false") and _is_defined(name, macros) == 0
+        and not OTHER_SYSTEMS.fullmatch(name)
+    }  # fmt: skip
+    for name, operator, number in COMPARISON.findall(condition):
+        if name in found:
+            found[name] = str(int(number[:9]) + (operator == ">"))
+    return found
+
+
+def _decided(token: Token, unset: Sequence[Mapping[str, str]]) -> Decided:
+    return Decided(token, {name: value for level in unset for name, value in level.items()})
 
 
 def _define(word: str, rest: str, macros: dict[str, Definition]) -> None:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from simulator.frontend.conditions import preprocess
+from simulator.frontend.conditions import Decided, preprocess
 from simulator.frontend.expression_values import Definition
 from simulator.frontend.lexer import blank_comments
 from simulator.frontend.lexer import tokens as split_tokens
@@ -42,7 +42,6 @@ class DeviceCode:
 
     text: str  # with the lines and columns of the file
     notes: tuple[str, ...]  # sentences: which headers and which host code were skipped
-    kernels: tuple[str, ...]  # the names of all kernels that the file defines, in its order
     host: Mapping[str, HostDeclaration]  # what was skipped, by name
     headers: tuple[str, ...]  # what the file includes
     kept: tuple[Kept, ...]  # besides the kernel
@@ -80,6 +79,8 @@ class SourceFile:
     scanned: list[Token] = field(init=False)
     top: TopLevel = field(init=False)
     macros: Mapping[str, Definition] = field(init=False)  # as they are at the file's end
+    skipped: Sequence[Decided] = field(init=False)  # kernels that conditions leave out
+    error_directives: Sequence[Decided] = field(init=False)  # those that conditions reach
     declarations: list[Declaration] = field(init=False)
     _line_starts: list[int] = field(init=False)
     _variables: Collection[str] = field(init=False)  # outside functions
@@ -89,6 +90,7 @@ class SourceFile:
         self.scanned = scan(self.text)
         source = preprocess(self.scanned, self.defines)
         self.top, self.macros = TopLevel(source, self.text), source.macros
+        self.skipped, self.error_directives = source.skipped, source.errors
         self.declarations = list(self.top.declarations())
         variables = [one for one in self.declarations if not (one.is_type or one.is_function)]
         self._variables = {name for one in variables for name in one.names}
@@ -117,9 +119,19 @@ class SourceFile:
 
     @property
     def kernels(self) -> list[Declaration]:
-        """The file's kernels, those that are only declared left out if they are defined too."""
-        kernels = [one for one in self.declarations if one.is_kernel and one.is_function]
-        return [one for one in kernels if one.body is not None] or kernels
+        """The file's kernels; a prototype is none."""
+        return [
+            one
+            for one in self.declarations
+            if one.is_kernel and one.is_function and not self.is_prototype(one)
+        ]
+
+    def is_prototype(self, one: Declaration) -> bool:
+        """Whether a function is only declared: a semicolon follows upon its parameters."""
+        if one.parenthesis is None or one.body is not None:
+            return False
+        behind = self.top.matching_bracket.get(one.parenthesis, one.last) + 1
+        return behind < one.last and self.top.tokens[behind].text == ";"
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
@@ -151,7 +163,6 @@ class SourceFile:
         return DeviceCode(
             text=_blanked(self.text, blanks),
             notes=tuple(note for note in notes if note),
-            kernels=self.kernel_names,
             host={name: self._host(one) for one in reversed(host) for name in one.names},
             headers=tuple(headers),
             kept=tuple(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from clang.cindex import Diagnostic as ClangDiagnostic
 
-from simulator.frontend.device_code import DeviceCode
+from simulator.frontend.device_code import DeviceCode, SourceFile
+from simulator.frontend.unset_macros import silencing_macros
 from simulator.frontend.unsupported import advice_on, unsupported_message
 from simulator.language.errors import MAX_ERRORS, Diagnostic, Fix, Span, list_names
 from simulator.language.number_types import ENCODINGS
@@ -47,6 +48,9 @@ CONTAINERS = frozenset(
 TYPE_NEEDED = re.compile(
     r"unknown type name|no template named|no type named|no member .* in namespace"
 )
+SUGGESTION = re.compile(r"; did you mean (?:simply )?'(?P<other>[^']+)'\?")
+ERROR_DIRECTIVE = re.compile(r"\s*(?:#|%:)\s*error\b")
+MACRO_LIKE = re.compile(r"[A-Z][A-Z\d_]+")  # names that many give macros alone
 NO_ERRORS = re.compile(r"too many errors emitted")
 # What may mend an error, by what clang says.
 HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -86,8 +90,10 @@ class ClangErrors:
     lines: frozenset[int]  # with an error, those included that follow from one that was found
 
 
-def errors(diagnostics: Sequence[Any], filename: str, code: DeviceCode) -> ClangErrors:
-    """Clang's errors among what it says about a text."""
+def errors(
+    diagnostics: Sequence[Any], filename: str, code: DeviceCode, source: SourceFile
+) -> ClangErrors:
+    """Clang's errors among what it says about the device code of a file."""
     found: list[Diagnostic] = []
     unknown: set[str] = set()
     lines: set[int] = set()
@@ -103,8 +109,7 @@ def errors(diagnostics: Sequence[Any], filename: str, code: DeviceCode) -> Clang
             unknown.add(name)
             if TYPE_NEEDED.match(diagnostic.spelling) or "::" in name:
                 lost.lines.add(diagnostic.location.line)
-        error = _error(diagnostic, filename, code, name)
-        found.append(replace(error, fix=_fix(diagnostic, filename)))
+        found.append(_error(diagnostic, filename, code, source, name))
     # Clang may say the same of one line twice.
     distinct = {(one.message, one.span.line if one.span else 0): one for one in reversed(found)}
     kept = tuple(reversed(distinct.values()))[:MAX_ERRORS]
@@ -148,8 +153,16 @@ def _unknown_name(diagnostic: Any, text: str) -> str | None:
     return found["name"]
 
 
-def _error(diagnostic: Any, filename: str, code: DeviceCode, name: str | None) -> Diagnostic:
+def _error(
+    diagnostic: Any, filename: str, code: DeviceCode, source: SourceFile, name: str | None
+) -> Diagnostic:
     message, span = _sentence(diagnostic, filename)
+    lines = code.text.split("\n")  # the use of a template's instance is behind them
+    written = lines[span.line - 1] if span is not None and span.line <= len(lines) else ""
+    if ERROR_DIRECTIVE.match(written):
+        stopped = f"This text stops here by #error: {diagnostic.spelling.strip(chr(34))}"
+        macros = silencing_macros(source, diagnostic.location.line)
+        return Diagnostic(f"{stopped.rstrip('.!?')}.", span, macros=macros)
     advice = advice_on(diagnostic.spelling, [each.spelling for each in diagnostic.children])
     if advice is not None:
         return Diagnostic(advice, span)
@@ -164,17 +177,64 @@ def _error(diagnostic: Any, filename: str, code: DeviceCode, name: str | None) -
                 span = Span(span.line, span.column, span.line, span.column + len(name))
             return Diagnostic(unsupported, span)
         headers = [header for header in code.headers if header not in KNOWN_HEADERS]
-        if headers and "did you mean" not in message:
-            return Diagnostic(message, span, (
-                f"If it comes from {list_names(headers)}: no header is read; write what the "
-                "kernel uses of it into the text."
-            ))  # fmt: skip
-        return Diagnostic(message, span)
+        suggested = SUGGESTION.search(message)
+        if suggested is not None:
+            if not headers or _is_misspelling(name, suggested["other"]):
+                return Diagnostic(message, span, fix=_fix(diagnostic, filename))
+            message = f"{SUGGESTION.sub('', message)}."
+        hint = "" if not headers else (
+            f"If it comes from {list_names(headers)}: no header is read; write what the "
+            "kernel uses of it into the text."
+        )  # fmt: skip
+        macros = ((f"{name}=…",),) if MACRO_LIKE.fullmatch(name) else ()
+        return Diagnostic(message, span, hint, macros=macros)
+    declared = _macro_at(written, span, code.text) if message.startswith("Expected") else None
+    if declared is not None:
+        return Diagnostic(declared, span)
     hint = next((hint for pattern, hint in HINTS if pattern.search(diagnostic.spelling)), "")
     for note in diagnostic.children:
         if note.spelling.startswith("to match this") and note.location.line:
             hint = f"The one that it should close is in line {note.location.line}."
-    return Diagnostic(message, span, hint)
+    return Diagnostic(message, span, hint, _fix(diagnostic, filename))
+
+
+def _is_misspelling(name: str, other: str) -> bool:
+    """Whether a name of four letters or more is another but for one letter, or two exchanged.
+
+    >>> _is_misspelling("atmicAdd", "atomicAdd"), _is_misspelling("pwr", "pow")
+    (True, False)
+    """
+    start = _equal_letters(name, other)
+    end = _equal_letters(name[start:][::-1], other[start:][::-1])
+    left, right = name[start : len(name) - end], other[start : len(other) - end]
+    is_one_letter = max(len(left), len(right)) == 1
+    return len(name) >= 4 and (is_one_letter or (len(left) == 2 and left == right[::-1]))
+
+
+def _equal_letters(name: str, other: str) -> int:
+    """How many letters two names have in common at their beginning."""
+    pairs = enumerate(zip(name, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(name), len(other)))
+
+
+def _macro_at(line: str, span: Span | None, text: str) -> str | None:
+    """The sentence about a declared name that is a macro; None where none stands at the span."""
+    if span is None:
+        return None
+    name = re.compile(rb"[^\W\d]\w*", re.ASCII).match(line.encode(), span.column - 1)
+    if name is None:
+        return None
+    word = name[0].decode()
+    for number, defined in enumerate(text.split("\n"), start=1):
+        found = re.match(rf"\s*#\s*define\s+{word}\b\s*(?P<body>.*)", defined)
+        if found:
+            body = found["body"].strip()
+            reads = f"'{body}' in its place" if body else "nothing in its place"
+            return (
+                f"{word} is a macro here (line {number}), so that a compiler reads {reads}: give "
+                "what this declares another name."
+            )
+    return None
 
 
 def _host_message(name: str, code: DeviceCode) -> str:

@@ -20,12 +20,13 @@ from simulator.frontend.clang import (
 from simulator.frontend.device_code import DeviceCode, SourceFile
 from simulator.frontend.diagnostics import ClangErrors, errors, warnings
 from simulator.frontend.directives import check_length, check_macros
-from simulator.frontend.host.launch_mistakes import launch_warnings, unmarked_kernel
+from simulator.frontend.host.launch_mistakes import launch_warnings
 from simulator.frontend.host.launches import launched_arguments
 from simulator.frontend.kernel_name import (
     KernelName,
     candidates,
     choose_kernel,
+    no_kernel,
     plain_types,
     template_values,
 )
@@ -67,15 +68,22 @@ def compile_kernel(
     source = SourceFile(text, macros)
     asked = choose_kernel(source, name, filename)
     launched = launched_arguments(source, asked.name)
-    arguments, macros = template_values(source, asked, macros, launched)
-    parsed = _parse(source, asked, arguments, macros, filename)
+    template = template_values(source, asked, macros, launched)
     try:
-        cursor = _find(parsed, source, asked, bool(arguments), filename)
+        parsed = _parse(source, asked, template.arguments, template.macros, filename)
+        kernel = _compile(parsed, source, asked, template.arguments, filename)
     except SourceError as error:
-        found = parsed.errors.found
-        raise SourceError.of(found, parsed.warnings) if found else error from None
-    kernel = _lower(cursor, parsed, filename, arguments)
-    return replace(kernel, text=text, notes=tuple(map(shorten, parsed.code.notes)))
+        if template.doubt is None:
+            raise
+        # What is wrong may be so for other arguments, too.
+        found = () if isinstance(error, TemplateError) else error.errors
+        raise SourceError.of((*found, *template.doubt.errors), error.warnings) from None
+    notes = (template.note, *parsed.code.notes)
+    return replace(kernel, text=text, notes=tuple(shorten(note) for note in notes if note))
+
+
+class TemplateError(SourceError):
+    """Arguments do not fit a template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +117,7 @@ def _parse(
         instance = f"{'::'.join((*_scope(source, asked), asked.name))}<{', '.join(arguments)}>"
         use = f"\nvoid {USE}() {{ (void)&{instance}; }}" if arguments else ""
         unit, diagnostics = parse(code.text + use, filename, macros, code.headers)
-        said = errors(diagnostics, filename, code)
+        said = errors(diagnostics, filename, code, source)
         if not said.found:
             break
         for kept in code.kept:
@@ -124,9 +132,21 @@ def _parse(
         dropped = (dropped | doubtful) - needed
     place = said.found[0].span if said.found else None
     if arguments and place is not None and place.line > code.text.count("\n") + 1:
-        raise SourceError(f"{instance} does not fit its template: {said.found[0].message}")
+        raise TemplateError(f"{instance} does not fit its template: {said.found[0].message}")
     doubts = tuple(map(shorten, (*launch_warnings(source), *warnings(diagnostics, filename))))
     return Parsed(unit, code, said, doubts)
+
+
+def _compile(
+    parsed: Parsed, source: SourceFile, asked: KernelName, template: tuple[str, ...], filename: str
+) -> Kernel:
+    """The kernel that is asked for, of a text that clang has read."""
+    try:
+        cursor = _find(parsed, source, asked, bool(template), filename)
+    except SourceError as error:
+        found = parsed.errors.found
+        raise SourceError.of(found, parsed.warnings) if found else error from None
+    return _lower(cursor, parsed, filename, template)
 
 
 def _find(
@@ -137,14 +157,7 @@ def _find(
     kernels = [f for f in functions if has_child(f, CursorKind.CUDAGLOBAL_ATTR)]
     cursor = _choose([one for one in kernels if one.spelling == asked.name], asked)
     if cursor is None:
-        unmarked = unmarked_kernel(source, asked.name)
-        if unmarked is not None:
-            raise unmarked
-        names = list_names(parsed.code.kernels)
-        raise SourceError(
-            f"There is no kernel named {asked.name} in {filename}; "
-            + (f"it has {names}." if names else "it has no __global__ function.")
-        )
+        raise no_kernel(source, asked.name, filename)
     if is_instance:
         cursor = _instance(functions, asked.name)
     if cursor.kind == CursorKind.FUNCTION_TEMPLATE:

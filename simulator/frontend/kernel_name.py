@@ -12,6 +12,8 @@ from simulator.frontend.directives import check_length
 from simulator.frontend.host.launch_mistakes import unmarked_kernel
 from simulator.frontend.template import TemplateParameter, template_parameters, template_span
 from simulator.frontend.toplevel import Declaration
+from simulator.frontend.unset_macros import skipped_kernel
+from simulator.frontend.usual_arguments import usual_argument
 from simulator.language.errors import SourceError, list_names
 
 MAX_EXAMPLES = 4  # launches that a sentence lists
@@ -85,16 +87,40 @@ def choose_kernel(source: SourceFile, asked: str | None, filename: str) -> Kerne
     if asked is not None:
         return parse_name(asked)
     if not known:
-        unmarked = unmarked_kernel(source, None)
-        if unmarked is not None:
-            raise unmarked
-        raise SourceError(f"{filename} has no kernel: no __global__ function is in it.")
+        raise no_kernel(source, None, filename)
     if len(known) > 1:
         raise SourceError(
             f"{filename} has {len(known)} kernels: {list_names(known)}. Choose one by its name "
             f"(--kernel {known[0]})."
         )
     return parse_name(known[0])
+
+
+def no_kernel(source: SourceFile, name: str | None, filename: str) -> SourceError:
+    """Why a file has no kernel of a name, or none at all without one."""
+    known = source.kernel_names
+    if name is None:
+        sentence = f"{filename} has no kernel: no __global__ function is in it."
+    else:
+        has = f"it has {list_names(known)}" if known else "it has no __global__ function"
+        sentence = f"There is no kernel named {name} in {filename}; {has}."
+    return (
+        unmarked_kernel(source, name)
+        or skipped_kernel(source, name)
+        or _declared_kernel(source, name)
+        or SourceError(sentence)
+    )
+
+
+def _declared_kernel(source: SourceFile, name: str | None) -> SourceError | None:
+    """The error about a kernel that is declared, and defined in another file; None without one."""
+    for one in source.declarations:
+        if one.is_kernel and source.is_prototype(one) and name in (None, *one.names):
+            return SourceError(
+                f"{one.name} is only declared here: its body, the {{ … }}, is in another file.",
+                source.span(source.top.tokens[one.first]),
+            )
+    return None
 
 
 def candidates(source: SourceFile, asked: KernelName) -> list[Declaration]:
@@ -105,17 +131,28 @@ def candidates(source: SourceFile, asked: KernelName) -> list[Declaration]:
     ]  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class TemplateValues:
+    """The values of a template kernel's parameters; none of a kernel that is no template."""
+
+    arguments: tuple[str, ...]  # one a parameter, in order
+    macros: Mapping[str, str]  # what is left of the macros: those that are no parameters
+    # Where some are usual ones, of which nothing says any: what to raise if they do not fit.
+    doubt: SourceError | None = None
+    note: str = ""  # likewise, what a reader is told
+
+
 def template_values(
     source: SourceFile,
     asked: KernelName,
     macros: Mapping[str, str],
     launched: Sequence[tuple[str, ...]],
-) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The values of a template kernel's parameters, and the macros that are none of them.
+) -> TemplateValues:
+    """The values of a template kernel's parameters.
 
     They come from the name that is asked for, else from the macros, else from the file's own
     launches if these agree (`launched` has the arguments that they name), else from the
-    template's defaults. A kernel that is no template has none. Raises SourceError for a
+    template's defaults; where no launch says any, usual ones are taken. Raises SourceError for a
     parameter without a value.
     """
     remaining = dict(macros)
@@ -141,12 +178,23 @@ def template_values(
         if not given and not own and len(distinct) == 1:
             given = dict(zip((p.name for p in parameters), distinct[0], strict=False))
         values = {p.name: p.default for p in parameters} | own | given
-        if not all(values.values()):
-            raise _missing(source, kernel, parameters, values, distinct)
-        return tuple(values.values()), remaining
+        missing = [p for p in parameters if not values[p.name]]
+        if not missing:
+            return TemplateValues(tuple(values.values()), remaining)
+        error = _missing(source, kernel, parameters, values, distinct)
+        usual = {p.name: usual_argument(source, kernel, p) for p in missing}
+        if distinct or not all(usual.values()):
+            raise error
+        arguments = tuple(values[p.name] or usual[p.name] or "" for p in parameters)
+        note = (
+            f"This text does not say what {list_names(list(usual))} of {kernel.name} "
+            f"{'are' if len(usual) > 1 else 'is'}: {kernel.name}<{', '.join(arguments)}> is taken. "
+            f"A launch in host code, {kernel.name}<…><<<grid, block>>>(…), would say it."
+        )
+        return TemplateValues(arguments, remaining, error, note)
     if asked.arguments and candidates(source, asked):
         raise SourceError(f"{asked.name} is no template: leave out <{', '.join(asked.arguments)}>.")
-    return (), remaining
+    return TemplateValues((), remaining)
 
 
 def _missing(

@@ -9,12 +9,11 @@ import bisect
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from simulator.frontend.conditions import Preprocessed
+from simulator.frontend.conditions import KERNEL_WORD, Preprocessed
 from simulator.frontend.expression_values import Definition
 from simulator.frontend.scanner import Token, TokenKind, match_brackets
 
 DEVICE_WORDS = frozenset({"__device__", "__constant__", "__shared__", "__managed__"})
-KERNEL_WORD = "__global__"
 ATTRIBUTES = frozenset(
     {"__launch_bounds__", "__attribute__", "__align__", "alignas", "__declspec", "__maxnreg__",
      "__cluster_dims__", "__block_size__", "noexcept", "throw", "decltype", "explicit"}

@@ -82,9 +82,8 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?:std::)?(?:vector|string|array|map|unordered_map|deque|list|queue|stack|set|pair|"
          r"tuple|sort|accumulate)", "of the C++ library only the functions of <cmath> are taken; "
          "use arrays, and loops over them"),
-        (r"std(?:::\w+)*|numeric_limits", "of the C++ library only the functions of <cmath> are "
-         "taken; write max and min for std::max and std::min, FLT_MAX and its kind for "
-         "numeric_limits"),
+        (r"std(?:::\w+)*", "of the C++ library only the functions of <cmath> are "
+         "taken, and std::min, std::max, std::clamp and std::numeric_limits"),
         (r"(?:thrust|cub|cutlass|cute)(?:::\w+)*", "libraries are left out; write what the kernel "
          "uses of them"),
         (r"memmove|memcmp|strlen|strcmp|qsort", "write a loop over the elements"),

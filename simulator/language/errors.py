@@ -55,11 +55,30 @@ class Diagnostic:
     span: Span | None = None  # what it is about, if known
     hint: str = ""  # a sentence on what may mend it, where there is one
     fix: Fix | None = None  # where the compiler knows one
+    # Macros that mend it, as NAME, NAME=4 or, with any value, NAME=…: all of one tuple together.
+    macros: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
-        """The place, the sentence and the hint, on one line."""
+        """The place, the sentence and the hint, on one line, in a terminal's words."""
         place = f"{self.span}: " if self.span else ""
-        return f"{place}{self.message}" + (f" {self.hint}" if self.hint else "")
+        wanted = [" ".join(f"-D {macro}" for macro in together) for together in self.macros]
+        define = f"Give {' or '.join(wanted)}." if wanted else ""
+        return " ".join(part for part in (f"{place}{self.message}", self.hint, define) if part)
+
+    @property
+    def lines_to_write(self) -> str:
+        """The sentence about its macros for somebody who edits the text; "" without any.
+
+        >>> Diagnostic("No TILE.", macros=(("TILE=…",), ("FAST", "WIDTH=4"))).lines_to_write
+        'Write #define TILE … above it, or #define FAST and #define WIDTH 4.'
+        """
+        wanted = [
+            " and ".join(f"#define {macro.replace('=', ' ')}" for macro in together)
+            for together in self.macros
+        ]
+        if not wanted:
+            return ""
+        return f"Write {wanted[0]} above it{''.join(f', or {one}' for one in wanted[1:])}."
 
 
 class SourceError(Exception):
@@ -78,8 +97,9 @@ class SourceError(Exception):
         hint: str = "",
         others: Sequence[Diagnostic] = (),
         warnings: Sequence[str] = (),
+        macros: tuple[tuple[str, ...], ...] = (),
     ) -> None:
-        found = (Diagnostic(message, span, hint), *others)
+        found = (Diagnostic(message, span, hint, macros=macros), *others)
         self.errors = tuple(
             replace(one, message=shorten(one.message), hint=shorten(one.hint)) for one in found
         )
@@ -92,7 +112,7 @@ class SourceError(Exception):
     def of(cls, found: Sequence[Diagnostic], warnings: Sequence[str] = ()) -> SourceError:
         """The mistakes, of which there is at least one, as one error, with warnings."""
         first, *others = found
-        error = cls(first.message, first.span, first.hint, others, warnings)
+        error = cls(first.message, first.span, first.hint, others, warnings, first.macros)
         error.errors = (replace(error.errors[0], fix=first.fix), *error.errors[1:])
         return error
 

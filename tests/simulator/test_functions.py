@@ -6,6 +6,7 @@ import math
 import shutil
 import struct
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,24 @@ REAL: dict[str, float] = {
 @pytest.mark.parametrize("expression", REAL)
 def test_real_numbers(expression: str) -> None:
     assert evaluate(expression) == pytest.approx(REAL[expression], rel=4e-16, abs=2e-17)
+
+
+def test_the_library_compares_in_constant_expressions_too() -> None:
+    text = """
+    constexpr int ROWS = std::max(3, 4), COLUMNS = std::numeric_limits<unsigned char>::max() + 1;
+    __global__ void k(float* x, double* d) {
+        __shared__ float tile[ROWS][COLUMNS];
+        tile[3][255] = std::clamp(x[0], 0.f, 1.f);
+        x[0] = std::min<float>(tile[3][255], 2);
+        x[1] = std::max(2.5f, NAN);
+        x[2] = -std::numeric_limits<float>::infinity();
+        d[0] = std::numeric_limits<double>::lowest() + std::numeric_limits<double>::epsilon();
+        d[1] = std::numeric_limits<long long>::min() + ROWS * COLUMNS * 4;
+    }"""
+    arrays = {"x": np.full(3, 7, np.float32), "d": np.zeros(2)}
+    found = simulate(compile_kernel(text), Launch((1, 1, 1), (1, 1, 1), arrays)).arrays
+    assert found["x"].tolist() == [1, 2.5, -math.inf]
+    assert found["d"].tolist() == [-sys.float_info.max, -(2.0**63) + 4096]
 
 
 def test_words_of_all_threads_beside_one() -> None:

@@ -224,8 +224,9 @@ def test_the_parameter_of_a_template_around_the_launch_is_no_argument() -> None:
         "template <typename T, int N> __global__ void k(T* x) {}\n"
         "template <typename T> void run(T* d) { k<T, 8><<<1, 4>>>(d); }"
     )
-    with pytest.raises(SourceError, match="The template parameters T, N of k have no value"):
-        compile_kernel(text)
+    kernel = compile_kernel(text)
+    assert kernel.template == ("float", "16")
+    assert kernel.notes[0].startswith("This text does not say what T, N of k are: k<float, 16> is")
 
 
 def test_a_host_functions_template_passes_its_type_on() -> None:
@@ -243,13 +244,20 @@ def test_a_host_functions_template_passes_its_type_on() -> None:
         "float* a; double* b; k<<<1, 4>>>(a, b);",  # no compiler takes it
         "auto a = f(); k<<<1, 4>>>(a, a);",
         "k<<<1, 4>>>(unknown, unknown);",
-        "float* a; k<<<1, 4>>>(a, a); double* b; k<<<1, 4>>>(b, b);",
     ],
 )
-def test_what_cannot_be_deduced_is_asked_for(body: str) -> None:
+def test_what_cannot_be_deduced_is_as_usual(body: str) -> None:
     text = f"template <typename T> __global__ void k(T* x, T* y) {{}}\nint main() {{ {body} }}"
+    kernel = compile_kernel(text)
+    assert kernel.template == ("float",)
+    assert "what T of k is: k<float> is taken" in kernel.notes[0]
+
+
+def test_launches_that_differ_are_asked_for() -> None:
+    text = "template <typename T> __global__ void k(T* x, T* y) {}\nint main() { float* a; "
+    launches = "k<<<1, 4>>>(a, a); double* b; k<<<1, 4>>>(b, b); }"
     with pytest.raises(SourceError, match="The template parameter T of k has no value: name it"):
-        compile_kernel(text)
+        compile_kernel(text + launches)
 
 
 # Host functions that launch a kernel that they get, and the call of one.

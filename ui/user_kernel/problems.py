@@ -100,7 +100,8 @@ def _problem(found: Diagnostic, places: Places) -> Problem:
         verb = "insert" if begin == stop else "write" if found.fix.text else "leave out"
         what = found.fix.text.strip() or text_between(places.text, begin, stop)
         fix = TextFix((Change(begin, stop, found.fix.text),), f"{verb} {what}")
-    return Problem(start, end, span.line, "error", found.message, found.hint, fix)
+    hint = " ".join(part for part in (found.hint, found.lines_to_write) if part)
+    return Problem(start, end, span.line, "error", found.message, hint, fix)
 
 
 class Places:
