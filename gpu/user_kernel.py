@@ -14,6 +14,7 @@ from simulator.frontend.template import template_parameters
 from simulator.language.ctype import Pointer, Scalar
 from simulator.language.functions import FRAGMENT_FUNCTIONS
 from simulator.language.visit import calls_of
+from simulator.language.waiting import waits_for_grid
 from simulator.size_expression import evaluate
 from simulator.verdict.form import ArrayArgument, Contents, UserKernel
 from simulator.verdict.launches import build_without_arrays, known_values
@@ -32,6 +33,11 @@ def user_candidate(own: UserKernel, size: tuple[int, int, int]) -> Candidate:
     """
     check_size(size)
     kernel = compile_kernel(own.text, own.kernel)
+    if waits_for_grid(kernel.body):
+        raise LaunchError(
+            f"{own.kernel} waits for its whole grid, which takes a cooperative launch: here it is "
+            "timed by a plain one."
+        )
     meant = PRODUCT_ROLES.get(own.form.task, {})
     given_roles = dict(own.form.roles)
     roles = {role: given_roles.get(meant.get(role, ""), "") for role in "ABCMNK"}

@@ -52,6 +52,7 @@ from simulator.language.functions import (
 )
 from simulator.language.tree import (
     Assign,
+    Barrier,
     Call,
     Comma,
     Declare,
@@ -244,9 +245,11 @@ class Calls:
         components += [rest] * (vector.length - len(components))
         return Call(vector, span, f"make_{vector.name}", tuple(components))
 
-    def is_barrier(self, cursor: Any, span: Span) -> bool:
-        """Whether a call waits for all threads of the block."""
-        return cursor.spelling == "__syncthreads" or self._groups.waits_for_block(cursor, span)
+    def barrier(self, cursor: Any, span: Span) -> Barrier | None:
+        """A call that waits for all threads of the block or of the grid; None for any other."""
+        if cursor.spelling == "__syncthreads":
+            return Barrier(span)
+        return self._groups.barrier(cursor, span)
 
     def definition(self, cursor: Any) -> Any:
         """The called function's definition in the text, or None for one of CUDA's own."""

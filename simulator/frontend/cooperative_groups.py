@@ -21,7 +21,15 @@ from simulator.language.ctype import CType
 from simulator.language.errors import SourceError, Span
 from simulator.language.functions import GROUP_OPERATIONS
 from simulator.language.thread_groups import GroupKind, ThreadGroup, group_of, group_type
-from simulator.language.tree import Assign, Binary, Builtin, Call, Expression, Literal
+from simulator.language.tree import (
+    Assign,
+    Barrier,
+    Binary,
+    Builtin,
+    Call,
+    Expression,
+    Literal,
+)
 from simulator.launch import WARP_SIZE
 
 NAMESPACE = "cooperative_groups"
@@ -78,11 +86,14 @@ class GroupCalls:
             parent = parent.semantic_parent
         return parent is not None and parent.spelling == NAMESPACE
 
-    def waits_for_block(self, cursor: Any, span: Span) -> bool:
-        """Whether a call is sync() of a group of the whole block, which is a barrier."""
+    def barrier(self, cursor: Any, span: Span) -> Barrier | None:
+        """sync() of the group of the whole block or grid, which is a barrier; None for others."""
         if cursor.spelling != "sync" or not self.declares(cursor):
-            return False
-        return self._group(cursor, span)[1].kind is GroupKind.BLOCK
+            return None
+        kind = self._group(cursor, span)[1].kind
+        if kind not in (GroupKind.BLOCK, GroupKind.GRID):
+            return None
+        return Barrier(span, of_grid=kind is GroupKind.GRID)
 
     def lower(self, cursor: Any, span: Span) -> Expression:
         """A call, as an expression of the type that CUDA gives it."""
@@ -191,12 +202,11 @@ class GroupCalls:
             return Call(ctype.ULONGLONG, span, "grid_group::size", ())
         if name in GRID_NUMBERS:
             return Call(ctype.ULONGLONG, span, f"grid_group::{name}", ())
-        raise SourceError(
-            f"{name} of the whole grid is not supported: it is for a cooperative launch, and "
-            "blocks do not wait for each other here; end the kernel there, and let a second one go "
-            "on.",
-            span,
-        )
+        if name == "is_valid":  # a kernel that waits for the grid is launched as that needs it
+            return Literal(ctype.BOOL, span, ctype.BOOL.dtype.type(True))
+        if name == "sync":
+            raise SourceError("Write the group's sync() in a statement of its own.", span)
+        raise SourceError(f"{name} of the whole grid is not supported.", span)
 
     def _of_warp(self, call: _GroupCall) -> Expression:
         """A call of a tile or of a coalesced group."""

@@ -31,7 +31,6 @@ from simulator.language.ctype import ArrayOf
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import (
     Assign,
-    Barrier,
     Binary,
     Break,
     Continue,
@@ -166,8 +165,8 @@ class Statements:
                 return Sequence(span, ())
             case CursorKind.UNEXPOSED_STMT if len(children) == 1:
                 return self._statement(children[0])  # #pragma unroll around a loop
-            case CursorKind.CALL_EXPR if self._calls.is_barrier(cursor, span):
-                return Barrier(span)
+            case CursorKind.CALL_EXPR if (barrier := self._calls.barrier(cursor, span)) is not None:
+                return barrier
             case CursorKind.CALL_EXPR if cursor.spelling in BYTE_FUNCTIONS:
                 return lower_byte_function(cursor, span, self._expressions)
             case CursorKind.CALL_EXPR if self._calls.definition(cursor) is not None:

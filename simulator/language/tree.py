@@ -312,14 +312,17 @@ class BlockVote:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Barrier:
-    """__syncthreads(), or one of its kind that lets the block's threads vote."""
+    """__syncthreads(), one of its kind in which the block's threads vote, or sync() of the grid."""
 
     span: Span
     vote: BlockVote | None = None
+    of_grid: bool = False  # whether the threads of all blocks wait for each other
 
     @property
     def function(self) -> str:
         """The name of what is called."""
+        if self.of_grid:
+            return "grid_group::sync"
         return "__syncthreads" if self.vote is None else self.vote.function
 
 

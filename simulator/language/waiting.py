@@ -63,6 +63,26 @@ def spins(statement: Statement) -> bool:
     return any(isinstance(inner, Loop) and is_waiting(inner) for inner in walk(statement))
 
 
+def waits_for_grid(statement: Statement) -> bool:
+    """Whether the blocks of a grid wait for each other in a statement: a cooperative launch."""
+    return any(isinstance(inner, Barrier) and inner.of_grid for inner in walk(statement))
+
+
+def has_grid_barrier_of_choice(body: Statement) -> bool:
+    """Whether blocks may wait for each other at two places: in branches of an if or a switch."""
+    for inner in walk(body):
+        match inner:
+            case If(yes=yes, no=no) if no is not None:
+                branches: tuple[Statement, ...] = (yes, no)
+            case Switch(body=branches):
+                pass
+            case _:
+                continue
+        if sum(map(waits_for_grid, branches)) > 1:
+            return True
+    return False
+
+
 def needs_all_lanes(statement: Statement) -> bool:
     """Whether a statement joins lanes or threads: lanes then wait for each other in front of it."""
     has_barrier = any(isinstance(inner, Barrier) for inner in walk(statement))

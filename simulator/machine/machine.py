@@ -11,6 +11,7 @@ import numpy as np
 from simulator.language.ctype import OF_DTYPE, Array, ArrayOf, Pointer, Void
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel, MemorySpace, Variable
+from simulator.language.waiting import has_grid_barrier_of_choice, waits_for_grid
 from simulator.launch import BUDGET_BYTES, WARP_SIZE, Launch, check
 from simulator.machine.budget import DEFAULT_SECONDS, Budget, Progress
 from simulator.machine.buffers import Address, Buffer, global_buffer, pointer_buffer, shared_buffer
@@ -22,7 +23,7 @@ from simulator.machine.occupancy import MULTIPROCESSORS, resident_blocks
 from simulator.machine.printing import LaunchStopped
 from simulator.machine.schedule import Schedule
 from simulator.machine.statements import Program
-from simulator.machine.team import Team
+from simulator.machine.team import Team, pass_grid_barrier
 
 CHUNK_LANES = 8192  # lanes of a group: its arrays then stay in the processor's cache
 
@@ -48,13 +49,15 @@ class Machine:
         seed: int = 0,
         seconds: float = DEFAULT_SECONDS,
         on_progress: Callable[[Progress], None] | None = None,
+        by_block: bool = False,
     ) -> None:
         """A launch that has not run yet.
 
         observers are notified while it runs. seed determines the orders of Schedule.RANDOM. A run
         that takes more than `seconds` raises SourceError in its next loop; on_progress, if given,
-        is called about once a second. Raises LaunchError for a launch that no GPU takes,
-        SourceError for what cannot be executed.
+        is called about once a second. by_block gives each block groups of its own, as an observer
+        of one of them needs. Raises LaunchError for a launch that no GPU takes, SourceError for
+        what cannot be executed.
         """
         self.kernel = kernel
         self.launch = launch
@@ -72,6 +75,10 @@ class Machine:
         self.seconds = 0.0  # of the last run()
         self._random = np.random.default_rng(seed)
         self._program = Program(kernel, self.observers)
+        self._is_cooperative = waits_for_grid(kernel.body)
+        self._by_block = (
+            by_block or self._program.takes_turns or has_grid_barrier_of_choice(kernel.body)
+        )
         for name, table in self._tables.items():
             self._set_pointers(table, self.buffers[name])
         self._time_limit = seconds
@@ -126,6 +133,8 @@ class Machine:
         for notify in callbacks(self.observers, "on_start"):
             notify(self.kernel, self.launch, self.buffers)
         chunk = self.chunk_blocks()
+        if self._is_cooperative:
+            self._check_cooperative(count, chunk)
         with np.errstate(all="ignore"):
             try:
                 for first in range(0, count, chunk):
@@ -173,16 +182,26 @@ class Machine:
                 f"takes up to {BUDGET_BYTES // 2 / 2**20:,.0f} MiB. Make them smaller."
             )
         fit_memory = max(1, BUDGET_BYTES // 4 // block_bytes)
-        if self._program.takes_turns:
+        if self._program.takes_turns or self._is_cooperative:
             return min(fit_memory, _resident_blocks(self.launch, shared_bytes))
         return min(fit_memory, max(1, CHUNK_LANES // min(threads, WARP_SIZE)))
+
+    def _check_cooperative(self, count: int, most: int) -> None:
+        """LaunchError for blocks that wait for each other, but are more than run at once."""
+        if count > most:
+            raise LaunchError(
+                f"{self.kernel.name} waits for the whole grid, so that all its blocks must run at "
+                f"once: of {self.launch.threads:,} threads that is up to {most:,} blocks here "
+                f"(an H100 with {MULTIPROCESSORS} multiprocessors), and the grid has "
+                f"{count:,}. Make it smaller, and let each thread do more in a loop."
+            )
 
     def _run_chunk(self, blocks: Array) -> None:
         """Run blocks from start to end, all of them at once.
 
         Blocks whose threads wait for other blocks make progress in turns, each on its own.
         """
-        size = 1 if self._program.takes_turns else blocks.size
+        size = 1 if self._by_block else blocks.size
         built = [
             self._build_groups(blocks[first : first + size])
             for first in range(0, blocks.size, size)
@@ -192,11 +211,14 @@ class Machine:
             notify(groups)
         for group in groups:
             group.code = self._program.start(group)
-        running = [Team(team, self.launch, self.observers) for team in built]
+        teams = [Team(team, self.launch, self.observers) for team in built]
+        running = teams
         while running:
             for team in running:
                 team.run(self.schedule, self._random)
             running = [team for team in running if not team.has_ended]
+            if running and all(team.waits_for_grid for team in running):
+                pass_grid_barrier(teams, self.observers)
         for notify in callbacks(self.observers, "on_finish"):
             notify(groups)
 

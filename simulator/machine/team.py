@@ -39,14 +39,27 @@ class Team:
         """Whether all threads have ended."""
         return not self._running
 
+    @property
+    def waits_for_grid(self) -> bool:
+        """Whether all threads that have not ended wait for the other blocks of the grid."""
+        return len(self.grid_barriers()) == len(self._running)
+
+    def grid_barriers(self) -> list[Barrier]:
+        """The grid's barriers at which groups wait, one for each of these."""
+        waiting = [group.waiting for group in self._running]
+        return [at[0] for at in waiting if isinstance(at, tuple) and at[0].of_grid]
+
     def run(self, schedule: Schedule, random: np.random.Generator) -> None:
-        """Run each warp to where it waits; pass a barrier once all wait at one or have ended."""
+        """Run each warp to where it waits; pass a barrier once all wait at one or have ended.
+
+        One of the grid is passed by pass_grid_barrier.
+        """
         for group in in_order(self._running, schedule, random):
             _run_to_wait(group)
         self._running = [group for group in self._running if group.waiting is not None]
         waiting = [(g, *g.waiting) for g in self._running if isinstance(g.waiting, tuple)]
-        if waiting and len(waiting) == len(self._running):
-            self._pass_barrier(waiting)
+        if len(waiting) == len(self._running) and not self.waits_for_grid:
+            self._pass_barrier([entry for entry in waiting if not entry[1].of_grid])
 
     def _pass_barrier(self, waiting: list[tuple[Group, Barrier, Mask]]) -> None:
         """Release the groups at a barrier, and report threads that did not reach it.
@@ -78,6 +91,21 @@ class Team:
             group.interval = _next_interval(group, blocks)
         for group in passing:
             group.released = True
+
+    def pass_grid_barrier(self, barrier: Barrier) -> list[Group]:
+        """Release the groups at the grid's barrier; report the threads that do not come to it.
+
+        A block that has none of its threads there is reported too: all blocks wait for it.
+        """
+        waiting = [(g, *g.waiting) for g in self._running if isinstance(g.waiting, tuple)]
+        arrived, ended = self._threads([(g, m) for g, _, m in waiting]), self._ended_threads()
+        for block_index in np.flatnonzero(~arrived.all(axis=1)):
+            self._notify_partial(barrier, self.groups[0], block_index, arrived, ended)
+        for group in self.groups:
+            group.interval = _next_interval(group, None)
+        for group, *_ in waiting:
+            group.released = True
+        return [group for group, *_ in waiting]
 
     def _count_votes(self, passing: list[tuple[Group, Barrier, Mask]]) -> None:
         """Give the groups at a barrier with a vote what all threads have voted that are there."""
@@ -115,11 +143,22 @@ class Team:
             arrived = self._threads(lanes)
             partial = arrived.any(axis=1) & ~arrived.all(axis=1)
             for block_index in np.flatnonzero(partial):
-                for notify in self._on_partial:
-                    notify(
-                        barrier, lanes[0][0], int(block_index), arrived[block_index],
-                        ended[block_index],
-                    )  # fmt: skip
+                self._notify_partial(barrier, lanes[0][0], block_index, arrived, ended)
+
+    def _notify_partial(
+        self, barrier: Barrier, group: Group, block_index: Any, arrived: Array, ended: Array
+    ) -> None:
+        for notify in self._on_partial:
+            notify(barrier, group, int(block_index), arrived[block_index], ended[block_index])
+
+
+def pass_grid_barrier(teams: Sequence[Team], observers: Sequence[Observer]) -> None:
+    """Let all blocks of a launch, of which all that have not ended wait for each other, go on."""
+    places = {at for team in teams for at in team.grid_barriers()}
+    barrier = min(places, key=lambda at: at.span)
+    passing = [group for team in teams for group in team.pass_grid_barrier(barrier)]
+    for notify in callbacks(observers, "on_barrier"):
+        notify(barrier, passing)
 
 
 def _run_to_wait(group: Group) -> None:

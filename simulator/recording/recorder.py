@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import is_
 from typing import Any, assert_never
 
@@ -14,6 +14,7 @@ from simulator.language.errors import LaunchError, SourceError
 from simulator.language.number_types import numbers_held
 from simulator.language.scopes import visible_variables
 from simulator.language.tree import (
+    Barrier,
     Declare,
     Expression,
     Inlined,
@@ -24,6 +25,7 @@ from simulator.language.tree import (
     Variable,
 )
 from simulator.language.visit import expressions_of, subexpressions, walk
+from simulator.language.waiting import waits_for_grid
 from simulator.launch import Dim3, Launch, ravel
 from simulator.machine.budget import DEFAULT_SECONDS, Progress
 from simulator.machine.buffers import Address, Buffer, clip_offsets
@@ -71,9 +73,10 @@ def record(
     >>> store.outputs["x"].tolist()
     [0.0, 2.0, 4.0, 6.0]
     """
-    recorder = Recorder()
+    recorder, is_cooperative = Recorder(), waits_for_grid(kernel.body)
+    observer = OneBlock(recorder, ravel(block, launch.grid)) if is_cooperative else recorder
     machine = Machine(
-        kernel, launch, [recorder], schedule, seed, seconds=seconds, on_progress=on_progress
+        kernel, launch, [observer], schedule, seed, seconds, on_progress, by_block=is_cooperative
     )
     for axis, index, size in zip("xyz", block, launch.grid, strict=True):
         if not 0 <= index < size:
@@ -84,7 +87,7 @@ def record(
     arguments = machine.arguments | {  # arrays as the steps have them: a struct's as its cells
         name: buffer.contents() for name, buffer in machine.buffers.items()
     }
-    machine.run(np.array([ravel(block, launch.grid)]))
+    machine.run(None if is_cooperative else np.array([ravel(block, launch.grid)]))
     return Recording(
         kernel, launch, arguments, block, tuple(recorder.steps), kernel.shared_memories,
         recorder.warp_syncs, recorder.bytes,
@@ -213,6 +216,11 @@ class Recorder(Observer):
                 in_bounds=self._share(np.zeros(self._threads, np.bool_)),
             )
         )
+
+    def see_others(self, buffers: Iterable[Buffer]) -> None:
+        """Other blocks, for which the block waits, have written to global arrays."""
+        for buffer in buffers:
+            self._outputs.update(buffer.name, buffer.contents())
 
     def on_step(self, group: Group, kind: StepKind, statement: Statement, mask: Mask) -> None:
         """A statement is done: record the state after it."""
@@ -392,6 +400,57 @@ class Recorder(Observer):
             self._arrays.clear()
         self._arrays[key] = array
         return array
+
+
+class OneBlock(Observer):
+    """Lets a recorder see one block of a launch whose blocks run beside each other.
+
+    Of the others it sees what they have written by the time that all have waited for each other.
+    """
+
+    def __init__(self, recorder: Recorder, block: int) -> None:
+        """block is its linear number in the grid."""
+        self._recorder, self._block = recorder, block
+        self._written: dict[str, Buffer] = {}  # global arrays that others have written to
+
+    def _is_seen(self, group: Group) -> bool:
+        return bool(group.blocks[0] == self._block)
+
+    def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
+        """Pass it on."""
+        self._recorder.on_start(kernel, launch, buffers)
+
+    def on_chunk(self, groups: list[Group]) -> None:
+        """Pass on the block's groups."""
+        self._recorder.on_chunk([group for group in groups if self._is_seen(group)])
+
+    def on_evaluation(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
+        """Pass on the block's."""
+        if self._is_seen(group):
+            self._recorder.on_evaluation(group, expression, value, mask)
+
+    def on_access(self, access: Access) -> None:
+        """Pass on the block's, and note which arrays others write to."""
+        if self._is_seen(access.group):
+            self._recorder.on_access(access)
+        elif access.kind is not AccessKind.LOAD and access.buffer.space is MemorySpace.GLOBAL:
+            self._written[access.buffer.name] = access.buffer
+
+    def on_fault(self, fault: Fault) -> None:
+        """Pass on the block's."""
+        if self._is_seen(fault.group):
+            self._recorder.on_fault(fault)
+
+    def on_step(self, group: Group, kind: StepKind, statement: Statement, mask: Mask) -> None:
+        """Pass on the block's."""
+        if self._is_seen(group):
+            self._recorder.on_step(group, kind, statement, mask)
+
+    def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
+        """Show what others have written where all blocks have waited for each other."""
+        if barrier.of_grid:
+            self._recorder.see_others(self._written.values())
+            self._written.clear()
 
 
 def _common_number(value: Any) -> int | None:

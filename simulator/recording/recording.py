@@ -111,7 +111,8 @@ class Step:
     registers: Mapping[str, Array]  # each visible variable's values: [T], or [T, ...] for an array
     shared: Mapping[str, Array]  # each shared array's contents, in its shape
     written: Mapping[str, Array]  # bool in that shape: cells of it that were ever written
-    outputs: Mapping[str, Array]  # contents of each global array that the block has written
+    # Contents of each global array that the block has written, or others before a grid's barrier.
+    outputs: Mapping[str, Array]
     stored: Mapping[str, Array]  # bool in that shape: cells of it that the block has written
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.language.tree import BlockVote
+from simulator.language.tree import Barrier
 from simulator.launch import format_index, unravel
 from simulator.recording.barriers import Absent, absent, arrived
 from simulator.recording.recording import Recording, Step
@@ -10,10 +10,10 @@ from simulator.sentences.expressions import ExpressionFormatter
 
 
 def spoken_at_barrier(
-    formatter: ExpressionFormatter, step: Step, vote: BlockVote | None
+    formatter: ExpressionFormatter, step: Step, barrier: Barrier
 ) -> tuple[str, ...]:
     """What a thread does that comes to a barrier, as a sentence's predicate."""
-    recording, total = formatter.recording, step.active.size
+    recording, total, vote = formatter.recording, step.active.size, barrier.vote
     count = int(arrived(recording, step).sum())
     votes = ""
     if vote is not None:
@@ -25,6 +25,14 @@ def spoken_at_barrier(
         where = [describe_absent(recording, group) for group in missing]
         return (f"{only} reach: {'; '.join(where)}", f"{only} reach: {where[0]}",
                 f"{only} reach")  # fmt: skip
+    if count == total and barrier.of_grid:
+        blocks = recording.launch.blocks
+        return (
+            f"reaches the grid's barrier: all {total} threads of the block are there, and go on "
+            f"once those of all {blocks} blocks are",
+            f"reaches the grid's barrier, where all {blocks} blocks wait for each other",
+            "reaches the grid's barrier",
+        )
     if count == total:
         return (
             f"{votes}reaches the barrier: all {total} threads of the block are there and go on",

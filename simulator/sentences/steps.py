@@ -81,8 +81,8 @@ def spoken(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:
 
 def _describe(formatter: ExpressionFormatter, step: Step) -> tuple[str, ...]:
     match step.statement:
-        case Barrier(vote=vote):
-            return spoken_at_barrier(formatter, step, vote)
+        case Barrier() as barrier:
+            return spoken_at_barrier(formatter, step, barrier)
         case Loop(condition=condition) if step.kind is StepKind.TEST and condition is not None:
             holds = bool(formatter.value(condition))
             return (

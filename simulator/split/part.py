@@ -13,7 +13,7 @@ from simulator.language.errors import LaunchError, SourceError
 from simulator.language.functions import PRINT, STOPS
 from simulator.language.tree import Assign, Kernel
 from simulator.language.visit import calls, expressions_within, in_register
-from simulator.language.waiting import spins
+from simulator.language.waiting import spins, waits_for_grid
 from simulator.launch import Launch
 from simulator.machine.budget import Budget, Progress
 from simulator.machine.machine import Machine
@@ -60,6 +60,8 @@ def check_split(kernel: Kernel, schedule: Schedule) -> None:
         raise NotSplitError("one series of random numbers orders the warps of all its blocks")
     if spins(kernel.body):
         raise NotSplitError("its threads wait for each other in loops")
+    if waits_for_grid(kernel.body):
+        raise NotSplitError("its blocks wait for each other")
     if calls(kernel.body, {PRINT}):
         raise NotSplitError("its threads print")
     if calls(kernel.body, STOPS):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from simulator.language.ctype import Array
 from simulator.language.tree import Barrier, Kernel
 from simulator.language.waiting import barriers_at_the_end
-from simulator.launch import Launch, unravel
+from simulator.launch import Launch, format_index, unravel
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 from simulator.machine.observer import Observer
@@ -31,6 +31,11 @@ class DivergentBarriers(Observer):
         """Some threads of a block wait at a barrier that others do not reach."""
         kind, line, launch = HazardKind.DIVERGENT_BARRIER, barrier.span.line, group.launch
         block = unravel(int(group.blocks[block_index]), launch.grid)
+        if barrier.of_grid and not arrived.any():
+            message = kind.sentence("block", line=line, block=format_index(block, launch.grid))
+            example = Example(block, (0, 0, 0), None, None, None, ())
+            self._findings.add((kind, line), Hazard(kind, (line,), None, None, message, 1, example))
+            return
         present = arrived | ended
         if present.all() or barrier in self._at_the_end:
             note = ended_threads_note(barrier, block, launch, int((~arrived).sum()))

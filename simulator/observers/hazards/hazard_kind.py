@@ -117,7 +117,9 @@ class HazardKind(StrEnum):
         Entry(
             {
                 "": "line {line}: {function}() is reached by only {arrived} of the {threads} "
-                "threads of block {block}; thread {thread} does not reach it."
+                "threads of block {block}; thread {thread} does not reach it.",
+                "block": "line {line}: block {block} ends without sync() of the grid, at which "
+                "other blocks wait for it.",
             },
             {"": "Let all threads of a block reach the barrier"},
             Mark.MISSING_THREADS,

@@ -128,7 +128,10 @@ class RaceDetector(Observer):
 
     def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
         """A barrier interval ends."""
-        self._end_interval(None if self._one_team else groups)
+        self._end_interval(None if self._one_team or barrier.of_grid else groups)
+        if barrier.of_grid:  # all that was done is over, as if the launch began here
+            for shadow in self._shadows.values():
+                shadow.forget()
         if self._synchronization is not None:
             self._synchronization.barrier(groups[0].blocks.tolist(), self._events)
             self._events += 1

@@ -45,13 +45,15 @@ class Shadow:
     """
 
     __slots__ = (
-        "atomic", "clock", "copied", "copies", "event", "interval", "line", "of_one_block",
-        "reader_block", "reader_line", "readers", "reads", "warp_syncs", "writer", "wrote",
+        "_buffer", "atomic", "clock", "copied", "copies", "event", "interval", "line",
+        "of_one_block", "reader_block", "reader_line", "readers", "reads", "warp_syncs", "writer",
+        "wrote",
     )  # fmt: skip
 
     def __init__(self, buffer: Buffer) -> None:
         cells = buffer.cells.size
         # The last writer's barrier interval; NOBODY if never written, GIVEN if by the launch.
+        self._buffer = buffer
         self.interval = np.full(cells, NOBODY, np.int32)
         self.writer = np.full(cells, NOBODY, np.int32)  # a thread, numbered over the grid
         self.line = np.zeros(cells, np.int32)  # of the write, from 1
@@ -94,6 +96,16 @@ class Shadow:
                 cell,
                 thread,
             )
+
+    def forget(self) -> None:
+        """Let what was done to global memory be as if the launch had given it so."""
+        if self.reader_block is None or self.reader_line is None:
+            return
+        self.interval[:] = GIVEN
+        self.writer[:] = self.reader_block[:] = NOBODY
+        self.reader_line[:] = 0
+        if self.readers is not None:
+            self.readers = Readers(self._buffer)
 
     def overwritten(self) -> list[tuple[Any, Read]]:
         """The reads, each with its key, that stores of other threads may have followed."""
