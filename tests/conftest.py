@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
     from gpu.device import Status
 
-IN_EACH_SHARE = (  # of the deep tests: those of what must hold at every change
-    "tests/test_style.py", "tests/hostile/", "tests/ui/test_first_visitors.py",
-    "tests/ui/test_class_downloads.py", "tests/ui/test_leaving.py",
-)  # fmt: skip
+IN_EACH_SHARE = "tests/test_style.py"  # of the deep tests: types
 TOGETHER = ("browser", "gpu")  # marks of tests that one process runs, one after another
 
 
