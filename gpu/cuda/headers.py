@@ -27,6 +27,11 @@ TOOLKIT_HEADERS: Mapping[str, re.Pattern[str]] = {
     "cooperative_groups.h": re.compile(r"\bcooperative_groups\b"),
     "cooperative_groups/reduce.h": re.compile(r"\bcooperative_groups\b(?s:.)*\breduce\b"),
     "cooperative_groups/scan.h": re.compile(r"\bcooperative_groups\b(?s:.)*clusive_scan\b"),
+    **{
+        f"cub/{scope}/{scope}_{what}.cuh": re.compile(rf"\b{scope.title()}{what.title()}\s*<")
+        for scope in ("block", "warp")
+        for what in ("reduce", "scan")
+    },
     "curand_kernel.h": re.compile(r"\bcurand(?:_\w+|State\w*)\b"),
     "cuda_fp16.h": re.compile(r"\b(?:__half2?|half2|__\w*2half\w*)\b"),
 }

@@ -247,6 +247,10 @@ class Calls:
 
     def barrier(self, cursor: Any, span: Span) -> Barrier | None:
         """A call that waits for all threads of the block or of the grid; None for any other."""
+        if cursor.kind == CursorKind.UNEXPOSED_EXPR:  # around a call of a group without a name
+            cursor = next(iter(cursor.get_children()), cursor)
+        if cursor.kind != CursorKind.CALL_EXPR:
+            return None
         if cursor.spelling == "__syncthreads":
             return Barrier(span)
         return self._groups.barrier(cursor, span)
@@ -302,11 +306,11 @@ class Calls:
             self._symbols.this = outer_this
             for declaration, symbol in outer_captures:
                 self._symbols.restore(declaration, symbol)
+        if members:
+            body = Sequence(body.span, (*members, *body.statements))
         if _is_of_header(definition):  # lines are those of the text
             body = relocate(body, span)
             before = [replace(one, span=span) for one in before]
-        if members:
-            body = Sequence(body.span, (*members, *body.statements))
         variable = result if isinstance(result, Variable) else None
         function = Function(span, name, (*declarations, *before), body, variable)
         if isinstance(result, Record):

@@ -24,11 +24,13 @@ GROUPS = Path(__file__).with_name("cooperative_groups.cuh")
 # What else a text gets if it includes a header: many have a type of their own by the same name.
 COMPLEX = Path(__file__).with_name("complex.cuh")
 WMMA = Path(__file__).with_name("wmma.cuh")
+CUB, CUB_FOLDER = Path(__file__).with_name("cub.cuh"), "cub/"
 CURAND = Path(__file__).with_name("curand.cuh")
 ENCODED = {name: Path(__file__).with_name(f"{NUMBER_TYPES[name].word}.cuh") for name in ENCODINGS}
 HEADERS = {
     "cuComplex.h": (COMPLEX,),
     "curand_kernel.h": (CURAND,),
+    CUB_FOLDER: (CUB,),  # any of its files
     "mma.h": (*(path for name, path in ENCODED.items() if name in OPERANDS), WMMA),
     **{ENCODINGS[name].header: (path,) for name, path in ENCODED.items()},
 }
@@ -96,7 +98,8 @@ def parse(
     for a text that no compiler may get.
     """
     check_directives(text, defines, takes_pasting=True)
-    known = dict.fromkeys(path for header in headers for path in HEADERS.get(header, ()))
+    named = (CUB_FOLDER if header.startswith(CUB_FOLDER) else header for header in headers)
+    known = dict.fromkeys(path for header in named for path in HEADERS.get(header, ()))
     included = [word for path in known for word in ("-include", str(path))]
     index = cindex.Index.create()
     try:

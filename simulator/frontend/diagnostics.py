@@ -9,6 +9,7 @@ from typing import Any
 
 from clang.cindex import Diagnostic as ClangDiagnostic
 
+from simulator.frontend.clang import CUB_FOLDER
 from simulator.frontend.device_code import DeviceCode, SourceFile
 from simulator.frontend.unset_macros import silencing_macros
 from simulator.frontend.unsupported import advice_on, unsupported_message
@@ -176,7 +177,10 @@ def _error(
             if span is not None:
                 span = Span(span.line, span.column, span.line, span.column + len(name))
             return Diagnostic(unsupported, span)
-        headers = [header for header in code.headers if header not in KNOWN_HEADERS]
+        headers = [
+            header for header in code.headers
+            if header not in KNOWN_HEADERS and not header.startswith(CUB_FOLDER)
+        ]  # fmt: skip
         suggested = SUGGESTION.search(message)
         if suggested is not None:
             if not headers or _is_misspelling(name, suggested["other"]):

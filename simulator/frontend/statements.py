@@ -165,7 +165,9 @@ class Statements:
                 return Sequence(span, ())
             case CursorKind.UNEXPOSED_STMT if len(children) == 1:
                 return self._statement(children[0])  # #pragma unroll around a loop
-            case CursorKind.CALL_EXPR if (barrier := self._calls.barrier(cursor, span)) is not None:
+            case CursorKind.CALL_EXPR | CursorKind.UNEXPOSED_EXPR if (
+                barrier := self._calls.barrier(cursor, span)
+            ) is not None:
                 return barrier
             case CursorKind.CALL_EXPR if cursor.spelling in BYTE_FUNCTIONS:
                 return lower_byte_function(cursor, span, self._expressions)

@@ -84,7 +84,12 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "use arrays, and loops over them"),
         (r"std(?:::\w+)*", "of the C++ library only the functions of <cmath> are "
          "taken, and std::min, std::max, std::clamp and std::numeric_limits"),
-        (r"(?:thrust|cub|cutlass|cute)(?:::\w+)*", "libraries are left out; write what the kernel "
+        (r"cub::(?:Block|Warp)(?:Reduce|Scan)(?:::\w+)*", "it comes with #include <cub/cub.cuh>, "
+         "which this text does not have"),
+        (r"cub(?:::\w+)*", "of CUB there are BlockReduce, BlockScan, WarpReduce and WarpScan, by "
+         "their default algorithms and with #include <cub/cub.cuh>; write what the kernel uses of "
+         "the rest"),
+        (r"(?:thrust|cutlass|cute)(?:::\w+)*", "libraries are left out; write what the kernel "
          "uses of them"),
         (r"memmove|memcmp|strlen|strcmp|qsort", "write a loop over the elements"),
         (r"rand|srand", "that is a function of the host; pass random numbers in an array"),
@@ -206,6 +211,9 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"variable-length arrays|[Vv]ariable length array",
          "An array's size must be a constant: a macro, const int or constexpr. warpSize (32) and "
          "blockDim are none; an extern __shared__ array gets its size from the launch."),
+        (r"requirement '.*BLOCK_(?:REDUCE|SCAN)_",
+         "Of the algorithms of cub::BlockReduce and cub::BlockScan the default alone is taken: "
+         "leave it out."),
         (r"call to __host__ function from",
          "This calls a function of the host: write __device__ before its definition."),
         (r"reference to __host__ variable",

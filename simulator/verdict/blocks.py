@@ -24,6 +24,7 @@ OTHER_SIDES = ((SIDE, SIDE), (32, 32), (32, 8), (8, 8), (32, 16), (32, 4))
 WHOLE_WARPS = (32, 128, 64, 256)  # threads, where warps multiply tiles
 SEVERAL_WARPS = (128, 256, 64, 32)  # likewise, where each has a number
 WARP_NUMBER = re.compile(r"threadIdx\.x\s*(?:/\s*(?:32|warpSize|WARP_SIZE)|>>\s*5)\b")
+CUB_BLOCK = re.compile(r"cub::Block(?:Reduce|Scan)<.*?, (\d+)")
 WARP_SIDES = ((32, 4), (128, 4), (32, 1))  # threads in x and in y, likewise
 MAX_BLOCKS = 30  # the most to propose
 MAX_SIDES = 10  # macros and sides of shared arrays of which blocks are composed
@@ -47,7 +48,7 @@ def likely_blocks(kernel: Kernel) -> list[Sizes3]:
 
 def _blocks(kernel: Kernel, macros: Mapping[str, int]) -> Iterator[Sizes3]:
     sides = _sides(kernel, macros)
-    bounds = _launch_bounds(kernel, macros)
+    bounds = _launch_bounds(kernel, macros) or _cub_threads(kernel)
     by_tiles = calls(kernel.body, FRAGMENT_FUNCTIONS)
     if not by_tiles and not axes_used(kernel, "threadIdx") | axes_used(kernel, "blockDim"):
         yield "1", "1", "1"  # all threads of a block would do the same
@@ -125,6 +126,16 @@ def _sides(kernel: Kernel, macros: Mapping[str, int]) -> list[str]:
     numbers = dict.fromkeys(side for shape in shapes for side in shape)
     sides = [str(side) for side in numbers if 3 < side <= 64 and side not in values]
     return [*names, *sides][:MAX_SIDES]
+
+
+def _cub_threads(kernel: Kernel) -> str:
+    """The threads for which the kernel reduces or scans a block by CUB; "" without."""
+    for array in kernel.shared:
+        if isinstance(array.ctype, ArrayOf):
+            found = CUB_BLOCK.match(str(array.ctype.innermost))
+            if found is not None:
+                return found[1]
+    return ""
 
 
 def _launch_bounds(kernel: Kernel, macros: Mapping[str, int]) -> str:

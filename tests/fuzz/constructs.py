@@ -63,6 +63,7 @@ CONSTRUCTS: Mapping[str, str] = {
     "half": r"\bhalf v\d+", "half operation": r"__h(add|sub|mul)_rn\(", "half2": r"__halves2half2",
     "half to whole": r"__half2int_", "tile": r"tiled_partition<", "tile's shuffle": r"\.shfl",
     "tile's vote": r"\.(any|all|ballot)\(", "reduce": r"::reduce\(", "scan": r"clusive_scan\(",
+    "scan of CUB": r"BlockScan<", "reduction of CUB": r"BlockReduce<",
     "XORWOW": r"curandState v", "Philox": r"Philox4_32_10_t v", "four of Philox": r"curand\w*4\(",
     "skipahead": r"skipahead\(",
     "contracted sum": r"const int threads = blockDim",

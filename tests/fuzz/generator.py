@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from simulator.language import ctype as types
 from tests.fuzz.contraction import contraction
 from tests.fuzz.expressions import Expressions
-from tests.fuzz.generators import INCLUDE
 from tests.fuzz.objects import struct
 from tests.fuzz.statements import Statements, device_function
 from tests.fuzz.together import Dim3, Together
@@ -42,6 +41,9 @@ SHAPES: tuple[tuple[Dim3, Dim3], ...] = (
 BUILTINS = ("threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y",
             "blockDim.x", "blockDim.y", "gridDim.x", "gridDim.z")  # fmt: skip
 SIZES = {scalar.name: scalar for scalar in vars(types).values() if isinstance(scalar, types.Scalar)}
+INCLUDES = {
+    "curand": "#include <curand_kernel.h>\n", "cub::": "#include <cub/cub.cuh>\n",
+}  # fmt: skip
 OWN = 4  # cells of each output that a thread has
 
 
@@ -120,8 +122,7 @@ class _Kernel:
             out.put(f"ol[g * {OWN} + {OWN - 1}] ^= g;")
         lines = [*names, *functions, *head, *out.lines, "}"]
         text = MACROS + "\n".join(lines) + "\n" + UNDEFINED
-        if "curand" in text:
-            text = INCLUDE + text
+        text = "".join(line for name, line in INCLUDES.items() if name in text) + text
         dynamic = self.together.dynamic
         return Program(seed, text, self.grid, self.block, False, self.template, dynamic)
 

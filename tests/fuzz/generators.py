@@ -5,7 +5,6 @@ from __future__ import annotations
 from tests.fuzz.halves import Halves
 from tests.fuzz.values import Variable
 
-INCLUDE = "#include <curand_kernel.h>\n"
 XORWOW, PHILOX = "curandState", "curandStatePhilox4_32_10_t"
 DRAWS = (("unsigned", "curand"), ("float", "curand_uniform"), ("double", "curand_uniform_double"))
 DRAWS_OF_FOUR = (("uint4", "curand4"), ("float4", "curand_uniform4"))

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.fuzz.generator import Dim3, Program
-from tests.fuzz.generators import INCLUDE
+from tests.fuzz.generator import INCLUDES, Dim3, Program
 
 SHIM = Path(__file__).with_name("shim.hpp")
 INPUTS, OUTPUTS = 256, 1024
@@ -55,7 +54,9 @@ def source(programs: Sequence[Program]) -> str:
     calls = []
     for program in programs:
         space, types = f"n{program.seed}", ("", "")
-        text = program.text.removeprefix(INCLUDE)  # the shim has it
+        text = program.text
+        for line in INCLUDES.values():  # the shim has it
+            text = text.removeprefix(line)
         if program.contracts:
             text = (
                 f"#define float Float\n#define double Double\n{text}#undef float\n#undef double\n"

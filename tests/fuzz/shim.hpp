@@ -543,6 +543,30 @@ template <typename S> static float4 curand_uniform4(S* s) {
     return {curand_unit(words.x), curand_unit(words.y), curand_unit(words.z), curand_unit(words.w)};
 }
 
+// CUB: sums of whole numbers, which no order changes ------------------------------------------
+
+namespace cub {
+enum { BLOCK_SCAN_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS };
+template <typename T, int X, int, int Y, int Z> struct BlockScan {
+    struct TempStorage { T cells[X * Y * Z]; };
+    TempStorage& storage;
+    explicit BlockScan(TempStorage& given) : storage(given) {}
+    T sum(T value, int ahead) {
+        storage.cells[running] = value;
+        __syncthreads();
+        T total = 0;
+        for (int i = 0; i < running + ahead; ++i) total += storage.cells[i];
+        return total;
+    }
+    void InclusiveSum(T value, T& result) { result = sum(value, 1); }
+    void ExclusiveSum(T value, T& result) { result = sum(value, 0); }
+};
+template <typename T, int X, int A, int Y, int Z> struct BlockReduce : BlockScan<T, X, A, Y, Z> {
+    using BlockScan<T, X, A, Y, Z>::BlockScan;
+    T Sum(T value) { return this->sum(value, X * Y * Z - running); }
+};
+}
+
 // Contraction ---------------------------------------------------------------------------------
 
 static inline float fused(float a, float b, float c) { return fmaf(a, b, c); }

@@ -52,7 +52,7 @@ class Together:
     def any(self, nesting: int) -> None:
         """Something with a barrier."""
         e, out, draw = self.expressions, self.writer, self.expressions.draw
-        match draw.randrange(17):
+        match draw.randrange(19):
             case 0 if nesting < 2:
                 counter, bound = out.name(), draw.randint(2, 3)
                 limit = f"(int)blockIdx.x + {bound - 1}" if draw.random() < 0.3 else str(bound)
@@ -86,6 +86,8 @@ class Together:
                 self.tile()
             case 10 if e.records:
                 self.struct_exchange()
+            case 17 | 18:
+                self.library_scan()
             case 7 if self.rotates:
                 name = out.name()
                 e.begin()
@@ -230,6 +232,29 @@ class Together:
         name = out.name()
         out.put(f"int {name} = {text};")
         e.scope.append(Variable(name, "int"))
+
+    def library_scan(self) -> None:
+        """CUB adds up what the threads have: up to each of them, or all for the first."""
+        e, out, draw = self.expressions, self.writer, self.expressions.draw
+        ctype = draw.choice(("int", "unsigned", "long", "unsigned long long"))
+        storage, name = out.name(), out.name()
+        x, y, z = self.block
+        kind, default = "BlockScan", "BLOCK_SCAN_RAKING"
+        if self.threads >= 32 and draw.random() < 0.4:
+            kind, default = "BlockReduce", "BLOCK_REDUCE_WARP_REDUCTIONS"
+        what = f"cub::{kind}<{ctype}, {x}, cub::{default}, {y}, {z}>"
+        out.put(f"__shared__ {what}::TempStorage {storage};")
+        e.begin()
+        value = e.exactly(ctype, e.depth)
+        if kind == "BlockReduce":
+            out.put(f"{ctype} {name} = {what}({storage}).Sum({value});")
+            out.put(f"if (t > 0) {name} = 0;")
+        else:
+            out.put(f"{ctype} {name};")
+            form = draw.choice(("Inclusive", "Exclusive"))
+            out.put(f"{what}({storage}).{form}Sum({value}, {name});")
+        out.put("__syncthreads();")  # the storage may be used again
+        e.scope.append(Variable(name, ctype))
 
     def tile(self) -> None:
         """A tile of a warp, its lanes, and what they take from one another."""

@@ -22,6 +22,7 @@ def test_macros_come_last_so_that_they_change_no_header() -> None:
         ("int half = n / 2;", ""),
         ("__half x = __float2half(1.0f);", "#include <cuda_fp16.h>\n"),
         ("namespace cg = cooperative_groups;", "#include <cooperative_groups.h>\n"),
+        ("typedef cub::BlockScan<int, 64> S;", "#include <cub/block/block_scan.cuh>\n"),
         ("curandState* s, float x = curand_uniform(s);", "#include <curand_kernel.h>\n"),
     ],
 )

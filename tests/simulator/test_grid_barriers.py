@@ -104,5 +104,9 @@ def test_a_recorded_block_reads_what_the_others_have_written() -> None:
     )
 
 
+def test_a_grid_without_a_name_is_waited_for_too() -> None:
+    assert run(EXCHANGE.format("cg::this_grid().sync();")).hazards == ()
+
+
 def test_the_grid_of_a_cooperative_launch_is_valid() -> None:
     assert run("x[i] = grid.is_valid();").arrays["x"].tolist() == [1] * N

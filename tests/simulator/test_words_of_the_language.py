@@ -229,7 +229,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "std::swap": ("", "int a, b; std::swap(a, b);", "with a third variable"),
     "complex": ("", "thrust::complex<float> c(1, 2); o[0] = c.real();", "or float2, x and y"),
     "cuComplex": ("", "cuComplex c;", "it comes with #include <cuComplex.h>"),
-    "cub": ("", "typedef cub::BlockReduce<float, 32> R; R::Storage t;", "write what the"),
+    "cub": ("", "typedef cub::BlockLoad<float, 32, 4> R; R::Storage t;", "write what the"),
     "assembly for tensor cores": ("", 'asm volatile("wgmma.fence.sync.aligned;" ::: "memory");',
                                   "is not supported: for tensor cores write wmma::load_matrix"),
     "assembly that loads tiles": ("", 'int a; asm("ldmatrix.sync.aligned.m8n8.x1.shared.b16 %0;"'
