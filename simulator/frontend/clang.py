@@ -21,6 +21,8 @@ STANDARD = Path(__file__).with_name("standard.cuh")  # what <algorithm> and <lim
 HALF = Path(__file__).with_name("half.cuh")
 COOPERATION = Path(__file__).with_name("cooperation.cuh")
 GROUPS = Path(__file__).with_name("cooperative_groups.cuh")
+MACROS = Path(__file__).with_name("macros.cuh")  # no file: what a caller defines
+ASKED_FOR = ("NDEBUG",)  # what headers of ours test
 # What else a text gets if it includes a header: many have a type of their own by the same name.
 COMPLEX = Path(__file__).with_name("complex.cuh")
 WMMA = Path(__file__).with_name("wmma.cuh")
@@ -100,13 +102,18 @@ def parse(
     check_directives(text, defines, takes_pasting=True)
     named = (CUB_FOLDER if header.startswith(CUB_FOLDER) else header for header in headers)
     known = dict.fromkeys(path for header in named for path in HEADERS.get(header, ()))
-    included = [word for path in known for word in ("-include", str(path))]
+    # The macros come last, so that none changes what a header says, but those that it asks for.
+    included = [word for path in (*known, MACROS) for word in ("-include", str(path))]
+    asked = [f"-D{name}={value}" for name, value in defines.items() if name in ASKED_FOR]
+    macros = "".join(
+        f"#define {name} {value}\n" for name, value in defines.items() if name not in ASKED_FOR
+    )
     index = cindex.Index.create()
     try:
         unit = index.parse(
             filename,
-            [*ARGUMENTS, *included, *(f"-D{name}={value}" for name, value in defines.items())],
-            unsaved_files=[(filename, text)],
+            [*asked, *ARGUMENTS, *included],
+            unsaved_files=[(filename, text), (str(MACROS), macros)],
         )
     except cindex.TranslationUnitLoadError as error:
         raise SourceError("clang could not read this text as CUDA C.") from error

@@ -97,3 +97,12 @@ def test_a_bomb_is_found_before_a_compiler_reads_it(name: str) -> None:
 def test_calls_of_macros_nest_only_so_deep() -> None:
     with pytest.raises(SourceError, match="120 calls of macros"):
         run("#define F(x) (x + 1)", f"x[0] = {'F(' * 200}1{')' * 200};")
+
+
+@pytest.mark.parametrize("name", ["T", "V", "N", "X"])
+def test_a_macro_of_the_launch_changes_no_header(name: str) -> None:
+    text = (
+        "#include <cub/cub.cuh>\n#include <mma.h>\n"
+        f"__global__ void k(int* x) {{ x[0] = {name} * sizeof(cub::WarpScan<int>::TempStorage); }}"
+    )
+    assert compile_kernel(text, "k", {name: "3"}).name == "k"
