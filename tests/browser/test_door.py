@@ -47,6 +47,21 @@ def test_every_way_leads_to_its_page(visit: Open) -> None:
         page.go_back()
 
 
+@pytest.mark.deep
+def test_the_picture_moves_until_a_key_stops_it(visit: Open) -> None:
+    page = door(visit())
+    picture = page.locator("img.door")
+    expect(picture).not_to_have_attribute("data-beat", "1")
+    page.keyboard.press("Space")
+    expect(page.locator("figure.door button")).to_have_text("Play")
+    beat = picture.get_attribute("data-beat")
+    page.wait_for_timeout(1500)
+    assert picture.get_attribute("data-beat") == beat
+    page.keyboard.press("Space")
+    expect(picture).to_have_attribute("data-beat", "17")  # the last, where it ends by itself
+    expect(page.locator("figure.door button")).to_have_text("Play")
+
+
 @pytest.mark.parametrize("size", [(390, 844), pytest.param((1280, 720), marks=pytest.mark.deep)])
 def test_one_click_leads_to_the_first_stop_of_the_first_lesson(
     visit: Open, size: tuple[int, int]

@@ -24,6 +24,13 @@ def draw_stops(first: View, stops: tuple[Stop, ...], look: Look) -> tuple[str, .
     )
 
 
+def draw_beats(view: View, look: Look) -> tuple[str, ...]:
+    """Draw a view at each of its beats as SVG. Raises SourceError or LaunchError."""
+    return tuple(
+        draw_stop(replace(view, step=step), look) for step in load_navigation(view)["beat"]
+    )
+
+
 def draw_stop(view: View, look: Look, mark: Mark | None = None) -> str:
     """Draw a view at its step as SVG, with a frame around a place if one is named.
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import base64
+import functools
+import gzip
 import html
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -14,17 +17,16 @@ from simulator.broken_file import BrokenFileError
 from ui.drawing.viewport import USUAL
 from ui.jobs.workers import WorkerLostError
 from ui.lessons.parse import lessons
-from ui.lessons.picture import draw_stop
+from ui.lessons.picture import draw_beats
 from ui.run.broken_section import draw_broken
 from ui.run.cache import answers
 from ui.step.state import step_state
-from ui.view.view_url import opening_view
+from ui.view.view_url import from_query
 from ui.web_page.browser import browser_theme
 from ui.web_page.style import draw_style
 from ui.web_page.web_files import read_web
 
-KERNEL, STEP = "tiled", 42  # of the picture
-ALT = "A step of the tiled kernel: its source, its tiles and its sums as on a blackboard"
+SCENE = {"kernel": "naive", "with": "tiled", "M": "8", "N": "8", "K": "8"}  # of the picture
 FOLDER = Path(__file__).parent
 IDEA = (
     "See how a GPU multiplies matrices by tiles: a real CUDA kernel, statement by statement.",
@@ -77,19 +79,27 @@ def draw_page() -> None:
     draw_picture()
 
 
+@functools.cache
+def _register_component() -> Any:
+    """Register the picture that moves, once in a process."""
+    return st.components.v2.component(
+        "tilewise_door", html=read_web("door.html"), js=read_web("door.js"), isolate_styles=False
+    )
+
+
 def draw_picture() -> None:
-    """Draw what the Step page opens with."""
+    """Draw the naive kernel beside the tiled one, which move for ten seconds."""
     try:
-        view = replace(opening_view(KERNEL), step=STEP)
-        look = replace(USUAL, theme=browser_theme(), stage=view.stage)
-        picture = answers().ask(draw_stop, view, look, is_quiet=True)
+        view, _ = from_query(SCENE)
+        look = replace(USUAL, theme=browser_theme())
+        beats = answers().ask(draw_beats, view, look, is_quiet=True)
     except BrokenFileError as error:
         draw_broken(error)
         return
     except (SourceError, LaunchError, WorkerLostError):
         return  # the page says what it is without one
-    data = base64.b64encode(picture.encode()).decode()
-    st.html(f"<img class='door' alt='{ALT}' src='data:image/svg+xml;base64,{data}'>")
+    packed = gzip.compress(json.dumps(beats).encode(), mtime=0)
+    _register_component()(key=f"door {look.theme}", data=packed)
 
 
 if __name__ == "__main__":  # run by Streamlit; not by a test's workers, which import it

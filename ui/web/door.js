@@ -1,0 +1,70 @@
+// The first page's picture: its beats one after another, once, until a key or the button stops them.
+const BEAT_MS = 600;
+const TYPED = "input, textarea, select, button, a, [contenteditable=true]";
+
+// Data: the beats as a JSON list of SVGs, gzipped.
+async function unpack(data) {
+  const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const beats = JSON.parse(await new Response(stream).text());
+  return beats.map((svg) => URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })));
+}
+
+async function mount(parent, data) {
+  const [figure, picture, button] = ["figure", "img", "button"].map((one) => parent.querySelector(one));
+  const closing = new AbortController();
+  const { signal } = closing;
+  const app = { close };
+  parent.__tilewise = app;
+  const beats = await unpack(data);
+  let at = 0;
+  let timer = null;
+  function show(beat) {
+    at = beat;
+    picture.src = beats[beat];
+    picture.dataset.beat = beat + 1;
+  }
+  function stop() {
+    clearInterval(timer);
+    timer = null;
+    button.textContent = "Play";
+  }
+  function play() {
+    if (at === beats.length - 1) show(0);
+    button.textContent = "Stop";
+    timer = setInterval(() => {
+      show(at + 1);
+      if (at === beats.length - 1) stop();
+    }, BEAT_MS);
+  }
+  const toggle = () => (timer ? stop() : play());
+  function pressed(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" && timer) stop();
+    if (event.key !== " " || event.target.closest?.(TYPED)) return;
+    event.preventDefault(); // else it scrolls
+    toggle();
+  }
+  function close() {
+    clearInterval(timer);
+    closing.abort();
+    for (const one of beats) URL.revokeObjectURL(one);
+  }
+  if (parent.__tilewise !== app) return close(); // left meanwhile
+  button.addEventListener("click", toggle, { signal });
+  document.addEventListener("keydown", pressed, { signal });
+  show(0);
+  figure.hidden = false;
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    show(Math.floor(beats.length / 2));
+    stop();
+  } else play();
+}
+
+export default function ({ data, parentElement }) {
+  if (!parentElement.__tilewise) mount(parentElement, data);
+  return () => {
+    if (parentElement.isConnected) return;
+    parentElement.__tilewise?.close();
+    delete parentElement.__tilewise;
+  };
+}
