@@ -387,7 +387,41 @@ PRODUCTS = {
     "a product split along k": SPLIT_PRODUCT,
     "four sums a thread": REGISTER_PRODUCT,
 }
+RANDOM_WALK = own(
+    """#include <curand_kernel.h>
+__global__ void walk(float* place, int steps) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    curandState own;
+    curand_init(7, i, 0, &own);
+    float x = 0.0f;
+    for (int s = 0; s < steps; ++s) x += curand_normal(&own);
+    if (curand_uniform(&own) < 0.5f) x = -x;
+    place[i] = x;
+}
+""",
+    "2", "32", array("place", "64", ZEROS), ("steps", "3"),
+)  # fmt: skip
+
+WHOLE_GRID = own(
+    """#include <cooperative_groups.h>
+#include <cub/cub.cuh>
+__global__ void share(const float* x, float* partial, float* y) {
+    typedef cub::BlockReduce<float, 32> Reduce;
+    __shared__ Reduce::TempStorage storage;
+    auto grid = cooperative_groups::this_grid();
+    int i = grid.thread_rank();
+    float sum = Reduce(storage).Sum(x[i]);
+    if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+    grid.sync();
+    y[i] = x[i] / (partial[0] + partial[1]);
+}
+""",
+    "2", "32", array("x", "64"), array("partial", "2", ZEROS), array("y", "64", ZEROS),
+)  # fmt: skip
+
 OTHERS = {
+    "random numbers": RANDOM_WALK,
+    "the whole grid": WHOLE_GRID,
     "saxpy": SAXPY,
     "reduction": REDUCTION,
     "race": RACE,
