@@ -362,3 +362,19 @@ def test_a_parameter_hides_the_variable_outside() -> None:
     [launch] = find_launches(text)
     assert launch.block == (64, 1, 1)
     assert launch.arguments[1].value is None
+
+
+@pytest.mark.parametrize("function", ["cudaLaunchKernel", "cudaLaunchCooperativeKernel"])
+def test_a_launch_by_a_function(function: str) -> None:
+    found = launch(
+        "float *d; int n = 100; cudaMalloc(&d, n * sizeof(float)); void *given[] = {&d, (void*)&n};"
+        f" {function}((void*)k, dim3(2), 64, given, 4 * n, 0);"
+    )
+    assert (found.kernel, found.grid, found.block, found.shared) == (
+        "k",
+        (2, 1, 1),
+        (64, 1, 1),
+        400,
+    )
+    x, n = found.arguments
+    assert (x.text, x.elements, n.text, n.value) == ("d", 100, "n", 100)

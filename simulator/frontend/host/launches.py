@@ -27,6 +27,8 @@ MAX_LAUNCHES = 50
 MAX_TOKENS = 400  # between <<< and >>>, and of a template's arguments
 MAX_CALLS = 4  # of one function that are followed
 LOOPS = frozenset({"for", "while", "switch", "do"})
+LIST = ["=", "{"]  # what begins an array's first values
+LAUNCHING_CALLS = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
 ALLOCATIONS = frozenset({"cudaMalloc", "cudaMallocManaged", "cudaMallocHost", "cudaMallocAsync"})
 
 
@@ -91,6 +93,7 @@ class _Reader:
         self._end = Statements(self._tokens, self._matching).end
         self._found: list[HostLaunch] = []
         self.named: dict[str, list[tuple[str, ...]]] = {}  # kernels' arguments outside launches
+        self._lists: dict[str, list[list[Token]]] = {}  # what arrays of pointers begin with
         self._statements = 0
         self._depth = 0
         self._calls: dict[str, int] = {}
@@ -204,6 +207,10 @@ class _Reader:
             if text == "<<<":
                 launches = True
                 self._launch(index, last)
+            elif text in LAUNCHING_CALLS and index + 1 in self._matching:
+                self._launch_by_call(index)
+            elif text == "]" and [t.text for t in self._tokens[index + 1 : index + 3]] == LIST:
+                self._list(index)
             elif text in self._kernels and index + 1 < last:
                 self._mention(index)
             elif text in ALLOCATIONS and index + 1 in self._matching:
@@ -295,6 +302,37 @@ class _Reader:
                 shared=values.whole(sizes[2]) if len(sizes) > 2 else 0,
                 arguments=tuple(map(self._argument, passed)),
                 line=self._source.line(tokens[name].start),
+            )
+        )
+
+    def _list(self, index: int) -> None:
+        """An array's first values, as in void* given[] = {&x, &n}; its ] is at an index."""
+        tokens = self._tokens
+        reach = range(index, max(0, index - MAX_TOKENS), -1)
+        opening = next((i for i in reach if tokens[i].text == "["), 0)
+        closing = self._matching.get(index + 2)
+        if closing is not None and opening and tokens[opening - 1].kind is TokenKind.NAME:
+            self._lists[tokens[opening - 1].text] = split(tokens[index + 3 : closing])
+
+    def _launch_by_call(self, index: int) -> None:
+        """cudaLaunchCooperativeKernel((void*)k, grid, block, given): a launch by a function."""
+        tokens, values = self._tokens, self.values
+        called, *rest = split(tokens[index + 2 : self._matching[index + 1]]) or [[]]
+        named = next((i for i, token in enumerate(called) if token.text in self._kernels), None)
+        given = self._lists.get(rest[2][-1].text) if len(rest) > 2 and rest[2] else None
+        kernel = None if named is None else values.kernel(called[named:])
+        if kernel is None or given is None or len(self._found) >= MAX_LAUNCHES:
+            return
+        pointers = [[token for token in one if token.kind is TokenKind.NAME] for one in given]
+        self._found.append(
+            HostLaunch(
+                kernel=kernel.name,
+                template=kernel.template,
+                grid=values.size(rest[0]),
+                block=values.size(rest[1]),
+                shared=values.whole(rest[3]) if len(rest) > 3 else 0,
+                arguments=tuple(self._argument(names[-1:]) for names in pointers),
+                line=self._source.line(tokens[index].start),
             )
         )
 
