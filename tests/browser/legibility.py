@@ -33,7 +33,7 @@ from simulator.observers.hazards.findings import Hazard
 from tests.browser import app
 from ui.analysis.pairs import Pair, align
 from ui.analysis.scene_model import SceneModel, build_scene_model
-from ui.drawing.look import Look, Stage
+from ui.drawing.look import Level, Look, Stage, parse_held
 from ui.run.compute import load_kernel, load_launch
 from ui.run.side_by_side import side_names, side_views
 from ui.scene import scene
@@ -589,7 +589,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--height", type=int, default=CLASSROOM_HEIGHT, help="likewise")
     parser.add_argument("--presenting", action="store_true")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
-    parser.add_argument("--stage", choices=[*Stage])
+    parser.add_argument("--stage", choices=[*Stage, *Level])
     parser.add_argument("--steps", help="numbers from 1, such as 1,9,23; else one for each line")
     parser.add_argument("--most", type=int, default=12, help="how many steps, without --steps")
     parser.add_argument(
@@ -601,7 +601,7 @@ def main(arguments: Sequence[str]) -> int:
     except ValueError as error:
         parser.error(str(error))
     look = Look(
-        options.theme, Stage(options.stage) if options.stage else None,
+        options.theme, parse_held(options.stage) if options.stage else None,
         options.width, options.height, options.presenting,
     )  # fmt: skip
     steps = recorded.steps(options.most)

@@ -14,7 +14,7 @@ from tests.browser import legibility
 from tests.browser.legibility import FigurePage, Kind, Recorded, figure_page
 from tests.ui.own_kernels import OWN
 from ui.drawing.canvas import MONO
-from ui.drawing.look import Look, Stage
+from ui.drawing.look import Held, Level, Look, Stage
 from ui.view.presets import presets
 from ui.view.view_url import View, from_query
 
@@ -138,14 +138,12 @@ def test_a_scene_can_be_read(
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("stage", Stage)
+@pytest.mark.parametrize("stage", [*Stage, *Level])
 @pytest.mark.parametrize("look", ["classroom"])
 @pytest.mark.parametrize(
     "view", ["tiled", "tile of 32", "naive", "registers, four digits", "warptiles", "pipelined"]
 )
-def test_a_pinned_stage_can_be_read(
-    figures: FigurePage, view: str, look: str, stage: Stage
-) -> None:
+def test_what_is_held_can_be_read(figures: FigurePage, view: str, look: str, stage: Held) -> None:
     pinned = Look(
         stage=stage, width=LOOKS[look].width, height=LOOKS[look].height,
         presenting=LOOKS[look].presenting,

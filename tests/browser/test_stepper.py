@@ -130,7 +130,11 @@ def test_every_control_names_its_key(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     for button in page.locator(".stepper .bar button").all():
         title = button.get_attribute("title") or ""
-        assert re.search(r"\([A-Z?,.][^()]*\)", title), title
+        assert re.search(r"\([A-Z?,.+-][^()]*\)", title), title
+    for name, key in (("Presets", "E"), ("What if", "I"), ("Beside", "D"), ("More", "M")):
+        menu = page.get_by_role("button", name=name)
+        menu.hover()
+        expect(menu).to_have_attribute("title", re.compile(rf"\({key}\)$"))
 
 
 def test_the_toolbar_says_which_beat_it_is(visit: Open) -> None:

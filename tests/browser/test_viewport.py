@@ -137,8 +137,8 @@ def test_the_first_tab_leads_to_the_scene(visit: Open) -> None:
 @pytest.mark.deep
 def test_each_list_is_seen_whole_on_a_projector(visit: Open) -> None:
     page = ready(visit("/step", 1280, 720))
-    for name in ("Presets", "What if", "Beside", "More"):
-        page.get_by_role("button", name=name).click()
+    for name, key in (("Presets", "e"), ("What if", "i"), ("Beside", "d"), ("More", "m")):
+        page.keyboard.press(key)
         body = page.locator("[data-testid=stPopoverBody]")
         body.locator("button, input").first.wait_for()
         page.wait_for_function(
@@ -147,11 +147,12 @@ def test_each_list_is_seen_whole_on_a_projector(visit: Open) -> None:
         box = body.bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= 720, name
+        expect(page.get_by_role("button", name=name)).to_have_attribute("aria-expanded", "true")
         page.keyboard.press("Escape")
         expect(body).to_have_count(0)
 
 
-def test_the_pinned_stage_is_in_the_address(visit: Open) -> None:
+def test_what_is_held_is_in_the_address(visit: Open) -> None:
     page = ready(visit("/step?step=20&view=overview"))  # as links named another design once
     settled(page, view="", step="20")
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
@@ -163,5 +164,17 @@ def test_the_pinned_stage_is_in_the_address(visit: Open) -> None:
     settled(page, stage="", step="20")
     page.keyboard.press("s")
     settled(page, stage="product", step="20")  # which step 20 is shown on
+    for key in ("+", "-", "-"):  # the last is beyond what is drawn by then
+        page.keyboard.press(key)
+    settled(page, stage="grid", step="20")
+    expect(page.get_by_role("button", name="grid", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    page.locator(".stepper .picture").hover()
+    page.mouse.wheel(0, -100)  # scrolls, as ever
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    settled(page, stage="block", step="20")
     page.keyboard.press("ArrowDown")
     until(page, "Step 21 of")

@@ -7,6 +7,7 @@ import { STEP_KEYS, actionOf, numbers } from "../../ui/web/player/keys.js";
 import { Pages } from "../../ui/web/player/pages.js";
 import { Replay } from "../../ui/web/player/replay.js";
 import { MOVES, beatOf, clampStep, partAfter } from "../../ui/web/player/steps.js";
+import { Pinch, Wheel, levelBeside, nameOf } from "../../ui/web/player/zoom.js";
 
 const packed = (count) => ({
   steps: Array.from({ length: count }, (_, n) => [String(n), `Step ${n}`, n ? [] : [3, 0], [], []]),
@@ -58,7 +59,7 @@ test("a key has the action of its name, with Shift the inner loop's", () => {
     ["ArrowRight", false, "forward"], ["ArrowRight", true, "inner-forward"],
     ["ArrowLeft", true, "inner-back"], ["ArrowDown", false, "statement-forward"],
     ["ArrowUp", true, "statement-back"], ["Home", true, "first"], [" ", false, "play"],
-    ["B", true, "barrier"], [".", false, "part-forward"], ["x", false, undefined],
+    ["B", true, "barrier"], ["b", false, "barrier"], [">", true, "faster"], [".", false, "part-forward"], ["x", false, undefined],
   ]) assert.equal(actionOf({ key, shiftKey }, STEP_KEYS), action);
 });
 
@@ -191,4 +192,28 @@ test("a pointer clicks, and a finger swipes sideways", () => {
     const up = { pointerType, clientX: 100 + x, clientY: 100 + y };
     assert.equal(gestureOf(down, up), gesture, `${pointerType} by ${x}, ${y}`);
   }
+});
+
+test("one zooms from level to level, and not beyond the last", () => {
+  assert.deepEqual(["grid", "block", "warp"].map((one) => levelBeside(one, 1)),
+    ["block", "warp", "registers"]);
+  assert.deepEqual([levelBeside("registers", 1), levelBeside("grid", -1)], [null, null]);
+  assert.deepEqual(["registers", "warp", "banks"].map(nameOf), ["thread", "warp", "banks"]);
+});
+
+test("a wheel turns by one level, however far it goes at once", () => {
+  const wheel = new Wheel();
+  const turned = [[-3, 0], [-120, 100], [-120, 300], [120, 700], [0, 1200]].map(([by, at]) => (
+    wheel.turned(by, at)
+  ));
+  assert.deepEqual(turned, [1, 0, 0, -1, 0]);
+});
+
+test("two fingers pinch, and one does not", () => {
+  const pinch = new Pinch();
+  const fingers = (apart) => [{ clientX: 0, clientY: 0 }, { clientX: 0, clientY: apart }];
+  const moved = [100, 120, 130, 150, 165, 100].map((apart) => pinch.moved(fingers(apart)));
+  assert.deepEqual(moved, [0, 0, 1, 0, 1, -1]);
+  assert.equal(pinch.moved(fingers(0).slice(1)), 0);
+  assert.equal(pinch.moved(fingers(300)), 0, "another pinch begins");
 });

@@ -118,7 +118,8 @@ def five_steps() -> go.Figure:
             name=str(n), traces=list(traces),
             data=[go.Scatter(text=[text]) for text in traces.values()],
             layout={"title": {"text": f"<b>Step {n + 1} of 5</b> · <i>x &lt; y</i>"},
-                    "shapes": [{"path": path}], "meta": {"motions": [["light", n, 0, 1, 1, 0, 1]]}},
+                    "shapes": [{"path": path}],
+                    "meta": {"level": 1, "motions": [["light", n, 0, 1, 1, 0, 1]]}},
         )  # fmt: skip
 
     return go.Figure(
@@ -140,17 +141,17 @@ def five_steps() -> go.Figure:
 
 
 def frames_of(content: str) -> list[tuple[Any, ...]]:
-    """Each frame of a file, which are valid JSON: name, title, changed texts, shapes, motions."""
+    """Each frame of a file, valid JSON: name, title, changed texts, shapes, motions, level."""
     assert content.count(FIGURE) == 1
     figure, end = json.JSONDecoder().raw_decode(content, content.index(FIGURE) + len(FIGURE))
     assert content[end:].startswith(";")
     packed, shown, frames = figure["frames"], {}, []
-    for name, title, texts, shapes, motions in packed["steps"]:
+    for name, title, texts, shapes, motions, level in packed["steps"]:
         shown |= dict(zip(shapes[::2], shapes[1::2], strict=True))
         frames.append((
             name, title,
             {t: packed["texts"][n] for t, n in zip(texts[::2], texts[1::2], strict=True)},
-            [packed["shapes"][shown[i]] for i in range(len(shown))], motions,
+            [packed["shapes"][shown[i]] for i in range(len(shown))], motions, level,
         ))  # fmt: skip
     return frames
 
@@ -166,6 +167,7 @@ def test_a_file_is_written_frame_by_frame_and_holds_them_all() -> None:
             frame["name"], frame["layout"]["title"]["text"],
             {t: data["text"] for t, data in zip(frame["traces"], frame["data"], strict=True)},
             frame["layout"]["shapes"], frame["layout"]["meta"]["motions"],
+            frame["layout"]["meta"]["level"],
         )
         for frame in whole.to_dict()["frames"]
     ]  # fmt: skip
@@ -183,7 +185,11 @@ def test_a_long_recording_never_stands_in_memory_as_a_whole() -> None:
             "name": str(i),
             "data": [{"text": [chr(97 + i % 9) * letters]}],
             "traces": [0],
-            "layout": {"title": {"text": "Long"}, "shapes": [], "meta": {"motions": []}},
+            "layout": {
+                "title": {"text": "Long"},
+                "shapes": [],
+                "meta": {"level": 1, "motions": []},
+            },
         }
         for i in range(count)
     )

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from ui.drawing.canvas import Shape, Trace
 from ui.drawing.hit import Hit
-from ui.drawing.look import Stage
+from ui.drawing.look import Held, Stage
 from ui.drawing.motions import Motion
 
 
@@ -84,6 +84,7 @@ class Sheet(Protocol[Shown]):
     tall: bool  # whether it is fitted to its room's width alone
     has_places: bool  # whether global memory and the chip have a place each, if there is room
     warps: int  # how many have a row at the foot of the chip
+    near: Rectangle  # around the stage, of two scenes around both
 
     @property
     def panels(self) -> Sequence[Panel[Shown]]:
@@ -97,3 +98,6 @@ class Sheet(Protocol[Shown]):
 
     def stage_of(self, step: Shown) -> Stage:
         """The stage that a step is shown on; of two scenes the left one's."""
+
+    def level_of(self, step: Shown) -> Held:
+        """The one of LEVELS that a step is seen at; of two scenes the left one's."""

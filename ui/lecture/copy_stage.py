@@ -29,7 +29,7 @@ from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
 from ui.lecture.board import sums_of_threads
 from ui.lecture.cells import Cells, number_size, number_width, window_start
 from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, fit
+from ui.lecture.letters import Letters, fit, text_width
 from ui.lecture.stages import Stages
 from ui.lecture.window import Content, Window, Windows, chosen
 
@@ -309,6 +309,8 @@ class CopyStage:
         count = request.moved_sectors
         sectors = f"{count} sector" + ("s" if count != 1 else "")
         title = f"<b>Warp {request.warp}</b> {verb} {sectors}"
+        if text_width(f"Warp {request.warp} {verb} {sectors}", letters.name) > self._sectors.width:
+            title = f"<b>{sectors}</b>"
         useful, moved = request.useful_bytes, request.fetched_bytes
         of = "of " if is_load else "into "
         wordings = (

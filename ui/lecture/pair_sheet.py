@@ -10,11 +10,11 @@ from ui.analysis.pairs import Pair, differing_lines
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
-from ui.drawing.look import Look, Stage
+from ui.drawing.look import Held, Look, Stage
 from ui.drawing.motions import Motion
 from ui.drawing.palette import PALETTES, Palette
 from ui.drawing.paths import box
-from ui.drawing.sheet import Heading, Panel
+from ui.drawing.sheet import Heading, Panel, Rectangle
 from ui.lecture.arrays import ArrayReader
 from ui.lecture.board import Boards
 from ui.lecture.counts import CountsPanel
@@ -22,7 +22,15 @@ from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import Letters, letters_for_pair, text_width
 from ui.lecture.pair_layout import PairAreas, areas_for_pair
 from ui.lecture.sentences.sentence import SentencePanel
-from ui.lecture.sheet import OnStage, fit_title, global_memory_panels, place_words, stage_panels
+from ui.lecture.sheet import (
+    OnStage,
+    fit_title,
+    global_memory_panels,
+    place_words,
+    shows_board,
+    stage_panels,
+    zoom_words,
+)
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages
 from ui.lecture.timeline import PairTimeline
@@ -193,10 +201,18 @@ class PairSheet:
         self.heading = Heading(*areas.heading, self.letters.heading)
         self.timeline = areas.timeline
         self.tall, self.has_places, self.warps = areas.tall, False, 0
+        left, right = (one.stage for one in areas.sides)
+        self.near = Rectangle(left.left, left.top, right.right, right.bottom)
+        self._held = look.stage
 
     def stage_of(self, step: Pair) -> Stage:
         """The stage that the left step is shown on."""
         return self._stages.of(step.sides[0])
+
+    def level_of(self, step: Pair) -> Held:
+        """The one of LEVELS that the left step is seen at."""
+        left = step.sides[0]
+        return self._stages.level_of(left, shows_board(self._on_stage[0], left))
 
     def motions(self, step: Pair) -> list[Motion]:
         """What moves on both stages when the pair is played; nothing on the side that waits."""
@@ -212,5 +228,6 @@ class PairSheet:
         """The pair's number, and where the left side is, as much as has room."""
         number = f"Step {step.number + 1} of {self._count}"
         if self.areas.tall:
-            return f"<b>{number}</b>"
-        return self._headings.title(step, 0, [number], self.areas.headings[0].width)
+            return " · ".join([f"<b>{number}</b>", *zoom_words(self._held)])
+        before = [number, *zoom_words(self._held)]
+        return self._headings.title(step, 0, before, self.areas.headings[0].width)

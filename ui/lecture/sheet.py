@@ -22,7 +22,7 @@ from ui.analysis.scene_model import (
 )
 from ui.drawing.canvas import SPACE, Shape, Trace
 from ui.drawing.hit import Hit
-from ui.drawing.look import Look, Stage
+from ui.drawing.look import Held, Level, Look, Stage
 from ui.drawing.motions import Motion
 from ui.drawing.palette import PALETTES, Palette
 from ui.drawing.sheet import Heading, Panel
@@ -52,6 +52,8 @@ from ui.lecture.window import Windows
 
 # What the board of a product is shown at, where global memory has a place of its own.
 BOARD_STAGES = (Stage.PRODUCT, Stage.COPY, Stage.STORE, Stage.REGISTERS)
+# What needs no rows of warps under it, where it is held.
+WITHOUT_WARPS = (Stage.THREADS, Stage.GRID, Level.WARP)
 
 
 class StagePanel(Protocol):
@@ -137,15 +139,18 @@ class OnStage:
 
 def _board_rule(
     model: SceneModel, areas: Areas, reader: ArrayReader, boards: Boards, stages: Stages,
-    pinned: Stage | None,
+    held: Held | None,
 ) -> Callable[[Step], bool]:  # fmt: skip
     """At which steps the board of the nearest product stays on the chip.
 
-    Not where a stage is pinned, nor where the values of a run without the fault are shown, nor at a
-    barrier to which threads never come: where they are is told in words.
+    Not where anything but the block is held, nor where the values of a run without the fault are
+    shown, nor at a barrier to which threads never come: where they are is told in words.
     """
     product = model.product
-    if product is None or areas.far is None or pinned is not None or not any(True for _ in boards):
+    if (
+        product is None or areas.far is None or held not in (None, Level.BLOCK)
+        or not any(True for _ in boards)
+    ):  # fmt: skip
         return lambda _: False
     result = ArrayName(product.C, MemorySpace.GLOBAL)
 
@@ -170,14 +175,14 @@ def _board_rule(
 
 def stage_panels(
     model: SceneModel, palette: Palette, letters: Letters, areas: Areas, reader: ArrayReader,
-    boards: Boards, stages: Stages, pinned: Stage | None,
+    boards: Boards, stages: Stages, held: Held | None,
 ) -> list[OnStage]:  # fmt: skip
-    """Every stage of a recording, of which one is shown at each step: the pinned one, if any.
+    """Every stage of a recording, of which one is shown at each step.
 
     Without a product there are no matrices' maps: the arrays stand in the place of both.
     """
     with_maps = areas
-    with_board = _board_rule(model, areas, reader, boards, stages, pinned)
+    with_board = _board_rule(model, areas, reader, boards, stages, held)
     if model.product is None:
         corner = replace(areas.corner, right=areas.stage.left - 1.5 * letters.name)
         areas = replace(areas, corner=corner)
@@ -216,16 +221,16 @@ def stage_panels(
         *(
             # Only where it is used: other figures need not carry it.
             [OnStage(stages, (Stage.TENSOR,), TensorStage(model, palette, letters, with_maps))]
-            if pinned is Stage.TENSOR or has_tensor_core(model.recording) else []
+            if held is Stage.TENSOR or has_tensor_core(model.recording) else []
         ),
         *(
-            # Only pinned: other figures need not carry it, nor the costs.
+            # Only held: other figures need not carry it, nor the costs.
             [OnStage(stages, (Stage.GRID,), GridStage(model, palette, letters, with_maps))]
-            if pinned is Stage.GRID else []
+            if held is Stage.GRID else []
         ),
         *(
             [OnStage(stages, (Stage.COSTS,), CostsStage(model, palette, letters, areas))]
-            if pinned is Stage.COSTS else []
+            if held is Stage.COSTS else []
         ),
     ]  # fmt: skip
 
@@ -270,7 +275,7 @@ class LectureSheet:
         self.has_places = model.product is not None and not (
             look.presenting and has_tensor_core(model.recording)
         )
-        self.warps = 0 if look.stage in (Stage.THREADS, Stage.GRID) else _warps_at_barriers(model)
+        self.warps = 0 if look.stage in WITHOUT_WARPS else _warps_at_barriers(model)
         self.areas: LectureAreas = areas_for(look, self.has_places, self.warps)
         letters, areas = self.letters, self.areas
         reader = ArrayReader(model)
@@ -297,10 +302,16 @@ class LectureSheet:
         self.heading = Heading(*areas.heading, letters.heading)
         self.timeline = areas.timeline
         self.tall = areas.tall
+        self.near = areas.chip or areas.stage
+        self._held, self._on_stage = look.stage, on_stage
 
     def stage_of(self, step: Step) -> Stage:
         """The stage that a step is shown on."""
         return self._stages.of(step)
+
+    def level_of(self, step: Step) -> Held:
+        """The one of LEVELS that a step is seen at."""
+        return self._stages.level_of(step, shows_board(self._on_stage, step))
 
     def motions(self, step: Step) -> list[Motion]:
         """What moves when the step is played."""
@@ -314,7 +325,7 @@ class LectureSheet:
         """Where we are: step, tile, k, line, hazards; as much as has room."""
         model = self._model
         texts = [f"Step {step.number + 1} of {len(model.recording.steps)}"]
-        texts += place_words(model, step)
+        texts += [*zoom_words(self._held), *place_words(model, step)]
         room = self.areas.width - 2 * self.areas.heading[0]
         if not self.areas.tall:
             room -= self._key_width
@@ -322,8 +333,8 @@ class LectureSheet:
 
 
 def _kept_lines(model: SceneModel, look: Look) -> frozenset[int]:
-    """Where the banks are pinned, the declarations of shared arrays: a padded row is seen there."""
-    if look.stage is not Stage.BANKS:
+    """Where the banks are held, the declarations of shared arrays: a padded row is seen there."""
+    if look.stage not in (Stage.BANKS, Level.WARP):
         return frozenset()
     return frozenset(array.span.line for array in model.recording.shared)
 
@@ -341,6 +352,16 @@ def fit_title(texts: list[str], size: float, room: float) -> str:
     while text_width(" · ".join(shown), size) > room and len(shown) > 1:
         shown.pop()
     return " · ".join([f"<b>{shown[0]}</b>", *shown[1:]])
+
+
+def zoom_words(held: Held | None) -> list[str]:
+    """What is held, in the title: the stage does not follow the step then."""
+    return [] if held is None else [f"zoom: {held}"]
+
+
+def shows_board(on_stage: Sequence[OnStage], step: Step) -> bool:
+    """Whether one of some stages is a product's board, and is shown at a step."""
+    return any(isinstance(one.panel, ProductStage) and one.is_shown(step) for one in on_stage)
 
 
 def place_words(model: SceneModel, step: Step) -> list[str]:

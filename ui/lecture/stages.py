@@ -1,7 +1,8 @@
-"""Which stage each step is shown on."""
+"""Which stage each step is shown on, and at which level it is seen."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import assert_never
 
 from simulator import Step
@@ -11,17 +12,23 @@ from simulator.machine.observer import AccessKind, StepKind
 from simulator.recording.requests import Request, requests
 from ui.analysis.products import multiplication
 from ui.analysis.scene_model import SceneModel, outer_iteration
-from ui.drawing.look import Stage
+from ui.drawing.look import LEVELS, Held, Level, Stage
 from ui.lecture.board import Boards
 
+LEVEL_OF: dict[Stage, Held] = {
+    Stage.GRID: Stage.GRID, Stage.COSTS: Stage.GRID,
+    Stage.COPY: Level.BLOCK, Stage.PRODUCT: Level.BLOCK, Stage.STORE: Level.BLOCK,
+    Stage.THREADS: Level.WARP, Stage.BANKS: Level.WARP, Stage.TENSOR: Level.WARP,
+    Stage.REGISTERS: Stage.REGISTERS,
+}  # fmt: skip
 MANY_SECTORS = 8  # of 32 bytes; a warp's 32 neighbouring floats are in 4
 
 
 class Stages:
-    """The stage of each step: what it is about, or the one that is pinned."""
+    """The stage of each step: what it is about, or what is held has for it."""
 
-    def __init__(self, model: SceneModel, boards: Boards, pinned: Stage | None) -> None:
-        self._model, self._boards, self._pinned = model, boards, pinned
+    def __init__(self, model: SceneModel, boards: Boards, held: Held | None) -> None:
+        self._model, self._boards, self._held = model, boards, held
         self._requests: dict[int, tuple[Request, ...]] = {}
         self._shown: dict[int, tuple[Stage, Step]] = {}
 
@@ -32,10 +39,16 @@ class Stages:
     def subject(self, step: Step) -> Step:
         """The step whose accesses the stage shows.
 
-        It is another than the step itself where that only counts a loop, or where a stage is pinned
-        that the step has nothing for.
+        It is another than the step itself where that only counts a loop, or where something is
+        held that the step has nothing for.
         """
         return self._stage_and_subject(step)[1]
+
+    def level_of(self, step: Step, is_on_board: bool) -> Held:
+        """The one of LEVELS that a step is seen at; whether the board of a product is shown."""
+        if self._held in LEVELS:
+            return self._held
+        return Level.BLOCK if is_on_board else LEVEL_OF[self.of(step)]
 
     def requests(self, step: Step) -> tuple[Request, ...]:
         """What the focused thread's warp requests of memory at a step."""
@@ -51,8 +64,46 @@ class Stages:
         return self._shown[step.number]
 
     def _choose(self, step: Step) -> tuple[Stage, Step]:
-        if self._pinned is not None:
-            return self._pinned, self._nearest_for(self._pinned, step)
+        match self._held:
+            case None:
+                return self._follow(step)
+            case Level.BLOCK:
+                return self._of_block(step)
+            case Level.WARP:
+                return self._of_warp(step)
+            case Stage() as stage:
+                return stage, self._nearest(step, lambda one: self._has_content(stage, one)) or step
+            case _:
+                assert_never(self._held)
+
+    def _of_block(self, step: Step) -> tuple[Stage, Step]:
+        """What the whole block does at a step, and no warp's banks, bits or registers."""
+        stage, subject = self._follow(step)
+        if LEVEL_OF[stage] is Level.BLOCK or stage is Stage.THREADS:
+            return stage, subject
+        if self._boards.is_product(subject) or (stage is Stage.REGISTERS and any(self._boards)):
+            return Stage.PRODUCT, subject
+        copies = self._nearest(step, lambda one: self._has_content(Stage.COPY, one))
+        return Stage.COPY, copies or step
+
+    def _of_warp(self, step: Step) -> tuple[Stage, Step]:
+        """What the lanes of a warp do at a step, or at the nearest one that has something of it."""
+        subject = self._nearest(step, lambda one: self._of_lanes(one) is not None)
+        stage = None if subject is None else self._of_lanes(subject)
+        return (Stage.THREADS, step) if stage is None or subject is None else (stage, subject)
+
+    def _of_lanes(self, step: Step) -> Stage | None:
+        """Where a step's lanes wait, multiply together or reach for memory; None if they do not."""
+        stage = self._of_accesses(step)
+        if stage in (Stage.THREADS, Stage.TENSOR, Stage.BANKS):
+            return stage
+        spaces = {access.space for access in step.accesses}
+        if spaces & {MemorySpace.GLOBAL, MemorySpace.CONSTANT}:
+            return Stage.COPY
+        return Stage.BANKS if MemorySpace.SHARED in spaces else None
+
+    def _follow(self, step: Step) -> tuple[Stage, Step]:
+        """What a step is about."""
         stage = self._of_accesses(step)
         if stage is not None:
             return stage, step
@@ -98,14 +149,14 @@ class Stages:
             case _:
                 assert_never(stage)
 
-    def _nearest_for(self, stage: Stage, step: Step) -> Step:
-        """The step itself, or the latest before it, or the next, that a stage can show."""
+    def _nearest(self, step: Step, is_meant: Callable[[Step], bool]) -> Step | None:
+        """The step itself, or the latest before it, or the next, that is meant; None if none is."""
         steps = self._model.recording.steps
         for numbers in (range(step.number, -1, -1), range(step.number + 1, len(steps))):
             for number in numbers:
-                if self._has_content(stage, steps[number]):
+                if is_meant(steps[number]):
                     return steps[number]
-        return step
+        return None
 
     def _is_loop_control(self, step: Step) -> bool:
         """Whether a step only counts a loop other than the outermost."""

@@ -27,7 +27,8 @@ class FramePacker:
     def pack(self, frame: Mapping[str, Any]) -> list[Any]:
         """Pack a frame: name, title, trace and text by turns, shape and attributes by turns.
 
-        Texts and attributes are numbers of the tables. What moves stands behind them, as it is.
+        Texts and attributes are numbers of the tables. What moves stands behind them, as it is, and
+        the level.
         """
         texts = []
         for trace, data in zip(frame["traces"], frame["data"], strict=True):
@@ -45,7 +46,9 @@ class FramePacker:
             self._shown[i] = shape, number
             if number != shown:
                 shapes += [i, number]
-        return [frame["name"], layout["title"]["text"], texts, shapes, layout["meta"]["motions"]]
+        meta = layout["meta"]
+        title = layout["title"]["text"]
+        return [frame["name"], title, texts, shapes, meta["motions"], meta["level"]]
 
     def tables(self) -> tuple[str, str]:
         """The lists of texts, and the shapes' attributes, each a JSON array by number."""

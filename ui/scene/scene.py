@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Generic, TypeVar
 
 import plotly.graph_objects as go
@@ -15,7 +15,7 @@ from ui.analysis.pairs import Pair
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace
 from ui.drawing.hit import Hit
-from ui.drawing.look import Look, Stage
+from ui.drawing.look import LEVELS, Look, Stage
 from ui.drawing.palette import PALETTES, Palette
 from ui.drawing.sheet import Numbered, Sheet
 from ui.lecture.pair_sheet import PairSheet
@@ -67,7 +67,8 @@ class Drawing(Generic[One]):
     Each step has a frame, named by the step's number from 0, with the step's title, changed shapes
     and changed traces. The first frame has everything that may change. layout.meta's "first" is the
     number of the first frame's step, its "timeline" the pixels that the timeline of all steps
-    covers, its "moving" the colours of what moves. A frame's own meta has the "motions" of its
+    covers, its "near" those around the stage, its "moving" the colours of what moves. A frame's
+    own meta has the "level" that its step is seen at, an index of LEVELS, and the "motions" of its
     step, each as ui.drawing.motions sends it.
     """
 
@@ -121,12 +122,10 @@ class Drawing(Generic[One]):
     def _first_picture(self, first: One) -> dict[str, Any]:
         """Draw a step: "data" and "layout"."""
         layout = _layout(self.sheet, self.palette, self.sheet.title(first), self.shapes(first))
-        area = self.sheet.timeline
         meta = {
             "first": first.number,
-            "timeline": {
-                "left": area.left, "right": area.right, "top": area.top, "bottom": area.bottom,
-            },
+            "timeline": asdict(self.sheet.timeline),
+            "near": asdict(self.sheet.near),
             "tall": self.sheet.tall,
             "places": self.sheet.has_places,
             "warps": self.sheet.warps,
@@ -158,7 +157,10 @@ class Drawing(Generic[One]):
                 "traces": [offset + i for i in changed],
                 "layout": {
                     "title": {"text": self.sheet.title(step)},
-                    "meta": {"motions": [one.plain() for one in self.sheet.motions(step)]},
+                    "meta": {
+                        "level": LEVELS.index(self.sheet.level_of(step)),
+                        "motions": [one.plain() for one in self.sheet.motions(step)],
+                    },
                     "shapes": [
                         {
                             key: shape[key]

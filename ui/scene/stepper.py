@@ -62,7 +62,8 @@ class Click:
 class Choice:
     """A key since the last run that is for Python."""
 
-    name: str  # "stage" pins the one that is shown, or none any more; "hazard" goes to it
+    # "stage" holds the one that is shown, or lets go; "hazard" goes to it; one of LEVELS is held.
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from simulator import LaunchError, SourceError, catalogue
 from simulator.broken_file import Broken
 from simulator.catalogue import Entry
 from simulator.launch import Dim3
-from ui.drawing.look import Stage
+from ui.drawing.look import Held, Level, Stage, parse_held
 from ui.glossary.component import draw_glossary
 from ui.glossary.small_kernels import is_small
 from ui.run.broken_section import list_broken
@@ -49,10 +49,10 @@ SCHEDULE_NAMES = {
 }  # fmt: skip
 INPUT_NAMES = {"random": "Random digits", "counting": "1, 2, 3, …", "fractions": "Random fractions"}
 STAGE_NAMES = {
-    "": "Follows the step", Stage.COPY: "Copy", Stage.PRODUCT: "Product",
-    Stage.BANKS: "Banks", Stage.THREADS: "Threads", Stage.REGISTERS: "Registers",
-    Stage.STORE: "Store into C", Stage.TENSOR: "Tensor core", Stage.GRID: "Grid of blocks",
-    Stage.COSTS: "Costs",
+    "": "Follows the step", Stage.GRID: "Grid of blocks", Level.BLOCK: "Block",
+    Level.WARP: "Warp", Stage.REGISTERS: "Registers", Stage.COPY: "Copy",
+    Stage.PRODUCT: "Product", Stage.STORE: "Store into C", Stage.BANKS: "Banks",
+    Stage.THREADS: "Threads", Stage.TENSOR: "Tensor core", Stage.COSTS: "Costs",
 }  # fmt: skip
 WRITE_PAGE = "ui/pages/write.py"
 NOTHING = "None"
@@ -340,18 +340,19 @@ def draw_settings(previous: View) -> View:
     return replace(draw_focus(sized, grid, block), inputs=inputs, stage=stage)
 
 
-def draw_stage(previous: View) -> Stage | None:
-    """Draw the choice of the stage that is pinned; return it, or None where it follows the step.
+def draw_stage(previous: View) -> Held | None:
+    """Draw the choice of what is held; return it, or None where the stage follows the step.
 
     A key changes it too, and then it is another control.
     """
-    pinned = previous.stage or ""
+    held = previous.stage or ""
     chosen = st.selectbox(
-        "The chip shows", list(STAGE_NAMES), list(STAGE_NAMES).index(pinned),
-        format_func=STAGE_NAMES.__getitem__, key=control_key(f"stage {pinned}"),
-        help="S pins what it shows now, or lets it follow the step again.",
+        "The chip shows", list(STAGE_NAMES), list(STAGE_NAMES).index(held),
+        format_func=STAGE_NAMES.__getitem__, key=control_key(f"stage {held}"),
+        help="+ and - zoom from the grid over block and warp to a thread's registers, and hold it "
+        "there. S holds what it shows now, or lets it follow the step again.",
     )  # fmt: skip
-    return Stage(chosen) if chosen else None
+    return parse_held(chosen) if chosen else None
 
 
 def draw_own_settings(previous: View) -> View:

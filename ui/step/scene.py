@@ -9,6 +9,7 @@ import streamlit as st
 
 from simulator import LaunchError, SourceError
 from simulator.broken_file import BrokenFileError, log
+from ui.drawing.look import LEVELS, parse_held
 from ui.jobs.workers import WorkerLostError
 from ui.run.cache import answers, load_picture
 from ui.run.compute import Opened, draw_frames, figure_id, figure_key, find_stage, scene_title
@@ -76,6 +77,8 @@ def draw_scene_of(opened: Opened) -> None:
         open_displayed_hazard()
     elif reported.choice is not None and reported.choice.name == "stage":
         store_view(toggle_stage(state.view))
+    elif reported.choice is not None and reported.choice.name in LEVELS:
+        store_view(replace(state.view, stage=parse_held(reported.choice.name)))
     view = state.view
     look = state.look(view)
     identifier, sides = figure_id(view, look), opened.sides
@@ -105,7 +108,7 @@ def draw_scene_of(opened: Opened) -> None:
 
 
 def toggle_stage(view: View) -> View:
-    """The view with the stage pinned that its step is shown on, or none where one is pinned."""
+    """The view held at the stage that its step is shown on, or let go where it is held."""
     if view.stage is not None:
         return replace(view, stage=None)
     shown = replace(figure_key(view), step=view.step)

@@ -15,7 +15,7 @@ from simulator.language.errors import list_names
 from simulator.launch import MAX_THREADS, Dim3
 from simulator.machine.schedule import Schedule
 from simulator.verdict.form import UserKernel
-from ui.drawing.look import Stage
+from ui.drawing.look import Held, Level, Stage, parse_held
 from ui.view import own_link
 from ui.view.what_if import SWITCHES, applicable_edits
 
@@ -34,7 +34,7 @@ OWN_PARAMETERS = (
 )  # fmt: skip
 FORMER_PARAMETERS = ("view",)  # of older links; they are ignored, with no notice
 OWN = "own"  # a comparison's kernel: the visitor's own once more
-FOLLOWS = "follows"  # the parameter "stage" where none is pinned
+FOLLOWS = "follows"  # the parameter "stage" where none is held
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 MAX_VALUE_LENGTH = 400  # characters of a value that are read
 LARGEST_NUMBER = 10**9  # larger numbers are read as this number
@@ -73,7 +73,7 @@ class View:
     step: int = 0  # from 0
     schedule: Schedule = Schedule.LOCKSTEP
     inputs: str = "random"  # of INPUTS
-    stage: Stage | None = None  # the lecture's stage that is pinned; None follows the step
+    stage: Held | None = None  # the lecture's stage or level that is held; None follows the step
     # The parameter "with". Steps are then pairs of steps of both scenes, in lockstep.
     comparison: ComparedScene | None = None
     # A visitor's own kernel in the place of the catalogue's; then kernel, M, N, K, defines and
@@ -263,7 +263,7 @@ def parse_view(query: Mapping[str, str]) -> View:
 
 def _parse_shown(parser: QueryParser, usual_step: int) -> View:
     """Parse what a view of any kernel has: block, thread, step, order of warps, stage."""
-    stage = parser.parse_word("stage", (*Stage, FOLLOWS), FOLLOWS)
+    stage = parser.parse_word("stage", (*Stage, *Level, FOLLOWS), FOLLOWS)
     step = parser.parse_integer("step", usual_step)
     if step < 1:
         parser.notices.append(BEFORE_FIRST)
@@ -272,7 +272,7 @@ def _parse_shown(parser: QueryParser, usual_step: int) -> View:
         thread=(parser.parse_integer("tx", 0), parser.parse_integer("ty", 0)),
         step=max(step, 1) - 1,
         schedule=Schedule(parser.parse_word("schedule", SCHEDULES, DEFAULT.schedule)),
-        stage=None if stage == FOLLOWS else Stage(stage),
+        stage=None if stage == FOLLOWS else parse_held(stage),
     )
 
 

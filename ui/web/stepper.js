@@ -1,6 +1,7 @@
 // The component of the Step page: a player that tells Python of its step, its room and of clicks.
 import { OPEN, TYPED } from "./player/keyboard.js";
 import { Player } from "./player/player.js";
+import { Pinch, Wheel, levelBeside } from "./player/zoom.js";
 
 const PAUSE_MS = 450; // after the last step, before Python hears of it
 const SPACING_MS = 1000; // between two reports of steps: a hundred visitors may step at once
@@ -9,8 +10,17 @@ const RESIZED_MS = 250; // after the window's last change, before Python hears o
 const GRID = [40, 20]; // pixels; a room is told in whole ones, so that a class shares figures
 const PHONE = 640; // pixels of width; a narrower page scrolls, and its room is the whole window
 const PHONE_GRID = [10, 20];
+// The page's menus as ui/step/controls.py names them, and their tooltips: Streamlit's own would cover
+// what a menu opens.
+const MENUS = {
+  presets: "Views that are ready to open (E)",
+  what_if: "Change the kernel, and see what happens (I)",
+  beside: "A second scene, in lockstep (D)",
+  more: "Sizes, block and thread, zoom, files, words (M)",
+};
 const COOKIE = "tilewise_room";
 const BANNER = ".st-key-sentence:has(.hazard)";
+const ZOOMED_MS = 3000; // after a key that zooms, within which its picture has come
 const DRAWN = "tilewise:frames"; // the event that brings frames of another page
 
 let latest = null; // the player that was made last
@@ -28,6 +38,8 @@ function mount(parent) {
     component: null, header: null, reporting: null, reported: -SPACING_MS, measuring: null,
     flushed: -FOLLOWED_MS,
     room: null, // that Python knows
+    zoomed: null, // the level that was asked for and is not drawn yet
+    zooming: null,
     settling: false, // whether the window is on its way to or from the whole screen
     isLeft: false, // whether another page is on its way
   };
@@ -182,6 +194,53 @@ function mount(parent) {
     tell("setTriggerValue", "chosen", { name });
   }
 
+  // Zoom a level nearer (1) or further away (-1), and hold it there. The next key goes on from there,
+  // also while the picture is on its way.
+  function zoom(by) {
+    const level = by ? levelBeside(app.zoomed ?? player.level, by) : null;
+    if (level === null) return;
+    zoomTo(level);
+    choose(level);
+  }
+
+  function zoomTo(level) {
+    clearTimeout(app.zooming);
+    app.zoomed = level;
+    app.zooming = level && setTimeout(() => zoomTo(null), ZOOMED_MS);
+  }
+
+  // A wheel scrolls the page, but where the scene is all there is; a pinch comes as one with Ctrl.
+  const wheel = new Wheel();
+  function turned(event) {
+    if (!event.ctrlKey && !presentation.on) return;
+    event.preventDefault();
+    zoom(wheel.turned(event.deltaY, event.timeStamp));
+  }
+
+  const pinch = new Pinch();
+  function touched(event) {
+    if (event.touches.length > 1 && event.cancelable) event.preventDefault();
+    zoom(pinch.moved(event.touches));
+  }
+
+  const menuButton = (name) => `.st-key-controls [class*=st-key-popover-${name}] button`;
+
+  // Streamlit puts a menu's button there anew, which gets its tooltip as a pointer comes to it.
+  function explainMenu({ target }) {
+    for (const [name, title] of Object.entries(MENUS)) {
+      const button = target.closest?.(menuButton(name));
+      if (button) button.title = title;
+    }
+  }
+
+  // A menu of the page; in a presentation it would open under the scene.
+  function openMenu(name) {
+    const button = document.querySelector(menuButton(name));
+    if (!button || presentation.on) return;
+    button.focus();
+    button.click();
+  }
+
   // The buttons of pictures stand among the page's files; Python has nothing to do for them.
   function savePicture(event) {
     const button = event.target.closest?.("[class*=st-key-picture_] button");
@@ -203,20 +262,29 @@ function mount(parent) {
       tell("setTriggerValue", "clicked", { x: Math.round(x), y: Math.round(y), step });
     },
     drawn: () => {
+      if (player.scene.address.stage === app.zoomed) zoomTo(null);
       root.dataset.address = JSON.stringify(player.scene.address);
       writeStep();
     },
     actions: {
       present: () => present(!presentation.on),
       leave: () => presentation.on && present(false),
-      stage: () => choose("stage"),
+      stage: () => {
+        zoomTo(null);
+        choose("stage");
+      },
+      nearer: () => zoom(1),
+      further: () => zoom(-1),
+      ...Object.fromEntries(Object.keys(MENUS).map((name) => [name, () => openMenu(name)])),
       hazard: () => {
         player.replay.forget();
         choose("hazard");
       },
     },
-    keys: { p: "present", P: "present", Escape: "leave", s: "stage", S: "stage", w: "hazard",
-      W: "hazard" },
+    keys: {
+      p: "present", Escape: "leave", s: "stage", "+": "nearer", "=": "nearer", "-": "further",
+      w: "hazard", e: "presets", i: "what_if", d: "beside", m: "more",
+    },
   });
   showPresentation();
   if (latest) player.replay.takeOver(latest.handOver());
@@ -256,6 +324,11 @@ function mount(parent) {
   const { signal } = closing;
   watcher.observe(root);
   document.addEventListener(DRAWN, take, { signal });
+  player.picture.addEventListener("wheel", turned, { signal, passive: false });
+  for (const name of ["touchstart", "touchmove", "touchend", "touchcancel"]) {
+    player.picture.addEventListener(name, touched, { signal, passive: false });
+  }
+  document.addEventListener("pointerover", explainMenu, { signal });
   document.addEventListener("click", unfold, { signal });
   document.addEventListener("pointerdown", flush, { signal, capture: true });
   document.addEventListener("pointerdown", closePopover, { signal, capture: true });
@@ -310,6 +383,7 @@ function mount(parent) {
   app.close = () => {
     clearTimeout(app.reporting);
     clearTimeout(app.measuring);
+    clearTimeout(app.zooming);
     player.close();
     watcher.disconnect();
     skip.remove();

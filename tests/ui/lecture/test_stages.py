@@ -9,7 +9,7 @@ import pytest
 from simulator.language.tree import Declare, Loop
 from simulator.machine.observer import StepKind
 from tests.ui.lecture.lectures import Lecture, of_query
-from ui.drawing.look import Stage
+from ui.drawing.look import Held, Level, Look, Stage
 from ui.lecture.arrays import ArrayReader
 from ui.lecture.board import Boards
 from ui.lecture.stages import Stages
@@ -22,8 +22,8 @@ PIPELINED = {"kernel": "pipelined"}
 WARPTILES = {"kernel": "warptiles"}
 
 
-def stages(lecture: Lecture, pinned: Stage | None = None) -> Stages:
-    return Stages(lecture.model, Boards(lecture.model, ArrayReader(lecture.model)), pinned)
+def stages(lecture: Lecture, held: Held | None = None) -> Stages:
+    return Stages(lecture.model, Boards(lecture.model, ArrayReader(lecture.model)), held)
 
 
 # View, part of a line, and the stage of the steps that run it (the tests and advances of its loop
@@ -185,11 +185,60 @@ def test_a_pinned_stage_shows_the_nearest_step_that_has_something_for_it(
     assert {n: found.subject(lecture.steps[n]).number for n in subjects} == subjects
 
 
+# Of the tiled kernel as above, of the others by part of a line.
+@pytest.mark.parametrize(
+    ("query", "level", "line", "stage", "subject"),
+    [
+        (TILED, Level.BLOCK, "float acc", Stage.PRODUCT, "float acc"),  # on the board that follows
+        (TILED, Level.BLOCK, "As[ty][tx] =", Stage.COPY, "As[ty][tx] ="),
+        (TILED, Level.BLOCK, "__syncthreads", Stage.THREADS, "__syncthreads"),
+        (TILED, Level.BLOCK, "acc +=", Stage.PRODUCT, "acc +="),
+        (TILED, Level.BLOCK, "C[row * N + col] =", Stage.STORE, "C[row * N + col] ="),
+        (TRANSPOSED, Level.BLOCK, "acc +=", Stage.PRODUCT, "acc +="),
+        (TRANSPOSED, Level.BLOCK, "Bs[tx][ty] =", Stage.COPY, "Bs[tx][ty] ="),
+        (TILED, Level.WARP, "float acc", Stage.COPY, "As[ty][tx] ="),  # the first that has lanes
+        (TILED, Level.WARP, "As[ty][tx] =", Stage.COPY, "As[ty][tx] ="),
+        (TILED, Level.WARP, "__syncthreads", Stage.THREADS, "__syncthreads"),
+        (TILED, Level.WARP, "acc +=", Stage.BANKS, "acc +="),
+        (NAIVE, Level.WARP, "acc +=", Stage.COPY, "acc +="),
+        (TRANSPOSED, Level.WARP, "Bs[tx][ty] =", Stage.BANKS, "Bs[tx][ty] ="),
+    ],
+)
+def test_a_level_that_is_held_shows_of_each_step_what_is_on_it(
+    query: dict[str, Any], level: Level, line: str, stage: Stage, subject: str
+) -> None:
+    lecture = of_query(**query)
+    found = stages(lecture, level)
+    steps = [s for s in lecture.steps_of(line) if s.kind in (StepKind.RUN, StepKind.BARRIER)]
+    assert steps
+    assert {found.of(step) for step in steps} == {stage}
+    assert all(subject in lecture.line(found.subject(step)) for step in steps)
+
+
+def test_a_step_is_seen_at_its_level() -> None:
+    held: Held | None
+    for query, held, line, level in (
+        (TILED, None, "float acc", Level.BLOCK),  # the board stays while a register is set
+        (TILED, None, "__syncthreads", Level.BLOCK),  # likewise, above the gate
+        (TILED, Stage.REGISTERS, "acc +=", Stage.REGISTERS),
+        (TILED, Stage.GRID, "acc +=", Stage.GRID),
+        (TILED, Stage.COSTS, "acc +=", Stage.GRID),
+        (TILED, Stage.THREADS, "acc +=", Level.WARP),
+        (TRANSPOSED, None, "acc +=", Level.WARP),
+        (TRANSPOSED, Level.BLOCK, "acc +=", Level.BLOCK),
+    ):
+        lecture = of_query(Look(stage=held), **query)
+        step = lecture.steps_of(line)[0]
+        assert lecture.sheet.level_of(step) == level, (held, line)
+        is_said = "zoom:" in lecture.sheet.title(step)
+        assert is_said == (held is not None)
+
+
 def test_each_stage_is_seen_somewhere() -> None:
     shown = {
         stages(lecture).of(step)
         for lecture in (of_query(**TILED), of_query(**TRANSPOSED))
         for step in lecture.steps
     }
-    # Costs and the grid are only pinned; these kernels do not use the tensor core.
+    # Costs and the grid are only held; these kernels do not use the tensor core.
     assert shown == set(Stage) - {Stage.COSTS, Stage.GRID, Stage.TENSOR}

@@ -3,7 +3,7 @@
 // Frames as ui/scene/packed_frames.py packs them: frames that share their texts and shapes.
 export function unpackFrames({ steps, texts, shapes }) {
   let shown = [];
-  return steps.map(([name, title, changedTexts, changedShapes, motions]) => {
+  return steps.map(([name, title, changedTexts, changedShapes, motions, level]) => {
     const [traces, data] = [[], []];
     for (let i = 0; i < changedTexts.length; i += 2) {
       traces.push(changedTexts[i]);
@@ -13,7 +13,7 @@ export function unpackFrames({ steps, texts, shapes }) {
     for (let i = 0; i < changedShapes.length; i += 2) {
       shown[changedShapes[i]] = shapes[changedShapes[i + 1]];
     }
-    return { name, traces, data, motions, layout: { title: { text: title }, shapes: shown } };
+    return { name, traces, data, motions, level, layout: { title: { text: title }, shapes: shown } };
   });
 }
 

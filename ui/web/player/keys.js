@@ -2,8 +2,8 @@
 export const STEP_KEYS = {
   ArrowLeft: "back", ArrowRight: "forward", ArrowUp: "statement-back",
   ArrowDown: "statement-forward", PageUp: "outer-back", PageDown: "outer-forward",
-  Home: "first", End: "last", " ": "play", b: "barrier", B: "barrier", ",": "part-back",
-  ".": "part-forward",
+  Home: "first", End: "last", " ": "play", b: "barrier", ",": "part-back",
+  ".": "part-forward", "<": "slower", ">": "faster",
 };
 
 const TYPING_MS = 800; // after which a number is complete
@@ -31,8 +31,8 @@ export function numbers(jump) {
   };
 }
 
-// What a key does: its name in keys, and with Shift the inner loop's.
+// What a key does: its name in keys, a letter's in either case, and with Shift the inner loop's.
 export function actionOf(event, keys) {
-  const name = keys[event.key];
+  const name = keys[event.key] ?? keys[event.key.toLowerCase()];
   return event.shiftKey && (name === "back" || name === "forward") ? `inner-${name}` : name;
 }

@@ -10,9 +10,11 @@ import { showFrame } from "./plotly_nodes.js";
 import { Replay } from "./replay.js";
 import { Stage } from "./stage.js";
 import { MOVES, beatOf, clampStep, partAfter } from "./steps.js";
+import { LEVELS, giveWay, nameOf } from "./zoom.js";
 
 const IDLE_MS = 700; // after a step, before the pages beside its own are asked for
-const KEEP_PLAYING = ["play", "svg", "png", "present", "leave", "stage", "keys"];
+const KEEP_PLAYING = ["play", "svg", "png", "present", "leave", "stage", "nearer", "further",
+  "keys", "faster", "slower"];
 // What is done again in a scene that is on its way.
 const REPLAYED = [...Object.keys(MOVES), "play"];
 
@@ -29,6 +31,8 @@ export class Player {
   #timer = null; // while the scene plays
   #idle = null; // the timer of the pages beside the step's own
   #down = null; // the event of a pointer that is pressed
+  #level = null; // an index of LEVELS, that of the step
+  #giveWay = () => {}; // ends how the picture before gives way
   #closing = new AbortController();
   #watcher = new ResizeObserver(() => this.stage.fit());
   #root;
@@ -40,8 +44,10 @@ export class Player {
     this.#hooks = hooks;
     const find = (selector) => root.querySelector(selector);
     const list = find("dialog");
-    [this.picture, this.timeline, this.live, this.field, this.pace, this.playButton, this.beat] = [
+    [this.picture, this.timeline, this.live, this.field, this.pace, this.playButton, this.beat,
+      this.zoom] = [
       ".picture", ".timeline", ".live", "input", "[data-pace]", "[data-do=play]", "[data-beat]",
+      "[data-do=stage]",
     ].map(find);
     this.replay = new Replay();
     this.stage = new Stage(root, this, hooks.room);
@@ -52,6 +58,8 @@ export class Player {
       play: () => this.#play(),
       svg: () => this.#save("svg"),
       png: () => this.#save("png"),
+      faster: () => this.#changePace(1),
+      slower: () => this.#changePace(-1),
       keys: () => (list.open ? list.close() : list.showModal()),
       ...hooks.actions,
     };
@@ -115,7 +123,7 @@ export class Player {
     if (this.loading !== next) return;
     const plot = await drawPlot(next.figure, this.picture);
     if (this.loading !== next) return removePlot(plot);
-    const before = this.scene;
+    const [before, levelBefore] = [this.scene, this.#level];
     const { id, order, start, stops, first, end, figure, address, usual } = next;
     const pages = new Pages(stops.steps, this.#hooks.ask);
     pages.add({ first, end, frames: figure.frames });
@@ -137,12 +145,29 @@ export class Player {
     this.#draw();
     plot.classList.remove("coming");
     plot.dataset.ready = `${id} ${first}`;
-    if (before) removePlot(before.plot);
+    this.#giveWay();
+    if (before) this.#leave(before, levelBefore);
     this.#hooks.drawn?.();
     if (this.step !== start) this.#hooks.moved?.(this.step);
     pages.requestBeside(this.step); // a picture comes with a few steps, to be there soon
     this.#rest();
     for (const key of keys) this.#press(key);
+  }
+
+  // The picture before is gone at once, unless it was seen at another level and its room is the same.
+  #leave({ plot, layout }, levelBefore) {
+    const { width, height, meta } = this.scene.layout;
+    const isSameRoom = layout.width === width && layout.height === height;
+    const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const hasMoved = levelBefore !== null && levelBefore !== this.#level;
+    if (isStill || !isSameRoom || !hasMoved || !meta.near) return removePlot(plot);
+    stopMotions(plot);
+    this.#giveWay = giveWay(plot, this.#level > levelBefore, meta.near, layout, removePlot);
+  }
+
+  // The level that is seen, as an address names it, or null.
+  get level() {
+    return LEVELS[this.#level] ?? null;
   }
 
   // Show a scene that is drawn at another step, which Python asks for.
@@ -210,12 +235,22 @@ export class Player {
     this.stage.element.classList.toggle("waiting", !page);
     if (!page) return pages.request(step);
     if (this.#part !== null) this.#mark(null);
+    this.#giveWay();
+    this.#showLevel();
     showFrame(plot, page.frames, step - page.first);
     const title = plainText(this.#frame.layout.title.text);
     this.timeline.setAttribute("aria-valuenow", step + 1);
     this.timeline.setAttribute("aria-valuetext", title);
     this.live.textContent = `${title} ${sentencesOf(plot)}`.trim();
     pages.requestNearer(step);
+  }
+
+  #showLevel() {
+    this.#level = this.#frame.level ?? null;
+    if (!this.zoom || this.#level === null) return;
+    const held = this.scene.address?.stage;
+    this.zoom.textContent = nameOf(held ?? this.level);
+    this.zoom.setAttribute("aria-pressed", Boolean(held));
   }
 
   // A statement is opened into its parts: one of them stands out, and beyond the last is the next
@@ -274,6 +309,14 @@ export class Player {
       this.move();
     }, 1000 / Number(this.pace.value));
     this.playButton.textContent = "Pause";
+  }
+
+  // The next pace of the list, which one that plays takes up at once.
+  #changePace(by) {
+    const { pace } = this;
+    pace.selectedIndex = Math.max(0, Math.min(pace.length - 1, pace.selectedIndex + by));
+    this.live.textContent = pace.selectedOptions[0].textContent;
+    pace.onchange();
   }
 
   // What the step moves is seen on its way, where there is time for it.
